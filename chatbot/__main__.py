@@ -1,17 +1,28 @@
-"""`python -m chatbot` and `finpolicy`: hands over the command line.
+"""`python -m chatbot` and `finpolicy`: hands over the command line, and to it what serves the pages.
 
 An order to end, as a service manager gives it, ends a command as Ctrl+C does.
 """
 
+from __future__ import annotations
+
+import argparse
 import signal
 
 from chatbot import cli
+from chatbot.settings import Settings
+
+
+def _serve(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.ui.server import run
+
+    run(settings.home, port=options.port, address=options.address)
+    return 0
 
 
 def main() -> int:
     """Run the command of this process's arguments; see `cli` for what it returns."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return cli.main()
+    return cli.main(serve=_serve)
 
 
 if __name__ == "__main__":

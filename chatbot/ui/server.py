@@ -1,0 +1,137 @@
+"""The server around the pages: its guard, its one chatbot, and how Streamlit is set up; draws nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import sys
+import tomllib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+from streamlit.errors import StreamlitAPIException
+from streamlit.web.server.server_util import get_url
+
+from chatbot.errors import UsageError
+from chatbot.settings import PROGRAM, ROOT, Settings, is_installed
+from chatbot.ui import app_context, browser_scripts, index_html, routes
+from chatbot.ui.click_order import ClickOrder
+from chatbot.ui.guard import Guard
+from chatbot.ui.sign_in import may_fetch
+from chatbot.ui.uploads import Uploads
+
+__all__ = ["PARTS", "SCRIPT", "options", "run"]
+
+SCRIPT = Path(__file__).with_name("main.py")
+# Streamlit's options as they are here; a checkout's .streamlit/config.toml is this file.
+CONFIG = Path(__file__).with_name("config.toml")
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+@asynccontextmanager
+async def _lifespan(_: Any) -> AsyncIterator[None]:
+    """Begin to open the store, which is done in a thread; when the server stops, give it free."""
+    app_context.opening()
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(app_context.close)
+
+
+@asynccontextmanager
+async def _announced(app: Any) -> AsyncIterator[None]:
+    """The same, and says where the pages are: by now the server listens."""
+    async with _lifespan(app):
+        address = st.get_option("server.address")
+        host = "localhost" if address in EVERYWHERE else f"[{address}]" if ":" in address else address
+        print(f"The chat is open at {get_url(host)} (Ctrl+C ends it).", flush=True)
+        yield
+
+
+def _settings() -> Settings | None:
+    """What holds for everybody, once the store is open."""
+    context = app_context.opening().context
+    return context.settings if context is not None else None
+
+
+_GUARD = Middleware(
+    Guard,
+    allowed_hosts=lambda: st.get_option("server.allowedHosts"),
+    may_enter=may_fetch,
+    scripts=[*browser_scripts.SCRIPTS, *index_html.SCRIPTS],
+)
+# What st.App takes beside the script.
+PARTS: Mapping[str, Any] = {
+    "lifespan": _lifespan,
+    "routes": [*routes.ROUTES, *index_html.ROUTES],
+    "middleware": [_GUARD, Middleware(Uploads, settings=_settings), Middleware(ClickOrder)],
+}
+
+
+def run(home: Path, *, port: int | None = None, address: str | None = None) -> None:
+    """Serve the pages until Ctrl+C, or an order to end. home: an installed copy takes its `.streamlit/`.
+
+    Raises UsageError where nothing can listen there, or an option is wrong.
+    """
+    folder = home if is_installed() else ROOT
+    given = options(folder, port=port, address=address)
+    _check_place(given["server.address"], given["server.port"])
+    # Streamlit would take the command for a script and look for what belongs to it beside that.
+    sys.argv = [""]
+    try:
+        with suppress(KeyboardInterrupt):
+            st.App(SCRIPT, **{**PARTS, "lifespan": _announced}).run(config=given)
+    except StreamlitAPIException as error:
+        raise UsageError(str(error), hint=f"Mend {folder / '.streamlit' / 'config.toml'}.") from error
+
+
+def options(folder: Path, *, port: int | None = None, address: str | None = None) -> dict[str, Any]:
+    """Streamlit's options by their dotted names: ours, then those of `folder`/.streamlit/config.toml, then
+    the arguments; and over none of these what Streamlit finds in the current or the user's folder.
+
+    Raises UsageError where that file cannot be read.
+    """
+    own = folder / ".streamlit" / "config.toml"
+    given = {
+        # Its own words would have it ask another server what address this one has.
+        "logger.hideWelcomeMessage": True,
+        "secrets.files": [str(own.with_name("secrets.toml"))],
+        **_options_of(CONFIG),
+        **(_options_of(own) if own.exists() else {}),
+    }
+    asked = {"server.port": port, "server.address": address}
+    return given | {name: value for name, value in asked.items() if value is not None}
+
+
+def _options_of(path: Path) -> dict[str, Any]:
+    try:
+        return _dotted(tomllib.loads(path.read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}.", hint="Mend it, or move it away.") from error
+
+
+def _dotted(table: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        found |= _dotted(value, f"{within}{name}.") if isinstance(value, dict) else {f"{within}{name}": value}
+    return found
+
+
+def _check_place(address: str, port: int) -> None:
+    """Raises UsageError where no server can listen."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                hint = f"Use the chat that is open there, or another port: {PROGRAM} serve --port {port + 1}"
+                raise UsageError(f"Port {port} of {address} is taken.", hint=hint) from error
+            hint = "Name a port above 1023 with --port, and an address of this machine with --address."
+            message = f"Nothing can listen on port {port} of {address}: {error.strerror}."
+            raise UsageError(message, hint=hint) from error
