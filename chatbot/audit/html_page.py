@@ -14,6 +14,7 @@ from chatbot.answer.markdown import formatted_html
 from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
 from chatbot.audit.record import WITH_FORMATTING, FigureCheckRecord, Leaf, Quote, Record, dump
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND
+from chatbot.settings import PROGRAM
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
 
@@ -95,7 +96,7 @@ def _head(record: Record) -> str:
     return (
         f'<header><p class="kind">Audit file</p><h1 dir="auto">{plain(record.question)}</h1>'
         f'<p class="quiet">{made}This file was made {moment(record.made_at)}. '
-        f"Check it with <code>python -m chatbot verify FILE</code>.</p></header>"
+        f"Check it with <code>{PROGRAM} verify FILE</code>.</p></header>"
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chatbot.cli.exit_codes import DONE
 from chatbot.cli.output import emit
 from chatbot.errors import NotFoundError, StoreError, UsageError
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.store.lock import StoreLock
 
     if options.id is None and (options.export or options.rename is not None or options.delete or options.restore):
-        raise UsageError("Which conversation?", hint="Name its id; `python -m chatbot conversations` lists them.")
+        raise UsageError("Which conversation?", hint=f"Name its id; `{PROGRAM} conversations` lists them.")
     lock = StoreLock(settings.store / "store.lock")
     try:
         memories, _ = open_memories(settings.store)
@@ -63,7 +63,8 @@ def _run(options: argparse.Namespace, kept: Conversations) -> int:
     done = _change(options, kept)
     row = kept.get(options.id, OWNER)
     if done:
-        undo = f" Undo within 7 days: python -m chatbot conversations --restore -- {options.id}" if done == "deleted" else ""
+        again = f" Undo within 7 days: {PROGRAM} conversations --restore -- {options.id}"
+        undo = again if done == "deleted" else ""
         emit({**_line(row), "status": done}, f"{done.capitalize()}.{undo}", as_json=options.json)
         return DONE
     _must_be_there(row)
@@ -75,7 +76,8 @@ def _run(options: argparse.Namespace, kept: Conversations) -> int:
 
 def _must_be_there(row: ConversationRow) -> None:
     if row.deleted_at is not None:
-        raise NotFoundError(f"The conversation {row.id!r} is deleted.", hint=f"python -m chatbot conversations --restore -- {row.id}")
+        hint = f"{PROGRAM} conversations --restore -- {row.id}"
+        raise NotFoundError(f"The conversation {row.id!r} is deleted.", hint=hint)
 
 
 def _change(options: argparse.Namespace, kept: Conversations) -> str:

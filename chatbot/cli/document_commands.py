@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, progress_bars
 from chatbot.errors import QuestionError, UsageError
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 from chatbot.store.document_names import known_as, listed
 from ingestion.invisible_characters import visible
 
@@ -198,16 +198,17 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
         print(visible(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"), file=sys.stderr)
     copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0
     if copies > len(waiting):
-        print(f"The catalogue is empty, and {copies} kept copies are there: python -m chatbot doctor", file=sys.stderr)
+        print(f"The catalogue is empty, and {copies} copies are kept: {PROGRAM} doctor", file=sys.stderr)
     elif not rows and not waiting:
-        print("No documents yet. Add some: python -m chatbot add FOLDER", file=sys.stderr)
+        print(f"No documents yet. Add some: {PROGRAM} add FOLDER", file=sys.stderr)
     return DONE
 
 
 def remove(options: argparse.Namespace, settings: Settings) -> int:
     with open_chatbot(settings) as chatbot:
         left = chatbot.remove(options.name, purge=options.purge)
-    undo = "Erased." if options.purge else f"Removed. Undo within 7 days: python -m chatbot restore -- {shlex.quote(known_as(options.name))}"
+    again = f"{PROGRAM} restore -- {shlex.quote(known_as(options.name))}"
+    undo = "Erased." if options.purge else f"Removed. Undo within 7 days: {again}"
     emit({"document": options.name, "status": "purged" if options.purge else "removed"}, undo, as_json=options.json)
     for path in left if options.purge else ():
         print(visible(f"What was copied into the folder of documents stays; delete it yourself: {path}"), file=sys.stderr)

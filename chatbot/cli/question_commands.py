@@ -17,7 +17,7 @@ from chatbot.cli.exit_codes import DONE, FAILED, MOST_PAGES, is_page_count, open
 from chatbot.cli.output import answer_text, emit, hit_text, note, progress_bars
 from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
 from chatbot.serialize import answer_line, hit_line
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 
 if TYPE_CHECKING:
     from chatbot.records import Answer, Exchange, Hit
@@ -55,7 +55,7 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
     for rank, hit in enumerate(hits, 1):
         emit(hit_line(rank, hit), hit_text(rank, hit), as_json=options.json)
     if waiting:
-        print(f"{waiting} files are not added yet: python -m chatbot doctor", file=sys.stderr)
+        print(f"{waiting} files are not added yet: {PROGRAM} doctor", file=sys.stderr)
     if not hits:
         print("Nothing found.", file=sys.stderr)
     return DONE

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from chatbot.records import Notice
+from chatbot.settings import PROGRAM
 from chatbot.store.document_names import listed
 from chatbot.store.library import Library
 from ingestion.document import TABLES
 
 __all__ = ["pending_content", "without_vectors"]
 
-HINT = "It is read while the server runs, and by `python -m chatbot doctor`."
+HINT = f"It is read while the server runs, and by `{PROGRAM} doctor`."
 
 
 def pending_content(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:

@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from chatbot.errors import StoreError
+from chatbot.settings import PROGRAM
 
 __all__ = ["FULL", "LITTLE_SPACE", "MAKE_ROOM", "RESERVE_BYTES", "Reserve", "disk_is_full", "free_bytes", "is_full"]
 
-MAKE_ROOM = "Erase a document (`python -m chatbot remove NAME --purge`) or free space on that disk, then try again."
+MAKE_ROOM = f"Erase a document (`{PROGRAM} remove NAME --purge`) or free space on that disk, then try again."
 # Bytes below which a failed write is taken to be for want of space: SQLite and the index libraries do not always say so.
 LITTLE_SPACE = 2**20
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chatbot.errors import ProjectError, StoreError
+from chatbot.settings import PROGRAM
 from chatbot.store.disk_reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 from chatbot.store.index_errors import IndexDamagedError
 from chatbot.store.library import Library
@@ -16,7 +17,7 @@ __all__ = ["LITTLE_SPACE", "Finding", "examine", "glance"]
 
 # Bytes below which additions will soon fail: a 600-page volume with its vectors and indexes takes about 30 MB, its copy as much again.
 LITTLE_SPACE = 500 * 2**20
-REPAIR = "Run `python -m chatbot doctor --repair`."
+REPAIR = f"Run `{PROGRAM} doctor --repair`."
 Progress = Callable[[str, str, int, int], None]
 
 
@@ -82,7 +83,7 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
 
 def _catalogue(library: Library) -> Iterator[Finding]:
     for line in library.catalog.complaints():
-        yield Finding(None, f"the catalogue is damaged: {line}", "Run `python -m chatbot rebuild`.")
+        yield Finding(None, f"the catalogue is damaged: {line}", f"Run `{PROGRAM} rebuild`.")
 
 
 def _versions(library: Library, repair: bool) -> Iterator[Finding]:
@@ -156,10 +157,12 @@ def _lying(library: Library) -> Iterator[Finding]:
     """What people copied into the folder of documents and nobody added."""
     for one in library.unread():
         if one.problem:
-            fix = f"Put a readable file in its place, or add it by its path: `python -m chatbot add {shlex.quote(str(one.path))}`; `--passwords` where needed."
+            again = f"`{PROGRAM} add {shlex.quote(str(one.path))}`; `--passwords` where needed."
+            fix = f"Put a readable file in its place, or add it by its path: {again}"
             yield Finding(one.name, f"{one.path} was copied there and could not be added: {one.problem.rstrip('.')}", fix)
         else:
-            yield Finding(one.name, f"{one.path} was copied there and is not read yet", "Run `python -m chatbot add`, or start the server.")
+            fix = f"Run `{PROGRAM} add`, or start the server."
+            yield Finding(one.name, f"{one.path} was copied there and is not read yet", fix)
 
 
 def _space(library: Library) -> Iterator[Finding]:

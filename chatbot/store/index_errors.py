@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chatbot.errors import StoreError
+from chatbot.settings import PROGRAM
 from chatbot.store.disk_reserve import disk_is_full, is_full
 
 __all__ = ["REPAIR", "IndexDamagedError", "explained", "explaining"]
 
-REPAIR = "`python -m chatbot doctor --repair` makes it anew from the catalogue."
+REPAIR = f"`{PROGRAM} doctor --repair` makes it anew from the catalogue."
 PANIC = "PanicException"
 FULL = ("no space left", "disk is full", "disk full", "database or disk is full", "os error 28", "quota")
 

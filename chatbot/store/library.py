@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 from chatbot.store.catalog import Catalog, StoredPage, Version
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
@@ -136,7 +136,8 @@ class Library:
         missing = [name for name in names if name not in there]
         if missing:
             known = (", ".join(there[:5]) or "none yet") + (f" and {len(there) - 5} more" if len(there) > 5 else "")
-            raise NotFoundError(f"There is no document {missing[0][:200]!r}.", hint=f"Documents: {known}. See `python -m chatbot list`.")
+            hint = f"Documents: {known}. See `{PROGRAM} list`."
+            raise NotFoundError(f"There is no document {missing[0][:200]!r}.", hint=hint)
         return active
 
     def matrix(self, version: int) -> Matrix:
@@ -377,7 +378,7 @@ class Library:
         self.resume_vectors(progress=progress)
         found, newest = self.catalog.find(name), self.catalog.newest(name)
         if found is None or newest is None:
-            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+            raise NotFoundError(f"There is no document {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
         if newest.id != found.id:
             raise StoreError(f"A new version of {name[:200]!r} is on its way.", hint="Try again when its vectors are made.", retryable=True)
         taken = Taken(name, found.sha256, self.catalog.wait(name, found.sha256), password, again=True)
@@ -455,11 +456,12 @@ class Library:
                     before.unlink()
                 if self.indexes.scrub_is_due():
                     message = f"{name[:200]!r} is gone, but its text is still in the log of the catalogue, which another program is reading."
-                    raise StoreError(message, hint="Close that program, such as a backup, then run `python -m chatbot doctor`.", retryable=True)
+                    hint = f"Close that program, such as a backup, then run `{PROGRAM} doctor`."
+                    raise StoreError(message, hint=hint, retryable=True)
                 return left
             found = self.catalog.find(name)
             if found is None or not self.catalog.remove(name, time.time()):
-                raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+                raise NotFoundError(f"There is no document {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
             with self._changing:
                 self.adding.write_names({found.sha256})
                 return self._keep_away({found.sha256})
@@ -479,7 +481,7 @@ class Library:
             if is_full(self.folder):
                 self.indexes.give_up_vectors()
             if not self.catalog.retire(name) and not kept:
-                raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+                raise NotFoundError(f"There is no document {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
             with self._changing:
                 self.adding.write_names(hashes)
         return left
@@ -501,7 +503,7 @@ class Library:
             if not kept and not self.catalog.restore(name):
                 raise NotFoundError(
                     f"There is no removed document {name[:200]!r}, and none that was replaced.",
-                    hint="See `python -m chatbot list`; erased ones must be added again.",
+                    hint=f"See `{PROGRAM} list`; erased ones must be added again.",
                 )
             with self._changing:
                 self.adding.write_names(before)

@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 from chatbot.errors import StoreError
+from chatbot.settings import PROGRAM
 from chatbot.store.disk_reserve import disk_is_full, is_full
 
 __all__ = ["EarlierStoreError", "NewerStoreError", "SqliteFile"]
@@ -124,7 +125,7 @@ class SqliteFile:
         if 0 < found < version:
             raise EarlierStoreError(
                 f"The store is of version {found}, this program needs {version}.",
-                hint="`python -m chatbot rebuild` makes it anew from the kept copies.",
+                hint=f"`{PROGRAM} rebuild` makes it anew from the kept copies.",
             )
         if found == 0 and not self._read_only:
             with self._write() as connection:
@@ -238,5 +239,5 @@ class SqliteFile:
             return disk_is_full(self._path.parent)
         if "readonly" in text or "unable to open" in text:
             return StoreError(f"The catalogue cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
-        hint = "`python -m chatbot rebuild` makes it anew from the kept copies."
+        hint = f"`{PROGRAM} rebuild` makes it anew from the kept copies."
         return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)

@@ -8,6 +8,7 @@ from functools import partial
 from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import Chatbot
+from chatbot.settings import PROGRAM
 from chatbot.ui import overlay, session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.downloads import Download, draw_download
@@ -15,7 +16,7 @@ from chatbot.ui.running_questions import Given
 
 __all__ = ["draw_audit"]
 
-HELP = "The answer with its pages, quotations and checks as one file: to keep, to print, and to verify with `python -m chatbot verify`."
+HELP = f"The answer with its pages and checks as one file, to keep, print and check by `{PROGRAM} verify`."
 
 
 def draw_audit(given: Given, context: AppContext) -> None:

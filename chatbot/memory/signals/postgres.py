@@ -29,7 +29,7 @@ MOST_IDLE = 2
 GRACE_SECONDS = 0.5
 # The least that the client library waits for a connection.
 LEAST_CONNECT_SECONDS = 2
-INSTALL_HINT = "Install it with: make setup-signals"
+INSTALL_HINT = "Install it: make setup-signals, or by pip the extra `signals`."
 
 
 class Postgres:

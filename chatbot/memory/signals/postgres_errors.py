@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from chatbot.memory.signals.records import SignalsError
+from chatbot.settings import PROGRAM
 from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ KINDS = {
     "no-vector": ("has no vector extension (pgvector)", "Have its administrator run: CREATE EXTENSION vector; then import again."),
     "schema": (
         "has not the tables that this version needs",
-        "Any import brings the tables up to date: python -m chatbot memory signals import FILE",
+        f"Any import brings the tables up to date: {PROGRAM} memory signals import FILE",
     ),
     "vector": ("refused a value", "Embed with the model that the signals were embedded with, or embed them anew."),
     "down": ("cannot be reached", "Start it, or check MEMORY_DATABASE_URL; signals come back by themselves once it answers."),

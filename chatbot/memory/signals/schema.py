@@ -9,6 +9,7 @@ from typing import LiteralString
 
 from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import SignalsError
+from chatbot.settings import PROGRAM
 
 __all__ = [
     "VERSION",
@@ -28,8 +29,8 @@ VERSION = len(MIGRATIONS)
 LOCK = 7_105_662
 # What pgvector's index takes of each type.
 MOST_DIMENSIONS, MOST_HALF_DIMENSIONS = 2_000, 4_000
-VECTORS_HINT = "This makes them anew, and the extension where your user may: python -m chatbot memory signals reembed"
-UPDATE_HINT = "Any import brings it up to date: python -m chatbot memory signals import FILE"
+VECTORS_HINT = f"This makes them anew, and the extension if your user may: {PROGRAM} memory signals reembed"
+UPDATE_HINT = f"Any import brings it up to date: {PROGRAM} memory signals import FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ def store_state(connection: Connection) -> StoreState:
 
 def nothing_imported() -> SignalsError:
     """What a store is that holds no news yet."""
-    return SignalsError("No news has been imported.", kind="off", hint="Import some: python -m chatbot memory signals import FILE")
+    hint = f"Import some: {PROGRAM} memory signals import FILE"
+    return SignalsError("No news has been imported.", kind="off", hint=hint)
 
 
 def check_tables(state: StoreState, *, vectors: bool = False) -> None:

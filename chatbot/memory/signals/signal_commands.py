@@ -17,6 +17,7 @@ from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.signals.records import Imported, SignalsError
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.records import Notice
+from chatbot.settings import PROGRAM
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
@@ -68,11 +69,8 @@ def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:
         print(visible(f"Not read: {reason}"), file=sys.stderr)
     emit({**dataclasses.asdict(done), "repeated": done.repeated}, imported_text(done), as_json=options.json)
     if not chatbot.signals.state.on:
-        note(
-            Notice(
-                "News signals are switched off: what is imported is kept, and not recalled.", "Switch them on: python -m chatbot memory signals on"
-            )
-        )
+        said = "News signals are switched off: what is imported is kept, and not recalled."
+        note(Notice(said, f"Switch them on: {PROGRAM} memory signals on"))
     elif done.events and (health := chatbot.signals.health(chatbot.signal_options(OWNER))).recallable < health.read:
         note(Notice(recallable_text(health), MORE_RECALLED))
     return FAILED if done.problem or done.refused else DONE

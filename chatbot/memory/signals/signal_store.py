@@ -47,6 +47,7 @@ from chatbot.memory.signals.templates import load_templates
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
+from chatbot.settings import PROGRAM
 from chatbot.store.vector_index import Vectors
 
 __all__ = ["Signals"]
@@ -92,7 +93,8 @@ class Signals:
     def _off(self) -> SignalsError | None:
         state = self.state
         if not state.on:
-            return SignalsError("News signals are switched off.", kind="off", hint="Switch them on: python -m chatbot memory signals on")
+            hint = f"Switch them on: {PROGRAM} memory signals on"
+            return SignalsError("News signals are switched off.", kind="off", hint=hint)
         return None if state.imported else nothing_imported()
 
     def switch(self, *, on: bool) -> None:
@@ -121,7 +123,8 @@ class Signals:
         self._known = None
         if embedder_differs(state, self._embedder.fingerprint):
             message = f"The signals were embedded with {state.embedder}, and {self._embedder.fingerprint} is set."
-            raise SignalsError(message, kind="embedder", hint="Set that one again, or embed them anew: python -m chatbot memory signals reembed")
+            hint = f"Set that one again, or embed them anew: {PROGRAM} memory signals reembed"
+            raise SignalsError(message, kind="embedder", hint=hint)
         kept = Counter[str](read=len(news.items) + news.unread, unread=news.unread, without_text=sum(not item.text for item in news.items))
         for start in range(0, len(news.items), BATCH):
             with self._writing() as connection:
@@ -236,7 +239,8 @@ class Signals:
         told = replace(told, **counts, last_success=self.breaker.last_success)
         if embedder_differs(state, self._embedder.fingerprint):
             message = f"The vectors are of another embedder ({state.embedder}); news are found by keywords alone."
-            return replace(told, state="fallback", message=message, hint="Embed them anew: python -m chatbot memory signals reembed")
+            hint = f"Embed them anew: {PROGRAM} memory signals reembed"
+            return replace(told, state="fallback", message=message, hint=hint)
         if not counts["signals"]:
             return replace(told, state="empty", message="The database answers and holds no signal.", hint="Import news.")
         return replace(told, state="normal", message="The database answers.")
@@ -300,7 +304,8 @@ class Signals:
         with self._writing() as connection:
             check_tables(store_state(connection))
             if not change(connection):
-                raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
+                hint = f"List them: {PROGRAM} memory signals list"
+                raise NotFoundError(f"There is no news event {event}.", hint=hint)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

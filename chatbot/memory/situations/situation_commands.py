@@ -13,6 +13,7 @@ from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, fil
 from chatbot.cli.output import note
 from chatbot.memory.layers import counted
 from chatbot.records import Notice
+from chatbot.settings import PROGRAM
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 FORM = 'A line is a JSON object such as {"situation": "…", "recommendations": ["…"]}; `memory situations export` writes them.'
-NONE_ADVISED = Notice("No advice is recorded yet.", 'Add some: python -m chatbot memory situations add "inflation rises" "shorten duration"')
+NONE_ADVISED = Notice(
+    "No advice is recorded yet.",
+    f'Add some: {PROGRAM} memory situations add "inflation rises" "shorten duration"',
+)
 
 
 @told
