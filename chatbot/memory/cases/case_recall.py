@@ -43,7 +43,7 @@ class Thresholds:
 
 # By what the fingerprint begins with. MiniLM, from 106 development questions on policies and filings and 45 written pairs: the nearest question on another
 # document has a median of .50 and 1 in 10 reaches .70; of 20 questions in other words all reach .80 and 17 .89. The cosine does not tell other years or
-# names apart (up to .99), nor what is whose, which is left to `same_matter`.
+# names apart (up to .99), nor what is whose, which is left to `asks_the_same`.
 # e5, of the same: the nearest on another document .85 and 1 in 20 .91, the pairs in other words .957 to .997.
 CALIBRATED = {"minilm-": Thresholds(0.7, 0.89), "e5-": Thresholds(0.92, 0.965)}
 # Of a model that was not measured: so high that nothing misleads.

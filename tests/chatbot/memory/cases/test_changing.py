@@ -293,7 +293,7 @@ def test_a_name_in_ones_own_row_changes_no_case_and_one_that_lacks_among_the_sha
 
 
 def test_a_newer_bad_verdict_beyond_the_nearest_eight_counts(cases: Cases, embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_store, "same_matter", lambda question, other: True)
+    monkeypatch.setattr(case_store, "asks_the_same", lambda question, other: True)
     cases.thresholds = replace(cases.thresholds, same=-1.0)
     for number in range(12):
         cases.add("me", checked(QUESTION + " of" * (number % 3) + f" {number % 2} {'xy'[number % 2]}" * number, at=100.0 + number))
