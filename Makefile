@@ -9,7 +9,7 @@ PY := .venv/bin/python
 # Where the environment asks for no compiled files, each of the many processes of a test run would compile all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run test check lint format lock clean
+.PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run test check lint format docs lock clean
 .PHONY: check-locks hooks
 
 help: ## list the targets
@@ -66,6 +66,9 @@ format: setup-dev ## put the code into shape
 	@$(PY) -m ruff format .
 	@$(PY) -m ruff check --fix .
 
+docs: setup-dev ## build the site of docs/ in site/, to be read without a network
+	@$(PY) -m sphinx -W --keep-going -q -d .cache/docs docs site && echo "Open site/index.html"
+
 # A lock file keeps the versions it has; `make lock UPGRADE=--upgrade` takes the newest that the .in files allow.
 COMPILE = $(PY) -m uv pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header $(UPGRADE)
 lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
@@ -80,5 +83,5 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) requirements-benchmarks.in -o requirements-benchmarks.txt
 
 clean: ## remove .venv/ and what tools left behind; documents and the store stay
-	rm -rf .venv .venv-benchmarks .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis documents/samples
+	rm -rf .venv .venv-benchmarks .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis .cache/docs site documents/samples
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
