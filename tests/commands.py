@@ -1,23 +1,50 @@
-"""The product's commands as another program runs them: each in a process of its own, forked where somebody forks for the tests, started anew where not."""
+"""The product's commands as another program runs them, each in a process of its own.
+
+It is forked where somebody forks for the tests, and started anew where not.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from tests import forkserver
 
-__all__ = ["run"]
+__all__ = ["run", "run_in"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def run(home: Path, *arguments: object, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+Done: TypeAlias = subprocess.CompletedProcess[str]
+
+
+def run(home: Path, *arguments: object, stdin: str = "", **environment: str) -> Done:
     """`python -m chatbot ARGUMENTS` over the store in `home`. environment: further settings."""
-    command = ["-m", "chatbot", *map(str, arguments)]
-    given = {**os.environ, "FINPOLICY_HOME": str(home), **environment}
+    return _run(ROOT, arguments, stdin, {"FINPOLICY_HOME": str(home), **environment})
+
+
+def run_in(folder: Path, home: Path, *arguments: object, stdin: str = "", **environment: str) -> Done:
+    """The same where somebody stands in `folder`, to which the paths among the arguments are relative."""
+    settings = {"FINPOLICY_HOME": str(home), "PYTHONPATH": str(ROOT), **environment}
+    return _run(folder, arguments, stdin, settings)
+
+
+def _run(folder: Path, arguments: Sequence[object], stdin: str, settings: Mapping[str, str]) -> Done:
+    command, given = ["-m", "chatbot", *map(str, arguments)], {**os.environ, **settings}
     if forkserver.is_used():
-        return forkserver.run(command, cwd=ROOT, env=given, input=stdin)
-    return subprocess.run([sys.executable, *command], cwd=ROOT, env=given, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+        return forkserver.run(command, cwd=folder, env=given, input=stdin)
+    started = [sys.executable, *command]
+    return subprocess.run(
+        started,
+        cwd=folder,
+        env=given,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
