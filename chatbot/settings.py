@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # As this process was started, and the next command can be.
 PROGRAM = "finpolicy" if Path(*sys.argv[:1]).stem == "finpolicy" else "python -m chatbot"
 
-# environment name -> (field, what it does). The README's table of settings is held in step with this one by a test.
+# environment name -> (field, what it does). A test holds the table in docs/deploy.md in step with this one.
 ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_HOME": (
         "home",

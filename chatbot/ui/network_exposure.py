@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 
 OPEN_WARNING = (
     "This server can be opened from beyond this machine, and asks nobody to sign in: whoever can reach it can read all documents. "
-    "Set up sign-in (README, “Signing in”). Or, in .streamlit/config.toml, set server.address to 127.0.0.1 and leave only localhost, 127.0.0.1 and ::1 "
-    "in server.allowedHosts."
+    "Set up sign-in (docs/deploy.md, “Sign-in”). Or, in .streamlit/config.toml, set server.address to 127.0.0.1 "
+    "and leave only localhost, 127.0.0.1 and ::1 in server.allowedHosts."
 )
 
 

@@ -24,7 +24,7 @@ DIGITS = 40
 NEEDED = {"client_id", "client_secret", "server_metadata_url"}
 NOT_SET_UP = (
     "Signing in is not set up rightly, so nobody can.",
-    "Whoever runs this server finds in its log what is wrong in .streamlit/secrets.toml; the README says what belongs there.",
+    "Whoever runs this server finds in its log what is wrong in .streamlit/secrets.toml; docs/deploy.md says what belongs there.",
 )
 
 
