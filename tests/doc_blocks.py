@@ -20,6 +20,8 @@ __all__ = ["Block", "Reader", "blocks_of", "steps_of"]
 
 ANYTHING = "..."
 FENCE = re.compile(r"(?ms)^```([\w-]*)\n(.*?)^```$")
+# What is told every ten seconds where something takes that long, as on a busy machine.
+PROGRESS = re.compile(r"[a-z]+ .+: [0-9,]+ of [0-9,]+")
 # What differs from run to run, or from processor to processor, with what is compared in its place.
 UNSTABLE = (
     (re.compile(r"python -m chatbot"), "finpolicy"),
@@ -105,7 +107,8 @@ class Reader:
         if ">" in files:
             files[">"].write_text(said, encoding="utf-8")
             said = ""
-        return [line.rstrip() for line in (said + done.stderr).rstrip("\n").splitlines()]
+        lines = [line.rstrip() for line in (said + done.stderr).rstrip("\n").splitlines()]
+        return [line for line in lines if not PROGRESS.fullmatch(line)]
 
 
 def _is_like(shown: Sequence[str], got: Sequence[str]) -> bool:
