@@ -1,13 +1,18 @@
-"""What each rule is worth: the questions of some sets asked again with one rule switched off, by what is gained and lost.
+"""What each rule is worth: the questions of some sets asked again with one rule switched off, by what is
+gained and lost.
 
-    python benchmarks/ablation.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER] [--rooms ROOM ...]
+    python benchmarks/ablation.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER]
+    [--rooms ROOM ...]
                                   [--rules REGEX] [--family REGEX ...] [--most N] [--list]
 
-A rule is a function or pattern of a room whose result can be switched off: a predicate says False (or True), what may be missing is
-missing, a list is empty, what puts into order gives back what it was given, a pattern never matches. Each is patched wherever its name was imported; what is kept in
-a tuple or as a default is not reached. Only questions are asked again for which the rule said anything else. A family is all rules that a pattern finds.
+A rule is a function or pattern of a room whose result can be switched off: a predicate says False (or True),
+what may be missing is missing, a list is empty, what puts into order gives back what it was given, a pattern
+never matches. Each is patched wherever its name was imported; what is kept in a tuple or as a default is not
+reached. Only questions are asked again for which the rule said anything else. A family is all rules that a
+pattern finds.
 
-Right: a right value and a gold page, as in benchmarks/answers.py. Gained and lost are told by document, so that each can be left out.
+Right: a right value and a gold page, as in benchmarks/answers.py. Gained and lost are told by document, so
+that each can be left out.
 """
 
 from __future__ import annotations
@@ -30,13 +35,20 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.answers import Asked  # noqa: E402
-from benchmarks.asking import answer_to, opened  # noqa: E402
-from benchmarks.questions import STORE, Question, load_questions  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
+from benchmarks.answers import Asked
+from benchmarks.asking import answer_to, opened
+from benchmarks.questions import STORE, Question, load_questions
+from benchmarks.tables import markdown_table
+from chatbot.service import Chatbot
 
-ROOMS = ("chatbot.answer.extractive", "chatbot.answer.derive", "chatbot.answer.tables", "chatbot.search", "chatbot.asking", "chatbot.evidence")
+ROOMS = (
+    "chatbot.answer.extractive",
+    "chatbot.answer.derive",
+    "chatbot.answer.tables",
+    "chatbot.search",
+    "chatbot.asking",
+    "chatbot.evidence",
+)
 # What a result is when nothing is found, by how its annotation begins.
 EMPTY: Mapping[str, Callable[[], Any]] = {
     "list": list,
@@ -58,8 +70,8 @@ PATTERN_METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub",
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Something that can be switched off. owner: the module or class that it stands in; off: makes what stands in its place; said: whether a result
-    is another than that, given its first argument."""
+    """Something that can be switched off. owner: the module or class that it stands in; off: makes what
+    stands in its place; said: whether a result is another than that, given its first argument."""
 
     name: str
     owner: Any
@@ -75,7 +87,9 @@ class Rule:
 
 @dataclass(slots=True)
 class Worth:
-    """What a rule did. asked: questions for which it said anything; gained, lost: right ones by document, with the rule in place."""
+    """What a rule did. asked: questions for which it said anything; gained, lost: right ones by document,
+    with the rule in place.
+    """
 
     asked: int = 0
     changed: list[str] = field(default_factory=list)
@@ -107,13 +121,26 @@ class Bench:
         asked = Asked(question, question.names, answer_to(chatbot, question, question.names))
         pages = [(hit.document, hit.page) for hit in asked.answer.considered]
         place = next((number for number, page in enumerate(pages, 1) if page in asked.gold), 0)
-        return Outcome(RUN.sub(r"\1", asked.answer.text), asked.has_value and asked.cites_gold, place, asked.answer.answered)
+        return Outcome(
+            RUN.sub(r"\1", asked.answer.text),
+            asked.has_value and asked.cites_gold,
+            place,
+            asked.answer.answered,
+        )
 
     def ask_in_doubt(self, at: int) -> Outcome:
         """The same; a rule without which there is no answer may break what calls it."""
         try:
             return self.ask(at)
-        except (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, re.error) as error:
+        except (
+            AssertionError,
+            ArithmeticError,
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            re.error,
+        ) as error:
             return Outcome(type(error).__name__, False, 0, False)
 
 
@@ -122,10 +149,16 @@ def rules_of(rooms: Sequence[str]) -> list[Rule]:
     found: list[Rule] = []
     for module in modules_of(rooms):
         for name, value in vars(module).items():
-            if name.startswith("__") or not (isinstance(value, re.Pattern) or getattr(value, "__module__", "") == module.__name__):
+            if name.startswith("__") or not (
+                isinstance(value, re.Pattern) or getattr(value, "__module__", "") == module.__name__
+            ):
                 continue
             if isinstance(value, type):
-                found += [rule for attribute in vars(value) for rule in _rules(value, attribute, f"{module.__name__}.{name}.{attribute}")]
+                found += [
+                    rule
+                    for attribute in vars(value)
+                    for rule in _rules(value, attribute, f"{module.__name__}.{name}.{attribute}")
+                ]
             else:
                 found += _rules(module, name, f"{module.__name__}.{name}")
     return found
@@ -144,24 +177,65 @@ def _rules(owner: Any, attribute: str, name: str) -> list[Rule]:
     """The ways to switch one thing off; none for what is no rule."""
     value = inspect.getattr_static(owner, attribute)
     if isinstance(value, re.Pattern):
-        return [Rule(name, owner, attribute, _never, lambda said, _: bool(said))] if attribute.isupper() else []
+        return (
+            [Rule(name, owner, attribute, _never, lambda said, _: bool(said))] if attribute.isupper() else []
+        )
     function = getattr(value, "__wrapped__", value)
     if not inspect.isfunction(function) or attribute.startswith("__"):
         return []
     returns = str(function.__annotations__.get("return", ""))
     if returns == "bool":
         return [
-            Rule(f"{name} = False", owner, attribute, lambda _: _always(lambda: False), lambda said, _: said is True),
-            Rule(f"{name} = True", owner, attribute, lambda _: _always(lambda: True), lambda said, _: said is False),
+            Rule(
+                f"{name} = False",
+                owner,
+                attribute,
+                lambda _: _always(lambda: False),
+                lambda said, _: said is True,
+            ),
+            Rule(
+                f"{name} = True",
+                owner,
+                attribute,
+                lambda _: _always(lambda: True),
+                lambda said, _: said is False,
+            ),
         ]
     if returns.endswith("| None"):
-        return [Rule(f"{name} = None", owner, attribute, lambda _: _always(lambda: None), lambda said, _: said is not None)]
-    parameters = [parameter for parameter in inspect.signature(function).parameters.values() if parameter.name != "self"]
-    if parameters and not re.search("Floats|NDArray", returns) and str(parameters[0].annotation) == returns and '""' not in (function.__doc__ or ""):
+        return [
+            Rule(
+                f"{name} = None",
+                owner,
+                attribute,
+                lambda _: _always(lambda: None),
+                lambda said, _: said is not None,
+            )
+        ]
+    parameters = [
+        parameter for parameter in inspect.signature(function).parameters.values() if parameter.name != "self"
+    ]
+    if (
+        parameters
+        and not re.search("Floats|NDArray", returns)
+        and str(parameters[0].annotation) == returns
+        and '""' not in (function.__doc__ or "")
+    ):
         method = "self" in inspect.signature(function).parameters
-        return [Rule(f"{name} = its input", owner, attribute, lambda _: lambda *given, **__: given[method], lambda said, given: bool(said != given))]
+        return [
+            Rule(
+                f"{name} = its input",
+                owner,
+                attribute,
+                lambda _: lambda *given, **__: given[method],
+                lambda said, given: bool(said != given),
+            )
+        ]
     empty = EMPTY.get(re.split(r"\W", returns)[0])
-    return [Rule(f"{name} = empty", owner, attribute, lambda _: _always(empty), lambda said, _: bool(said))] if empty else []
+    return (
+        [Rule(f"{name} = empty", owner, attribute, lambda _: _always(empty), lambda said, _: bool(said))]
+        if empty
+        else []
+    )
 
 
 def _never(pattern: re.Pattern[str]) -> re.Pattern[str]:
@@ -181,7 +255,12 @@ def switched(rules: Iterable[Rule], other: Callable[[Rule], Any]) -> Iterator[No
     try:
         for rule in rules:
             original, replacement = rule.original, other(rule)
-            places = [(module, name) for module in known for name, value in vars(module).items() if value is original]
+            places = [
+                (module, name)
+                for module in known
+                for name, value in vars(module).items()
+                if value is original
+            ]
             for owner, name in places or [(rule.owner, rule.attribute)]:
                 before.append((owner, name, original))
                 setattr(owner, name, replacement)
@@ -203,7 +282,11 @@ class Heard:
     def listening(self, rule: Rule) -> Any:
         """The rule's function or pattern, listened to."""
         original, rules = rule.original, self._rules[id(rule.original)]
-        return _ListenedPattern(original, rules, self) if isinstance(original, re.Pattern) else self._listened(original, rules)
+        return (
+            _ListenedPattern(original, rules, self)
+            if isinstance(original, re.Pattern)
+            else self._listened(original, rules)
+        )
 
     def _listened(self, original: Any, rules: Sequence[Rule]) -> Any:
         function = getattr(original, "__wrapped__", original)
@@ -294,38 +377,108 @@ def row(name: str, worth: Worth) -> list[object]:
         if worth.gained[document] or worth.lost[document]
     ]
     right, wrong = sum(worth.gained.values()), sum(worth.lost.values())
-    return [name, worth.asked, len(worth.changed), right, wrong, worth.pages, worth.refused, "; ".join(by_document)]
+    return [
+        name,
+        worth.asked,
+        len(worth.changed),
+        right,
+        wrong,
+        worth.pages,
+        worth.refused,
+        "; ".join(by_document),
+    ]
 
 
-HEADS = ("rule", "said anything", "answers changed", "right by it", "wrong by it", "first page", "absent refused", "by document")
+HEADS = (
+    "rule",
+    "said anything",
+    "answers changed",
+    "right by it",
+    "wrong by it",
+    "first page",
+    "absent refused",
+    "by document",
+)
 
 
 def main() -> None:
     """Measure and print, a line a rule as it comes."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--questions", type=Path, nargs="+", required=True, help="files of questions")
-    options.add_argument("--documents", type=Path, nargs="+", required=True, help="the folder of the PDFs of each, in the same order")
-    options.add_argument("--store", type=Path, default=STORE, help="where the indexes are kept between runs (default %(default)s)")
-    options.add_argument("--rooms", nargs="+", default=ROOMS, help="packages whose rules are measured (default: those that answer)")
-    options.add_argument("--rules", type=re.compile, default=re.compile(""), help="only rules whose names this pattern finds")
-    options.add_argument("--family", nargs="*", default=[], help="measure all rules that a pattern finds together, in place of each")
-    options.add_argument("--most", type=int, default=10_000, help="only rules that said anything for so many questions at most")
-    options.add_argument("--list", action="store_true", help="tell only for how many questions each rule said anything")
+    options.add_argument(
+        "--documents",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="the folder of the PDFs of each, in the same order",
+    )
+    options.add_argument(
+        "--store",
+        type=Path,
+        default=STORE,
+        help="where the indexes are kept between runs (default %(default)s)",
+    )
+    options.add_argument(
+        "--rooms",
+        nargs="+",
+        default=ROOMS,
+        help="packages whose rules are measured (default: those that answer)",
+    )
+    options.add_argument(
+        "--rules", type=re.compile, default=re.compile(""), help="only rules whose names this pattern finds"
+    )
+    options.add_argument(
+        "--family",
+        nargs="*",
+        default=[],
+        help="measure all rules that a pattern finds together, in place of each",
+    )
+    options.add_argument(
+        "--most", type=int, default=10_000, help="only rules that said anything for so many questions at most"
+    )
+    options.add_argument(
+        "--list", action="store_true", help="tell only for how many questions each rule said anything"
+    )
     given = options.parse_args()
     with contextlib.ExitStack() as stack:
-        sets = [load_questions(path, folder) for path, folder in zip(given.questions, given.documents, strict=True)]
+        sets = [
+            load_questions(path, folder)
+            for path, folder in zip(given.questions, given.documents, strict=True)
+        ]
         open_sets = [(stack.enter_context(opened(one, given.store)), one) for one in sets]
-        bench = Bench([(chatbot, question) for chatbot, one in open_sets for question in one.questions if question.kind != "chat"])
+        bench = Bench(
+            [
+                (chatbot, question)
+                for chatbot, one in open_sets
+                for question in one.questions
+                if question.kind != "chat"
+            ]
+        )
         rules = [rule for rule in rules_of(given.rooms) if given.rules.search(rule.name)]
         before, said = heard_by(bench, rules)
-        print(f"{sum(one.right for one in before)} right of {len(before)}; {len(rules)} rules, {len(said)} of which said anything\n", flush=True)
-        families: Mapping[str, list[Rule]] = {name: [rule for rule in rules if re.search(name, rule.name)] for name in given.family}
+        print(
+            (
+                f"{sum(one.right for one in before)} right of {len(before)}; {len(rules)} rules, "
+                f"{len(said)} of which said anything\n"
+            ),
+            flush=True,
+        )
+        families: Mapping[str, list[Rule]] = {
+            name: [rule for rule in rules if re.search(name, rule.name)] for name in given.family
+        }
         families = families or {rule.name: [rule] for rule in rules}
-        asked = {name: sorted({at for rule in some for at in said.get(rule.name, ())}) for name, some in families.items()}
+        asked = {
+            name: sorted({at for rule in some for at in said.get(rule.name, ())})
+            for name, some in families.items()
+        }
         print(markdown_table(HEADS, []), flush=True)
         for name in sorted(families, key=lambda one: len(asked[one])):
             measured = not given.list and 0 < len(asked[name]) <= given.most
-            worth = worth_of(bench, families[name], before, asked[name]) if measured else Worth(len(asked[name]))
+            worth = (
+                worth_of(bench, families[name], before, asked[name]) if measured else Worth(len(asked[name]))
+            )
             print(markdown_table([str(cell) for cell in row(name, worth)], []).split("\n")[0], flush=True)
 
 

@@ -1,7 +1,9 @@
-"""Makes questions that a document does not answer out of ones that it does: another entity, another period, another measure; asks nothing.
+"""Makes questions that a document does not answer out of ones that it does: another entity, another period,
+another measure; asks nothing.
 
-What is swapped in is looked for in the whole document first, and taken only where it does not stand there: no name all of whose words stand on one
-page, no year that stands on any page, no measure all of whose words, or a synonym's, stand on one page.
+What is swapped in is looked for in the whole document first, and taken only where it does not stand there: no
+name all of whose words stand on one page, no year that stands on any page, no measure all of whose words, or
+a synonym's, stand on one page.
 """
 
 from __future__ import annotations
@@ -13,53 +15,105 @@ from dataclasses import dataclass, replace
 from benchmarks.questions import Question
 from ingestion.language.periods import find_periods
 
-__all__ = ["FILING_MEASURES", "PUBLIC_MEASURES", "Document", "make_absent", "swap_entity", "swap_measure", "swap_period", "words_of"]
+__all__ = [
+    "FILING_MEASURES",
+    "PUBLIC_MEASURES",
+    "Document",
+    "make_absent",
+    "swap_entity",
+    "swap_measure",
+    "swap_period",
+    "words_of",
+]
 
 # Measures of company accounts and of public finances, each with what else it is called.
 FILING_MEASURES = (
-    ("net interest margin",), ("Tier 1 capital ratio", "common equity Tier 1"), ("combined ratio", "underwriting ratio"), ("value at risk",),
-    ("provision for loan losses", "loan loss provision", "allowance for loan losses"), ("gross written premiums", "premiums written"),
-    ("revenue passenger miles", "passenger kilometres"), ("available seat miles",), ("proved oil reserves", "barrels of oil equivalent"),
-    ("funds from operations",), ("average revenue per user", "ARPU"), ("assets under management",), ("hotel occupancy rate", "RevPAR"),
-    ("subscriber churn rate", "churn"), ("tolling revenue", "toll revenue"), ("net asset value per share",), ("solvency ratio",),
-    ("customer acquisition cost",), ("reinsurance recoverables",), ("tonnage shipped", "tonnes shipped"),
-)  # fmt: skip
+    ("net interest margin",),
+    ("Tier 1 capital ratio", "common equity Tier 1"),
+    ("combined ratio", "underwriting ratio"),
+    ("value at risk",),
+    ("provision for loan losses", "loan loss provision", "allowance for loan losses"),
+    ("gross written premiums", "premiums written"),
+    ("revenue passenger miles", "passenger kilometres"),
+    ("available seat miles",),
+    ("proved oil reserves", "barrels of oil equivalent"),
+    ("funds from operations",),
+    ("average revenue per user", "ARPU"),
+    ("assets under management",),
+    ("hotel occupancy rate", "RevPAR"),
+    ("subscriber churn rate", "churn"),
+    ("tolling revenue", "toll revenue"),
+    ("net asset value per share",),
+    ("solvency ratio",),
+    ("customer acquisition cost",),
+    ("reinsurance recoverables",),
+    ("tonnage shipped", "tonnes shipped"),
+)
 PUBLIC_MEASURES = (
-    ("tax gap",), ("lottery proceeds", "lottery revenue"), ("carbon tax receipts", "carbon tax revenue"), ("unfunded pension liability",),
-    ("sovereign wealth fund withdrawals",), ("structural balance", "cyclically adjusted balance"), ("tobacco excise receipts", "tobacco duty"),
-    ("public sector wage bill",), ("stamp duty receipts", "stamp duty revenue"), ("toll revenue", "tolls"), ("sinking fund balance",),
-    ("arrears to suppliers",), ("defence spending", "defence expenditure", "defense spending"), ("inheritance tax receipts", "estate duty"),
-    ("property tax receipts", "property tax revenue"), ("capital adequacy ratio",), ("unemployment benefit spending", "unemployment benefits"),
-    ("overdraft at the central bank", "ways and means advances"), ("gambling levy receipts", "betting duty"), ("fuel duty receipts", "fuel duty"),
-)  # fmt: skip
+    ("tax gap",),
+    ("lottery proceeds", "lottery revenue"),
+    ("carbon tax receipts", "carbon tax revenue"),
+    ("unfunded pension liability",),
+    ("sovereign wealth fund withdrawals",),
+    ("structural balance", "cyclically adjusted balance"),
+    ("tobacco excise receipts", "tobacco duty"),
+    ("public sector wage bill",),
+    ("stamp duty receipts", "stamp duty revenue"),
+    ("toll revenue", "tolls"),
+    ("sinking fund balance",),
+    ("arrears to suppliers",),
+    ("defence spending", "defence expenditure", "defense spending"),
+    ("inheritance tax receipts", "estate duty"),
+    ("property tax receipts", "property tax revenue"),
+    ("capital adequacy ratio",),
+    ("unemployment benefit spending", "unemployment benefits"),
+    ("overdraft at the central bank", "ways and means advances"),
+    ("gambling levy receipts", "betting duty"),
+    ("fuel duty receipts", "fuel duty"),
+)
 # What a short question may ask for; the longest that it says is exchanged.
 ASKED_MEASURES = """
-    total current assets|total current liabilities|net working capital|operating margin|net profit margin|net income|gross margin|free cash flow|capital
-    expenditure|cost of goods sold|total assets|total revenue|fiscal deficit|policy rate|inflation target|direct tax revenue|net tax receipts|development
-    spending|overall spending|gdp growth|unemployment rate|pce inflation|core inflation|underlying inflation|inflation|debt ratio|debt|revenue
+    total current assets|total current liabilities|net working capital|operating margin|net profit \
+margin|net income|gross margin|free cash flow|capital
+    expenditure|cost of goods sold|total assets|total revenue|fiscal deficit|policy rate|inflation \
+target|direct tax revenue|net tax receipts|development
+    spending|overall spending|gdp growth|unemployment rate|pce inflation|core inflation|underlying \
+inflation|inflation|debt ratio|debt|revenue
     |capex|cogs|spending
     """
 # Names that may stand for each other; a question's own is exchanged for one that its document does not have.
 NAMES = {
-    "country": """Malaysia India Indonesia Kenya Chile Norway Poland Peru Portugal Vietnam Ghana Uruguay Iceland Estonia Slovenia Paraguay Senegal
+    "country": """Malaysia India Indonesia Kenya Chile Norway Poland Peru Portugal Vietnam Ghana Uruguay \
+Iceland Estonia Slovenia Paraguay Senegal
         Mongolia Bolivia Namibia""",
-    "nationality": "Malaysian Indian Indonesian Kenyan Chilean Norwegian Polish Peruvian Portuguese Vietnamese Ghanaian Uruguayan Icelandic Estonian",
+    "nationality": (
+        "Malaysian Indian Indonesian Kenyan Chilean Norwegian Polish Peruvian Portuguese Vietnamese "
+        "Ghanaian Uruguayan Icelandic Estonian"
+    ),
     "banker": "Powell Yellen Bernanke Lagarde Draghi Carney Kuroda Macklem Ingves Jordan Trichet Duisenberg",
     "central bank": "Fed RBI Bundesbank Riksbank SARB Banxico SNB RBNZ",
     "acronym": "",  # any other name in capitals
 }
 ACRONYMS = "PROSUR FONDEC TARIMA SEDAPAL KREDIX NORFUND AGROBAN FINAGRO SODRA PETRAN".split()
-NOT_NAMES = frozenset("GDP USD CPI PCE PP&E EPS COGS FCF EBITDA ROA DPO TDS TCS ESG FAQ AGM CEO FY AI US USA UK EU RM OPR AND OR NOT".split())
+NOT_NAMES = frozenset(
+    (
+        "GDP USD CPI PCE PP&E EPS COGS FCF EBITDA ROA DPO TDS TCS ESG FAQ AGM CEO FY AI US USA UK EU RM OPR "
+        "AND OR NOT"
+    ).split()
+)
 ACRONYM = re.compile(r"(?<![\w&])[A-Z]{3,7}(?![\w&])")
-# Words are taken apart here rather than with the product's own terms, so that the questions stay the same when those change.
+# Words are taken apart here rather than with the product's own terms, so that the questions stay the same
+# when those change.
 WORD = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+")
 PLURAL = re.compile(r"(?:(?<=x)|(?<=ch)|(?<=sh)|(?<=ss))es$|(?<!s)s$")
 YEAR_RANGE = re.compile(r"\b((?:19|20)\d\d)\s?[-/–]\s?(\d\d)\b")
 SHORT_YEAR = re.compile(r"\b[fc]y\s?'?(\d\d)\b")
 YEAR = re.compile(r"(?P<century>19|20)(?P<year>\d\d)(?!\d)|(?<!\d)(?P<short>\d\d)(?!\d)")
-# Years by which a question's periods are moved, the nearest first: the last years before a table's columns are the hardest to refuse.
+# Years by which a question's periods are moved, the nearest first: the last years before a table's columns
+# are the hardest to refuse.
 MOVES = [sign * years for years in range(3, 31) for sign in (-1, 1)]
-# A question longer than this explains its measure as well, and swapping the name alone would leave the explanation.
+# A question longer than this explains its measure as well, and swapping the name alone would leave the
+# explanation.
 LONGEST_SWAPPED = 26
 
 
@@ -81,16 +135,22 @@ class Document:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words and numbers of a text, without case, plural and grouping; "2024-25" holds both years, "FY24" is 2024."""
+    """The words and numbers of a text, without case, plural and grouping; "2024-25" holds both years,
+    "FY24" is 2024.
+    """
     text = YEAR_RANGE.sub(lambda found: f"{found[1]} {found[1][:2]}{found[2]}", text.lower())
     text = SHORT_YEAR.sub(r"20\1", text)
-    return frozenset(word.replace(",", "") if word[0].isdigit() else PLURAL.sub("", word) for word in WORD.findall(text))
+    return frozenset(
+        word.replace(",", "") if word[0].isdigit() else PLURAL.sub("", word) for word in WORD.findall(text)
+    )
 
 
 def make_absent(questions: Sequence[Question], texts: Mapping[str, Sequence[str]]) -> list[Question]:
-    """Questions that their documents do not answer, at most three of each answerable one, in order; the same ones every time.
+    """Questions that their documents do not answer, at most three of each answerable one, in order; the same
+    ones every time.
 
-    texts: document -> texts of its pages. Each is asked of its own document; kind: "absent entity", "absent period" or "absent measure".
+    texts: document -> texts of its pages. Each is asked of its own document; kind: "absent entity", "absent
+    period" or "absent measure".
     """
     documents = {name: Document.of(pages) for name, pages in texts.items()}
     companies = list(dict.fromkeys(question.company for question in questions if question.company))
@@ -111,19 +171,36 @@ def make_absent(questions: Sequence[Question], texts: Mapping[str, Sequence[str]
 def _absent(question: Question, what: str, text: str) -> Question:
     kind = f"absent {what}"
     return replace(
-        question, id=f"{question.id}-{kind.replace(' ', '-')}", text=text, names=(question.document,), pages=frozenset(), values=(), answer="",
-        kind=kind, answerable=False,
-    )  # fmt: skip
+        question,
+        id=f"{question.id}-{kind.replace(' ', '-')}",
+        text=text,
+        names=(question.document,),
+        pages=frozenset(),
+        values=(),
+        answer="",
+        kind=kind,
+        answerable=False,
+    )
 
 
 def swap_entity(question: Question, document: Document, companies: Sequence[str], *, turn: int = 0) -> str:
-    """The question about another company, country, bank or person that its document does not name; "" where it names none, or leans on exchanges."""
+    """The question about another company, country, bank or person that its document does not name; ""
+    where it names none, or leans on exchanges.
+    """
     if question.history:
         return ""
     if question.company:
-        named = re.compile(r"[\W_]{0,3}".join(map(re.escape, re.findall(r"\w+", question.company))) + r"(?: \([^)]{1,60}\))?", re.I)
-        others = [company for company in companies if company != question.company and not document.has(company)]
-        return named.sub(_turned(others, turn), question.text) if others and named.search(question.text) else ""
+        named = re.compile(
+            r"[\W_]{0,3}".join(map(re.escape, re.findall(r"\w+", question.company)))
+            + r"(?: \([^)]{1,60}\))?",
+            re.I,
+        )
+        others = [
+            company for company in companies if company != question.company and not document.has(company)
+        ]
+        return (
+            named.sub(_turned(others, turn), question.text) if others and named.search(question.text) else ""
+        )
     for found, names in _named(question.text):
         absent = [other for other in names if other != found and not document.has(other)]
         if absent and document.has(found):
@@ -140,7 +217,9 @@ def _named(text: str) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def swap_period(question: Question, document: Document) -> str:
-    """The question about years that stand nowhere in its document, all moved alike; "" where it has none or no move will do."""
+    """The question about years that stand nowhere in its document, all moved alike; "" where it has none
+    or no move will do.
+    """
     periods = find_periods(question.text)
     years = {year for period in periods for year in (period.start_year, period.end_year)}
     there = frozenset[str]().union(*document.pages)
@@ -168,9 +247,14 @@ def _moved(text: str, spans: Sequence[tuple[int, int]], move: int) -> str:
 def swap_measure(question: Question, document: Document, *, turn: int = 0) -> str:
     """The question about a measure that its document does not have; "" where none can be exchanged.
 
-    A short question keeps its words around the measure; of one that explains itself at length only entity and period are kept.
+    A short question keeps its words around the measure; of one that explains itself at length only entity and
+    period are kept.
     """
-    measures = [names[0] for names in (FILING_MEASURES if question.company else PUBLIC_MEASURES) if not any(map(document.has, names))]
+    measures = [
+        names[0]
+        for names in (FILING_MEASURES if question.company else PUBLIC_MEASURES)
+        if not any(map(document.has, names))
+    ]
     if not measures or question.history:
         return ""
     measure = _turned(measures, turn)
@@ -180,7 +264,11 @@ def swap_measure(question: Question, document: Document, *, turn: int = 0) -> st
     periods = [period.text for period in find_periods(question.text)]
     if not periods:
         return ""
-    return f"What was {question.company}'s {measure} in {periods[0]}?" if question.company else f"What was the {measure} in {periods[0]}?"
+    return (
+        f"What was {question.company}'s {measure} in {periods[0]}?"
+        if question.company
+        else f"What was the {measure} in {periods[0]}?"
+    )
 
 
 def _asked_measures() -> list[str]:

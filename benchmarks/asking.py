@@ -21,21 +21,30 @@ __all__ = ["answer_to", "opened", "page_texts", "provenance"]
 
 
 @contextlib.contextmanager
-def opened(questions: QuestionSet, store: Path, *, model: LLM | None = None, settings: Settings | None = None) -> Iterator[Chatbot]:
-    """A chatbot over exactly the set's documents, in its own folder of `store`. What was indexed before stays as it was read then.
+def opened(
+    questions: QuestionSet, store: Path, *, model: LLM | None = None, settings: Settings | None = None
+) -> Iterator[Chatbot]:
+    """A chatbot over exactly the set's documents, in its own folder of `store`. What was indexed before stays
+    as it was read then.
 
-    The settings, by default the environment's, count but for the home, so a chat or embedding model can be measured too; model: in the place of the one they
-    name. Raises SystemExit where a document fails.
+    The settings, by default the environment's, count but for the home, so a chat or embedding model can be
+    measured too; model: in the place of the one they name. Raises SystemExit where a document fails.
     """
     home = (store / questions.name).resolve()
     with Chatbot(replace(settings or load_settings(), home=home), model=model) as chatbot:
         chatbot.resume()
         wanted = {path.name: path for path in questions.files}
         there = {row.name for row in chatbot.documents() if row.state == "ready"}
-        for number, result in enumerate(chatbot.add([Upload(wanted[name]) for name in sorted(wanted.keys() - there)]), 1):
+        for number, result in enumerate(
+            chatbot.add([Upload(wanted[name]) for name in sorted(wanted.keys() - there)]), 1
+        ):
             if result.error:
                 raise SystemExit(f"{result.document}: {result.error}")
-            print(f"\r{number} of {len(wanted.keys() - there)} documents indexed", end="\n" * (number == len(wanted.keys() - there)), file=sys.stderr)
+            print(
+                f"\r{number} of {len(wanted.keys() - there)} documents indexed",
+                end="\n" * (number == len(wanted.keys() - there)),
+                file=sys.stderr,
+            )
         for name in there - wanted.keys():
             chatbot.remove(name)  # another choice of documents under the same name
         yield chatbot
@@ -46,11 +55,16 @@ def provenance(chatbot: Chatbot) -> str:
     rows = [row for row in chatbot.documents() if row.state != "removed"]
     read = time.strftime("%Y-%m-%d %H:%M", time.gmtime(max(row.replaced_at or row.added_at for row in rows)))
     pages, chunks = sum(row.pages for row in rows), sum(row.chunks for row in rows)
-    return f"{len(rows)} documents, {pages:,} pages, {chunks:,} chunks, {chatbot.library.embedder.fingerprint}, read until {read} UTC."
+    return (
+        f"{len(rows)} documents, {pages:,} pages, {chunks:,} chunks, "
+        f"{chatbot.library.embedder.fingerprint}, read until {read} UTC."
+    )
 
 
 def answer_to(chatbot: Chatbot, question: Question, names: Sequence[str]) -> Answer:
-    """The answer to a question with its exchanges, asked of these documents (() for all). Raises what the chatbot raises."""
+    """The answer to a question with its exchanges, asked of these documents (() for all). Raises what the
+    chatbot raises.
+    """
     for event in chatbot.ask(Ask(question.text, tuple(names), None, question.history)):
         if isinstance(event, Answer):
             return event
@@ -61,6 +75,11 @@ def page_texts(chatbot: Chatbot) -> dict[str, list[str]]:
     """The text of every page by document, in order."""
     catalog = chatbot.library.catalog
     return {
-        name: [page.text for _, page in sorted(catalog.pages(version, [report.number for report in catalog.report(version)]).items())]
+        name: [
+            page.text
+            for _, page in sorted(
+                catalog.pages(version, [report.number for report in catalog.report(version)]).items()
+            )
+        ]
         for version, name in chatbot.library.scope(()).items()
     }

@@ -1,9 +1,11 @@
-"""How long people wait for the pages, in a real browser before a real server; judges nothing but whether a limit is kept.
+"""How long people wait for the pages, in a real browser before a real server; judges nothing but whether a
+limit is kept.
 
     python benchmarks/browser.py [--runs 5] [--sessions 20] [--beside CHECKOUT] [--json FILE]
 
-Over the sample documents, without a model. With --beside another checkout of the product is measured in the same run, turn about. Chromium without a
-window runs on the same machine and takes its share of it; all times but "ready" are the browser's own clock (performance.now), read inside the page:
+Over the sample documents, without a model. With --beside another checkout of the product is measured in the
+same run, turn about. Chromium without a window runs on the same machine and takes its share of it; all times
+but "ready" are the browser's own clock (performance.now), read inside the page:
 
 - ready: from the start of the process until /ready first answers 200, which is said once the store is open; asked every 20 ms.
 - first page: from the start of the navigation, the browser's cache empty, until the question's field can be written in and nothing is being drawn. "new
@@ -12,12 +14,14 @@ window runs on the same machine and takes its share of it; all times but "ready"
 - citation: from the click on an answer's mark until the page's image is loaded, in the next frame. Each citation's page is opened for the first
   time: no image is kept.
 - sessions at once: as many browser profiles, each asking an own question; "same moment": all press Enter in one instant, "in turn": spread evenly over so many
-  half seconds. Times are those of whole answers; p95 is the value that 95 of 100 keep. What the server's and the browser's processes computed meanwhile
-  is told apart: with as many people as sessions, each would bring the browser's share on a machine of their own.
+  half seconds. Times are those of whole answers; p95 is the value that 95 of 100 keep. What the server's and
+  the browser's processes computed meanwhile is told apart: with as many people as sessions, each would bring
+  the browser's share on a machine of their own.
 - memory: what the server's processes take (PSS) with the sessions open and idle, less what they took before, for each session.
 
-The peer is a bare Streamlit page with one st.write, by the same interpreter: what any page on Streamlit takes; for many sessions, a chat that only
-repeats what it is asked, with one button. Load is os.getloadavg()[0] after the measurement.
+The peer is a bare Streamlit page with one st.write, by the same interpreter: what any page on Streamlit
+takes; for many sessions, a chat that only repeats what it is asked, with one button. Load is
+os.getloadavg()[0] after the measurement.
 """
 
 from __future__ import annotations
@@ -41,12 +45,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import Browser, Page  # noqa: E402
+from playwright.sync_api import Browser, Page
 
-from benchmarks.processes import process_tree, processor_seconds, proportional_bytes  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from documents.make_samples import make_samples  # noqa: E402
-from tests.browser import Server, add, chromium, open_browser  # noqa: E402
+from benchmarks.processes import process_tree, processor_seconds, proportional_bytes
+from benchmarks.tables import markdown_table
+from documents.make_samples import make_samples
+from tests.browser import Server, add, chromium, open_browser
 
 # Milliseconds, but for memory: megabytes of a session. What the product must keep on two cores.
 LIMITS = {
@@ -94,8 +98,10 @@ document.addEventListener('click', (event) => {
 }, true);
 const look = () => {
   const seen = window.watched, answers = document.querySelectorAll('.answer');
-  if (seen.asked && !seen.first && answers.length > seen.answers && answers[answers.length - 1].textContent.trim()) seen.first = performance.now();
-  if (seen.asked && !seen.whole && count('[class*=st-key-helpful-]') > seen.rated) seen.whole = performance.now();
+  if (seen.asked && !seen.first && answers.length > seen.answers && answers[answers.length - \
+1].textContent.trim()) seen.first = performance.now();
+  if (seen.asked && !seen.whole && count('[class*=st-key-helpful-]') > seen.rated) seen.whole = \
+performance.now();
 };
 new MutationObserver(look).observe(document, {subtree: true, childList: true, characterData: true});
 const wait = (seen) => {
@@ -106,8 +112,10 @@ const wait = (seen) => {
 };
 """
 USABLE = """() => { const box = document.querySelector('[data-testid="stChatInput"] textarea');
-return box && !box.disabled && document.querySelector('[data-test-script-state="notRunning"]') && performance.now() }"""
-WRITTEN = """() => document.querySelector('[data-testid="stMarkdownContainer"] p') && document.querySelector('[data-test-script-state="notRunning"]') &&
+return box && !box.disabled && document.querySelector('[data-test-script-state="notRunning"]') && \
+performance.now() }"""
+WRITTEN = """() => document.querySelector('[data-testid="stMarkdownContainer"] p') && \
+document.querySelector('[data-test-script-state="notRunning"]') &&
 performance.now()"""
 # Presses Enter in the question's field at a moment of the machine's clock, in milliseconds.
 PRESS_AT = """(moment) => { setTimeout(() => document.querySelector('[data-testid="stChatInput"] textarea').dispatchEvent(
@@ -137,9 +145,16 @@ class Measured:
         """Its line in the table."""
         cells = [
             f"{value:.{1 if self.unit == 'MB' else 0}f}"
-            for value in (statistics.median(self.values), p95(self.values), min(self.values), max(self.values))
+            for value in (
+                statistics.median(self.values),
+                p95(self.values),
+                min(self.values),
+                max(self.values),
+            )
         ]
-        kept = f"{'kept' if self.judged() < self.limit else 'NOT kept'}, {self.limit:.0f}" if self.limit else "–"
+        kept = (
+            f"{'kept' if self.judged() < self.limit else 'NOT kept'}, {self.limit:.0f}" if self.limit else "–"
+        )
         return [f"{self.what}, {self.unit}", *cells, str(len(self.values)), kept, f"{self.load:.1f}"]
 
 
@@ -156,7 +171,10 @@ class Measurements:
 
     def table(self) -> str:
         """In Markdown."""
-        return markdown_table(["", "median", "p95", "least", "most", "n", "limit", "load"], [one.row() for one in self.all.values()])
+        return markdown_table(
+            ["", "median", "p95", "least", "most", "n", "limit", "load"],
+            [one.row() for one in self.all.values()],
+        )
 
 
 def p95(values: Sequence[float]) -> float:
@@ -183,9 +201,17 @@ def main() -> None:
             for name, root in list(products.items())[:: 1 if run % 2 else -1]:
                 measure_one(home, root, browser, measured[name])
             measure_peer(Path(folder), browser, measured["bare Streamlit"])
-            print(f"run {run + 1} of {given.runs}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
+            print(
+                f"run {run + 1} of {given.runs}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True
+            )
         for name, root in products.items() if given.sessions else ():
-            measure_many(partial(Server, home, script=root / "app.py"), "ready", browser, measured[name], given.sessions)
+            measure_many(
+                partial(Server, home, script=root / "app.py"),
+                "ready",
+                browser,
+                measured[name],
+                given.sessions,
+            )
         if given.sessions:
             chat = partial(Server, Path(folder) / "peer", script=Path(folder) / "chat_page.py")
             (Path(folder) / "chat_page.py").write_text(PEER_CHAT, "utf-8")
@@ -193,8 +219,15 @@ def main() -> None:
     for name, one in measured.items():
         print(f"\n{name}\n\n{one.table()}")
     if given.json:
-        found = {name: [asdict(one) for one in measurements.all.values()] for name, measurements in measured.items()}
-        given.json.write_text(json.dumps({"cores": os.cpu_count(), "load": os.getloadavg(), "measured": found}, indent=1) + "\n", "utf-8")
+        found = {
+            name: [asdict(one) for one in measurements.all.values()]
+            for name, measurements in measured.items()
+        }
+        given.json.write_text(
+            json.dumps({"cores": os.cpu_count(), "load": os.getloadavg(), "measured": found}, indent=1)
+            + "\n",
+            "utf-8",
+        )
 
 
 def measure_one(home: Path, root: Path, browser: Browser, into: Measurements) -> None:
@@ -227,8 +260,12 @@ def measure_peer(folder: Path, browser: Browser, into: Measurements) -> None:
                 into.take(what, usable(page, WRITTEN))
 
 
-def measure_many(start: Callable[[], Server], ready: str, browser: Browser, into: Measurements, sessions: int) -> None:
-    """Many sessions before one server: what they take of its memory, and how long their answers take. ready: the address that says it is there."""
+def measure_many(
+    start: Callable[[], Server], ready: str, browser: Browser, into: Measurements, sessions: int
+) -> None:
+    """Many sessions before one server: what they take of its memory, and how long their answers take.
+    ready: the address that says it is there.
+    """
     with stopping(start()) as server:
         wait_for(f"{server.url}/{ready}", server)
         with visit(browser, server.url) as page:
@@ -236,7 +273,9 @@ def measure_many(start: Callable[[], Server], ready: str, browser: Browser, into
             answer_times(page, QUESTIONS[0])
         time.sleep(IDLE_SECONDS)
         before = server_bytes(server)
-        pages = [browser.new_context(viewport={"width": 1280, "height": 900}).new_page() for _ in range(sessions)]
+        pages = [
+            browser.new_context(viewport={"width": 1280, "height": 900}).new_page() for _ in range(sessions)
+        ]
         for page in pages:
             page.add_init_script(WATCH)
             page.goto(server.url)
@@ -244,13 +283,17 @@ def measure_many(start: Callable[[], Server], ready: str, browser: Browser, into
         time.sleep(IDLE_SECONDS)
         into.take("memory", (server_bytes(server) - before) / sessions / MEGABYTE, unit="MB")
         for name, apart in (("in turn", 0.5), ("same moment", 0.0)):
-            whole, ours = (processor_seconds(process_tree(root)) for root in (os.getpid(), server.process.pid))
+            whole, ours = (
+                processor_seconds(process_tree(root)) for root in (os.getpid(), server.process.pid)
+            )
             into.take(f"{sessions} at once, {name}", *many_times(pages, apart))
             by_server = processor_seconds(process_tree(server.process.pid)) - ours
             by_browser = processor_seconds(process_tree(os.getpid())) - whole - by_server
             into.take(f"processor time of an answer, {name}: server", 1000 * by_server / sessions)
             into.take(f"processor time of an answer, {name}: browser", 1000 * by_browser / sessions)
-        into.take("memory, each with 2 answers", (server_bytes(server) - before) / sessions / MEGABYTE, unit="MB")
+        into.take(
+            "memory, each with 2 answers", (server_bytes(server) - before) / sessions / MEGABYTE, unit="MB"
+        )
         for page in pages:
             page.context.close()
 
@@ -292,7 +335,9 @@ def citation_times(page: Page) -> Iterator[float]:
 def seen(page: Page, what: str, *, since: str = "asked") -> float:
     """Milliseconds between two moments that the page noted, once both are."""
     page.wait_for_function("what => window.watched[what]", arg=what, timeout=60_000)
-    difference: float = page.evaluate("([what, since]) => window.watched[what] - window.watched[since]", [what, since])
+    difference: float = page.evaluate(
+        "([what, since]) => window.watched[what] - window.watched[since]", [what, since]
+    )
     return difference
 
 

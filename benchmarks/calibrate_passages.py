@@ -1,10 +1,13 @@
-"""Takes the weights by which passages are chosen from data: which passage of the pages found holds a right value, judged on documents left out.
+"""Takes the weights by which passages are chosen from data: which passage of the pages found holds a right
+value, judged on documents left out.
 
-    python benchmarks/calibrate_passages.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store FOLDER] [--ridge 3]
+    python benchmarks/calibrate_passages.py [--financebench FOLDER] [--questions FILE --documents FOLDER]
+    [--store FOLDER] [--ridge 3]
 
-Of each answerable question with `values`, the passages of the pages that reach the prompt are compared: those of a gold page that hold a right
-value against all others. The weights are those of the greatest likelihood (a softmax over the passages of a question, several right ones
-counting together). Each document is left out once; the ranks shown are those of its own questions, by the weights of the others.
+Of each answerable question with `values`, the passages of the pages that reach the prompt are compared: those
+of a gold page that hold a right value against all others. The weights are those of the greatest likelihood (a
+softmax over the passages of a question, several right ones counting together). Each document is left out
+once; the ranks shown are those of its own questions, by the weights of the others.
 """
 
 from __future__ import annotations
@@ -21,16 +24,16 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import answer_to, opened  # noqa: E402
-from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.questions import QuestionSet, add_options, chosen_sets, only_answerable  # noqa: E402
-from benchmarks.scores import has_value  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.extractive.passage_answers import embedded  # noqa: E402
-from chatbot.answer.extractive.passage_scores import WEIGHTS, QuestionProfile, ScoredPassage, signs_of  # noqa: E402
-from chatbot.evidence.page import page_of  # noqa: E402
-from chatbot.models.embedders import SentenceVectors  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
+from benchmarks.asking import answer_to, opened
+from benchmarks.intervals import share_cell
+from benchmarks.questions import QuestionSet, add_options, chosen_sets, only_answerable
+from benchmarks.scores import has_value
+from benchmarks.tables import markdown_table
+from chatbot.answer.extractive.passage_answers import embedded
+from chatbot.answer.extractive.passage_scores import WEIGHTS, QuestionProfile, ScoredPassage, signs_of
+from chatbot.evidence.page import page_of
+from chatbot.models.embedders import SentenceVectors
+from chatbot.service import Chatbot
 
 Floats = NDArray[np.float64]
 # Pull of the weights towards 0, in deviations of the signs, over all questions together.
@@ -43,7 +46,9 @@ WITHIN = (1, 3, 5)
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question put to a document. signs: (passages, signs); right: (passages,) those that hold a right value on a gold page."""
+    """A question put to a document. signs: (passages, signs); right: (passages,) those that hold a right
+    value on a gold page.
+    """
 
     group: str
     signs: Floats
@@ -51,7 +56,9 @@ class Example:
 
 
 def fit(examples: Sequence[Example], *, ridge: float = RIDGE) -> Floats:
-    """(signs,) the weights of greatest likelihood in the signs' own units, by gradient ascent. Raises ValueError without examples."""
+    """(signs,) the weights of greatest likelihood in the signs' own units, by gradient ascent. Raises
+    ValueError without examples.
+    """
     if not examples:
         raise ValueError("there must be questions with a right passage")
     spread = np.concatenate([example.signs for example in examples]).std(axis=0) + 1e-6
@@ -95,11 +102,20 @@ def gather(chatbot: Chatbot, questions: QuestionSet) -> tuple[list[Example], int
         hits = list(answer.prompt.sources.values())
         cut = [(hit, passage) for hit in hits for passage in page_of(hit).passages]
         appended = answer.search_query != question.text and answer.search_query.endswith(question.text)
-        asked = QuestionProfile(answer.understanding, [passage for _, passage in cut], question.text if appended else "")
-        near = vectors.vectors([embedded(passage) for _, passage in cut]) @ chatbot.library.embedder.embed([answer.understanding.subject])[0]
+        asked = QuestionProfile(
+            answer.understanding, [passage for _, passage in cut], question.text if appended else ""
+        )
+        near = (
+            vectors.vectors([embedded(passage) for _, passage in cut])
+            @ chatbot.library.embedder.embed([answer.understanding.subject])[0]
+        )
         best = max((hit.score for hit in hits), default=0.0) or 1.0
-        found = [ScoredPassage(passage, hit.score / best, float(near[at])) for at, (hit, passage) in enumerate(cut)]
-        right = np.array([hit.page in question.pages and has_value(question.values, passage.text) for hit, passage in cut])
+        found = [
+            ScoredPassage(passage, hit.score / best, float(near[at])) for at, (hit, passage) in enumerate(cut)
+        ]
+        right = np.array(
+            [hit.page in question.pages and has_value(question.values, passage.text) for hit, passage in cut]
+        )
         without += not right.any()
         if right.any():
             signs = np.array([list(signs_of(asked, one).values()) for one in found], np.float64)
@@ -109,13 +125,33 @@ def gather(chatbot: Chatbot, questions: QuestionSet) -> tuple[list[Example], int
 
 def report(examples: Sequence[Example], without: int, *, ridge: float) -> str:
     """Ranks on documents left out, and the weights of all examples beside those in use."""
-    left, used = ranks_left_out(examples, ridge=ridge), [rank(example, np.array(list(WEIGHTS.values()))) for example in examples]
-    rows = [[f"right passage among the first {n}", *(share_cell(sum(at < n for at in ranks), len(ranks)) for ranks in (left, used))] for n in WITHIN]
-    rows.append(["mean reciprocal rank", *(f"{np.mean([1 / (at + 1) for at in ranks]):.3f}" for ranks in (left, used))])
-    weights = [[name, f"{weight:+.2f}", f"{WEIGHTS[name]:+.2f}"] for name, weight in zip(WEIGHTS, fit(examples, ridge=ridge), strict=True)]
+    left, used = (
+        ranks_left_out(examples, ridge=ridge),
+        [rank(example, np.array(list(WEIGHTS.values()))) for example in examples],
+    )
+    rows = [
+        [
+            f"right passage among the first {n}",
+            *(share_cell(sum(at < n for at in ranks), len(ranks)) for ranks in (left, used)),
+        ]
+        for n in WITHIN
+    ]
+    rows.append(
+        [
+            "mean reciprocal rank",
+            *(f"{np.mean([1 / (at + 1) for at in ranks]):.3f}" for ranks in (left, used)),
+        ]
+    )
+    weights = [
+        [name, f"{weight:+.2f}", f"{WEIGHTS[name]:+.2f}"]
+        for name, weight in zip(WEIGHTS, fit(examples, ridge=ridge), strict=True)
+    ]
     return "\n\n".join(
         [
-            f"{len(examples)} questions on {len({example.group for example in examples})} documents; of {without} more no passage found is right.",
+            (
+                f"{len(examples)} questions on {len({example.group for example in examples})} documents; of "
+                f"{without} more no passage found is right."
+            ),
             markdown_table([f"n = {len(examples)}", "each document left out", "weights in use"], rows),
             markdown_table(["sign", "weight in all", "in use"], weights),
         ]
@@ -126,7 +162,9 @@ def main() -> None:
     """Gather, fit and print."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     add_options(options)
-    options.add_argument("--ridge", type=float, default=RIDGE, help="pull of the weights towards 0 (default %(default)s)")
+    options.add_argument(
+        "--ridge", type=float, default=RIDGE, help="pull of the weights towards 0 (default %(default)s)"
+    )
     given = options.parse_args()
     examples: list[Example] = []
     without = 0

@@ -1,13 +1,18 @@
-"""Takes the thresholds of refusal from data: a small logistic regression on what a search found, judged on documents it has not seen.
+"""Takes the thresholds of refusal from data: a small logistic regression on what a search found, judged on
+documents it has not seen.
 
-    python benchmarks/calibrate_refusal.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store FOLDER] [--by-words]
-                                           [--features MODULE:FUNCTION] [--wrongly 0.045] [--sample 200] [--seed 1] [--save FILE]
+    python benchmarks/calibrate_refusal.py [--financebench FOLDER] [--questions FILE --documents FOLDER]
+    [--store FOLDER] [--by-words]
+                                           [--features MODULE:FUNCTION] [--wrongly 0.045] [--sample 200]
+                                           [--seed 1] [--save FILE]
 
-The sets named, and the samples of the checkout. Answerable questions, of their own document and of all, are to be answered; absent ones (as
-written, and made by benchmarks/absent.py) and other documents' questions are to be refused. Each document is left out once: weights and
-threshold come from the others, and the refusals counted are its own. Learned from is what the product judges by, with --by-words as where nothing
-is embedded; FUNCTION(question, hits) -> {feature: number} reads the standalone question and its hits in its place. It must give the same features
-for every question. The constant printed is that of chatbot/search/refusal.py: refused below 0. --save keeps features and labels as JSON lines.
+The sets named, and the samples of the checkout. Answerable questions, of their own document and of all, are
+to be answered; absent ones (as written, and made by benchmarks/absent.py) and other documents' questions are
+to be refused. Each document is left out once: weights and threshold come from the others, and the refusals
+counted are its own. Learned from is what the product judges by, with --by-words as where nothing is embedded;
+FUNCTION(question, hits) -> {feature: number} reads the standalone question and its hits in its place. It must
+give the same features for every question. The constant printed is that of chatbot/search/refusal.py: refused
+below 0. --save keeps features and labels as JSON lines.
 """
 
 from __future__ import annotations
@@ -26,15 +31,22 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.absent import make_absent  # noqa: E402
-from benchmarks.answers import SAMPLE, other_documents  # noqa: E402
-from benchmarks.asking import answer_to, opened, page_texts  # noqa: E402
-from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets, load_questions, only_answerable  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.records import Hit  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
-from chatbot.settings import Settings  # noqa: E402
+from benchmarks.absent import make_absent
+from benchmarks.answers import SAMPLE, other_documents
+from benchmarks.asking import answer_to, opened, page_texts
+from benchmarks.intervals import share_cell
+from benchmarks.questions import (
+    Question,
+    QuestionSet,
+    add_options,
+    chosen_sets,
+    load_questions,
+    only_answerable,
+)
+from benchmarks.tables import markdown_table
+from chatbot.records import Hit
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
 
 Floats = NDArray[np.float64]
 Features = Callable[[str, Sequence[Hit]], Mapping[str, float]]
@@ -42,7 +54,8 @@ Reader = Callable[[Question, tuple[str, ...]], Mapping[str, float]]
 SAMPLES = ROOT / "tests" / "sample_questions.jsonl"
 # Parts of a page's score; each is 0-1.
 PARTS = ("vector", "chunk_words", "page_words", "coverage")
-# Pull of the weights towards 0, in deviations of the features: holds them finite where a feature separates the examples alone.
+# Pull of the weights towards 0, in deviations of the features: holds them finite where a feature separates
+# the examples alone.
 RIDGE = 1.0
 STEPS = 50
 # Share of answerable questions that may be refused, of those that a threshold is chosen on.
@@ -53,7 +66,9 @@ TRADES = (0.0, 0.05, 0.1)
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question put to a document. group: that document; what: what sort of question it is; answerable: whether it should be answered."""
+    """A question put to a document. group: that document; what: what sort of question it is; answerable:
+    whether it should be answered.
+    """
 
     group: str
     what: str
@@ -63,7 +78,9 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """P(answerable) = 1 / (1 + exp(-(bias + weights · features))), in the features' own units; refused below the threshold."""
+    """P(answerable) = 1 / (1 + exp(-(bias + weights · features))), in the features' own units; refused
+    below the threshold.
+    """
 
     names: tuple[str, ...]
     weights: tuple[float, ...]
@@ -72,7 +89,9 @@ class Model:
 
     def probability(self, features: Mapping[str, float]) -> float:
         """In (0, 1). Raises KeyError for a feature that is missing."""
-        total = self.bias + sum(weight * features[name] for name, weight in zip(self.names, self.weights, strict=True))
+        total = self.bias + sum(
+            weight * features[name] for name, weight in zip(self.names, self.weights, strict=True)
+        )
         return float(1 / (1 + np.exp(-np.clip(total, -30, 30))))
 
     def refuses(self, features: Mapping[str, float]) -> bool:
@@ -88,7 +107,8 @@ def read_parts(question: str, hits: Sequence[Hit]) -> dict[str, float]:
 
 
 def fit(examples: Sequence[Example], *, wrongly: float = WRONGLY) -> Model:
-    """The model of these examples, both labels weighing alike, with the highest threshold that refuses at most `wrongly` of the answerable ones.
+    """The model of these examples, both labels weighing alike, with the highest threshold that refuses at
+    most `wrongly` of the answerable ones.
 
     Ridge-penalised logistic regression by Newton's method. Raises ValueError where a label is missing.
     """
@@ -124,16 +144,22 @@ def _newton(table: Floats, label: Floats, importance: Floats) -> Floats:
 
 
 def refusals_left_out(examples: Sequence[Example], *, wrongly: float = WRONGLY) -> list[tuple[Example, bool]]:
-    """(example, refused?) for each, by the model of all other groups. Raises ValueError where fewer than two groups hold both labels' examples."""
+    """(example, refused?) for each, by the model of all other groups. Raises ValueError where fewer than
+    two groups hold both labels' examples.
+    """
     judged = []
     for group in dict.fromkeys(example.group for example in examples):
         model = fit([example for example in examples if example.group != group], wrongly=wrongly)
-        judged += [(example, model.refuses(example.features)) for example in examples if example.group == group]
+        judged += [
+            (example, model.refuses(example.features)) for example in examples if example.group == group
+        ]
     return judged
 
 
 def separation(examples: Sequence[Example], name: str) -> float:
-    """The chance that an answerable example has more of a feature than an absent one, ties counted half: 0.5 tells nothing."""
+    """The chance that an answerable example has more of a feature than an absent one, ties counted half:
+    0.5 tells nothing.
+    """
     value = np.array([example.features[name] for example in examples])
     label = np.array([example.answerable for example in examples])
     more = value[label][:, None] - value[~label][None, :]
@@ -144,20 +170,49 @@ def main() -> None:
     """Gather, fit and print."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     add_options(options)
-    options.add_argument("--features", metavar="MODULE:FUNCTION", default="", help="what to learn from in place of the product's signs")
-    options.add_argument("--by-words", action="store_true", help="learn what is judged by where nothing is embedded")
-    options.add_argument("--wrongly", type=float, default=WRONGLY, help="share of answerable questions that may be refused (default %(default)s)")
-    options.add_argument("--sample", type=int, default=SAMPLE, help="questions put to other documents, of each set (default %(default)s)")
+    options.add_argument(
+        "--features",
+        metavar="MODULE:FUNCTION",
+        default="",
+        help="what to learn from in place of the product's signs",
+    )
+    options.add_argument(
+        "--by-words", action="store_true", help="learn what is judged by where nothing is embedded"
+    )
+    options.add_argument(
+        "--wrongly",
+        type=float,
+        default=WRONGLY,
+        help="share of answerable questions that may be refused (default %(default)s)",
+    )
+    options.add_argument(
+        "--sample",
+        type=int,
+        default=SAMPLE,
+        help="questions put to other documents, of each set (default %(default)s)",
+    )
     options.add_argument("--seed", type=int, default=1, help="which of them (default %(default)s)")
     options.add_argument("--save", type=Path, metavar="FILE", help="keep features and labels, as JSON lines")
     given = options.parse_args()
     examples: list[Example] = []
-    for questions in [*chosen_sets(given), load_questions(SAMPLES, ROOT / "documents" / "samples", name="samples")]:
+    for questions in [
+        *chosen_sets(given),
+        load_questions(SAMPLES, ROOT / "documents" / "samples", name="samples"),
+    ]:
         with opened(questions, given.store) as chatbot:
-            read = searched(chatbot, named_function(given.features)) if given.features else judged_by(chatbot, by_words=given.by_words)
+            read = (
+                searched(chatbot, named_function(given.features))
+                if given.features
+                else judged_by(chatbot, by_words=given.by_words)
+            )
             examples += gather(chatbot, questions, read, others=(given.sample, given.seed))
     if given.save:
-        lines = [json.dumps({"group": e.group, "what": e.what, "answerable": e.answerable, "features": dict(e.features)}) for e in examples]
+        lines = [
+            json.dumps(
+                {"group": e.group, "what": e.what, "answerable": e.answerable, "features": dict(e.features)}
+            )
+            for e in examples
+        ]
         given.save.write_text("\n".join([*lines, ""]), "utf-8")
     print(report(examples, wrongly=given.wrongly))
 
@@ -186,20 +241,33 @@ def judged_by(chatbot: Chatbot, *, by_words: bool) -> Reader:
     """Reads the product's own signs of a question that it answered."""
 
     def read(question: Question, names: tuple[str, ...]) -> Mapping[str, float]:
-        return chatbot.answering.refusal_evidence(answer_to(chatbot, question, names), names, by_words=by_words)
+        return chatbot.answering.refusal_evidence(
+            answer_to(chatbot, question, names), names, by_words=by_words
+        )
 
     return read
 
 
-def gather(chatbot: Chatbot, questions: QuestionSet, read: Reader, *, others: tuple[int, int]) -> list[Example]:
-    """The set's examples, but for questions for which no page was found. others: how many questions to put to other documents, and the seed
-    that chooses them."""
+def gather(
+    chatbot: Chatbot, questions: QuestionSet, read: Reader, *, others: tuple[int, int]
+) -> list[Example]:
+    """The set's examples, but for questions for which no page was found. others: how many questions to put to
+    other documents, and the seed that chooses them."""
     texts = page_texts(chatbot)
     answerable = only_answerable(questions.questions)
-    put: list[tuple[str, Question, tuple[str, ...]]] = [("answerable, own document", question, (question.document,)) for question in answerable]
+    put: list[tuple[str, Question, tuple[str, ...]]] = [
+        ("answerable, own document", question, (question.document,)) for question in answerable
+    ]
     put += [("answerable, all documents", question, ()) for question in answerable]
-    put += [("absent, as written", question, question.names) for question in questions.questions if not question.answerable]
-    put += [(f"{question.kind}, made", question, question.names) for question in make_absent(questions.questions, texts)]
+    put += [
+        ("absent, as written", question, question.names)
+        for question in questions.questions
+        if not question.answerable
+    ]
+    put += [
+        (f"{question.kind}, made", question, question.names)
+        for question in make_absent(questions.questions, texts)
+    ]
     pairs = other_documents(questions, texts, most=others[0], seed=others[1])
     put += [("another document's question", question, (name,)) for question, name in pairs]
     examples = []
@@ -223,11 +291,19 @@ def report(examples: Sequence[Example], *, wrongly: float) -> str:
     trade = []
     for share in sorted({*TRADES, wrongly}):
         once = refusals_left_out(examples, wrongly=share)
-        trade.append([f"{share:.0%}", _refused(once, answerable=True)[1], _refused(once, answerable=False)[1]])
-    told = [[name, f"{separation(examples, name):.3f}", f"{weight:+.4f}"] for name, weight in zip(model.names, model.weights, strict=True)]
+        trade.append(
+            [f"{share:.0%}", _refused(once, answerable=True)[1], _refused(once, answerable=False)[1]]
+        )
+    told = [
+        [name, f"{separation(examples, name):.3f}", f"{weight:+.4f}"]
+        for name, weight in zip(model.names, model.weights, strict=True)
+    ]
     groups = len({example.group for example in examples})
     parts = [
-        f"{len(examples)} questions to {groups} documents; thresholds refuse at most {wrongly:.0%} of the answerable ones they are chosen on.",
+        (
+            f"{len(examples)} questions to {groups} documents; thresholds refuse at most {wrongly:.0%} of "
+            f"the answerable ones they are chosen on."
+        ),
         markdown_table(["refused, each document left out once", "n", "share"], rows),
         markdown_table(["answerable refused: allowed", "left out", "absent refused, left out"], trade),
         markdown_table([f"feature (n = {len(examples)})", "separates alone", "weight in all"], told),

@@ -1,9 +1,11 @@
-"""How long people wait for their conversations: opening, listing and searching them, and what a long one adds to a question.
+"""How long people wait for their conversations: opening, listing and searching them, and what a long one adds
+to a question.
 
     python benchmarks/conversations.py [--exchanges 2000] [--conversations 500]
 
-Makes its own conversations, with answers as large as real ones. The peer is a chat that keeps each conversation as one JSON file and reads it whole, as many
-do; it is measured in the same run, on the same answers.
+Makes its own conversations, with answers as large as real ones. The peer is a chat that keeps each
+conversation as one JSON file and reads it whole, as many do; it is measured in the same run, on the same
+answers.
 """
 
 from __future__ import annotations
@@ -25,14 +27,14 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.asking.question import Ask  # noqa: E402
-from chatbot.records import Answer, Recall  # noqa: E402
-from chatbot.serialize import answer_record  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
-from chatbot.settings import Settings  # noqa: E402
-from chatbot.store.library import Upload  # noqa: E402
-from documents.make_samples import make_samples  # noqa: E402
+from benchmarks.tables import markdown_table
+from chatbot.asking.question import Ask
+from chatbot.records import Answer, Recall
+from chatbot.serialize import answer_record
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+from documents.make_samples import make_samples
 
 OWNER = "somebody"
 TIMES = 15
@@ -63,19 +65,39 @@ def measure(chatbot: Chatbot, given: argparse.Namespace, peer: Path) -> None:
     others = [talks.begin(OWNER) for _ in range(given.conversations)]
     for other in others:
         fill(chatbot, other, 20, answer)
-    peer.write_text(json.dumps([{"user": "q", "answer": answer_record(answer)} for _ in range(given.exchanges)]))
+    peer.write_text(
+        json.dumps([{"user": "q", "answer": answer_record(answer)} for _ in range(given.exchanges)])
+    )
     whole = timed(lambda: json.loads(peer.read_text()))
     exchanges, conversations = f"{given.exchanges:,} exchanges", f"{given.conversations:,} conversations"
     remember(chatbot, long)
     rows = [
-        row(f"opening a conversation of {exchanges}: the last ten, with all that was checked", timed(lambda: open_page(chatbot, long)), whole),
-        row(f"opening one of 20 exchanges among {conversations}", timed(lambda: open_page(chatbot, others[0])), whole),
+        row(
+            f"opening a conversation of {exchanges}: the last ten, with all that was checked",
+            timed(lambda: open_page(chatbot, long)),
+            whole,
+        ),
+        row(
+            f"opening one of 20 exchanges among {conversations}",
+            timed(lambda: open_page(chatbot, others[0])),
+            whole,
+        ),
         row(f"listing {conversations}", timed(lambda: talks.listed(OWNER)), whole),
         row(
-            f"searching {conversations} and {exchanges} for words that stand in none", timed(lambda: talks.listed(OWNER, search="heliotrope")), whole
+            f"searching {conversations} and {exchanges} for words that stand in none",
+            timed(lambda: talks.listed(OWNER, search="heliotrope")),
+            whole,
         ),
-        row("what is remembered for a question, 20 exchanges before it", timed(lambda: remember(chatbot, others[0])), whole),
-        row(f"what is remembered for a question, {exchanges} before it, shortened", timed(lambda: remember(chatbot, long)), whole),
+        row(
+            "what is remembered for a question, 20 exchanges before it",
+            timed(lambda: remember(chatbot, others[0])),
+            whole,
+        ),
+        row(
+            f"what is remembered for a question, {exchanges} before it, shortened",
+            timed(lambda: remember(chatbot, long)),
+            whole,
+        ),
         row("keeping one answer in full", timed(lambda: fill(chatbot, others[0], 1, answer)), whole),
     ]
     print(markdown_table(["", "milliseconds, median", "of reading the JSON file"], rows))
@@ -98,8 +120,12 @@ def fill(chatbot: Chatbot, conversation: str, exchanges: int, answer: Answer) ->
     for number in range(exchanges):
         question = f"What is the contingency reserve of region {number}?"
         kept = chatbot.conversations.start(conversation, question)
-        chatbot.conversations.finish(conversation, kept, replace(answer, question=question), {1: "a" * 64}, owner=OWNER)
-        chatbot.conversations.keep_vector(conversation, kept, chatbot.library.embedder.fingerprint, VECTORS[number % len(VECTORS)])
+        chatbot.conversations.finish(
+            conversation, kept, replace(answer, question=question), {1: "a" * 64}, owner=OWNER
+        )
+        chatbot.conversations.keep_vector(
+            conversation, kept, chatbot.library.embedder.fingerprint, VECTORS[number % len(VECTORS)]
+        )
 
 
 def open_page(chatbot: Chatbot, conversation: str) -> None:

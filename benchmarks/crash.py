@@ -1,13 +1,15 @@
-"""Whether the store survives being killed: adding, replacing, removing, restoring and rebuilding are stopped by SIGKILL, then looked at.
+"""Whether the store survives being killed: adding, replacing, removing, restoring and rebuilding are stopped
+by SIGKILL, then looked at.
 
     python benchmarks/crash.py [--kills 200] [--real 40] [--seed 1] [--keep FOLDER]
 
-Commands run through the command line in a process of their own, and are killed with all they started (one time in four the reading
-processes are left to themselves). --real: so many of them as `python -m chatbot` with the embedded model, killed at random moments; the
-others with a cheap embedder, killed when they begin or end a step drawn at random, and a moment later. After each kill `doctor` must find
-nothing, every document must stand as it did before the command or as it should after, with the text of its file, each page found by a
-word of its own, and of what is gone nothing may be left in any file. Exit code 1 if that fails once. The plan follows from the seed, the
-moments of the kills do not.
+Commands run through the command line in a process of their own, and are killed with all they started (one
+time in four the reading processes are left to themselves). --real: so many of them as `python -m chatbot`
+with the embedded model, killed at random moments; the others with a cheap embedder, killed when they begin or
+end a step drawn at random, and a moment later. After each kill `doctor` must find nothing, every document
+must stand as it did before the command or as it should after, with the text of its file, each page found by a
+word of its own, and of what is gone nothing may be left in any file. Exit code 1 if that fails once. The plan
+follows from the seed, the moments of the kills do not.
 """
 
 from __future__ import annotations
@@ -33,10 +35,10 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.crash_checks import Contents, Shown, embedding_repeated, faults, look, ocr_repeated, phase_of  # noqa: E402
-from benchmarks.crash_files import File, make_files  # noqa: E402
-from benchmarks.crash_report import Tally, report  # noqa: E402
-from benchmarks.processes import process_tree  # noqa: E402
+from benchmarks.crash_checks import Contents, Shown, embedding_repeated, faults, look, ocr_repeated, phase_of
+from benchmarks.crash_files import File, make_files
+from benchmarks.crash_report import Tally, report
+from benchmarks.processes import process_tree
 
 if TYPE_CHECKING:
     from benchmarks.crash_process import Moment
@@ -47,7 +49,8 @@ NAMES = [f"Paper {letter}.pdf" for letter in "ABCDEFGH"]
 FEWEST_FILES, KILLS_A_FILE = 6, 5
 # Steps that a command can be killed at; "opening" comes in each of them.
 ADDING = (
-    "opening copying naming noting reading ocr drafting storing wording showing ceasing embedding placing flipping looking refilling following aligning"
+    "opening copying naming noting reading ocr drafting storing wording showing ceasing embedding "
+    "placing flipping looking refilling following aligning"
     " closing"
 ).split()
 REMOVING = ["opening", "hiding", "naming", "closing"]
@@ -86,7 +89,9 @@ class Campaign:
         self._runs = 0
 
     def kill_one(self, tally: Tally) -> None:
-        """Run one command, kill it, look at what is left. A command that ends before its moment counts as completed."""
+        """Run one command, kill it, look at what is left. A command that ends before its moment counts as
+        completed.
+        """
         kind, arguments, after = self._choose()
         before = self._contents.shown
         self._runs += 1
@@ -95,18 +100,30 @@ class Campaign:
         killed = self._run(kind, arguments, log, output)
         left = look(self._home)
         lines = log.read_text().splitlines()
-        phase = next((line[2:] for line in reversed(lines) if line[:2] in {"> ", "< "}), "starting") if self._cheap else phase_of(self._home, left)
+        phase = (
+            next((line[2:] for line in reversed(lines) if line[:2] in {"> ", "< "}), "starting")
+            if self._cheap
+            else phase_of(self._home, left)
+        )
         when = f"kill {self._runs} ({'cheap' if self._cheap else 'real'}), {' '.join(arguments)}, at {phase}"
         if killed:
             tally.kills[kind, phase] += 1
             tally.real += not self._cheap
         else:
             tally.completed += 1
-        acknowledged = {row["document"] for row in map(json.loads, output.read_text().splitlines()) if row.get("status", "failed") != "failed"}
+        acknowledged = {
+            row["document"]
+            for row in map(json.loads, output.read_text().splitlines())
+            if row.get("status", "failed") != "failed"
+        }
         self._examine(tally, when)
         now = self._contents = look(self._home)
         for name in sorted({*before, *after, *now.shown}):
-            due = [after[name]] if name in after and (name in acknowledged or not killed) else [before.get(name), after.get(name, before.get(name))]
+            due = (
+                [after[name]]
+                if name in after and (name in acknowledged or not killed)
+                else [before.get(name), after.get(name, before.get(name))]
+            )
             if now.shown.get(name) not in due:
                 tally.add("lost documents", [f"{name} is {now.shown.get(name)}, not {due}"], when)
         tally.add("half documents", faults(self._home, now, self._files), when)
@@ -133,10 +150,20 @@ class Campaign:
     def _choose(self) -> Choice:
         """(kind, arguments, how documents it speaks of should stand after)."""
         shown, before = self._contents.shown, self._contents.before
-        live, hidden = [name for name in shown if not shown[name].removed], [name for name in shown if shown[name].removed]
+        live, hidden = (
+            [name for name in shown if not shown[name].removed],
+            [name for name in shown if shown[name].removed],
+        )
         undoable = [name for name in live if name in before]
         free = [name for name in NAMES if name not in shown]
-        possible = {"add": free, "replace": live, "remove": live, "purge": [*live, *hidden], "restore": [*hidden, *undoable], "rebuild": live}
+        possible = {
+            "add": free,
+            "replace": live,
+            "remove": live,
+            "purge": [*live, *hidden],
+            "restore": [*hidden, *undoable],
+            "rebuild": live,
+        }
         possible["doctor"] = ["any"]
         kinds = [kind for kind in WEIGHTS if possible[kind]]
         kind = self._draw.choices(kinds, [WEIGHTS[kind] for kind in kinds])[0]
@@ -144,22 +171,42 @@ class Campaign:
             return kind, [kind, "--json"], {}
         name = self._draw.choice(possible[kind])
         if kind in {"add", "replace"}:
-            return self._addition(kind, [name] if kind == "replace" or self._draw.random() < 0.5 else free[:3])
+            return self._addition(
+                kind, [name] if kind == "replace" or self._draw.random() < 0.5 else free[:3]
+            )
         if kind == "restore":
-            return kind, ["restore", name, "--json"], {name: Shown(shown[name].sha256 if name in hidden else before[name], False)}
+            return (
+                kind,
+                ["restore", name, "--json"],
+                {name: Shown(shown[name].sha256 if name in hidden else before[name], False)},
+            )
         purge = ["--purge"] if kind == "purge" else []
-        return kind, ["remove", name, *purge, "--json"], {name: None if purge else Shown(shown[name].sha256, True)}
+        return (
+            kind,
+            ["remove", name, *purge, "--json"],
+            {name: None if purge else Shown(shown[name].sha256, True)},
+        )
 
     def _addition(self, kind: str, names: Sequence[str]) -> Choice:
         folder = self._folder / f"in-{self._runs}"
         folder.mkdir()
         there = {sha256 for sha256, _, _ in self._contents.versions.values()}
         # Bytes that are there already need no reading: seldom.
-        chosen = [self._draw.choices([*self._files.values()], [1 if file in there else FRESH for file in self._files])[0] for _ in names]
+        chosen = [
+            self._draw.choices(
+                [*self._files.values()], [1 if file in there else FRESH for file in self._files]
+            )[0]
+            for _ in names
+        ]
         paths = [shutil.copy(file.path, folder / name) for name, file in zip(names, chosen, strict=True)]
-        return kind, ["add", *map(str, paths), "--json"], {name: Shown(file.sha256, False) for name, file in zip(names, chosen, strict=True)}
+        return (
+            kind,
+            ["add", *map(str, paths), "--json"],
+            {name: Shown(file.sha256, False) for name, file in zip(names, chosen, strict=True)},
+        )
 
-    # --- processes ----------------------------------------------------------------------------------------------------------------
+    # --- processes
+    # --------------------------------------------------------------------------------------------------------
 
     def _run(self, kind: str, arguments: list[str], log: Path, output: Path) -> bool:
         """Whether the command was killed before it ended."""
@@ -169,7 +216,14 @@ class Campaign:
             started = time.monotonic()
             command = [sys.executable, "-m", "chatbot", *arguments]
             with output.open("wb") as file:
-                child = subprocess.Popen(command, cwd=ROOT, env=self._environment(), stdout=file, stderr=subprocess.DEVNULL, start_new_session=True)
+                child = subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    env=self._environment(),
+                    stdout=file,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
             killed = _end_of(child.pid, left_alone=left_alone, moment=moment) == -signal.SIGKILL
             if not killed:
                 self._seconds[kind] = time.monotonic() - started
@@ -182,26 +236,52 @@ class Campaign:
         return self._fork([(arguments, output)], log, last=last, left_alone=left_alone) == -signal.SIGKILL
 
     def _examine(self, tally: Tally, when: str) -> None:
-        """What the program itself says of the store: `doctor` nothing, `search` each page of what is there and none of what is not."""
-        rows = [{"id": [file.sha256, page], "query": word} for file in self._files.values() for page, word in file.words]
-        queries, found, hits = self._folder / "queries.jsonl", self._folder / "doctor.out", self._folder / "search.out"
+        """What the program itself says of the store: `doctor` nothing, `search` each page of what is there
+        and none of what is not.
+        """
+        rows = [
+            {"id": [file.sha256, page], "query": word}
+            for file in self._files.values()
+            for page, word in file.words
+        ]
+        queries, found, hits = (
+            self._folder / "queries.jsonl",
+            self._folder / "doctor.out",
+            self._folder / "search.out",
+        )
         queries.write_text("\n".join(map(json.dumps, rows)))
         self._log("doctor").write_text("")
-        commands = [(["doctor", "--json"], found), (["search", "--batch", "--mode", "keyword", "--json"], hits)]
+        commands = [
+            (["doctor", "--json"], found),
+            (["search", "--batch", "--mode", "keyword", "--json"], hits),
+        ]
         code = self._fork(commands, self._log("doctor"), standard_input=queries)
-        tally.add("doctor findings", [f"exit code {code}"] * (code != 0) + found.read_text().splitlines(), when)
+        tally.add(
+            "doctor findings", [f"exit code {code}"] * (code != 0) + found.read_text().splitlines(), when
+        )
         shown = look(self._home).shown.items()
         for row in map(json.loads, hits.read_text().splitlines() if hits.exists() else ()):
             (sha256, page), words = row["id"], dict(self._files[row["id"][0]].words)
             names = {name for name, document in shown if document.sha256 == sha256 and not document.removed}
             best = [(hit["document"], hit["page"]) for hit in row["hits"] if words[page] in hit["text"]]
             if names and (not best or best[0][1] != page or best[0][0] not in names):
-                tally.add("lost documents", [f"{words[page]} of {sorted(names)}, page {page}, is found at {best}"], when)
+                tally.add(
+                    "lost documents",
+                    [f"{words[page]} of {sorted(names)}, page {page}, is found at {best}"],
+                    when,
+                )
             if not names and best:
-                tally.add("half documents", [f"{words[page]}, which is hidden or gone, is found at {best}"], when)
+                tally.add(
+                    "half documents", [f"{words[page]}, which is hidden or gone, is found at {best}"], when
+                )
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "FINPOLICY_HOME": str(self._home), "TMPDIR": str(self._folder / "temporary"), "PYTHONPATH": str(ROOT)}
+        return {
+            **os.environ,
+            "FINPOLICY_HOME": str(self._home),
+            "TMPDIR": str(self._folder / "temporary"),
+            "PYTHONPATH": str(ROOT),
+        }
 
     def _fork(
         self,
@@ -230,8 +310,8 @@ class Campaign:
 
 
 def _end_of(process: int, *, left_alone: bool, moment: float = math.inf) -> int:
-    """Its exit code, -9 where it was killed: by itself, or here at `moment` (monotonic). left_alone: what it had started ends by itself, if it
-    does. One that hangs is killed by SIGABRT."""
+    """Its exit code, -9 where it was killed: by itself, or here at `moment` (monotonic). left_alone: what it
+    had started ends by itself, if it does. One that hangs is killed by SIGABRT."""
     end = time.monotonic() + LONGEST
     while not (found := os.waitpid(process, os.WNOHANG))[0]:
         now = time.monotonic()
@@ -255,17 +335,24 @@ def _kill_orphans() -> None:
 
 
 def with_texts(files: Sequence[File], folder: Path) -> dict[str, File]:
-    """The files by hash, with the texts of their pages and their tables as an undisturbed addition reads them."""
+    """The files by hash, with the texts of their pages and their tables as an undisturbed addition reads
+    them.
+    """
     contents = Campaign(folder, {}, random.Random(0), cheap=True).fill([file.path for file in files])
     texts = {sha256: contents.texts[version] for version, (sha256, _, _) in contents.versions.items()}
     for file in files:
         assert all(word in texts[file.sha256][page - 1] for page, word in file.words), file.path
-    tables = {sha256: contents.tables.get(version, 0) for version, (sha256, _, _) in contents.versions.items()}
+    tables = {
+        sha256: contents.tables.get(version, 0) for version, (sha256, _, _) in contents.versions.items()
+    }
     assert any(tables.values())
-    return {file.sha256: replace(file, texts=texts[file.sha256], tables=tables[file.sha256]) for file in files}
+    return {
+        file.sha256: replace(file, texts=texts[file.sha256], tables=tables[file.sha256]) for file in files
+    }
 
 
-# --- the command --------------------------------------------------------------------------------------------------------------------
+# --- the command
+# ------------------------------------------------------------------------------------------------------------
 
 
 def run(kills: int, real: int, seed: int, folder: Path) -> Tally:
@@ -279,7 +366,9 @@ def run(kills: int, real: int, seed: int, folder: Path) -> Tally:
 
     draw, tally = random.Random(seed), Tally()
     (folder / "files").mkdir()
-    files = with_texts(list(make_files(folder / "files", draw, FEWEST_FILES + kills // KILLS_A_FILE)), folder / "reference")
+    files = with_texts(
+        list(make_files(folder / "files", draw, FEWEST_FILES + kills // KILLS_A_FILE)), folder / "reference"
+    )
     real_ones = Campaign(folder / "real", files, random.Random(seed + 1), cheap=False)
     cheap_ones = Campaign(folder / "cheap", files, random.Random(seed + 2), cheap=True)
     while (done := tally.kills.total()) < kills:
@@ -294,12 +383,26 @@ def main() -> int:
     """0 where nothing was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--kills", type=int, default=200, help="how many (default 200)")
-    parser.add_argument("--real", type=int, default=40, help="how many of them with the embedded model, at random moments (default 40)")
-    parser.add_argument("--seed", type=int, default=1, help="for the files, the commands and the steps they are killed at (default 1)")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this new folder, and leave it there")
+    parser.add_argument(
+        "--real",
+        type=int,
+        default=40,
+        help="how many of them with the embedded model, at random moments (default 40)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        help="for the files, the commands and the steps they are killed at (default 1)",
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="work in this new folder, and leave it there"
+    )
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
-        folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="crash-", ignore_cleanup_errors=True)))
+        folder = options.keep or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="crash-", ignore_cleanup_errors=True))
+        )
         folder.mkdir(parents=True, exist_ok=True)
         started = time.monotonic()
         tally = run(options.kills, min(options.real, options.kills), options.seed, folder.resolve())

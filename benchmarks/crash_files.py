@@ -15,13 +15,16 @@ __all__ = ["File", "make_files"]
 PAGES = (1, 2, 4, 8, 1, 3, 6, 2, 34, 2, 1, 40)
 LINES, WORDS_A_LINE = 30, 10
 SYLLABLES = "ba ce di fo gu ha ki lo mu ne pa ri so tu ve wa xi zo".split()
-COMMON = "the deficit ceiling of output in each year is set by council on revenue and debt for capital spending under rules".split()
+COMMON = (
+    "the deficit ceiling of output in each year is set by council on revenue and debt for capital spending "
+    "under rules"
+).split()
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A PDF of the campaign. words: one for each page that has text, found in no other file; texts: what its pages must read like; tables: bytes of
-    its tables as stored."""
+    """A PDF of the campaign. words: one for each page that has text, found in no other file; texts: what its
+    pages must read like; tables: bytes of its tables as stored."""
 
     path: Path
     sha256: str
@@ -31,7 +34,9 @@ class File:
 
 
 def make_files(folder: Path, draw: random.Random, count: int = len(PAGES)) -> Iterator[File]:
-    """So many PDFs of a few to forty pages, a word on each that stands nowhere else; compressed nowhere, so that their words are seen in copies."""
+    """So many PDFs of a few to forty pages, a word on each that stands nowhere else; compressed nowhere,
+    so that their words are seen in copies.
+    """
     import pypdfium2
     from reportlab.lib.utils import ImageReader
     from reportlab.pdfgen.canvas import Canvas
@@ -41,7 +46,9 @@ def make_files(folder: Path, draw: random.Random, count: int = len(PAGES)) -> It
         canvas = Canvas(str(path), pagesize=(420, 480), invariant=1, pageCompression=0)
         for page in range(1, pages + 1):
             words.append((page, "".join(draw.choices(SYLLABLES, k=7))))
-            lines = [f"On page {page} the {words[-1][1]} rule holds."] + [" ".join(draw.choices(COMMON, k=WORDS_A_LINE)) for _ in range(LINES)]
+            lines = [f"On page {page} the {words[-1][1]} rule holds."] + [
+                " ".join(draw.choices(COMMON, k=WORDS_A_LINE)) for _ in range(LINES)
+            ]
             for line, text in enumerate(lines):
                 canvas.drawString(30, 450 - 14 * line, text)
             canvas.showPage()
@@ -56,7 +63,9 @@ def make_files(folder: Path, draw: random.Random, count: int = len(PAGES)) -> It
             small.save()
             with pypdfium2.PdfDocument(scanned) as document:
                 canvas.setPageSize((420, 120))
-                canvas.drawImage(ImageReader(document[0].render(scale=3).to_pil().convert("L")), 0, 0, 420, 120)
+                canvas.drawImage(
+                    ImageReader(document[0].render(scale=3).to_pil().convert("L")), 0, 0, 420, 120
+                )
                 canvas.showPage()
         canvas.save()
         yield File(path, hashlib.sha256(path.read_bytes()).hexdigest(), tuple(words))
@@ -69,7 +78,9 @@ def _draw_table(canvas: Any, word: str, draw: random.Random) -> None:
     for column, head in enumerate(("2023", "2024", "2025")):
         canvas.drawRightString(260 + 60 * column, 430, head)
     for row in range(27):
-        canvas.drawString(30, 412 - 14 * row, f"Programme {row + 1} of {draw.choice(COMMON)} and {draw.choice(COMMON)}")
+        canvas.drawString(
+            30, 412 - 14 * row, f"Programme {row + 1} of {draw.choice(COMMON)} and {draw.choice(COMMON)}"
+        )
         for column in range(3):
             canvas.drawRightString(260 + 60 * column, 412 - 14 * row, f"{draw.randint(100, 9999):,}")
     canvas.showPage()

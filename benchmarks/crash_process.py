@@ -1,4 +1,6 @@
-"""The command line in a process that is to be killed: a cheap embedder where asked, each step written to a log; decides nothing."""
+"""The command line in a process that is to be killed: a cheap embedder where asked, each step written to a
+log; decides nothing.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,11 @@ class _CountedEmbedder:
 
     def __init__(self, embedder: Embedder, log: _Log) -> None:
         self._embedder, self._log = embedder, log
-        self.fingerprint, self.dimension, self.max_tokens = embedder.fingerprint, embedder.dimension, embedder.max_tokens
+        self.fingerprint, self.dimension, self.max_tokens = (
+            embedder.fingerprint,
+            embedder.dimension,
+            embedder.max_tokens,
+        )
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         self._log.write("embedded", 4 * self.dimension * len(texts))
@@ -105,12 +111,15 @@ class _CountedEmbedder:
         return self._embedder.split(text, reserve=reserve)
 
 
-def run_commands(commands: Sequence[tuple[Sequence[str], Path]], log: Path, *, cheap: bool, last: Moment = NEVER) -> int:
-    """Run commands one after the other in this process, each with its standard output in a file; the worst exit code. What is patched
-    stays so: for a process that ends after it.
+def run_commands(
+    commands: Sequence[tuple[Sequence[str], Path]], log: Path, *, cheap: bool, last: Moment = NEVER
+) -> int:
+    """Run commands one after the other in this process, each with its standard output in a file; the worst
+    exit code. What is patched stays so: for a process that ends after it.
 
-    log: gets "= COMMAND", "> STEP" and "< STEP" as they begin and end, "embedded BYTES" of vectors, "ocr FILE PAGE", and "kept FILE PAGE"
-    when a page read by OCR is on the disk. cheap: without the embedded model. last: when the process ends by SIGKILL.
+    log: gets "= COMMAND", "> STEP" and "< STEP" as they begin and end, "embedded BYTES" of vectors, "ocr FILE
+    PAGE", and "kept FILE PAGE" when a page read by OCR is on the disk. cheap: without the embedded model.
+    last: when the process ends by SIGKILL.
     """
     lines = _Log(log, last)
     for step, (kind, methods) in STEPS.items():
@@ -118,7 +127,9 @@ def run_commands(commands: Sequence[tuple[Sequence[str], Path]], log: Path, *, c
             setattr(kind, method, _logged(getattr(kind, method), step, lines))
     patches: list[tuple[object, str, object]] = [*_ocr_patches(lines)]
     for module in (service, rebuilding):  # both import it by name
-        patches.append((module, "make_embedder", lambda settings: _CountedEmbedder(_embedder(settings, cheap), lines)))
+        patches.append(
+            (module, "make_embedder", lambda settings: _CountedEmbedder(_embedder(settings, cheap), lines))
+        )
     for owner, name, new in patches:
         setattr(owner, name, new)
     worst = 0
@@ -147,7 +158,9 @@ def _logged(call: Callable[..., Any], step: str, lines: _Log) -> Callable[..., A
 
 
 def _ocr_patches(lines: _Log) -> list[tuple[object, str, object]]:
-    """(owner, name, what to put there) to log which pages of which files are read by OCR, and which are kept."""
+    """(owner, name, what to put there) to log which pages of which files are read by OCR, and which are
+    kept.
+    """
     keep = Catalog.keep_draft
 
     class LoggedReader(Reader):

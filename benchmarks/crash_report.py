@@ -30,9 +30,25 @@ class Tally:
 def report(tally: Tally) -> str:
     """Tables of kills by command and step, and of what was found after them."""
     kinds, steps = sorted({kind for kind, _ in tally.kills}), sorted({step for _, step in tally.kills})
-    rows = [[step, *(tally.kills[kind, step] for kind in kinds), sum(tally.kills[kind, step] for kind in kinds)] for step in steps]
-    rows.append(["all", *(sum(tally.kills[kind, step] for step in steps) for kind in kinds), tally.kills.total()])
+    rows = [
+        [step, *(tally.kills[kind, step] for kind in kinds), sum(tally.kills[kind, step] for kind in kinds)]
+        for step in steps
+    ]
+    rows.append(
+        ["all", *(sum(tally.kills[kind, step] for step in steps) for kind in kinds), tally.kills.total()]
+    )
     counted = Counter(kind for kind, _ in tally.faults)
     found = [[kind, counted[kind]] for kind in FOUND]
-    summary = f"{tally.kills.total()} kills, {tally.real} of them of the real command line; {tally.completed} commands ended before their kill."
-    return "\n".join([summary, "", markdown_table(["killed at", *kinds, "all"], rows), "", markdown_table(["found after", "times"], found)])
+    summary = (
+        f"{tally.kills.total()} kills, {tally.real} of them of the real command line; {tally.completed} "
+        f"commands ended before their kill."
+    )
+    return "\n".join(
+        [
+            summary,
+            "",
+            markdown_table(["killed at", *kinds, "all"], rows),
+            "",
+            markdown_table(["found after", "times"], found),
+        ]
+    )

@@ -1,16 +1,20 @@
-"""Whether the standalone query of a follow-up finds the table row, or the sentence, that its answer is computed from.
+"""Whether the standalone query of a follow-up finds the table row, or the sentence, that its answer is
+computed from.
 
     python benchmarks/follow_ups.py [--data FOLDER] [--show]
 
-Reads fin_conv_dev.jsonl in ../shared/data: dialogues about one page of a filing, {"id", "pre_text", "table": {head: {label: number}}, "post_text",
-"turns": [{"question", "answer", "program"}]}. Candidates are each cell of the table as "label head", so that its period counts, and each sentence of the
-text; a row stands where its best cell does. They are ranked by BM25 over the product's terms, for three queries of every turn after a
-dialogue's first: the question as asked, the question before it put in front, and `standalone_query` of the turns before with their gold
-answers. Of equally good candidates the wrong ones count as the better, and one that shares no term with the query is not found.
+Reads fin_conv_dev.jsonl in ../shared/data: dialogues about one page of a filing, {"id", "pre_text", "table":
+{head: {label: number}}, "post_text", "turns": [{"question", "answer", "program"}]}. Candidates are each cell
+of the table as "label head", so that its period counts, and each sentence of the text; a row stands where its
+best cell does. They are ranked by BM25 over the product's terms, for three queries of every turn after a
+dialogue's first: the question as asked, the question before it put in front, and `standalone_query` of the
+turns before with their gold answers. Of equally good candidates the wrong ones count as the better, and one
+that shares no term with the query is not found.
 
-What must be found: a turn's program ends in one step, such as "divide(#0, 81881)"; its numbers, and those of the steps that its "#" marks name, are
-the operands (constants are not), so that a turn on earlier results rests on what these rest on. A candidate holds an operand where it prints
-that number, signs and grouping aside. Turns without an operand that is printed anywhere ("what is 45 times 4?") are left out and counted.
+What must be found: a turn's program ends in one step, such as "divide(#0, 81881)"; its numbers, and those of
+the steps that its "#" marks name, are the operands (constants are not), so that a turn on earlier results
+rests on what these rest on. A candidate holds an operand where it prints that number, signs and grouping
+aside. Turns without an operand that is printed anywhere ("what is 45 times 4?") are left out and counted.
 """
 
 from __future__ import annotations
@@ -28,14 +32,24 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.records import Exchange  # noqa: E402
-from chatbot.search.follow_up.rules import is_follow_up, standalone_query  # noqa: E402
-from chatbot.store.term_scores import K1, B, inverse_frequency  # noqa: E402
-from ingestion.language.terms import content_terms, terms  # noqa: E402
+from benchmarks.intervals import share_cell
+from benchmarks.tables import markdown_table
+from chatbot.records import Exchange
+from chatbot.search.follow_up.rules import is_follow_up, standalone_query
+from chatbot.store.term_scores import K1, B, inverse_frequency
+from ingestion.language.terms import content_terms, terms
 
-__all__ = ["Candidate", "Turn", "candidates_of", "load_turns", "operands_of", "ranks_of", "report", "score_all", "table_of"]
+__all__ = [
+    "Candidate",
+    "Turn",
+    "candidates_of",
+    "load_turns",
+    "operands_of",
+    "ranks_of",
+    "report",
+    "score_all",
+    "table_of",
+]
 
 DATA = ROOT.parent / "shared" / "data" / "fin_conv_dev.jsonl"
 FOUND_AMONG = 3
@@ -51,8 +65,8 @@ QUERIES: Mapping[str, Callable[[str, Sequence[Exchange]], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a search may find. row: which of the table's rows it stands in, or a number of its own for a sentence; numbers: that it prints,
-    without signs."""
+    """What a search may find. row: which of the table's rows it stands in, or a number of its own for a
+    sentence; numbers: that it prints, without signs."""
 
     text: str
     row: int
@@ -61,7 +75,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A follow-up. said: the turns before it; candidates: of its dialogue's page; operands: numbers without signs, each printed somewhere."""
+    """A follow-up. said: the turns before it; candidates: of its dialogue's page; operands: numbers
+    without signs, each printed somewhere.
+    """
 
     question: str
     said: tuple[Exchange, ...]
@@ -78,7 +94,12 @@ def candidates_of(dialogue: Mapping[str, Any]) -> tuple[Candidate, ...]:
         for label, number in column.items()
         if isinstance(number, int | float)
     ]
-    sentences = [part for text in (dialogue["pre_text"], dialogue["post_text"]) for part in SENTENCE_END.split(text) if terms(part)]
+    sentences = [
+        part
+        for text in (dialogue["pre_text"], dialogue["post_text"])
+        for part in SENTENCE_END.split(text)
+        if terms(part)
+    ]
     return (*cells, *(Candidate(text, len(labels) + at, _numbers(text)) for at, text in enumerate(sentences)))
 
 
@@ -87,7 +108,9 @@ def _numbers(text: str) -> frozenset[float]:
 
 
 def operands_of(program: str) -> frozenset[float]:
-    """The numbers, without signs, that a program's last step rests on; constants left out. Raises ValueError for what is no program."""
+    """The numbers, without signs, that a program's last step rests on; constants left out. Raises
+    ValueError for what is no program.
+    """
     steps = [arguments.split(",") for arguments in STEP.findall(program)] or [[program]]
 
     def of_step(at: int) -> set[float]:
@@ -103,7 +126,9 @@ def operands_of(program: str) -> frozenset[float]:
 
 
 def load_turns(lines: Sequence[str]) -> tuple[list[Turn], int]:
-    """The follow-ups of dialogues, one a line, and how many are left out because nothing they rest on is printed."""
+    """The follow-ups of dialogues, one a line, and how many are left out because nothing they rest on is
+    printed.
+    """
     found, left_out = list[Turn](), 0
     for dialogue in map(json.loads, lines):
         candidates, said = candidates_of(dialogue), list[Exchange]()
@@ -122,7 +147,10 @@ def score_all(query: str, texts: Sequence[str]) -> list[float]:
     counted = [Counter(terms(text)) for text in texts]
     lengths = [counts.total() for counts in counted]
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
-    wanted = {term: inverse_frequency(len(texts), sum(term in counts for counts in counted)) for term in content_terms(query)}
+    wanted = {
+        term: inverse_frequency(len(texts), sum(term in counts for counts in counted))
+        for term in content_terms(query)
+    }
     norms = [K1 * (1 - B + B * length / mean) for length in lengths]
     return [
         sum(weight * counts[term] * (K1 + 1) / (counts[term] + norm) for term, weight in wanted.items())
@@ -131,10 +159,12 @@ def score_all(query: str, texts: Sequence[str]) -> list[float]:
 
 
 def ranks_of(turn: Turn, query: str, *, cells: bool) -> list[float]:
-    """For each operand, the place (from 1) of the best candidate that holds it among those that hold none, infinite where it is not found.
-    cells: whether the column counts, or the row alone does."""
+    """For each operand, the place (from 1) of the best candidate that holds it among those that hold none,
+    infinite where it is not found. cells: whether the column counts, or the row alone does."""
     scores, holders = dict[int, float](), dict[float, set[int]]()
-    for at, (one, score) in enumerate(zip(turn.candidates, score_all(query, [one.text for one in turn.candidates]), strict=True)):
+    for at, (one, score) in enumerate(
+        zip(turn.candidates, score_all(query, [one.text for one in turn.candidates]), strict=True)
+    ):
         place = at if cells else one.row
         scores[place] = max(score, scores.get(place, 0.0))
         for operand in one.numbers & turn.operands:
@@ -146,8 +176,8 @@ def ranks_of(turn: Turn, query: str, *, cells: bool) -> list[float]:
 
 
 def table_of(turns: Sequence[Turn], *, cells: bool) -> str:
-    """A line for each query: how often the best-placed operand is first and among the first three, the mean of its reciprocal place, and how
-    often all operands are among the first three."""
+    """A line for each query: how often the best-placed operand is first and among the first three, the mean
+    of its reciprocal place, and how often all operands are among the first three."""
     lines = []
     for name, make in QUERIES.items():
         ranks = [ranks_of(turn, make(turn.question, turn.said), cells=cells) for turn in turns]
@@ -156,10 +186,15 @@ def table_of(turns: Sequence[Turn], *, cells: bool) -> str:
             sum(min(places) <= FOUND_AMONG for places in ranks),
             sum(max(places) <= FOUND_AMONG for places in ranks),
         ]
-        first, three, every = (f"{count} of {len(turns)}, {share_cell(count, len(turns))}" for count in counts)
+        first, three, every = (
+            f"{count} of {len(turns)}, {share_cell(count, len(turns))}" for count in counts
+        )
         mean = sum(1 / min(places) for places in ranks) / max(1, len(ranks))
         lines.append([name, first, three, f"{mean:.3f}", every])
-    return markdown_table(["query", "hit@1", f"hit@{FOUND_AMONG}", "reciprocal rank", f"every operand among {FOUND_AMONG}"], lines)
+    return markdown_table(
+        ["query", "hit@1", f"hit@{FOUND_AMONG}", "reciprocal rank", f"every operand among {FOUND_AMONG}"],
+        lines,
+    )
 
 
 def report(data: Path = DATA) -> None:
@@ -169,7 +204,10 @@ def report(data: Path = DATA) -> None:
         return
     turns, left_out = load_turns(data.read_text("utf-8").splitlines())
     leaning = [turn for turn in turns if is_follow_up(turn.question, turn.said)]
-    for title, some in (("Turns after the first", turns), ("Of these, those that lean on what was said", leaning)):
+    for title, some in (
+        ("Turns after the first", turns),
+        ("Of these, those that lean on what was said", leaning),
+    ):
         for level, cells in (("row or sentence", False), ("cell (row and column) or sentence", True)):
             print(f"{title}, {level}, n = {len(some)}:\n\n{table_of(some, cells=cells)}\n")
     print(f"{left_out} turns are left out: nothing that they rest on is printed.")
@@ -178,7 +216,9 @@ def report(data: Path = DATA) -> None:
 def show(data: Path) -> None:
     """Print each turn with its standalone query and the place of the row for the three queries."""
     for turn in load_turns(data.read_text("utf-8").splitlines())[0]:
-        places = [min(ranks_of(turn, make(turn.question, turn.said), cells=False)) for make in QUERIES.values()]
+        places = [
+            min(ranks_of(turn, make(turn.question, turn.said), cells=False)) for make in QUERIES.values()
+        ]
         print(*places, "|", turn.question, "->", standalone_query(turn.question, turn.said))
 
 
@@ -186,7 +226,9 @@ def main() -> int:
     """Print the report; 2 where a folder is named that lacks the data."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     options.add_argument("--data", type=Path, default=DATA.parent, help=f"folder with {DATA.name}")
-    options.add_argument("--show", action="store_true", help="print every turn with its standalone query instead")
+    options.add_argument(
+        "--show", action="store_true", help="print every turn with its standalone query instead"
+    )
     given = options.parse_args()
     data = given.data / DATA.name
     if given.show and data.exists():

@@ -1,13 +1,17 @@
-"""What adding documents costs, beside the usual pipeline measured in the same run: times, cost curves, memory, and on what machine.
+"""What adding documents costs, beside the usual pipeline measured in the same run: times, cost curves,
+memory, and on what machine.
 
-    python benchmarks/ingest.py [--peer] [--documents FOLDER ...] [--count 6] [--quick] [--json FILE] [--plot FILE.svg]
+    python benchmarks/ingest.py [--peer] [--documents FOLDER ...] [--count 6] [--quick] [--json FILE] [--plot
+    FILE.svg]
 
-Extraction is the text of all pages, for both; first search is a keyword search of ours, and of the peer's the first it can do; whole is until all
-is embedded and inserted; complete, ours alone, until tables, printed numbers and pictures of text are read too.
+Extraction is the text of all pages, for both; first search is a keyword search of ours, and of the peer's the
+first it can do; whole is until all is embedded and inserted; complete, ours alone, until tables, printed
+numbers and pictures of text are read too.
 
-The peer is LangChain's PyPDFLoader, its recursive splitter (1000/200) and its Chroma, with the product's own embedder; with --peer its packages
-are installed into .venv-benchmarks/, once. Both run warm, in turn, document by document, and ratios are of pairs, because machines differ and
-are noisy. Without --documents the PDFs are development data where they are present, else made here; those of the curves are made always.
+The peer is LangChain's PyPDFLoader, its recursive splitter (1000/200) and its Chroma, with the product's own
+embedder; with --peer its packages are installed into .venv-benchmarks/, once. Both run warm, in turn,
+document by document, and ratios are of pairs, because machines differ and are noisy. Without --documents the
+PDFs are development data where they are present, else made here; those of the curves are made always.
 """
 
 from __future__ import annotations
@@ -27,9 +31,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.made_pdfs import make_pdf  # noqa: E402
-from benchmarks.pipelines import Ours, Peer, frequent_words, memory_of_addition  # noqa: E402
-from benchmarks.tables import Panel, markdown_table, plot, ratios, spread  # noqa: E402
+from benchmarks.made_pdfs import make_pdf
+from benchmarks.pipelines import Ours, Peer, frequent_words, memory_of_addition
+from benchmarks.tables import Panel, markdown_table, plot, ratios, spread
 
 SHARED = [ROOT.parent / "shared" / "data" / name for name in ("financebench", "policy")]
 PAGES, QUICK_PAGES = (20, 60, 200, 600, 2000), (20, 60, 200)
@@ -43,7 +47,9 @@ MEMORY_MARKS, QUICK_MEMORY_MARKS = (10, 50, 100), (5, 10, 20)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One real document. Seconds; the peer's are 0 where it was not measured. windows: texts embedded until `whole`; again: after."""
+    """One real document. Seconds; the peer's are 0 where it was not measured. windows: texts embedded
+    until `whole`; again: after.
+    """
 
     document: str
     pages: int
@@ -114,9 +120,17 @@ def main() -> None:
 def parse_options() -> argparse.Namespace:
     """The command line's options."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    options.add_argument("--peer", action="store_true", help="measure the usual pipeline too; makes .venv-benchmarks/ where it is missing")
-    options.add_argument("--documents", type=Path, nargs="+", metavar="FOLDER", help="folders of PDFs to compare on")
-    options.add_argument("--count", type=int, help="how many of them, spread over their sizes (default 6, quick 2)")
+    options.add_argument(
+        "--peer",
+        action="store_true",
+        help="measure the usual pipeline too; makes .venv-benchmarks/ where it is missing",
+    )
+    options.add_argument(
+        "--documents", type=Path, nargs="+", metavar="FOLDER", help="folders of PDFs to compare on"
+    )
+    options.add_argument(
+        "--count", type=int, help="how many of them, spread over their sizes (default 6, quick 2)"
+    )
     options.add_argument("--quick", action="store_true", help="short curves, few documents: a minute or two")
     options.add_argument("--json", type=Path, metavar="FILE")
     options.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the cost curves")
@@ -127,9 +141,16 @@ def parse_options() -> argparse.Namespace:
 
 def machine() -> str:
     """Cores, their kind and the memory, as far as this system tells."""
-    kinds = [line.partition(":")[2].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
+    kinds = [
+        line.partition(":")[2].strip()
+        for line in _lines(Path("/proc/cpuinfo"))
+        if line.startswith("model name")
+    ]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{len(os.sched_getaffinity(0))} cores ({kinds[0] if kinds else platform.machine()}), {memory:.0f} GB, Python {platform.python_version()}"
+    return (
+        f"{len(os.sched_getaffinity(0))} cores ({kinds[0] if kinds else platform.machine()}), {memory:.0f} "
+        f"GB, Python {platform.python_version()}"
+    )
 
 
 def _lines(path: Path) -> list[str]:
@@ -142,17 +163,24 @@ def say(what: object) -> None:
 
 
 def choose(folders: Sequence[Path] | None, count: int, scratch: Path) -> list[Path]:
-    """`count` PDFs of these folders, spread over their sizes; made ones where there are none. Raises SystemExit where a given folder has none."""
+    """`count` PDFs of these folders, spread over their sizes; made ones where there are none. Raises
+    SystemExit where a given folder has none.
+    """
     found = [path for folder in folders or SHARED for path in folder.glob("*.pdf")]
     if not found and folders:
         raise SystemExit(f"there is no PDF in {', '.join(map(str, folders))}")
     if not found:
-        return [make_pdf(scratch / f"made_{number}.pdf", 30 * (number + 1), seed=number) for number in range(count)]
+        return [
+            make_pdf(scratch / f"made_{number}.pdf", 30 * (number + 1), seed=number)
+            for number in range(count)
+        ]
     return spread_over(sorted(found, key=lambda path: (path.stat().st_size, path.name)), count)
 
 
 def spread_over(paths: Sequence[Path], count: int) -> list[Path]:
-    """At most `count` of them at even distances, the first and the last among them where there are two or more."""
+    """At most `count` of them at even distances, the first and the last among them where there are two or
+    more.
+    """
     if count >= len(paths):
         return list(paths)
     if count == 1:
@@ -162,11 +190,16 @@ def spread_over(paths: Sequence[Path], count: int) -> list[Path]:
 
 def made(folder: Path, count: int) -> list[Path]:
     """`count` documents of PAGES_A_DOCUMENT pages, each different."""
-    return [make_pdf(folder / f"document_{number}.pdf", PAGES_A_DOCUMENT, seed=10_000 + number) for number in range(count)]
+    return [
+        make_pdf(folder / f"document_{number}.pdf", PAGES_A_DOCUMENT, seed=10_000 + number)
+        for number in range(count)
+    ]
 
 
 def compare(path: Path, ours: Ours, peer: Peer | None, *, ours_first: bool) -> Compared:
-    """Both on one document, close together in time. ours_first: who begins; it should change from document to document."""
+    """Both on one document, close together in time. ours_first: who begins; it should change from document
+    to document.
+    """
     peers = (peer.extract(path), 0.0) if peer and not ours_first else (0.0, 0.0)
     extraction, reading = ours.extract(path)
     query = frequent_words(reading)
@@ -176,17 +209,28 @@ def compare(path: Path, ours: Ours, peer: Peer | None, *, ours_first: bool) -> C
     if peer and ours_first:
         peers = (peer.extract(path), peer.index([path], query))
     times = (extraction, indexed.searchable, indexed.whole, indexed.complete, indexed.embedding)
-    return Compared(path.name, len(reading.pages), indexed.ocr_pages, indexed.windows, *times, indexed.again, *peers)
+    return Compared(
+        path.name, len(reading.pages), indexed.ocr_pages, indexed.windows, *times, indexed.again, *peers
+    )
 
 
 def cost(paths: Sequence[Path], pages: int, ours: Ours, peer: Peer | None) -> Point:
     """One point of a curve."""
     indexed = ours.index(paths, QUERY)
-    return Point(len(paths), pages, indexed.searchable, indexed.whole, indexed.complete, peer.index(paths, QUERY) if peer else 0.0)
+    return Point(
+        len(paths),
+        pages,
+        indexed.searchable,
+        indexed.whole,
+        indexed.complete,
+        peer.index(paths, QUERY) if peer else 0.0,
+    )
 
 
 def measure_memory(folder: Path, *, quick: bool, peer: bool) -> dict[str, int]:
-    """Bytes of the whole tree of processes, each shared page counted once: the peak over one long PDF, and along many short ones."""
+    """Bytes of the whole tree of processes, each shared page counted once: the peak over one long PDF, and
+    along many short ones.
+    """
     from benchmarks.processes import Sampler, proportional_bytes
 
     pages, marks = (QUICK_MEMORY_PAGES, QUICK_MEMORY_MARKS) if quick else (MEMORY_PAGES, MEMORY_MARKS)
@@ -199,7 +243,11 @@ def measure_memory(folder: Path, *, quick: bool, peer: bool) -> dict[str, int]:
         beside.close()
         found["the same, the usual pipeline"] = sampler.peak
     peak, at = memory_of_addition(made(folder, marks[-1]), folder / "memory_many", marks)
-    return {**found, **{f"after {count} documents": size for count, size in at.items()}, f"peak, {marks[-1]} documents": peak}
+    return {
+        **found,
+        **{f"after {count} documents": size for count, size in at.items()},
+        f"peak, {marks[-1]} documents": peak,
+    }
 
 
 def report(measured: Measured) -> str:
@@ -211,32 +259,62 @@ def report(measured: Measured) -> str:
             one.ocr_pages,
             one.windows,
             one.again,
-            *seconds(one.extraction, one.peer_extraction, one.searchable, one.whole, one.complete, one.peer_whole),
+            *seconds(
+                one.extraction, one.peer_extraction, one.searchable, one.whole, one.complete, one.peer_whole
+            ),
         ]
         for one in measured.compared
     ]
-    heads = ["document", "pages", "by OCR", "windows", "again", "extraction s", "peer", "searchable s", "whole s", "complete s", "peer"]
+    heads = [
+        "document",
+        "pages",
+        "by OCR",
+        "windows",
+        "again",
+        "extraction s",
+        "peer",
+        "searchable s",
+        "whole s",
+        "complete s",
+        "peer",
+    ]
     parts = [
         f"{measured.machine}; times in seconds, ratios are ours / the peer's, document by document.",
         markdown_table(
-            ["ratio", "median", "least", "most"], [[name, *spread(values)] for name, values in compared_ratios(measured.compared).items()]
+            ["ratio", "median", "least", "most"],
+            [[name, *spread(values)] for name, values in compared_ratios(measured.compared).items()],
         ),
         markdown_table(heads, documents),
         curve_table(measured.by_pages),
         curve_table(measured.by_documents),
-        markdown_table(["memory, whole tree of processes (PSS)", "MB"], [[name, f"{size / 1e6:,.0f}"] for name, size in measured.memory.items()]),
+        markdown_table(
+            ["memory, whole tree of processes (PSS)", "MB"],
+            [[name, f"{size / 1e6:,.0f}"] for name, size in measured.memory.items()],
+        ),
     ]
     return "\n\n".join(parts)
 
 
 def compared_ratios(compared: Sequence[Compared]) -> Mapping[str, Sequence[float]]:
-    """What is compared -> a ratio for each document; the peer's rows are missing where it was not measured."""
-    alone = {"full indexing / embedding the same texts alone": ratios([one.whole for one in compared], [one.embedding for one in compared])}
+    """What is compared -> a ratio for each document; the peer's rows are missing where it was not
+    measured.
+    """
+    alone = {
+        "full indexing / embedding the same texts alone": ratios(
+            [one.whole for one in compared], [one.embedding for one in compared]
+        )
+    }
     pairs: dict[str, tuple[list[float], list[float]]] = {
         "extraction": ([one.extraction for one in compared], [one.peer_extraction for one in compared]),
         "first search": ([one.searchable for one in compared], [one.peer_whole for one in compared]),
-        "everything embedded and inserted": ([one.whole for one in compared], [one.peer_whole for one in compared]),
-        "complete, with tables and pictures of text": ([one.complete for one in compared], [one.peer_whole for one in compared]),
+        "everything embedded and inserted": (
+            [one.whole for one in compared],
+            [one.peer_whole for one in compared],
+        ),
+        "complete, with tables and pictures of text": (
+            [one.complete for one in compared],
+            [one.peer_whole for one in compared],
+        ),
     }
     return {**{name: ratios(own, other) for name, (own, other) in pairs.items() if all(other)}, **alone}
 
@@ -253,7 +331,16 @@ def curve_table(points: Sequence[Point]) -> str:
         ]
         for point in points
     ]
-    heads = ["documents", "pages", "searchable s", "whole s", "complete s", "peer s", "whole, ms a page", "peer, ms a page"]
+    heads = [
+        "documents",
+        "pages",
+        "searchable s",
+        "whole s",
+        "complete s",
+        "peer s",
+        "whole, ms a page",
+        "peer, ms a page",
+    ]
     return markdown_table([*heads, "first search / peer", "whole / peer"], rows)
 
 
@@ -264,7 +351,10 @@ def seconds(*values: float) -> list[str]:
 
 def rates(point: Point) -> list[str]:
     """Ours beside the peer's, as printed."""
-    return [f"{value / point.peer_whole:.2f}" if point.peer_whole else "–" for value in (point.searchable, point.whole)]
+    return [
+        f"{value / point.peer_whole:.2f}" if point.peer_whole else "–"
+        for value in (point.searchable, point.whole)
+    ]
 
 
 def a_page(whole: float, peer: float, pages: int) -> list[str]:
@@ -282,13 +372,20 @@ def draw(measured: Measured) -> str:
             "ours: tables too": "complete",
             "PyPDFLoader + Chroma, same embedder": "peer_whole",
         }
-        drawn = {name: [(getattr(point, along), getattr(point, what)) for point in points] for name, what in named.items()}
+        drawn = {
+            name: [(getattr(point, along), getattr(point, what)) for point in points]
+            for name, what in named.items()
+        }
         return {name: places for name, places in drawn.items() if all(y for _, y in places)}
 
     return plot(
         [
             Panel("One document", "pages", curves(measured.by_pages, "pages")),
-            Panel(f"Documents of {PAGES_A_DOCUMENT} pages", "documents", curves(measured.by_documents, "documents")),
+            Panel(
+                f"Documents of {PAGES_A_DOCUMENT} pages",
+                "documents",
+                curves(measured.by_documents, "documents"),
+            ),
         ]
     )
 

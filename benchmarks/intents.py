@@ -1,9 +1,11 @@
-"""How surely a message is told that asks something of the chatbot, of the conversation or of a whole document, from a question about documents.
+"""How surely a message is told that asks something of the chatbot, of the conversation or of a whole
+document, from a question about documents.
 
 Run: python benchmarks/intents.py [--questions FILE ...]
-intents.tsv beside it has messages that were written apart from the wordings the classifier is made of: twelve of each intent, and 350 questions about
-documents ("none"), most of which look like an intent. DOC stands for a document's name, HEADING for the title of a part. --questions: files of questions about
-documents, each of which should be taken for one.
+intents.tsv beside it has messages that were written apart from the wordings the classifier is made of: twelve
+of each intent, and 350 questions about documents ("none"), most of which look like an intent. DOC stands for
+a document's name, HEADING for the title of a part. --questions: files of questions about documents, each of
+which should be taken for one.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.questions import load_questions  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.search.intents import intent_of  # noqa: E402
+from benchmarks.questions import load_questions
+from benchmarks.tables import markdown_table
+from chatbot.search.intents import intent_of
 
 __all__ = ["NONE", "messages", "told"]
 
@@ -29,13 +31,21 @@ DOCUMENT, TITLE = "Budget Speech 2026.pdf", "Fiscal Risks"
 
 def messages() -> list[tuple[str, str]]:
     """(intent, message) of intents.tsv, with a name and a title in the place of the marks."""
-    lines = (line.partition("\t") for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines())
+    lines = (
+        line.partition("\t")
+        for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()
+    )
     return [(kind, message.replace("DOC", DOCUMENT).replace("HEADING", TITLE)) for kind, _, message in lines]
 
 
 def told(message: str) -> str:
     """The intent a message is taken for, where documents have every word that no wording has."""
-    found = intent_of(message, documents=[DOCUMENT], known=lambda term: True, heading=lambda text: TITLE if TITLE in text else "")
+    found = intent_of(
+        message,
+        documents=[DOCUMENT],
+        known=lambda term: True,
+        heading=lambda text: TITLE if TITLE in text else "",
+    )
     return found.kind if found else NONE
 
 
@@ -50,10 +60,16 @@ def _rows(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--questions", type=Path, nargs="*", default=[])
     arguments = parser.parse_args()
-    asked = [(NONE, question.text) for path in arguments.questions for question in load_questions(path, path.parent).questions]
+    asked = [
+        (NONE, question.text)
+        for path in arguments.questions
+        for question in load_questions(path, path.parent).questions
+    ]
     print(markdown_table(("intent", "messages", "told", "taken for another"), _rows([*messages(), *asked])))
 
 

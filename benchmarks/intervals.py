@@ -1,4 +1,6 @@
-"""How sure a share, a mean or a difference measured on a few questions is; knows numbers, not what they count."""
+"""How sure a share, a mean or a difference measured on a few questions is; knows numbers, not what they
+count.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ DEVIATIONS = 1.959964
 
 
 def wilson(right: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share, in [0, 1]; (0, 1) where n is 0. E. B. Wilson, JASA 22 (1927), 209-212: sound for few and for extreme ones.
+    """The 95 % interval of a share, in [0, 1]; (0, 1) where n is 0. E. B. Wilson, JASA 22 (1927), 209-212:
+    sound for few and for extreme ones.
 
     right: of n; where parts are right in part, their sum, and the interval is then wider than it needs to be.
     """
@@ -27,13 +30,17 @@ def wilson(right: float, n: int) -> tuple[float, float]:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """The chance of a split at least this uneven were both equally likely, both sides counted; 1.0 where nothing differs."""
+    """The chance of a split at least this uneven were both equally likely, both sides counted; 1.0 where
+    nothing differs.
+    """
     n, few = better + worse, min(better, worse)
     return min(1.0, 2 * sum(math.comb(n, count) for count in range(few + 1)) / math.ldexp(1.0, n))
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The least value that at least `share` of the values do not exceed. Raises ValueError where there are none."""
+    """The least value that at least `share` of the values do not exceed. Raises ValueError where there are
+    none.
+    """
     if not values:
         raise ValueError("there are no values")
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
@@ -48,7 +55,9 @@ def share_cell(right: float, n: int) -> str:
 
 
 def mean_cell(values: Sequence[float]) -> str:
-    """A mean of values in [0, 1] with its interval as printed, on the safe side; a dash where there are none."""
+    """A mean of values in [0, 1] with its interval as printed, on the safe side; a dash where there are
+    none.
+    """
     return share_cell(min(math.fsum(values), len(values)), len(values))
 
 

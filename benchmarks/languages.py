@@ -1,12 +1,16 @@
-"""How often questions in other languages find the page of an English document that answers, with each embedded model, beside their English originals.
+"""How often questions in other languages find the page of an English document that answers, with each
+embedded model, beside their English originals.
 
-    python benchmarks/languages.py [--questions FILE --documents FOLDER]... [--store FOLDER] [--translations FILE.tsv]
+    python benchmarks/languages.py [--questions FILE --documents FOLDER]... [--store FOLDER] [--translations
+    FILE.tsv]
 
-languages.tsv holds a question a line: its language, the id of the question that it is a translation of, and itself. The originals, with the pages that
-answer, are read from the question sets given, the development sets beside the checkout by default; benchmarks/questions.py tells their shape. Each question
-is searched as the product searches, in its own document and in all, and by vectors alone; and it is asked of its own document, and of another, which should
-be refused. What each model costs is measured in a process of its own, on one
-thread: milliseconds a chunk of these documents and a query take, and megabytes that the opened model adds. Needs `make setup-multilingual`.
+languages.tsv holds a question a line: its language, the id of the question that it is a translation of, and
+itself. The originals, with the pages that answer, are read from the question sets given, the development sets
+beside the checkout by default; benchmarks/questions.py tells their shape. Each question is searched as the
+product searches, in its own document and in all, and by vectors alone; and it is asked of its own document,
+and of another, which should be refused. What each model costs is measured in a process of its own, on one
+thread: milliseconds a chunk of these documents and a query take, and megabytes that the opened model adds.
+Needs `make setup-multilingual`.
 """
 
 from __future__ import annotations
@@ -23,14 +27,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import answer_to, opened, provenance  # noqa: E402
-from benchmarks.intervals import share_cell, sign_test  # noqa: E402
-from benchmarks.questions import BESIDE, STORE, Question, QuestionSet, load_questions  # noqa: E402
-from benchmarks.retrieval import hits_within, search_everything, search_vectors  # noqa: E402
-from benchmarks.scores import gold_rank  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
-from chatbot.settings import MULTILINGUAL, load_settings  # noqa: E402
+from benchmarks.asking import answer_to, opened, provenance
+from benchmarks.intervals import share_cell, sign_test
+from benchmarks.questions import BESIDE, STORE, Question, QuestionSet, load_questions
+from benchmarks.retrieval import hits_within, search_everything, search_vectors
+from benchmarks.scores import gold_rank
+from benchmarks.tables import markdown_table
+from chatbot.service import Chatbot
+from chatbot.settings import MULTILINGUAL, load_settings
 
 __all__ = ["Translation", "beside_each_other", "load_translations", "translated"]
 
@@ -60,13 +64,19 @@ def load_translations(path: Path) -> tuple[Translation, ...]:
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         parts = line.split("\t")
         if len(parts) != 3 or not all(map(str.strip, parts)):
-            raise SystemExit(f"{path}:{number}: a line is a language, an id and a question, tabs between them.")
+            raise SystemExit(
+                f"{path}:{number}: a line is a language, an id and a question, tabs between them."
+            )
         made.append(Translation(*parts))
     return tuple(made)
 
 
-def translated(sets: Sequence[QuestionSet], translations: Sequence[Translation]) -> tuple[QuestionSet, dict[str, list[Question]]]:
-    """The documents that the translations ask, as one set; and the questions by language, their originals as ENGLISH. Raises SystemExit for an unknown id."""
+def translated(
+    sets: Sequence[QuestionSet], translations: Sequence[Translation]
+) -> tuple[QuestionSet, dict[str, list[Question]]]:
+    """The documents that the translations ask, as one set; and the questions by language, their originals
+    as ENGLISH. Raises SystemExit for an unknown id.
+    """
     originals = {question.id: question for one in sets for question in one.questions}
     if unknown := sorted({one.id for one in translations} - originals.keys()):
         raise SystemExit(f"The question sets have no {unknown[0]!r}.")
@@ -85,8 +95,14 @@ def beside_each_other(ranks: Ranks) -> str:
     others = [language for language in languages if language != ENGLISH]
     rows = []
     for name, of in [*((language, [language]) for language in languages), ("all but en", others)]:
-        found = {model: [place for language in of for place in ranks[model][language].values()] for model in models}
-        cells = [share_cell(hits_within(place, found[model]), len(found[model])) for place in (1, 3) for model in models]
+        found = {
+            model: [place for language in of for place in ranks[model][language].values()] for model in models
+        }
+        cells = [
+            share_cell(hits_within(place, found[model]), len(found[model]))
+            for place in (1, 3)
+            for model in models
+        ]
         first, last = (found[model] for model in (models[0], models[-1]))
         won = [hits_within(3, [new]) - hits_within(3, [old]) for old, new in zip(first, last, strict=True)]
         rows.append([name, len(first), *cells, f"{sign_test(won.count(1), won.count(-1)):.3f}"])
@@ -94,27 +110,47 @@ def beside_each_other(ranks: Ranks) -> str:
     return markdown_table(heads, rows)
 
 
-def _ranks(chatbot: Chatbot, by_language: Mapping[str, Sequence[Question]], search: str, *, own: bool) -> dict[str, dict[str, int]]:
+def _ranks(
+    chatbot: Chatbot, by_language: Mapping[str, Sequence[Question]], search: str, *, own: bool
+) -> dict[str, dict[str, int]]:
     return {
-        language: {one.id: gold_rank(SEARCHES[search](chatbot, one, (one.document,) if own else ()), one.document, one.pages) for one in questions}
+        language: {
+            one.id: gold_rank(
+                SEARCHES[search](chatbot, one, (one.document,) if own else ()), one.document, one.pages
+            )
+            for one in questions
+        }
         for language, questions in by_language.items()
     }
 
 
 def _asked(chatbot: Chatbot, by_language: Mapping[str, Sequence[Question]]) -> list[list[str]]:
-    """A row for English and one for the others: answers that cite a page that answers, refused ones, and refused ones of those asked of another document."""
+    """A row for English and one for the others: answers that cite a page that answers, refused ones, and
+    refused ones of those asked of another document.
+    """
     names = sorted({question.document for question in by_language[ENGLISH]})
     rows = []
     for english in (True, False):
-        questions = [one for language, of in by_language.items() if (language == ENGLISH) == english for one in of]
+        questions = [
+            one for language, of in by_language.items() if (language == ENGLISH) == english for one in of
+        ]
         counts = [0, 0, 0]
         for number, one in enumerate(questions):
             answer = answer_to(chatbot, one, (one.document,))
             counts[0] += any(citation.page in one.pages for citation in answer.citations)
             others = [name for name in names if name != one.document]
-            refused = [bool(answer.reason), bool(answer_to(chatbot, one, (others[number % len(others)],)).reason)]
+            refused = [
+                bool(answer.reason),
+                bool(answer_to(chatbot, one, (others[number % len(others)],)).reason),
+            ]
             counts[1:] = [count + more for count, more in zip(counts[1:], refused, strict=True)]
-        rows.append(["en" if english else "all but en", str(len(questions)), *(share_cell(count, len(questions)) for count in counts)])
+        rows.append(
+            [
+                "en" if english else "all but en",
+                str(len(questions)),
+                *(share_cell(count, len(questions)) for count in counts),
+            ]
+        )
     return rows
 
 
@@ -130,20 +166,43 @@ def measure(sets: Sequence[QuestionSet], translations: Sequence[Translation], st
             yield provenance(chatbot)
             for search in SEARCHES:
                 for scope in ("own document", "all documents"):
-                    found.setdefault((scope, search), {})[name] = _ranks(chatbot, by_language, search, own=scope == "own document")
+                    found.setdefault((scope, search), {})[name] = _ranks(
+                        chatbot, by_language, search, own=scope == "own document"
+                    )
             answers += [[name, *row] for row in _asked(chatbot, by_language)]
-            texts = [chunk.text for version in chatbot.library.scope(()) for chunk in chatbot.library.catalog.chunks(version)]
-        costs.append((name, _cost(model, texts[:: max(1, len(texts) // CHUNKS)][:CHUNKS], [one.text for one in translations][:QUERIES])))
-    yield from (f"### {scope}, {search}\n\n{beside_each_other(ranks)}" for (scope, search), ranks in found.items())
-    yield "### asked\n\n" + markdown_table(["model", "language", "n", "gold page cited", "refused", "refused of another document"], answers)
+            texts = [
+                chunk.text
+                for version in chatbot.library.scope(())
+                for chunk in chatbot.library.catalog.chunks(version)
+            ]
+        costs.append(
+            (
+                name,
+                _cost(
+                    model,
+                    texts[:: max(1, len(texts) // CHUNKS)][:CHUNKS],
+                    [one.text for one in translations][:QUERIES],
+                ),
+            )
+        )
+    yield from (
+        f"### {scope}, {search}\n\n{beside_each_other(ranks)}" for (scope, search), ranks in found.items()
+    )
+    yield "### asked\n\n" + markdown_table(
+        ["model", "language", "n", "gold page cited", "refused", "refused of another document"], answers
+    )
     rows = [[name, *map(str, of)] for name, of in costs]
-    rows.append(["ratio", *(f"{theirs / ours:.1f}" for ours, theirs in zip(costs[0][1], costs[1][1], strict=True))])
+    rows.append(
+        ["ratio", *(f"{theirs / ours:.1f}" for ours, theirs in zip(costs[0][1], costs[1][1], strict=True))]
+    )
     yield markdown_table(["model", "ms a chunk", "ms a query", "MB opened", "s to open"], rows)
 
 
 def _cost(model: str, chunks: Sequence[str], queries: Sequence[str]) -> list[float]:
     command = [sys.executable, __file__, "--cost", model]
-    done = subprocess.run(command, input=json.dumps([chunks, queries]), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, input=json.dumps([chunks, queries]), capture_output=True, text=True, check=True
+    )
     costs: list[float] = json.loads(done.stdout)
     return costs
 
@@ -164,7 +223,11 @@ def _print_cost(model: str) -> None:
         for text in texts:
             embedder.embed([text], query=query)
         took.append(1_000 * (time.perf_counter() - started) / len(texts))
-    print(json.dumps([round(took[0], 1), round(took[1], 1), round(_resident_megabytes() - before), round(opening, 2)]))
+    print(
+        json.dumps(
+            [round(took[0], 1), round(took[1], 1), round(_resident_megabytes() - before), round(opening, 2)]
+        )
+    )
 
 
 def _resident_megabytes() -> float:
@@ -175,10 +238,32 @@ def _resident_megabytes() -> float:
 def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    options.add_argument("--questions", type=Path, action="append", default=[], metavar="FILE", help="originals of the translations")
-    options.add_argument("--documents", type=Path, action="append", default=[], metavar="FOLDER", help="the PDFs of each --questions")
-    options.add_argument("--store", type=Path, metavar="FOLDER", default=STORE, help="where the indexes are kept between runs (default %(default)s)")
-    options.add_argument("--translations", type=Path, metavar="FILE.tsv", default=TRANSLATIONS, help="(default %(default)s)")
+    options.add_argument(
+        "--questions",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="originals of the translations",
+    )
+    options.add_argument(
+        "--documents",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="the PDFs of each --questions",
+    )
+    options.add_argument(
+        "--store",
+        type=Path,
+        metavar="FOLDER",
+        default=STORE,
+        help="where the indexes are kept between runs (default %(default)s)",
+    )
+    options.add_argument(
+        "--translations", type=Path, metavar="FILE.tsv", default=TRANSLATIONS, help="(default %(default)s)"
+    )
     options.add_argument("--cost", choices=list(MODELS.values()), help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.cost is not None:
@@ -188,8 +273,12 @@ def main() -> None:
     if not pairs and BESIDE.is_dir():
         pairs = [(BESIDE / f"policyqa_dev{which}.jsonl", BESIDE / f"policy{which}") for which in ("", "2")]
     if not pairs:
-        raise SystemExit("Nothing measured: no question set is given. Give --questions FILE --documents FOLDER.")
-    for part in measure([load_questions(*pair) for pair in pairs], load_translations(given.translations), given.store):
+        raise SystemExit(
+            "Nothing measured: no question set is given. Give --questions FILE --documents FOLDER."
+        )
+    for part in measure(
+        [load_questions(*pair) for pair in pairs], load_translations(given.translations), given.store
+    ):
         print(part, end="\n\n")
 
 

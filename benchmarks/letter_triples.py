@@ -1,6 +1,8 @@
-"""Prints the table of letter triples in ingestion/ocr/plausibility.py, counted in a folder of texts; knows no language itself.
+"""Prints the table of letter triples in ingestion/ocr/plausibility.py, counted in a folder of texts; knows no
+language itself.
 
-python -m benchmarks.letter_triples FOLDER    (FOLDER/en.txt, FOLDER/fr.txt ...: 0.1 to 0.6 million characters each)
+python -m benchmarks.letter_triples FOLDER    (FOLDER/en.txt, FOLDER/fr.txt ...: 0.1 to 0.6 million characters
+each)
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from pathlib import Path
 
 from ingestion.ocr.plausibility import LETTERS, fold, letter_runs
 
-# Half the triples of a language come from its hundred commonest words: a word counts as the root of its frequency.
+# Half the triples of a language come from its hundred commonest words: a word counts as the root of its
+# frequency.
 COMMONEST = 0.5
 # What a triple that no text has is taken to occur at, among the triples of all languages.
 UNSEEN = 2e-7
@@ -22,7 +25,8 @@ UNSEEN = 2e-7
 ENOUGH = 20_000
 # Documents are in English more often than in any other language.
 WEIGHTS = {"en": 4.0, "pl": 2.0, "ru": 2.0}
-# Bounds between the four steps of the table, in natural logarithms of (how often a letter follows two / how often by chance).
+# Bounds between the four steps of the table, in natural logarithms of (how often a letter follows two / how
+# often by chance).
 BOUNDS = (-2.0, -0.7, 1.0)
 
 
@@ -58,10 +62,15 @@ def steps(frequencies: dict[str, float]) -> bytes:
         chance = (pairs[triple[:2]] + len(symbols) * UNSEEN) / len(symbols)
         ratio = math.log((frequencies.get(triple, 0.0) + UNSEEN) / chance)
         found.append(sum(ratio > bound for bound in BOUNDS))
-    return bytes(sum(step << 2 * place for place, step in enumerate(found[at : at + 4])) for at in range(0, len(found), 4))
+    return bytes(
+        sum(step << 2 * place for place, step in enumerate(found[at : at + 4]))
+        for at in range(0, len(found), 4)
+    )
 
 
 if __name__ == "__main__":
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(sys.argv[1]).glob("*.txt"))}
-    table = base64.b85encode(zlib.compress(steps(mix({name: count_triples(text) for name, text in texts.items()})), 9)).decode()
+    table = base64.b85encode(
+        zlib.compress(steps(mix({name: count_triples(text) for name, text in texts.items()})), 9)
+    ).decode()
     print("\n".join(f'    "{table[at : at + 120]}"' for at in range(0, len(table), 120)))

@@ -1,10 +1,12 @@
-"""What each strategy finds of a question that stands at the end of a long text on other matters, and how long that takes.
+"""What each strategy finds of a question that stands at the end of a long text on other matters, and how long
+that takes.
 
     python benchmarks/long_queries.py [--documents FOLDER --questions FILE.jsonl] [--limit 40]
 
-A question is put behind 0, 1, 3, 7 and 15 windows of another document's text, as when someone pastes a report and asks at its end, and is
-searched in its own document. A line of the questions holds {"question", "document", "pages", "answerable"}, pages physical. Without
-options the sample documents and the questions of their tests are used.
+A question is put behind 0, 1, 3, 7 and 15 windows of another document's text, as when someone pastes a report
+and asks at its end, and is searched in its own document. A line of the questions holds {"question",
+"document", "pages", "answerable"}, pages physical. Without options the sample documents and the questions of
+their tests are used.
 """
 
 from __future__ import annotations
@@ -22,20 +24,22 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.search.fusion import STRATEGIES, QueryChunk, embed_query, search_chunks  # noqa: E402
-from chatbot.search.retrieval import Query, Retriever  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
-from chatbot.settings import Settings  # noqa: E402
-from chatbot.store.library import Upload  # noqa: E402
-from documents.make_samples import make_samples  # noqa: E402
+from benchmarks.tables import markdown_table
+from chatbot.search.fusion import STRATEGIES, QueryChunk, embed_query, search_chunks
+from chatbot.search.retrieval import Query, Retriever
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+from documents.make_samples import make_samples
 
 WINDOWS_BEFORE = (0, 1, 3, 7, 15)
 FOUND_AMONG = 3
 
 
 def main() -> None:
-    """Measure and print two tables: the share of questions whose page is among the first three, and the median milliseconds."""
+    """Measure and print two tables: the share of questions whose page is among the first three, and the
+    median milliseconds.
+    """
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     options.add_argument("--documents", type=Path)
     options.add_argument("--questions", type=Path, default=ROOT / "tests" / "sample_questions.jsonl")
@@ -66,13 +70,23 @@ def measure(chatbot: Chatbot, asked: Sequence[dict[str, Any]]) -> None:
                 milliseconds[strategy].append(1000 * (time.perf_counter() - started))
                 found[strategy] += bool(set(pages[:FOUND_AMONG]) & set(row["pages"]))
         shares.append([count, *(f"{found[strategy] / len(asked):.2f}" for strategy in STRATEGIES)])
-        times.append([count, *(f"{sorted(milliseconds[strategy])[len(asked) // 2]:.0f}" for strategy in STRATEGIES)])
-    print(f"Page among the first {FOUND_AMONG}, {len(asked)} questions:\n\n{markdown_table(['windows before', *STRATEGIES], shares)}\n")
-    print(f"Median milliseconds, embedding included:\n\n{markdown_table(['windows before', *STRATEGIES], times)}")
+        times.append(
+            [count, *(f"{sorted(milliseconds[strategy])[len(asked) // 2]:.0f}" for strategy in STRATEGIES)]
+        )
+    print(
+        f"Page among the first {FOUND_AMONG}, {len(asked)} "
+        f"questions:\n\n{markdown_table(['windows before', *STRATEGIES], shares)}\n"
+    )
+    print(
+        f"Median milliseconds, embedding "
+        f"included:\n\n{markdown_table(['windows before', *STRATEGIES], times)}"
+    )
 
 
 def before(chatbot: Chatbot, document: str, windows: int) -> str:
-    """That many windows of the text of the longest other document, from its middle on; it begins anew where it ends."""
+    """That many windows of the text of the longest other document, from its middle on; it begins anew
+    where it ends.
+    """
     library, others = chatbot.library, [row for row in chatbot.documents() if row.name != document]
     version = next(iter(library.scope([max(others, key=lambda row: row.chunks).name])))
     pages = library.catalog.pages(version, range(1, max(library.chunk_pages(version)) + 1))
@@ -86,9 +100,17 @@ def search(chatbot: Chatbot, text: str, document: str, strategy: str) -> list[in
     retriever = Retriever(chatbot.library)
 
     def pages(chunk: QueryChunk, n: int) -> list[tuple[int, float]]:
-        return [(hit.page, hit.score) for hit in retriever.search(Query(chunk.text, chunk.vector, (document,), "hybrid", n))]
+        return [
+            (hit.page, hit.score)
+            for hit in retriever.search(Query(chunk.text, chunk.vector, (document,), "hybrid", n))
+        ]
 
-    return [one.key for one in search_chunks(embed_query(chatbot.library.embedder, text), pages, strategy=strategy, n=FOUND_AMONG)]
+    return [
+        one.key
+        for one in search_chunks(
+            embed_query(chatbot.library.embedder, text), pages, strategy=strategy, n=FOUND_AMONG
+        )
+    ]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Text PDFs of any length for measurements: running text and tables, the same for the same seed; measures nothing."""
+"""Text PDFs of any length for measurements: running text and tables, the same for the same seed; measures
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["make_pdf"]
 
-# Between the words of budgets and filings, so that the text has the length of tokens and the plausibility of English.
-SMALL_WORDS = """the of and to in for on by with from as at is was are were be been has have had not which that this its their other more than over
-under between during after before each total net new public central annual average higher lower rate year quarter month period""".split()
+# Between the words of budgets and filings, so that the text has the length of tokens and the plausibility of
+# English.
+SMALL_WORDS = """
+    the of and to in for on by with from as at is was are were be been has have had not which that this
+    its their other more than over under between during after before each total net new public central
+    annual average higher lower rate year quarter month period
+""".split()
 LINES, WORDS_A_LINE = 38, 9
 # Points.
 LEFT, RIGHT = 50, 545
@@ -26,7 +32,9 @@ TABLE_EVERY, TABLE_ROWS = 3, 9
 
 
 def make_pdf(path: Path, pages: int, *, seed: int = 0) -> Path:
-    """A PDF of `pages` pages of about 2,500 characters, every third with a table; numbered at the foot. Returns `path`."""
+    """A PDF of `pages` pages of about 2,500 characters, every third with a table; numbered at the foot.
+    Returns `path`.
+    """
     from reportlab.pdfgen.canvas import Canvas
 
     draw = random.Random(seed)
@@ -36,7 +44,11 @@ def make_pdf(path: Path, pages: int, *, seed: int = 0) -> Path:
     for page in range(1, pages + 1):
         rows = TABLE_ROWS if page % TABLE_EVERY == 0 else 0
         for line in range(LINES - rows):
-            _justified(canvas, [*draw.choices(words, weights, k=WORDS_A_LINE), f"{draw.randint(1, 99_999):,}."], 790 - 12 * line)
+            _justified(
+                canvas,
+                [*draw.choices(words, weights, k=WORDS_A_LINE), f"{draw.randint(1, 99_999):,}."],
+                790 - 12 * line,
+            )
         for row in range(rows):
             canvas.drawString(LEFT, 300 - 20 * row, " ".join(draw.sample(words, 3)).capitalize())
             for column in range(3):
@@ -48,7 +60,9 @@ def make_pdf(path: Path, pages: int, *, seed: int = 0) -> Path:
 
 
 def _justified(canvas: Canvas, words: Sequence[str], y: float) -> None:
-    """A line of words, each placed for itself so that all lines are of one width, as word processors write them."""
+    """A line of words, each placed for itself so that all lines are of one width, as word processors write
+    them.
+    """
     widths = [canvas.stringWidth(word, FONT, SIZE) for word in words]
     gap = (RIGHT - LEFT - sum(widths)) / (len(words) - 1)
     text, x = canvas.beginText(), float(LEFT)

@@ -2,18 +2,22 @@
 
     python benchmarks/memories.py [--only cases|situations|signals] [--most 100000] [--seed 0]
 
-Cases are made ones with random vectors, each resting on a document of its own: what is measured is reading, searching and the one embedding, whose time does
-not depend on the texts. "All stale" is where every document was removed, so that all cases are looked through in vain; "a page" is what the Memory page asks
-at each draw, how the cases fare and all of them listed. "The original's way" embeds every stored question again at each recall; that is timed on 300 questions
-and multiplied.
+Cases are made ones with random vectors, each resting on a document of its own: what is measured is reading,
+searching and the one embedding, whose time does not depend on the texts. "All stale" is where every document
+was removed, so that all cases are looked through in vain; "a page" is what the Memory page asks at each draw,
+how the cases fare and all of them listed. "The original's way" embeds every stored question again at each
+recall; that is timed on 300 questions and multiplied.
 
-Situations: what is remembered stands in a query of 2 to 16 windows among text on other matters, and the memory is asked for the whole. "A topic": half a
-window of a sample document's text is remembered, and the query's windows are each on one topic, one of them the whole of that window. "A window": the
-window is remembered, and put into running text at a place by chance, so that it mostly stands across two. "A paragraph": those of planted_situations.tsv,
-a fifth of a window, put so too. What is asked for counts as found where it comes first, and as rightly matched where chunk_match is the window that holds
-most of it. The sample documents have 25 windows to plant, so one more or less found is .04: --seed makes other queries of them. The text around is of the
-same documents' other pages, some of which tell in like words of what another memory holds (one ministry's budget and the next one's); such a memory may
-rightly come first, and counts as a miss.
+Situations: what is remembered stands in a query of 2 to 16 windows among text on other matters, and the
+memory is asked for the whole. "A topic": half a window of a sample document's text is remembered, and the
+query's windows are each on one topic, one of them the whole of that window. "A window": the window is
+remembered, and put into running text at a place by chance, so that it mostly stands across two. "A
+paragraph": those of planted_situations.tsv, a fifth of a window, put so too. What is asked for counts as
+found where it comes first, and as rightly matched where chunk_match is the window that holds most of it. The
+sample documents have 25 windows to plant, so one more or less found is .04: --seed makes other queries of
+them. The text around is of the same documents' other pages, some of which tell in like words of what another
+memory holds (one ministry's budget and the next one's); such a memory may rightly come first, and counts as a
+miss.
 """
 
 from __future__ import annotations
@@ -36,17 +40,17 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.intervals import percentile, share_cell  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents  # noqa: E402
-from chatbot.memory.cases.records import Case, case_line  # noqa: E402
-from chatbot.memory.memory_database import MemoryDatabase  # noqa: E402
-from chatbot.memory.situations.situation_store import Situations  # noqa: E402
-from chatbot.models.embedders import Embedder, LocalEmbedder  # noqa: E402
-from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query  # noqa: E402
-from chatbot.search.subwindow_embedding import embed_subwindows  # noqa: E402
-from chatbot.settings import load_settings  # noqa: E402
-from documents.make_samples import make_samples  # noqa: E402
+from benchmarks.intervals import percentile, share_cell
+from benchmarks.tables import markdown_table
+from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
+from chatbot.memory.cases.records import Case, case_line
+from chatbot.memory.memory_database import MemoryDatabase
+from chatbot.memory.situations.situation_store import Situations
+from chatbot.models.embedders import Embedder, LocalEmbedder
+from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query
+from chatbot.search.subwindow_embedding import embed_subwindows
+from chatbot.settings import load_settings
+from documents.make_samples import make_samples
 
 __all__ = ["cases", "load_planted", "main", "plant", "right_window", "situations"]
 
@@ -59,14 +63,19 @@ WINDOWS = (2, 4, 8, 16)
 MOST_PLANTED = 60
 
 
-# --- cases ----------------------------------------------------------------------------------------------------------------------
+# --- cases
+# ------------------------------------------------------------------------------------------------------------
 
 
 class ChanceEmbedder:
     """Random unit vectors in the place of an embedder's, for cases that nobody wrote."""
 
     def __init__(self, other: Embedder) -> None:
-        self.fingerprint, self.dimension, self.max_tokens = other.fingerprint, other.dimension, other.max_tokens
+        self.fingerprint, self.dimension, self.max_tokens = (
+            other.fingerprint,
+            other.dimension,
+            other.max_tokens,
+        )
         self._chance = np.random.default_rng(0)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
@@ -81,15 +90,25 @@ class ChanceEmbedder:
 
 
 def cases(sizes: Sequence[int] = SIZES, *, embedder: Embedder | None = None, sample: int = SAMPLE) -> str:
-    """A line a size: seconds to load, milliseconds of a recall with and without its one embedding, of one where all are stale and of a page, and what embedding
-    every question again takes."""
+    """A line a size: seconds to load, milliseconds of a recall with and without its one embedding, of one
+    where all are stale and of a page, and what embedding every question again takes."""
     embedder = embedder or LocalEmbedder(load_settings().model_cache)
     embedder.embed(["ready"])
     lines = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             lines.append(_measured(Path(folder), size, embedder, sample))
-    heads = ["cases (made ones)", "load s", "search ms", "recall ms", "p95 ms", "all stale ms", "a page ms", "embedding all again s", "times slower"]
+    heads = [
+        "cases (made ones)",
+        "load s",
+        "search ms",
+        "recall ms",
+        "p95 ms",
+        "all stale ms",
+        "a page ms",
+        "embedding all again s",
+        "times slower",
+    ]
     return markdown_table(heads, lines)
 
 
@@ -125,11 +144,14 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-# --- situations -----------------------------------------------------------------------------------------------------------------
+# --- situations
+# ------------------------------------------------------------------------------------------------------------
 
 
 def load_planted(path: Path = PLANTED) -> list[tuple[str, str]]:
-    """(paragraph, recommendation) of each line, which holds a situation in few words, what was advised and a paragraph that describes it."""
+    """(paragraph, recommendation) of each line, which holds a situation in few words, what was advised and
+    a paragraph that describes it.
+    """
     return [(line.split("\t")[2], line.split("\t")[1]) for line in path.read_text("utf-8").splitlines()]
 
 
@@ -155,7 +177,8 @@ def situations(
     strategies: Sequence[str] = STRATEGIES,
     seed: int = 0,
 ) -> str:
-    """A line a kind, length and strategy: the share of planted situations that come first, that are among three, and that come first with their window.
+    """A line a kind, length and strategy: the share of planted situations that come first, that are among
+    three, and that come first with their window.
 
     only: one kind of what is planted, "" for all.
     """
@@ -164,9 +187,16 @@ def situations(
     with tempfile.TemporaryDirectory() as folder:
         pages = _sample_pages(Path(folder))
         other = " ".join(pages[1::2]).split()
-        windows_of = [[window for page in some for window in embedder.split(page)[:-1]] for some in (pages[::2], pages[1::2])]
+        windows_of = [
+            [window for page in some for window in embedder.split(page)[:-1]]
+            for some in (pages[::2], pages[1::2])
+        ]
         topics = {_half(window): window for window in windows_of[0]}
-        kinds = {"a topic": [*topics], "a window": windows_of[0], "a paragraph": [text for text, _ in load_planted()]}
+        kinds = {
+            "a topic": [*topics],
+            "a window": windows_of[0],
+            "a paragraph": [text for text, _ in load_planted()],
+        }
         memory = Situations(MemoryDatabase(Path(folder) / "made.sqlite3"), embedder)
         for kind, texts in kinds.items():
             if only not in ("", kind):
@@ -175,11 +205,19 @@ def situations(
             for count in windows:
                 chosen = chance.sample(texts, min(most, len(texts)))
                 if kind == "a topic":
-                    asked = [_among(text, topics[text], chance.sample(windows_of[1], count - 1), embedder, chance) for text in chosen]
+                    asked = [
+                        _among(text, topics[text], chance.sample(windows_of[1], count - 1), embedder, chance)
+                        for text in chosen
+                    ]
                 else:
                     asked = [_within(text, other, count, embedder, chance) for text in chosen]
-                lines += [[kind, count, strategy, *_found(memory, kind, asked, strategy)] for strategy in strategies]
-    return markdown_table(["planted", "windows", "strategy", "comes first", "among three", "first, with its window", "ms"], lines)
+                lines += [
+                    [kind, count, strategy, *_found(memory, kind, asked, strategy)] for strategy in strategies
+                ]
+    return markdown_table(
+        ["planted", "windows", "strategy", "comes first", "among three", "first, with its window", "ms"],
+        lines,
+    )
 
 
 def _sample_pages(folder: Path) -> list[str]:
@@ -207,19 +245,27 @@ def _half(text: str) -> str:
     return " ".join(words[: len(words) // 2])
 
 
-def _among(remembered: str, window: str, others: Sequence[str], embedder: Embedder, chance: random.Random) -> _Asked:
+def _among(
+    remembered: str, window: str, others: Sequence[str], embedder: Embedder, chance: random.Random
+) -> _Asked:
     """A query of whole windows, the one that holds what is remembered at a place by chance."""
     at = chance.randrange(len(others) + 1)
     parts = [f"{part.strip()} " for part in [*others[:at], window, *others[at:]]]
     text = "".join(parts)
     start = sum(map(len, parts[:at]))
-    return _Asked(remembered, _embedded(embedder, text), right_window(embedder.split(text), start, len(parts[at])))
+    return _Asked(
+        remembered, _embedded(embedder, text), right_window(embedder.split(text), start, len(parts[at]))
+    )
 
 
-def _within(planted: str, words: Sequence[str], count: int, embedder: Embedder, chance: random.Random) -> _Asked:
+def _within(
+    planted: str, words: Sequence[str], count: int, embedder: Embedder, chance: random.Random
+) -> _Asked:
     """A query of about so many windows of these words, the planted text between two of them."""
     start = chance.randrange(len(words))
-    room = "".join(embedder.split(" ".join([*words[start:], *words[:start]]))[:count])[: -len(planted)].split()
+    room = "".join(embedder.split(" ".join([*words[start:], *words[:start]]))[:count])[
+        : -len(planted)
+    ].split()
     text, at = plant(planted, room, chance.randrange(len(room) + 1))
     return _Asked(planted, _embedded(embedder, text), right_window(embedder.split(text), at, len(planted)))
 
@@ -241,10 +287,16 @@ def _found(memory: Situations, scope: str, asked: Sequence[_Asked], strategy: st
         among += one.planted in texts
         right += texts[:1] == [one.planted] and found[0].chunk_match == one.window
     tells = share_cell(right, len(asked)) if strategy in ("per_chunk", "union", "intersection") else "–"
-    return [share_cell(first, len(asked)), share_cell(among, len(asked)), tells, f"{statistics.median(times):.0f}"]
+    return [
+        share_cell(first, len(asked)),
+        share_cell(among, len(asked)),
+        tells,
+        f"{statistics.median(times):.0f}",
+    ]
 
 
-# --- all ------------------------------------------------------------------------------------------------------------------------
+# --- all
+# ------------------------------------------------------------------------------------------------------------
 
 
 def main() -> int:

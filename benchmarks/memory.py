@@ -1,12 +1,14 @@
-"""How much of what answers later questions compression keeps of a conversation, against simpler choices, and how fast it is.
+"""How much of what answers later questions compression keeps of a conversation, against simpler choices, and
+how fast it is.
 
     python benchmarks/memory.py [--conversations FILE.jsonl] [--no-vectors]
 
-A line of the file is a conversation: {"speakers": [first, second], "turns": [{"id", "speaker", "text"}], "questions": [{"question", "evidence":
-[turn id], "expected"}]}; questions to "abstain" from are left out. Each conversation is compressed for each question to 50, 25 and 10 % of its
-tokens, nothing verbatim at its end, and what counts is the share of the evidence's tokens that is kept. The simpler choices take whole
-messages, best first, up to the first that does not fit. Without the file only the times are measured, on made text. The tables of
-follow-ups are those of benchmarks/follow_ups.py.
+A line of the file is a conversation: {"speakers": [first, second], "turns": [{"id", "speaker", "text"}],
+"questions": [{"question", "evidence": [turn id], "expected"}]}; questions to "abstain" from are left out.
+Each conversation is compressed for each question to 50, 25 and 10 % of its tokens, nothing verbatim at its
+end, and what counts is the share of the evidence's tokens that is kept. The simpler choices take whole
+messages, best first, up to the first that does not fit. Without the file only the times are measured, on made
+text. The tables of follow-ups are those of benchmarks/follow_ups.py.
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import follow_ups  # noqa: E402
-from benchmarks.intervals import mean_cell  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.memory.compression.compress import CompressionFocus, CompressionOptions, Conversation, Message  # noqa: E402
-from chatbot.memory.compression.importance import seed_importance  # noqa: E402
-from chatbot.memory.compression.messages import texts_to_embed  # noqa: E402
-from chatbot.models.embedders import LocalEmbedder  # noqa: E402
-from chatbot.models.tokens import count_tokens  # noqa: E402
-from chatbot.settings import load_settings  # noqa: E402
-from chatbot.store.term_scores import K1, B, inverse_frequency  # noqa: E402
-from ingestion.language.terms import content_terms, terms  # noqa: E402
+from benchmarks import follow_ups
+from benchmarks.intervals import mean_cell
+from benchmarks.tables import markdown_table
+from chatbot.memory.compression.compress import CompressionFocus, CompressionOptions, Conversation, Message
+from chatbot.memory.compression.importance import seed_importance
+from chatbot.memory.compression.messages import texts_to_embed
+from chatbot.models.embedders import LocalEmbedder
+from chatbot.models.tokens import count_tokens
+from chatbot.settings import load_settings
+from chatbot.store.term_scores import K1, B, inverse_frequency
+from ingestion.language.terms import content_terms, terms
 
 __all__ = ["Talk", "bm25", "fill", "load_talks", "report", "share_of"]
 
@@ -61,26 +63,38 @@ class Talk:
 
 
 def load_talks(path: Path) -> list[Talk]:
-    """The conversations of a file; the first speaker is the user, and each message begins with its speaker's name."""
+    """The conversations of a file; the first speaker is the user, and each message begins with its
+    speaker's name.
+    """
     talks = []
     for row in map(json.loads, path.read_text("utf-8").splitlines()):
         messages = [_message(turn, row["speakers"][0]) for turn in row["turns"]]
-        asked = [(one["question"], tuple(one["evidence"])) for one in row["questions"] if one.get("expected") != "abstain"]
+        asked = [
+            (one["question"], tuple(one["evidence"]))
+            for one in row["questions"]
+            if one.get("expected") != "abstain"
+        ]
         talks.append(Talk(tuple(messages), tuple(asked)))
     return talks
 
 
 def _message(turn: Mapping[str, Any], first: str) -> Message:
-    return Message(turn["id"], "user" if turn["speaker"] == first else "assistant", f"{turn['speaker']}: {turn['text']}")
+    return Message(
+        turn["id"], "user" if turn["speaker"] == first else "assistant", f"{turn['speaker']}: {turn['text']}"
+    )
 
 
 def share_of(kept: Mapping[str, float], evidence: Sequence[str]) -> float:
-    """The mean share kept of the messages that answer a question; one that is not in the conversation counts as lost."""
+    """The mean share kept of the messages that answer a question; one that is not in the conversation
+    counts as lost.
+    """
     return sum(kept.get(one, 0.0) for one in evidence) / len(evidence)
 
 
 def fill(scores: Array, tokens: Sequence[int], ratio: float) -> set[int]:
-    """The messages that a simpler choice keeps: best first, of equals the earlier, up to the first that does not fit."""
+    """The messages that a simpler choice keeps: best first, of equals the earlier, up to the first that
+    does not fit.
+    """
     left, kept = ratio * sum(tokens), set[int]()
     for at in np.argsort(-scores, kind="stable").tolist():
         if tokens[at] > left:
@@ -91,13 +105,17 @@ def fill(scores: Array, tokens: Sequence[int], ratio: float) -> set[int]:
 
 
 def bm25(found: Sequence[Counter[str]], query: str, *, neighbours: float = 0.0) -> Array:
-    """BM25 of each message for a query. found: the messages' terms. neighbours: the share of the score of those beside it that is added."""
+    """BM25 of each message for a query. found: the messages' terms. neighbours: the share of the score of
+    those beside it that is added.
+    """
     lengths, scores = np.array([some.total() for some in found], float), np.zeros(len(found))
     for term in content_terms(query):
         often = np.array([some[term] for some in found], float)
         if often.any():
             norm = K1 * (1 - B + B * lengths / lengths.mean())
-            scores += inverse_frequency(len(found), int((often > 0).sum())) * often * (K1 + 1) / (often + norm)
+            scores += (
+                inverse_frequency(len(found), int((often > 0).sum())) * often * (K1 + 1) / (often + norm)
+            )
     around = np.zeros(len(found))
     around[1:] += scores[:-1]
     around[:-1] += scores[1:]
@@ -109,7 +127,12 @@ def simple_choices(talk: Talk) -> Mapping[str, Callable[[str], Array]]:
     texts, chance = [message.content for message in talk.messages], random.Random(0)
     found, count = [Counter(terms(text)) for text in texts], len(texts)
     sizes = np.array([count_tokens(text) for text in texts], float)
-    seed = np.array([seed_importance(text, at, count, answers=at > 0 and "?" in texts[at - 1]) for at, text in enumerate(texts)])
+    seed = np.array(
+        [
+            seed_importance(text, at, count, answers=at > 0 and "?" in texts[at - 1])
+            for at, text in enumerate(texts)
+        ]
+    )
     return {
         "random": lambda query: np.array([chance.random() for _ in texts]),
         "newest first": lambda query: np.arange(count, dtype=float),
@@ -133,18 +156,26 @@ def measure(talks: Sequence[Talk], *, vectors: bool) -> str:
             for query, evidence in talk.questions:
                 scores = score(query)
                 for ratio in RATIOS:
-                    note(name, ratio, share_of({talk.messages[at].id: 1.0 for at in fill(scores, tokens, ratio)}, evidence))
+                    note(
+                        name,
+                        ratio,
+                        share_of({talk.messages[at].id: 1.0 for at in fill(scores, tokens, ratio)}, evidence),
+                    )
         for name, conversation, ask, options in compressions(talk, vectors=vectors):
             for query, evidence in talk.questions:
                 question = ask(query)
                 for ratio in RATIOS:
-                    got = conversation.compress(question, CompressionOptions(0, ratio, keep_last=0, **options))
+                    got = conversation.compress(
+                        question, CompressionOptions(0, ratio, keep_last=0, **options)
+                    )
                     note(name, ratio, share_of(got.kept, evidence))
     lines = [[name, *(mean_cell(some) for some in by_ratio.values())] for name, by_ratio in shares.items()]
     return markdown_table(["what is kept", *(f"{ratio:.0%}" for ratio in RATIOS)], lines)
 
 
-def compressions(talk: Talk, *, vectors: bool) -> list[tuple[str, Conversation, Callable[[str], CompressionFocus], dict[str, Any]]]:
+def compressions(
+    talk: Talk, *, vectors: bool
+) -> list[tuple[str, Conversation, Callable[[str], CompressionFocus], dict[str, Any]]]:
     """(name, conversation, question to ask of it, options) of what the product does."""
     plain = Conversation(talk.messages)
     ways: list[tuple[str, Conversation, Callable[[str], CompressionFocus], dict[str, Any]]] = [
@@ -157,23 +188,43 @@ def compressions(talk: Talk, *, vectors: bool) -> list[tuple[str, Conversation, 
     if vectors:
         embedder = LocalEmbedder(load_settings().model_cache)
         known = Conversation(talk.messages, vectors=embedder.embed(texts_to_embed(talk.messages)))
-        ways.append(("compress, question and vectors", known, lambda query: CompressionFocus(query, embedder.embed([query])[0]), {}))
+        ways.append(
+            (
+                "compress, question and vectors",
+                known,
+                lambda query: CompressionFocus(query, embedder.embed([query])[0]),
+                {},
+            )
+        )
     return ways
 
 
 def made_talk(count: int) -> list[Message]:
     """A conversation of that many messages of made words, the same each time."""
-    chance, words = random.Random(0), [f"{a}{b}{c}" for a in ("ra", "ti", "so", "lu") for b in "bdgkmnprst" for c in ("ent", "ing", "o", "al", "er")]
+    chance, words = (
+        random.Random(0),
+        [
+            f"{a}{b}{c}"
+            for a in ("ra", "ti", "so", "lu")
+            for b in "bdgkmnprst"
+            for c in ("ent", "ing", "o", "al", "er")
+        ],
+    )
     ends = (". ", ". ", "? ", "! ", " in 2021. ")
 
     def said() -> str:
-        return "".join(" ".join(chance.choices(words, k=chance.randint(3, 7))).capitalize() + chance.choice(ends) for _ in range(2))
+        return "".join(
+            " ".join(chance.choices(words, k=chance.randint(3, 7))).capitalize() + chance.choice(ends)
+            for _ in range(2)
+        )
 
     return [Message(str(at), "user" if at % 2 else "assistant", said()) for at in range(count)]
 
 
 def measure_times() -> str:
-    """A line a length: milliseconds to read and compress once, tokens a second, and milliseconds for one more question; best of three."""
+    """A line a length: milliseconds to read and compress once, tokens a second, and milliseconds for one
+    more question; best of three.
+    """
     lines = []
     for count in LENGTHS:
         messages = made_talk(count)
@@ -186,11 +237,21 @@ def measure_times() -> str:
         ):
             first, more = zip(*(_seconds(messages, options, vectors) for _ in range(3)), strict=True)
             tokens = Conversation(messages).tokens
-            lines.append([f"{tokens:,}", name, f"{1000 * min(first):.0f}", f"{tokens / min(first):,.0f}", f"{1000 * min(more):.0f}"])
+            lines.append(
+                [
+                    f"{tokens:,}",
+                    name,
+                    f"{1000 * min(first):.0f}",
+                    f"{tokens / min(first):,.0f}",
+                    f"{1000 * min(more):.0f}",
+                ]
+            )
     return markdown_table(["tokens", "scoring", "ms", "tokens a second", "ms for one more question"], lines)
 
 
-def _seconds(messages: Sequence[Message], options: CompressionOptions, vectors: NDArray[np.float32] | None) -> tuple[float, float]:
+def _seconds(
+    messages: Sequence[Message], options: CompressionOptions, vectors: NDArray[np.float32] | None
+) -> tuple[float, float]:
     of_query = None if vectors is None else vectors[0]
     started = time.perf_counter()
     conversation = Conversation(messages, vectors=vectors)
@@ -201,20 +262,31 @@ def _seconds(messages: Sequence[Message], options: CompressionOptions, vectors: 
 
 
 def measure_cold() -> str:
-    """How long the vectors of a conversation of the first length take, where none was stored as its messages came."""
+    """How long the vectors of a conversation of the first length take, where none was stored as its
+    messages came.
+    """
     embedder, texts = LocalEmbedder(load_settings().model_cache), texts_to_embed(made_talk(LENGTHS[0]))
     embedder.embed(texts[:1])
     started = time.perf_counter()
     embedder.embed(texts)
-    return f"Cold, with the vectors of {len(texts):,} messages to be made first: {time.perf_counter() - started:.1f} s more, on one thread."
+    return (
+        f"Cold, with the vectors of {len(texts):,} messages to be made first: "
+        f"{time.perf_counter() - started:.1f} s more, on one thread."
+    )
 
 
 def report(conversations: Path = DATA, *, vectors: bool = True) -> None:
     """Print the tables; of a file that is not there, that it is not."""
     if conversations.exists():
         talks = load_talks(conversations)
-        messages, asked = sum(len(talk.messages) for talk in talks), sum(len(talk.questions) for talk in talks)
-        print(f"Share of evidence kept, {len(talks)} conversations, {messages:,} messages, {asked} questions:\n\n{measure(talks, vectors=vectors)}\n")
+        messages, asked = (
+            sum(len(talk.messages) for talk in talks),
+            sum(len(talk.questions) for talk in talks),
+        )
+        print(
+            f"Share of evidence kept, {len(talks)} conversations, {messages:,} messages, {asked} "
+            f"questions:\n\n{measure(talks, vectors=vectors)}\n"
+        )
     else:
         print(f"Evidence kept: skipped, there is no {conversations.name} beside the checkout.\n")
     print(f"Time on one thread, made text, to half of the tokens:\n\n{measure_times()}\n")

@@ -1,14 +1,19 @@
-"""What a reader sees of a strong model's answers: how many right ones are shown without a doubt, and which planted errors are caught.
+"""What a reader sees of a strong model's answers: how many right ones are shown without a doubt, and which
+planted errors are caught.
 
-Run: python benchmarks/model_answers.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] --answers FILE [FILE ...] [--store FOLDER]
-[--show]. The answers are JSON lines with "question", "answer", "history", "sources" (key -> document and page), "set" and "right"; a planted one has
-"planted": {"kind", "what"}. What has no "question" is to that of the question files whose id is its "question_id", as are those of `model_answers.jsonl`
-beside this script: 192 over the four sets of development questions; 170 more there have questions of their own. The pages of `sources` are laid out
-as the product does, and its checks are run on the answer. --show: each doubt.
+Run: python benchmarks/model_answers.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] --answers
+FILE [FILE ...] [--store FOLDER] [--show]. The answers are JSON lines with "question", "answer", "history",
+"sources" (key -> document and page), "set" and "right"; a planted one has "planted": {"kind", "what"}. What
+has no "question" is to that of the question files whose id is its "question_id", as are those of
+`model_answers.jsonl` beside this script: 192 over the four sets of development questions; 170 more there have
+questions of their own. The pages of `sources` are laid out as the product does, and its checks are run on the
+answer. --show: each doubt.
 
-A doubt: a citation that is marked ⚠, a figure that is neither supported nor derived, a statement that no page supports. Computed: a figure of a right
-answer that is printed on no page of its sources, strings compared alone, nor is one of theirs rounded. A planted error is caught where something is
-doubted in a sentence that has a word or figure of "what"; it is shown as verified where a sentence of those has a verified citation and nothing is doubted.
+A doubt: a citation that is marked ⚠, a figure that is neither supported nor derived, a statement that no page
+supports. Computed: a figure of a right answer that is printed on no page of its sources, strings compared
+alone, nor is one of theirs rounded. A planted error is caught where something is doubted in a sentence that
+has a word or figure of "what"; it is shown as verified where a sentence of those has a verified citation and
+nothing is doubted.
 """
 
 from __future__ import annotations
@@ -25,15 +30,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import opened  # noqa: E402
-from benchmarks.questions import STORE, Question, load_lines, load_questions  # noqa: E402
-from benchmarks.right_figures import is_printed_in, prompt_of  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS  # noqa: E402
-from chatbot.answer.citations.model_statements import CheckedText, check_statements  # noqa: E402
-from chatbot.records import FINE, NumberCheck, Prompt  # noqa: E402
-from ingestion.language.numbers import find_figures  # noqa: E402
-from ingestion.language.sentences import sentence_spans  # noqa: E402
+from benchmarks.asking import opened
+from benchmarks.questions import STORE, Question, load_lines, load_questions
+from benchmarks.right_figures import is_printed_in, prompt_of
+from benchmarks.tables import markdown_table
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.model_statements import CheckedText, check_statements
+from chatbot.records import FINE, NumberCheck, Prompt
+from ingestion.language.numbers import find_figures
+from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Shown", "judged", "report"]
 
@@ -42,7 +47,9 @@ _WORD = re.compile(r"[^\W\d_]{4,}|[0-9](?:[0-9,.]*[0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An answer as the product shows it. doubts: (offset in the shown text, what is doubted, why). computed: (result, whether it was recognised)."""
+    """An answer as the product shows it. doubts: (offset in the shown text, what is doubted, why).
+    computed: (result, whether it was recognised).
+    """
 
     row: Mapping[str, Any]
     checked: CheckedText
@@ -63,24 +70,38 @@ class Shown:
 
     def _planted(self) -> list[tuple[int, int]]:
         text, words = self.checked.text, set(map(str.casefold, _WORD.findall(self.row["planted"]["what"])))
-        return [(start, end) for start, end in sentence_spans(text) if words & set(map(str.casefold, _WORD.findall(text[start:end])))]
+        return [
+            (start, end)
+            for start, end in sentence_spans(text)
+            if words & set(map(str.casefold, _WORD.findall(text[start:end])))
+        ]
 
 
 def _is_computed(check: NumberCheck, pages: Sequence[str]) -> bool:
     """Whether a figure is printed on no page, neither as it is nor as what it is rounded from."""
-    return check.status != "supported" and not any(is_printed_in(check.text.casefold(), page.casefold()) for page in pages)
+    return check.status != "supported" and not any(
+        is_printed_in(check.text.casefold(), page.casefold()) for page in pages
+    )
 
 
 def _marks(text: str) -> list[int]:
     """Where the citations stand in a shown text, in order."""
-    return [mark.start() + 1 + found.start() for mark in KEYS_IN_BRACKETS.finditer(text) for found in re.finditer(r"S[0-9]", mark[0])]
+    return [
+        mark.start() + 1 + found.start()
+        for mark in KEYS_IN_BRACKETS.finditer(text)
+        for found in re.finditer(r"S[0-9]", mark[0])
+    ]
 
 
 def judged(row: Mapping[str, Any], prompt: Prompt, text: str) -> Shown:
     """The answer of a row, checked. text: with whole keys."""
     checked = check_statements(text, prompt)
     places = _marks(checked.text)
-    doubts = [(at, citation.key, citation.reason or "") for at, citation in zip(places, checked.citations, strict=False) if citation.doubted]
+    doubts = [
+        (at, citation.key, citation.reason or "")
+        for at, citation in zip(places, checked.citations, strict=False)
+        if citation.doubted
+    ]
     figures = find_figures(KEYS_IN_BRACKETS.sub(lambda mark: " " * len(mark[0]), checked.text))
     same = len(figures) == len(checked.numbers)
     for at, check in enumerate(checked.numbers):
@@ -90,7 +111,9 @@ def judged(row: Mapping[str, Any], prompt: Prompt, text: str) -> Shown:
         if one.status == "unsupported":
             doubts.append((max(0, checked.text.find(one.text)), one.text, "no page supports it"))
     pages = [hit.page_text for hit in prompt.sources.values()]
-    computed = tuple((check.text, check.status == "derived") for check in checked.numbers if _is_computed(check, pages))
+    computed = tuple(
+        (check.text, check.status == "derived") for check in checked.numbers if _is_computed(check, pages)
+    )
     return Shown(row, checked, tuple(doubts), computed)
 
 
@@ -99,7 +122,11 @@ def _asked(row: Mapping[str, Any], known: Mapping[str, Question]) -> Mapping[str
     if "question" in row:
         return row
     question = known[row["question_id"]]
-    return {**row, "question": question.text, "history": [{"user": one.user, "assistant": one.assistant} for one in question.history]}
+    return {
+        **row,
+        "question": question.text,
+        "history": [{"user": one.user, "assistant": one.assistant} for one in question.history],
+    }
 
 
 def report(shown: Sequence[Shown]) -> str:
@@ -158,11 +185,24 @@ def _share(of: Iterator[bool] | Sequence[bool]) -> str:
 
 def main() -> int:
     """Check and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--questions", type=Path, nargs="+", required=True, help="files of questions")
-    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="the folder of the PDFs of each, in the same order")
+    parser.add_argument(
+        "--documents",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="the folder of the PDFs of each, in the same order",
+    )
     parser.add_argument("--answers", type=Path, nargs="+", required=True)
-    parser.add_argument("--store", type=Path, default=STORE, help="where the indexes are kept between runs (default %(default)s)")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=STORE,
+        help="where the indexes are kept between runs (default %(default)s)",
+    )
     parser.add_argument("--show", action="store_true", help="print each doubt with its reason")
     given = parser.parse_args()
     rows = [json.loads(line) for path in given.answers for line in path.read_text("utf-8").splitlines()]
@@ -175,7 +215,11 @@ def main() -> int:
                 if laid_out := prompt_of(row, chatbot):
                     shown.append(judged(row, *laid_out))
     for one in shown if given.show else ():
-        print(f"\n{one.row['id']}: {one.row['question']}\n{one.checked.text}", *(f"  ! {what[:90]} – {why}" for _, what, why in one.doubts), sep="\n")
+        print(
+            f"\n{one.row['id']}: {one.row['question']}\n{one.checked.text}",
+            *(f"  ! {what[:90]} – {why}" for _, what, why in one.doubts),
+            sep="\n",
+        )
     print(report(shown))
     return 0
 

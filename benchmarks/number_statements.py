@@ -1,4 +1,5 @@
-"""Makes true statements of a document's tables and sentences, and the same with one number error each; reads cells by itself and judges nothing.
+"""Makes true statements of a document's tables and sentences, and the same with one number error each; reads
+cells by itself and judges nothing.
 
 Kinds of error, one a statement:
     scale     million for billion, lakh for crore, thousand for million
@@ -23,26 +24,41 @@ __all__ = ["KINDS", "Statement", "statements_of_sentences", "statements_of_table
 
 KINDS = ("scale", "sign", "digit", "points", "column", "row", "period")
 SCALES = ("thousand", "million", "billion", "trillion", "lakh", "crore")
-OTHER_SCALE = {"thousand": "million", "million": "billion", "billion": "million", "trillion": "billion", "lakh": "crore", "crore": "lakh"}
+OTHER_SCALE = {
+    "thousand": "million",
+    "million": "billion",
+    "billion": "million",
+    "trillion": "billion",
+    "lakh": "crore",
+    "crore": "lakh",
+}
 CELL = re.compile(
-    r"(?P<open>[(\[]?)\s?(?P<minus>[-−–]?)\s?\$?\s?(?P<open2>\(?)(?P<digits>[0-9][0-9, ]*(?:\.[0-9]+)?)\s?(?P<percent>%?)\s?\)?\s?(?P<late>%?)"
+    r"(?P<open>[(\[]?)\s?(?P<minus>[-−–]?)\s?\$?\s?(?P<open2>\(?)(?P<digits>[0-9][0-9, ]*(?:\.[0-9]+)?)"
+    r"\s?(?P<percent>%?)\s?\)?\s?(?P<late>%?)"
 )
 YEAR = re.compile(r"(?:FY ?)?(?:19|20)[0-9]{2}(?:[-–/](?:[0-9]{2}|20[0-9]{2}))?(?![0-9])")
 SENTENCE = re.compile(r"[A-Z][^.!?]{30,330}?(?:\.[0-9][^.!?]{0,200}?){0,6}\.(?=\s+[A-Z]|\s*\Z)")
 AMOUNT = re.compile(
-    r"(?P<digits>[0-9][0-9,]*(?:\.[0-9]+)?) ?(?P<unit>%|per ?cent\b(?! points?)|percentage points|(?:lakh )?(?:thousand|million|billion|trillion|lakh|crore)\b)"
+    r"(?P<digits>[0-9][0-9,]*(?:\.[0-9]+)?) ?(?P<unit>%|per ?cent\b(?! points?)|percentage points"
+    r"|(?:lakh )?(?:thousand|million|billion|trillion|lakh|crore)\b)"
 )
 # Rows of counts and of amounts per piece, to which a table's scale does not apply.
 UNSCALED = re.compile(
-    r"per |shares|number|ratio|days|years|rate|employees|stores|units|quantit|multiple|%|percent|staff|age\b|average|weighted", re.I
+    (
+        r"per |shares|number|ratio|days|years|rate|employees|stores|units|quantit|multiple|%|percent|staff"
+        r"|age\b|average|weighted"
+    ),
+    re.I,
 )
 MONTH = re.compile("January|February|March|April|May|June|July|August|September|October|November|December")
 PERCENT = re.compile(r"(?<![0-9])(?<![0-9] )%|\bper ?cent(?:age)?\b(?! points?)", re.I)
 POINTS = re.compile(r"percentage points|basis points|\bbps\b|\bpp\b", re.I)
 # Labels whose minus a plain sentence says in words: "purchases of equipment were 1,577" is true of (1,577).
 MINUS_IN_WORDS = re.compile(
-    r"loss|purchas|pa(?:id|yment)|repay|expen|cost|decreas|declin|reduc|less|deficit|dividend|used|depreci|amorti|impair|charge|allowance|provision"
-    r"|write|acqui|treasury|outflow|repurchas|deduct|settle|lower|retire|redemption|withdraw|sale|contribut|eliminat|revers|benefit|claims|lapse|spen|invest",
+    r"loss|purchas|pa(?:id|yment)|repay|expen|cost|decreas|declin|reduc|less|deficit|dividend|used"
+    r"|depreci|amorti|impair|charge|allowance|provision"
+    r"|write|acqui|treasury|outflow|repurchas|deduct|settle|lower|retire|redemption|withdraw|sale|contribut"
+    r"|eliminat|revers|benefit|claims|lapse|spen|invest",
     re.I,
 )
 MOST_LABEL_WORDS = 12
@@ -50,7 +66,9 @@ MOST_LABEL_WORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """text: true of the page, without a key. question: what it answers. errors: kind of error -> the text with that error planted."""
+    """text: true of the page, without a key. question: what it answers. errors: kind of error -> the text
+    with that error planted.
+    """
 
     page: Page
     form: str
@@ -91,11 +109,19 @@ def statements_of_tables(page: Page, chance: random.Random) -> Iterator[Statemen
 
 
 def _usable(table: Table) -> bool:
-    return len(table.rows) > 1 and len(table.heads) > 1 and all(table.heads) and len(set(table.heads)) == len(table.heads)
+    return (
+        len(table.rows) > 1
+        and len(table.heads) > 1
+        and all(table.heads)
+        and len(set(table.heads)) == len(table.heads)
+    )
 
 
 def _telling(label: str) -> bool:
-    return 1 <= len(label.split()) <= MOST_LABEL_WORDS and re.search("[A-Za-z]{3}", YEAR.sub("", label)) is not None
+    return (
+        1 <= len(label.split()) <= MOST_LABEL_WORDS
+        and re.search("[A-Za-z]{3}", YEAR.sub("", label)) is not None
+    )
 
 
 def _statements_of_row(page: Page, table: Table, row: Row, chance: random.Random) -> Iterator[Statement]:
@@ -109,7 +135,9 @@ def _statements_of_row(page: Page, table: Table, row: Row, chance: random.Random
     years = [YEAR.findall(head) for head in table.heads]
     plain = [found[0] if len(found) == 1 else "" for found in years]
     by_period = all(plain) and len(set(plain)) == len(plain)
-    others = [other for other in known if (found := values[other]) is not None and found.amount != value.amount]
+    others = [
+        other for other in known if (found := values[other]) is not None and found.amount != value.amount
+    ]
     label = _spoken(row.label, chance)
     form, question, pattern = _form(label, plain[column] if by_period else "", table.heads[column], chance)
     errors = {kind: pattern.format(wrong) for kind, wrong in _wrong(value, row.label, chance).items()}
@@ -118,13 +146,21 @@ def _statements_of_row(page: Page, table: Table, row: Row, chance: random.Random
         wrong = values[other]
         assert wrong is not None
         errors["period" if by_period else "column"] = pattern.format(wrong.said())
-    below = [_value(table, other_row, column) for other_row in table.rows if other_row.label != row.label and _telling(other_row.label)]
+    below = [
+        _value(table, other_row, column)
+        for other_row in table.rows
+        if other_row.label != row.label and _telling(other_row.label)
+    ]
     if rivals := [other for other in below if other is not None and other.amount != value.amount]:
         errors["row"] = pattern.format(chance.choice(rivals).said())
     yield Statement(page, form, question, pattern.format(value.said()), errors)
     if by_period and others:
         yield from _statements_of_two(
-            page, label, (plain[column], value), [(plain[other], found) for other in others if (found := values[other])], chance
+            page,
+            label,
+            (plain[column], value),
+            [(plain[other], found) for other in others if (found := values[other])],
+            chance,
         )
     yield from _copied_row(page, table, row, chance)
 
@@ -153,7 +189,11 @@ def _form(label: str, year: str, head: str, chance: random.Random) -> tuple[str,
 
 
 def _statements_of_two(
-    page: Page, label: str, one: tuple[str, _Value], others: Sequence[tuple[str, _Value]], chance: random.Random
+    page: Page,
+    label: str,
+    one: tuple[str, _Value],
+    others: Sequence[tuple[str, _Value]],
+    chance: random.Random,
 ) -> Iterator[Statement]:
     """Two periods in one sentence; the error is that the figures are swapped."""
     (year, value), (year2, value2) = one, chance.choice(others)
@@ -167,8 +207,12 @@ def _statements_of_two(
     if "{" in label or "}" in label:
         return
     errors = {"period": pattern.format(value2.said(), value.said())}
-    errors |= {kind: pattern.format(wrong, value2.said()) for kind, wrong in _wrong(value, label, chance).items()}
-    yield Statement(page, form, "What does the document say?", pattern.format(value.said(), value2.said()), errors)
+    errors |= {
+        kind: pattern.format(wrong, value2.said()) for kind, wrong in _wrong(value, label, chance).items()
+    }
+    yield Statement(
+        page, form, "What does the document say?", pattern.format(value.said(), value2.said()), errors
+    )
 
 
 def _copied_row(page: Page, table: Table, row: Row, chance: random.Random) -> Iterator[Statement]:
@@ -178,7 +222,11 @@ def _copied_row(page: Page, table: Table, row: Row, chance: random.Random) -> It
         return
     heads = " ".join(head.replace(" > ", " ") for head in table.heads)
     line = page.text[row.start : row.end]
-    digits = [match for match in re.finditer("(?<=[0-9])[0-9]", line) if any(cell.start <= row.start + match.start() < cell.end for cell in cells)]
+    digits = [
+        match
+        for match in re.finditer("(?<=[0-9])[0-9]", line)
+        if any(cell.start <= row.start + match.start() < cell.end for cell in cells)
+    ]
     errors = {}
     if digits:
         at = chance.choice(digits).start()
@@ -193,7 +241,9 @@ def _copied_row(page: Page, table: Table, row: Row, chance: random.Random) -> It
 
 
 def _value(table: Table, row: Row, column: int) -> _Value | None:
-    """A cell with the unit and scale that the table itself states for it; None where it holds no single number."""
+    """A cell with the unit and scale that the table itself states for it; None where it holds no single
+    number.
+    """
     cell = row.cells[column] if column < len(row.cells) else None
     match = CELL.fullmatch(cell.text.strip()) if cell is not None else None
     if match is None or (match["digits"].startswith("0") and match["digits"].isdigit()):
@@ -247,7 +297,13 @@ def _wrong(value: _Value, label: str, chance: random.Random) -> dict[str, str]:
 def _other_digits(written: str, chance: random.Random) -> str:
     """One digit changed or two neighbours swapped; never a needless zero in front."""
     at = chance.choice([match.start() for match in re.finditer("[0-9]", written)])
-    if chance.random() < 0.3 and at and written[at - 1].isdigit() and written[at] != written[at - 1] and (at > 1 or written[at] != "0"):
+    if (
+        chance.random() < 0.3
+        and at
+        and written[at - 1].isdigit()
+        and written[at] != written[at - 1]
+        and (at > 1 or written[at] != "0")
+    ):
         return written[: at - 1] + written[at] + written[at - 1] + written[at + 1 :]
     digit = chance.choice([digit for digit in "123456789" if digit != written[at]])
     return written[:at] + digit + written[at + 1 :]
@@ -257,14 +313,19 @@ def _other_digits(written: str, chance: random.Random) -> str:
 
 
 def statements_of_sentences(page: Page, chance: random.Random) -> Iterator[Statement]:
-    """Sentences of a page that state an amount with its unit, as they stand, at times after words of one's own."""
+    """Sentences of a page that state an amount with its unit, as they stand, at times after words of one's
+    own.
+    """
     for match in SENTENCE.finditer(page.text):
         sentence = " ".join(match[0].split())
         amounts = [found for found in AMOUNT.finditer(sentence) if not found["digits"].startswith("0")]
         if (
             not amounts
             or len(sentence.split()) < 8
-            or any(table.rows[0].start <= match.end() and match.start() <= table.rows[-1].end for table in page.tables)
+            or any(
+                table.rows[0].start <= match.end() and match.start() <= table.rows[-1].end
+                for table in page.tables
+            )
         ):
             continue
         amount = chance.choice(amounts)
@@ -290,5 +351,7 @@ def _wrong_in_sentence(sentence: str, amount: re.Match[str], chance: random.Rand
     years = list(re.finditer(r"\b20[0-9]{2}\b(?![-–/,.]?[0-9])", sentence))
     if len({year[0] for year in years}) == 1:
         year = years[0]
-        wrong["period"] = f"{sentence[: year.start()]}{int(year[0]) + chance.choice((-2, -1, 1, 2))}{sentence[year.end() :]}"
+        wrong["period"] = (
+            f"{sentence[: year.start()]}{int(year[0]) + chance.choice((-2, -1, 1, 2))}{sentence[year.end() :]}"
+        )
     return wrong

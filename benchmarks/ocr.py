@@ -1,7 +1,7 @@
 """What OCR finds beside plain tesseract: word recall and precision by kind of page, and what two cores bring.
 
-Run: python benchmarks/ocr.py [--data ../shared/data]. Reads ocr_dev.jsonl there: image-only PDFs with their true text. Plain is
-pytesseract.image_to_string of the same pages at 300 dpi, in the same run.
+Run: python benchmarks/ocr.py [--data ../shared/data]. Reads ocr_dev.jsonl there: image-only PDFs with their
+true text. Plain is pytesseract.image_to_string of the same pages at 300 dpi, in the same run.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.tables import markdown_table  # noqa: E402
-from ingestion.document import Circumstances, read_document  # noqa: E402
-from ingestion.ocr.recognition import find_tesseract  # noqa: E402
-from ingestion.reading.pdf import PdfFile  # noqa: E402
+from benchmarks.tables import markdown_table
+from ingestion.document import Circumstances, read_document
+from ingestion.ocr.recognition import find_tesseract
+from ingestion.reading.pdf import PdfFile
 
 PLAIN_DPI = 300
 # Pages of the scan that is read by one process and by two.
@@ -53,11 +53,15 @@ def plain_text(path: Path) -> str:
     if data:
         os.environ["TESSDATA_PREFIX"] = data
     file = PdfFile(path)
-    return "\n".join(str(pytesseract.image_to_string(file.image(number, PLAIN_DPI))) for number in range(1, file.count + 1))
+    return "\n".join(
+        str(pytesseract.image_to_string(file.image(number, PLAIN_DPI))) for number in range(1, file.count + 1)
+    )
 
 
 def measured(path: Path, truth: str) -> tuple[float, float, float, float, float, float]:
-    """(plain recall, ours, plain precision, ours, plain seconds, ours) of one PDF; ours from file to pages, the process's start included."""
+    """(plain recall, ours, plain precision, ours, plain seconds, ours) of one PDF; ours from file to
+    pages, the process's start included.
+    """
     begun = time.perf_counter()
     plain = plain_text(path)
     between = time.perf_counter()
@@ -71,7 +75,10 @@ def speed_up(folder: Path) -> float:
     """How many times faster PAGES scanned pages are read by two processes than by one."""
     from tests.pdfs import make_scan
 
-    lines = [f"Line {number} of the annex shows {number * 37} million crowns of arrears at the end of the year" for number in range(1, 40)]
+    lines = [
+        f"Line {number} of the annex shows {number * 37} million crowns of arrears at the end of the year"
+        for number in range(1, 40)
+    ]
     path = make_scan(folder / "scan.pdf", ["\n".join(lines)] * PAGES)
     seconds = []
     for processes in (1, 2):
@@ -88,20 +95,43 @@ def mean(values: Sequence[float]) -> float:
 
 def main() -> int:
     """Print both tables; 2 where the data are not there."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with ocr_dev.jsonl")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with ocr_dev.jsonl"
+    )
     data: Path = parser.parse_args().data
     table = data / "ocr_dev.jsonl"
     if not table.exists():
         print(f"There is no {table}: name the folder that has it with --data.", file=sys.stderr)
         return 2
     rows = [json.loads(line) for line in table.read_text("utf-8").splitlines()]
-    results = [(row["kind"], row["id"], measured(data / row["pdf"], (data / row["truth"]).read_text("utf-8"))) for row in rows]
-    lines = [(kind, name, *(f"{value:.3f}" for value in found[:4]), f"{found[5] / found[4]:.2f}") for kind, name, found in results]
+    results = [
+        (row["kind"], row["id"], measured(data / row["pdf"], (data / row["truth"]).read_text("utf-8")))
+        for row in rows
+    ]
+    lines = [
+        (kind, name, *(f"{value:.3f}" for value in found[:4]), f"{found[5] / found[4]:.2f}")
+        for kind, name, found in results
+    ]
     means = [mean([found[index] for _, _, found in results]) for index in range(4)]
     ratio = sum(found[5] for *_, found in results) / sum(found[4] for *_, found in results)
     lines.append(("all", "mean", *(f"{value:.3f}" for value in means), f"{ratio:.2f}"))
-    print(markdown_table(("kind", "page", "recall, plain", "recall, ours", "precision, plain", "precision, ours", "time, ours / plain"), lines))
+    print(
+        markdown_table(
+            (
+                "kind",
+                "page",
+                "recall, plain",
+                "recall, ours",
+                "precision, plain",
+                "precision, ours",
+                "time, ours / plain",
+            ),
+            lines,
+        )
+    )
     with tempfile.TemporaryDirectory() as folder:
         print(f"\n{PAGES} scanned pages by two processes: {speed_up(Path(folder)):.2f} x as fast as by one.")
     return 0

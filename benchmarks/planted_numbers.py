@@ -1,10 +1,13 @@
-"""What the number checks catch of errors planted in true statements, by kind of error, and how many true statements they doubt.
+"""What the number checks catch of errors planted in true statements, by kind of error, and how many true
+statements they doubt.
 
-Run: python benchmarks/planted_numbers.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]. Reads the project's own sample
-documents, and the PDFs in the folders policy/ and financebench/ of --data where they are. Every statement is cited as from its own
-page, with two other pages of the document among the sources, and checked as an answer is.
+Run: python benchmarks/planted_numbers.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]. Reads
+the project's own sample documents, and the PDFs in the folders policy/ and financebench/ of --data where they
+are. Every statement is cited as from its own page, with two other pages of the document among the sources,
+and checked as an answer is.
 
-Caught: at least one figure of the statement has another status than "supported" or "derived". False alarm: the same of a true statement.
+Caught: at least one figure of the statement has another status than "supported" or "derived". False alarm:
+the same of a true statement.
 """
 
 from __future__ import annotations
@@ -19,13 +22,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.number_statements import KINDS, Statement, statements_of_sentences, statements_of_tables  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.citation_spans import check_answer  # noqa: E402
-from chatbot.records import FINE, Hit, NumberCheck, Prompt  # noqa: E402
-from ingestion.document import Circumstances, read_document  # noqa: E402
-from ingestion.records import Page  # noqa: E402
+from benchmarks.intervals import share_cell
+from benchmarks.number_statements import KINDS, Statement, statements_of_sentences, statements_of_tables
+from benchmarks.tables import markdown_table
+from chatbot.answer.citations.citation_spans import check_answer
+from chatbot.records import FINE, Hit, NumberCheck, Prompt
+from ingestion.document import Circumstances, read_document
+from ingestion.records import Page
 
 __all__ = ["Judged", "judged", "paths_of", "plant_errors", "prompt_of", "report", "statements_of"]
 
@@ -52,12 +55,18 @@ class Judged:
 
 def statements_of(pages: Sequence[Page], chance: random.Random) -> list[Statement]:
     """All statements of a document, in an order of chance."""
-    found = [one for page in pages for one in (*statements_of_tables(page, chance), *statements_of_sentences(page, chance))]
+    found = [
+        one
+        for page in pages
+        for one in (*statements_of_tables(page, chance), *statements_of_sentences(page, chance))
+    ]
     chance.shuffle(found)
     return found
 
 
-def judged(document: str, pages: Sequence[Page], statements: Iterable[tuple[str, Statement]], chance: random.Random) -> Iterator[Judged]:
+def judged(
+    document: str, pages: Sequence[Page], statements: Iterable[tuple[str, Statement]], chance: random.Random
+) -> Iterator[Judged]:
     """Each (kind, statement) checked, its text or its text with that error."""
     for kind, statement in statements:
         text = statement.text if kind == TRUE else statement.errors[kind]
@@ -66,15 +75,21 @@ def judged(document: str, pages: Sequence[Page], statements: Iterable[tuple[str,
         yield Judged(kind, statement.form, text, document, statement.page.number, checks)
 
 
-def prompt_of(document: str, page: Page, pages: Sequence[Page], question: str, chance: random.Random) -> Prompt:
+def prompt_of(
+    document: str, page: Page, pages: Sequence[Page], question: str, chance: random.Random
+) -> Prompt:
     """A prompt with a page as its first source, S1-7f3a, and others of the document."""
-    others = chance.sample([other for other in pages if other.number != page.number], min(OTHER_PAGES, len(pages) - 1))
+    others = chance.sample(
+        [other for other in pages if other.number != page.number], min(OTHER_PAGES, len(pages) - 1)
+    )
     sources = {f"S{rank}-7f3a": _hit(document, one) for rank, one in enumerate((page, *others), 1)}
     return Prompt(question, question, sources, (), (), (), "7f3a")
 
 
 def plant_errors(documents: Mapping[str, Sequence[Page]], *, seed: int, most: int) -> list[Judged]:
-    """Up to `most` statements a kind of error, and as many true ones a form, drawn evenly from the documents."""
+    """Up to `most` statements a kind of error, and as many true ones a form, drawn evenly from the
+    documents.
+    """
     chance = random.Random(seed)
     drawn = {name: statements_of(pages, chance) for name, pages in sorted(documents.items())}
     results: list[Judged] = []
@@ -91,20 +106,45 @@ def report(results: Sequence[Judged]) -> str:
     for kind in KINDS:
         of_kind = [result for result in results if result.kind == kind]
         rows.append(
-            (kind, len(of_kind), sum(result.doubted for result in of_kind), share_cell(sum(result.doubted for result in of_kind), len(of_kind)))
+            (
+                kind,
+                len(of_kind),
+                sum(result.doubted for result in of_kind),
+                share_cell(sum(result.doubted for result in of_kind), len(of_kind)),
+            )
         )
     true = [result for result in results if result.kind == TRUE]
-    forms = [(form, [result for result in true if result.form == form]) for form in sorted({result.form for result in true})]
-    lines = [
-        (form, len(found), sum(one.doubted for one in found), share_cell(sum(one.doubted for one in found), len(found))) for form, found in forms
+    forms = [
+        (form, [result for result in true if result.form == form])
+        for form in sorted({result.form for result in true})
     ]
-    lines.append(("all", len(true), sum(one.doubted for one in true), share_cell(sum(one.doubted for one in true), len(true))))
+    lines = [
+        (
+            form,
+            len(found),
+            sum(one.doubted for one in found),
+            share_cell(sum(one.doubted for one in found), len(found)),
+        )
+        for form, found in forms
+    ]
+    lines.append(
+        (
+            "all",
+            len(true),
+            sum(one.doubted for one in true),
+            share_cell(sum(one.doubted for one in true), len(true)),
+        )
+    )
     planted = markdown_table(("planted error", "n", "caught", "share (95 %)"), rows)
     return planted + "\n\n" + markdown_table(("true statements", "n", "doubted", "share (95 %)"), lines)
 
 
-def _evenly(drawn: Mapping[str, Sequence[Statement]], kind: str, room: int) -> Iterator[tuple[str, Statement]]:
-    """Up to `room` statements in turn from each document and form, so that no long document speaks for all."""
+def _evenly(
+    drawn: Mapping[str, Sequence[Statement]], kind: str, room: int
+) -> Iterator[tuple[str, Statement]]:
+    """Up to `room` statements in turn from each document and form, so that no long document speaks for
+    all.
+    """
     queues: dict[tuple[str, str], list[Statement]] = {}
     for name, statements in drawn.items():
         for statement in statements:
@@ -121,26 +161,65 @@ def _evenly(drawn: Mapping[str, Sequence[Statement]], kind: str, room: int) -> I
 
 
 def _hit(document: str, page: Page) -> Hit:
-    where = (document, 1, page.number, page.label, page.label_source, page.method, page.confidence, f"1:{page.number}")
-    return Hit(*where, text=page.text[:1000], page_text=page.text, body=page.text, tables=page.tables, kinds=page.kinds)
+    where = (
+        document,
+        1,
+        page.number,
+        page.label,
+        page.label_source,
+        page.method,
+        page.confidence,
+        f"1:{page.number}",
+    )
+    return Hit(
+        *where,
+        text=page.text[:1000],
+        page_text=page.text,
+        body=page.text,
+        tables=page.tables,
+        kinds=page.kinds,
+    )
 
 
 def paths_of(data: Path) -> list[Path]:
     """The sample documents, and the PDFs of the folder's policy/ and financebench/."""
-    return [*sorted((ROOT / "documents" / "samples").glob("*.pdf")), *sorted(data.glob("policy/*.pdf")), *sorted(data.glob("financebench/*.pdf"))]
+    return [
+        *sorted((ROOT / "documents" / "samples").glob("*.pdf")),
+        *sorted(data.glob("policy/*.pdf")),
+        *sorted(data.glob("financebench/*.pdf")),
+    ]
 
 
 def main() -> int:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with policy/*.pdf and financebench/*.pdf")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=ROOT.parent / "shared" / "data",
+        help="folder with policy/*.pdf and financebench/*.pdf",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=400, help="statements for each kind of error")
-    parser.add_argument("--show", choices=(*KINDS, TRUE), help="also print what was missed of that kind, or the true statements that were doubted")
+    parser.add_argument(
+        "--show",
+        choices=(*KINDS, TRUE),
+        help="also print what was missed of that kind, or the true statements that were doubted",
+    )
     chosen = parser.parse_args()
     if not chosen.data.is_dir():
-        print(f"There is no {chosen.data}: only the project's own sample documents are read. Name another folder with --data.", file=sys.stderr)
-    documents = {path.name: read_document(path, Circumstances(processes=1)).pages for path in paths_of(chosen.data)}
+        print(
+            (
+                f"There is no {chosen.data}: only the project's own sample documents are read. Name another "
+                f"folder with --data."
+            ),
+            file=sys.stderr,
+        )
+    documents = {
+        path.name: read_document(path, Circumstances(processes=1)).pages for path in paths_of(chosen.data)
+    }
     results = plant_errors(documents, seed=chosen.seed, most=chosen.most)
     print(report(results))
     for result in results:

@@ -1,11 +1,13 @@
-"""What the checks of an answer catch of words that turn a sentence's sense, by kind, and how many harmless rewordings they doubt.
+"""What the checks of an answer catch of words that turn a sentence's sense, by kind, and how many harmless
+rewordings they doubt.
 
-Run: python benchmarks/planted_words.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]. Reads the project's own sample
-documents, and the PDFs in the folders policy/ and financebench/ of --data where they are. Every sentence of a page is cited as from its own
-page, with two other pages of the document among the sources, without quotation marks, and checked as an answer is.
+Run: python benchmarks/planted_words.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]. Reads
+the project's own sample documents, and the PDFs in the folders policy/ and financebench/ of --data where they
+are. Every sentence of a page is cited as from its own page, with two other pages of the document among the
+sources, without quotation marks, and checked as an answer is.
 
-Caught: the citation is not verified, or a figure of the sentence is not supported. False alarm: the same of a harmless rewording of a sentence
-that is verified, with its figures supported, as it stands.
+Caught: the citation is not verified, or a figure of the sentence is not supported. False alarm: the same of a
+harmless rewording of a sentence that is verified, with its figures supported, as it stands.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.planted_numbers import paths_of, prompt_of  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.citation_spans import check_answer  # noqa: E402
-from chatbot.records import FINE, Prompt  # noqa: E402
-from ingestion.document import Circumstances, read_document  # noqa: E402
-from ingestion.records import Page  # noqa: E402
+from benchmarks.intervals import share_cell
+from benchmarks.planted_numbers import paths_of, prompt_of
+from benchmarks.tables import markdown_table
+from chatbot.answer.citations.citation_spans import check_answer
+from chatbot.records import FINE, Prompt
+from ingestion.document import Circumstances, read_document
+from ingestion.records import Page
 
 __all__ = ["ERRORS", "REWORDINGS", "Judged", "plant_words"]
 
@@ -35,19 +37,44 @@ FEWEST_WORDS, MOST_WORDS = 8, 45
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _SPELLED = "two three four five six seven eight nine ten".split()
 _TURNS = (
-    ("may", "must"), ("must", "may"), ("shall", "may"), ("increase", "decrease"), ("decrease", "increase"), ("increased", "decreased"),
-    ("decreased", "increased"), ("rose", "fell"), ("fell", "rose"), ("raise", "lower"), ("raised", "lowered"), ("higher", "lower"),
-    ("lower", "higher"), ("least", "most"), ("most", "least"), ("above", "below"), ("below", "above"), ("before", "after"), ("after", "before"),
-    ("surplus", "deficit"), ("deficit", "surplus"), ("maximum", "minimum"), ("minimum", "maximum"), ("more", "less"), ("less", "more"),
-    ("include", "exclude"), ("including", "excluding"), ("excluding", "including"),
-)  # fmt: skip
+    ("may", "must"),
+    ("must", "may"),
+    ("shall", "may"),
+    ("increase", "decrease"),
+    ("decrease", "increase"),
+    ("increased", "decreased"),
+    ("decreased", "increased"),
+    ("rose", "fell"),
+    ("fell", "rose"),
+    ("raise", "lower"),
+    ("raised", "lowered"),
+    ("higher", "lower"),
+    ("lower", "higher"),
+    ("least", "most"),
+    ("most", "least"),
+    ("above", "below"),
+    ("below", "above"),
+    ("before", "after"),
+    ("after", "before"),
+    ("surplus", "deficit"),
+    ("deficit", "surplus"),
+    ("maximum", "minimum"),
+    ("minimum", "maximum"),
+    ("more", "less"),
+    ("less", "more"),
+    ("include", "exclude"),
+    ("including", "excluding"),
+    ("excluding", "including"),
+)
 
 
 def _put(pattern: str, by: str | Callable[[re.Match[str]], str]) -> Callable[[str, random.Random], str]:
     """A change of one of a sentence's places, drawn by chance; the first and the last word are left."""
 
     def change(text: str, chance: random.Random) -> str:
-        places = [found for found in re.finditer(pattern, text) if found.start() > 0 and found.end() < len(text) - 1]
+        places = [
+            found for found in re.finditer(pattern, text) if found.start() > 0 and found.end() < len(text) - 1
+        ]
         if not places:
             return text
         found = chance.choice(places)
@@ -70,7 +97,9 @@ def _opposite(text: str, chance: random.Random) -> str:
 
 ERRORS: Mapping[str, Callable[[str, random.Random], str]] = {
     "number in words": _other_number,
-    "denied": _put(r"\b(?:is|are|was|were|will|shall|should|has|have|can)\b(?! not\b)", lambda found: f"{found[0]} not"),
+    "denied": _put(
+        r"\b(?:is|are|was|were|will|shall|should|has|have|can)\b(?! not\b)", lambda found: f"{found[0]} not"
+    ),
     "denial dropped": _put(r"(?<=[a-z]) not(?= )", ""),
     "opposite": _opposite,
 }
@@ -80,19 +109,27 @@ REWORDINGS: Mapping[str, Callable[[str, random.Random], str]] = {
     "said in other words": _put(
         r"\b(?:in order to|per cent|shall be|as well as|is expected to|approximately|due to|such as)\b",
         lambda found: {
-            "in order to": "to", "per cent": "percent", "shall be": "must be", "as well as": "and", "is expected to": "should", "approximately": "about",
-            "due to": "because of", "such as": "for example",
+            "in order to": "to",
+            "per cent": "percent",
+            "shall be": "must be",
+            "as well as": "and",
+            "is expected to": "should",
+            "approximately": "about",
+            "due to": "because of",
+            "such as": "for example",
         }[found[0]],
     ),
     "put behind another's words": lambda text, _: f"According to the document, {text[:1].lower()}{text[1:]}",
     "clause left out": _put(r", (?:which|who|including|after|as|with)\b[^,.;]{5,80},", ","),
     "cut short": lambda text, _: " ".join(text.split()[: max(6, 2 * len(text.split()) // 3)]),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A changed sentence as checked. kind: of the change; harmless: it says the same. reason: why it is doubted, "" where it is not. verified: as ✓."""
+    """A changed sentence as checked. kind: of the change; harmless: it says the same. reason: why it is
+    doubted, "" where it is not. verified: as ✓.
+    """
 
     kind: str
     harmless: bool
@@ -115,7 +152,9 @@ def sentences_of(page: Page) -> Iterator[str]:
 
 
 def judged(text: str, prompt: Prompt) -> tuple[str, bool]:
-    """Why the checks doubt a text as cited from the first source, "" where they do not; and whether they verify it."""
+    """Why the checks doubt a text as cited from the first source, "" where they do not; and whether they
+    verify it.
+    """
     _, citations, checks = check_answer(f"{text} [S1-7f3a]", prompt)
     reasons = [citation.reason or "not verified" for citation in citations if citation.doubted]
     reasons += [f"{check.text}: {check.reason}" for check in checks if check.status not in FINE]
@@ -131,7 +170,9 @@ def plant_words(documents: Mapping[str, Sequence[Page]], *, seed: int, most: int
         room = most
         while drawn and room:
             for name in list(drawn):
-                found = next((one for one in drawn[name] if not (harmless and judged(one[1], one[3])[0])), None)
+                found = next(
+                    (one for one in drawn[name] if not (harmless and judged(one[1], one[3])[0])), None
+                )
                 if found is None:
                     del drawn[name]
                 elif room:
@@ -153,20 +194,42 @@ def _drawn(
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with policy/*.pdf and financebench/*.pdf")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=ROOT.parent / "shared" / "data",
+        help="folder with policy/*.pdf and financebench/*.pdf",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=400, help="sentences for each kind of change")
-    parser.add_argument("--show", choices=(*ERRORS, *REWORDINGS), help="also print what was missed of that kind, or doubted though harmless")
+    parser.add_argument(
+        "--show",
+        choices=(*ERRORS, *REWORDINGS),
+        help="also print what was missed of that kind, or doubted though harmless",
+    )
     chosen = parser.parse_args()
     if not chosen.data.is_dir():
-        print(f"There is no {chosen.data}: only the project's own sample documents are read. Name another folder with --data.", file=sys.stderr)
-    documents = {path.name: read_document(path, Circumstances(processes=1)).pages for path in paths_of(chosen.data)}
+        print(
+            (
+                f"There is no {chosen.data}: only the project's own sample documents are read. Name another "
+                f"folder with --data."
+            ),
+            file=sys.stderr,
+        )
+    documents = {
+        path.name: read_document(path, Circumstances(processes=1)).pages for path in paths_of(chosen.data)
+    }
     found = list(plant_words(documents, seed=chosen.seed, most=chosen.most))
     rows = []
     for kind in (*ERRORS, *REWORDINGS):
         of_kind = [one for one in found if one.kind == kind]
-        shares = (share_cell(sum(some), len(of_kind)) for some in ([bool(one.reason) for one in of_kind], [one.verified for one in of_kind]))
+        shares = (
+            share_cell(sum(some), len(of_kind))
+            for some in ([bool(one.reason) for one in of_kind], [one.verified for one in of_kind])
+        )
         rows.append((kind, "harmless" if kind in REWORDINGS else "error", len(of_kind), *shares))
     print(markdown_table(("change", "is", "n", "doubted (95 %)", "verified (95 %)"), rows))
     for one in found:

@@ -1,4 +1,6 @@
-"""What a process and all it starts take of memory and of the processors; Linux only, and it judges nothing."""
+"""What a process and all it starts take of memory and of the processors; Linux only, and it judges
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,16 @@ def process_tree(root: int) -> list[int]:
 
 
 def proportional_bytes(processes: Sequence[int]) -> int:
-    """Their PSS together: each shared page is divided among those who share it, so that the sum is what they really take."""
+    """Their PSS together: each shared page is divided among those who share it, so that the sum is what
+    they really take.
+    """
     return sum(_field(PROC / str(process) / "smaps_rollup", "Pss:") for process in processes)
 
 
 def processor_seconds(processes: Sequence[int]) -> float:
-    """What they have computed so far, in user and system mode together; those that have ended count for nothing."""
+    """What they have computed so far, in user and system mode together; those that have ended count for
+    nothing.
+    """
     ticks = 0
     for process in processes:
         # Fields 14 and 15 (proc(5)); the name, in parentheses, may hold anything.
@@ -48,7 +54,9 @@ def high_water_bytes(processes: Sequence[int]) -> int:
 
 
 class Sampler:
-    """Measures a tree of processes a few times a second while it is entered. peak: the largest value so far, in bytes."""
+    """Measures a tree of processes a few times a second while it is entered. peak: the largest value so
+    far, in bytes.
+    """
 
     def __init__(self, root: int, measure: Callable[[Sequence[int]], int], *, hertz: float = 5.0) -> None:
         self._root, self._measure, self._pause = root, measure, 1 / hertz

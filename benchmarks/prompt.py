@@ -1,8 +1,11 @@
-"""What of the right pages reaches a chat model: the gold page of a question about one document, and of a comparison a page of each side.
+"""What of the right pages reaches a chat model: the gold page of a question about one document, and of a
+comparison a page of each side.
 
-Run: python benchmarks/prompt.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER] [--context TOKENS] [--pages N] [--show]
-The files are those of benchmarks/questions.py; a comparison names its sides in "page_groups" (document and pages) or "page_refs" (document and page).
-A model that says nothing takes each prompt, and the product's own time to there is reported. --pages: as FINPOLICY_PROMPT_PAGES. --show: what is missing.
+Run: python benchmarks/prompt.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER]
+[--context TOKENS] [--pages N] [--show] The files are those of benchmarks/questions.py; a comparison names its
+sides in "page_groups" (document and pages) or "page_refs" (document and page). A model that says nothing
+takes each prompt, and the product's own time to there is reported. --pages: as FINPOLICY_PROMPT_PAGES.
+--show: what is missing.
 """
 
 from __future__ import annotations
@@ -21,14 +24,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import opened  # noqa: E402
-from benchmarks.questions import STORE, load_questions  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.asking.question import Ask  # noqa: E402
-from chatbot.models.chat import Reply  # noqa: E402
-from chatbot.models.tokens import count_tokens  # noqa: E402
-from chatbot.records import Answer, Exchange  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
+from benchmarks.asking import opened
+from benchmarks.questions import STORE, load_questions
+from benchmarks.tables import markdown_table
+from chatbot.asking.question import Ask
+from chatbot.models.chat import Reply
+from chatbot.models.tokens import count_tokens
+from chatbot.records import Answer, Exchange
+from chatbot.service import Chatbot
 
 __all__ = ["Reached", "Silent", "reached", "sides_of"]
 
@@ -61,7 +64,9 @@ class Silent:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What of a question's pages its prompt has. sides: of the groups of pages that answer, whether any page of each is there; seconds: to the model."""
+    """What of a question's pages its prompt has. sides: of the groups of pages that answer, whether any
+    page of each is there; seconds: to the model.
+    """
 
     row: Mapping[str, Any]
     sides: tuple[bool, ...]
@@ -71,14 +76,22 @@ class Reached:
 
 
 def sides_of(row: Mapping[str, Any]) -> list[frozenset[tuple[str, int]]]:
-    """The groups of pages, each (document, page), of which a prompt should have one; [] for a question that no page answers."""
+    """The groups of pages, each (document, page), of which a prompt should have one; [] for a question
+    that no page answers.
+    """
     if not row.get("answerable", True):
         return []
-    groups = row.get("page_groups") or [{"document": one["doc"], "pages": [one["page"]]} for one in row.get("page_refs") or ()]
+    groups = row.get("page_groups") or [
+        {"document": one["doc"], "pages": [one["page"]]} for one in row.get("page_refs") or ()
+    ]
     if len({group["document"] for group in groups}) > 1:
         return [frozenset((_file(group["document"]), page) for page in group["pages"]) for group in groups]
     document = row.get("doc") or row.get("doc_hint") or row.get("document")
-    return [frozenset((_file(document), page) for page in row.get("pages") or ())] if document and row.get("pages") else []
+    return (
+        [frozenset((_file(document), page) for page in row.get("pages") or ())]
+        if document and row.get("pages")
+        else []
+    )
 
 
 def reached(chatbot: Chatbot, model: Silent, row: Mapping[str, Any]) -> Reached:
@@ -87,10 +100,20 @@ def reached(chatbot: Chatbot, model: Silent, row: Mapping[str, Any]) -> Reached:
     names = (next(iter(sides[0]))[0],) if len(sides) == 1 else ()
     history = tuple(Exchange(said["user"], said["assistant"]) for said in row.get("history") or ())
     started = time.perf_counter()
-    answer = next(event for event in chatbot.ask(Ask(row["question"], names, None, history)) if isinstance(event, Answer))
+    answer = next(
+        event
+        for event in chatbot.ask(Ask(row["question"], names, None, history))
+        if isinstance(event, Answer)
+    )
     there = {(hit.document, hit.page) for hit in answer.prompt.sources.values()} if answer.prompt else set()
     tokens = sum(count_tokens(text) for _, text in answer.prompt.messages) if answer.prompt else 0
-    return Reached(row, tuple(not side.isdisjoint(there) for side in sides), len(there), tokens, max(model.asked - started, 0.0))
+    return Reached(
+        row,
+        tuple(not side.isdisjoint(there) for side in sides),
+        len(there),
+        tokens,
+        max(model.asked - started, 0.0),
+    )
 
 
 def _file(document: str) -> str:
@@ -99,8 +122,19 @@ def _file(document: str) -> str:
 
 def _row(name: str, found: Sequence[Reached]) -> list[str]:
     whole = [one for one in found if all(one.sides)]
-    pages, tokens = (round(statistics.mean(values)) for values in ([one.pages for one in found], [one.tokens for one in found]))
-    return [name, str(len(found)), f"{len(whole)}", f"{len(whole) / len(found):.3f}", str(pages), f"{tokens:,}", f"{_median(found):.0f} ms"]
+    pages, tokens = (
+        round(statistics.mean(values))
+        for values in ([one.pages for one in found], [one.tokens for one in found])
+    )
+    return [
+        name,
+        str(len(found)),
+        f"{len(whole)}",
+        f"{len(whole) / len(found):.3f}",
+        str(pages),
+        f"{tokens:,}",
+        f"{_median(found):.0f} ms",
+    ]
 
 
 def _median(found: Sequence[Reached]) -> float:
@@ -124,13 +158,24 @@ def main() -> None:
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
         with opened(load_questions(path, folder), given.store, model=model) as chatbot:
             found = [reached(chatbot, model, line) for line in lines if sides_of(line)]
-        kinds = {"one document": [one for one in found if len(one.sides) == 1], "comparisons": [one for one in found if len(one.sides) > 1]}
+        kinds = {
+            "one document": [one for one in found if len(one.sides) == 1],
+            "comparisons": [one for one in found if len(one.sides) > 1],
+        }
         rows += [_row(f"{path.stem}, {kind}", some) for kind, some in kinds.items() if some]
         if given.show:
             for one in found:
                 if not all(one.sides):
                     print(f"{one.row['id']}: {list(one.sides)} {one.row['question']}")
-    heads = ["set", "questions", "all sides in the prompt", "share", "pages", "tokens", "to the model (median)"]
+    heads = [
+        "set",
+        "questions",
+        "all sides in the prompt",
+        "share",
+        "pages",
+        "tokens",
+        "to the model (median)",
+    ]
     print(markdown_table(heads, rows))
 
 

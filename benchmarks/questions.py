@@ -1,14 +1,15 @@
-"""Reads sets of questions, with the pages and values that answer them, from files of three shapes; asks nothing and judges nothing.
+"""Reads sets of questions, with the pages and values that answer them, from files of three shapes; asks
+nothing and judges nothing.
 
 A file of one's own holds a JSON object a line, the PDFs standing in a folder:
 
     {"id", "question", "doc": "NAME.pdf" or null,      the document asked, null for all documents
      "doc_hint": "NAME.pdf"?,                          with "doc" null: the document that answers
-     "pages": [physical, 1-based], "values": ["4.4", …]?,   any of these pages answers; a right answer contains one of the values
-     "history": [{"user", "assistant"}, …]?, "answerable": true?, "kind": "table"?}
+     "pages": [physical, 1-based], "values": ["4.4", …]?,   any of these pages answers; a right answer
+     contains one of the values "history": [{"user", "assistant"}, …]?, "answerable": true?, "kind": "table"?}
 
-A FinanceBench checkout is read as it is published (`data/*.jsonl` and `pdfs/`; its page numbers count from 0), and so are files whose pages are
-already physical ("evidence_pages", "alt_pages").
+A FinanceBench checkout is read as it is published (`data/*.jsonl` and `pdfs/`; its page numbers count from
+0), and so are files whose pages are already physical ("evidence_pages", "alt_pages").
 """
 
 from __future__ import annotations
@@ -22,7 +23,17 @@ from typing import Any
 
 from chatbot.records import Exchange
 
-__all__ = ["Question", "QuestionSet", "add_options", "as_line", "chosen_sets", "load_financebench", "load_lines", "load_questions", "only_answerable"]
+__all__ = [
+    "Question",
+    "QuestionSet",
+    "add_options",
+    "as_line",
+    "chosen_sets",
+    "load_financebench",
+    "load_lines",
+    "load_questions",
+    "only_answerable",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 # Where a developer keeps the sets that no one may copy into the checkout.
@@ -36,9 +47,9 @@ LONGEST = 120
 class Question:
     """A question with what is known of its answer.
 
-    document: the one that answers, or that an absent one is asked of; "" where none is named. names: documents it is asked of, () for all.
-    pages: physical, 1-based, any of which answers. values: a right answer contains one. answer: in words, as annotated. company: whose filing
-    it is about, "" where not told.
+    document: the one that answers, or that an absent one is asked of; "" where none is named. names:
+    documents it is asked of, () for all. pages: physical, 1-based, any of which answers. values: a right
+    answer contains one. answer: in words, as annotated. company: whose filing it is about, "" where not told.
     """
 
     id: str
@@ -69,7 +80,9 @@ class QuestionSet:
 
 
 def load_questions(path: Path, folder: Path, *, name: str = "") -> QuestionSet:
-    """The questions of a file of one's own and those PDFs of `folder` that they name. Raises SystemExit naming a line or file that is wrong."""
+    """The questions of a file of one's own and those PDFs of `folder` that they name. Raises SystemExit
+    naming a line or file that is wrong.
+    """
     questions = load_lines(path)
     return QuestionSet(name or path.stem, questions, _files(folder, questions))
 
@@ -80,16 +93,25 @@ def load_lines(path: Path) -> tuple[Question, ...]:
 
 
 def load_financebench(folder: Path) -> QuestionSet:
-    """The questions of a FinanceBench folder whose PDFs are there. Raises SystemExit where the folder holds no questions or none of the PDFs."""
+    """The questions of a FinanceBench folder whose PDFs are there. Raises SystemExit where the folder
+    holds no questions or none of the PDFs.
+    """
     paths = [path for path in sorted(folder.rglob("*.jsonl")) if _is_financebench(path)]
     if not paths:
-        raise SystemExit(f"There are no FinanceBench questions in {folder}: give the folder of a checkout, with data/ and pdfs/.")
+        raise SystemExit(
+            f"There are no FinanceBench questions in {folder}: give the folder of a checkout, with "
+            f"data/ and pdfs/."
+        )
     pdfs = {path.name: path for path in sorted(folder.rglob("*.pdf"))}
     read = [_filing_question(row) for _, row in _rows(paths[0])]
     questions = tuple(question for question in read if question.document in pdfs)
     if not questions:
         raise SystemExit(f"None of the PDFs that {paths[0]} names is in {folder}.")
-    return QuestionSet("financebench", questions, tuple(pdfs[name] for name in sorted({question.document for question in questions})))
+    return QuestionSet(
+        "financebench",
+        questions,
+        tuple(pdfs[name] for name in sorted({question.document for question in questions})),
+    )
 
 
 def only_answerable(questions: Sequence[Question]) -> list[Question]:
@@ -118,21 +140,43 @@ def as_line(question: Question) -> str:
 def add_options(options: argparse.ArgumentParser) -> None:
     """What chooses the questions and the store."""
     options.add_argument("--financebench", type=Path, metavar="FOLDER", help="a FinanceBench checkout")
-    options.add_argument("--questions", type=Path, metavar="FILE", help="questions of your own; benchmarks/questions.py tells their shape")
-    options.add_argument("--documents", type=Path, metavar="FOLDER", help="the PDFs that --questions asks (default: beside that file)")
-    options.add_argument("--store", type=Path, metavar="FOLDER", default=STORE, help="where the index is kept between runs (default %(default)s)")
+    options.add_argument(
+        "--questions",
+        type=Path,
+        metavar="FILE",
+        help="questions of your own; benchmarks/questions.py tells their shape",
+    )
+    options.add_argument(
+        "--documents",
+        type=Path,
+        metavar="FOLDER",
+        help="the PDFs that --questions asks (default: beside that file)",
+    )
+    options.add_argument(
+        "--store",
+        type=Path,
+        metavar="FOLDER",
+        default=STORE,
+        help="where the index is kept between runs (default %(default)s)",
+    )
 
 
 def chosen_sets(given: argparse.Namespace, *, beside: Path = BESIDE) -> list[QuestionSet]:
-    """The sets that were named, else those in the folder `beside` the checkout. Raises SystemExit saying what to give where there are none."""
+    """The sets that were named, else those in the folder `beside` the checkout. Raises SystemExit saying
+    what to give where there are none.
+    """
     sets = [load_financebench(given.financebench)] if given.financebench else []
     if given.questions:
         sets.append(load_questions(given.questions, given.documents or given.questions.parent))
     if not sets and beside.is_dir():
-        sets = [load_questions(beside / "policyqa_dev.jsonl", beside / "policy", name="policy"), load_financebench(beside)]
+        sets = [
+            load_questions(beside / "policyqa_dev.jsonl", beside / "policy", name="policy"),
+            load_financebench(beside),
+        ]
     if not sets:
         raise SystemExit(
-            "Nothing measured: no question set is given. Give --financebench FOLDER (a checkout), or --questions FILE --documents FOLDER."
+            "Nothing measured: no question set is given. Give --financebench FOLDER (a checkout), or "
+            "--questions FILE --documents FOLDER."
         )
     return sets
 
@@ -151,7 +195,10 @@ def _is_financebench(path: Path) -> bool:
 def _question(row: Mapping[str, Any], where: str) -> Question:
     if not isinstance(row.get("question"), str) or "id" not in row:
         raise SystemExit(f"{where}: a line needs at least an id and a question.")
-    asked = [_file_name(name) for name in (row["documents"] or [] if "documents" in row else [row["doc"]] if row.get("doc") else [])]
+    asked = [
+        _file_name(name)
+        for name in (row["documents"] or [] if "documents" in row else [row["doc"]] if row.get("doc") else [])
+    ]
     return Question(
         id=str(row["id"]),
         text=row["question"],
@@ -173,7 +220,11 @@ def _file_name(document: str) -> str:
 
 
 def _filing_question(row: Mapping[str, Any]) -> Question:
-    pages = row["evidence_pages"] + row["alt_pages"] if "evidence_pages" in row else [found["evidence_page_num"] + 1 for found in row["evidence"]]
+    pages = (
+        row["evidence_pages"] + row["alt_pages"]
+        if "evidence_pages" in row
+        else [found["evidence_page_num"] + 1 for found in row["evidence"]]
+    )
     name = f"{row['doc_name']}.pdf"
     return Question(
         id=str(row.get("id") or row["financebench_id"]),
@@ -192,6 +243,7 @@ def _files(folder: Path, questions: Sequence[Question]) -> tuple[Path, ...]:
     missing = [name for name in wanted if not (folder / name).is_file()]
     if missing:
         raise SystemExit(
-            f"{folder} lacks {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}: name the PDFs' folder with --documents."
+            f"{folder} lacks {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}: name "
+            f"the PDFs' folder with --documents."
         )
     return tuple(folder / name for name in wanted)

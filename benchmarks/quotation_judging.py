@@ -1,4 +1,6 @@
-"""Whether what an answer shows as quoted stands so on its page: letters, lines and boxes; knows no splitter of the product and no citation."""
+"""Whether what an answer shows as quoted stands so on its page: letters, lines and boxes; knows no
+splitter of the product and no citation.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ Span = tuple[int, int]
 Ends = Callable[[str], Sequence[int]]
 ELLIPSIS = re.compile(r"\[?(?:\.\.\.+|…)\]?")
 # What stands before an item of a list, and the marks of a word broken over two lines.
-BULLET, ITEM, BROKEN = re.compile(r"[•●▪◦‣–\-*†‡:]{1,3}"), re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]"), re.compile("[\ufffe\x02\xad]")
+BULLET, ITEM, BROKEN = (
+    re.compile(r"[•●▪◦‣–\-*†‡:]{1,3}"),
+    re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]"),
+    re.compile("[\ufffe\x02\xad]"),
+)
 # Share of a word's width, and of a line's letters, that a rectangle must cover to cover it.
 COVERED = 0.5
 # Two boxes stand on one line where their middles differ by less than this share of the lower one's height.
@@ -36,7 +42,9 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a text at a key quotes. runs: spans in the page's letters, each contiguous there; whole: no gap without an ellipsis; headed: a head stood before it."""
+    """What a text at a key quotes. runs: spans in the page's letters, each contiguous there; whole: no gap
+    without an ellipsis; headed: a head stood before it.
+    """
 
     runs: tuple[Span, ...]
     whole: bool
@@ -44,7 +52,8 @@ class Shown:
 
 
 def shown_parts(shown: str, letters: str, near: int) -> Shown | None:
-    """Where the page has what is shown: all of it, or a row without the head before it and the columns read out behind it. None where it has not.
+    """Where the page has what is shown: all of it, or a row without the head before it and the columns read
+    out behind it. None where it has not.
 
     near: of several places the one next to this position.
     """
@@ -123,12 +132,18 @@ class Line:
 
 
 class Sheet:
-    """A page as words with boxes, in the order of its text. rows: of its tables; running: its heads and feet; both as spans of letters."""
+    """A page as words with boxes, in the order of its text. rows: of its tables; running: its heads and
+    feet; both as spans of letters.
+    """
 
-    def __init__(self, words: Sequence[Word], rows: Sequence[Span] = (), running: Sequence[Span] = ()) -> None:
+    def __init__(
+        self, words: Sequence[Word], rows: Sequence[Span] = (), running: Sequence[Span] = ()
+    ) -> None:
         kept = [at for at, word in enumerate(words) if plain(word.text)]
         self.words = [words[at] for at in kept]
-        items = [ITEM.fullmatch(words[at].text) or (at > 0 and BULLET.fullmatch(words[at - 1].text)) for at in kept]
+        items = [
+            ITEM.fullmatch(words[at].text) or (at > 0 and BULLET.fullmatch(words[at - 1].text)) for at in kept
+        ]
         self.items = [bool(item) for item in items]
         parts = [plain(word.text) for word in self.words]
         self.letters = "".join(parts)
@@ -138,8 +153,12 @@ class Sheet:
             self.starts.append(self.starts[-1] + len(part))
         self.rows = frozenset(rows)
         self.lines = _lines(self.words)
-        self.line_of = [number for number, line in enumerate(self.lines) for _ in range(line.first, line.last + 1)]
-        leads = [below.box.y1 - above.box.y1 for above, below in zip(self.lines, self.lines[1:], strict=False)]
+        self.line_of = [
+            number for number, line in enumerate(self.lines) for _ in range(line.first, line.last + 1)
+        ]
+        leads = [
+            below.box.y1 - above.box.y1 for above, below in zip(self.lines, self.lines[1:], strict=False)
+        ]
         apart = [span for span in (*rows, *running) if span[0] < span[1]]
         self.apart = {self.line_of[index] for span in apart for index in self.words_of(span)}
         self.lead = statistics.median([lead for lead in leads if lead > 0] or [1.0])
@@ -149,7 +168,9 @@ class Sheet:
         return list(range(self.owner[span[0]], self.owner[span[1] - 1] + 1))
 
     def is_row(self, span: Span) -> bool:
-        """Whether the span is a table's row, or whole lines that hold a figure, of which each but the last is shorter than a line."""
+        """Whether the span is a table's row, or whole lines that hold a figure, of which each but the last
+        is shorter than a line.
+        """
         if span in self.rows:
             return True
         first, last = (self.lines[self.line_of[self.owner[at]]] for at in (span[0], span[1] - 1))
@@ -163,7 +184,9 @@ class Sheet:
         return (at, at + len(wanted)) if at >= 0 else None
 
     def cuts(self, span: Span, ends: Ends) -> tuple[str, ...]:
-        """ "begins" and "ends" where the span does so inside a sentence as the judge cuts the paragraph around it."""
+        """ "begins" and "ends" where the span does so inside a sentence as the judge cuts the paragraph
+        around it.
+        """
         first, last = self.line_of[self.owner[span[0]]], self.line_of[self.owner[span[1] - 1]]
         top, bottom = first, last
         while top > max(0, first - MOST_LINES) and not self._parted(top):
@@ -178,13 +201,19 @@ class Sheet:
         cut = set()
         for end in ends(text):
             behind = [place for place in places if place <= end]
-            cut.add(self.starts[words[len(behind)]] if len(behind) < len(words) else self.starts[words[-1] + 1])
+            cut.add(
+                self.starts[words[len(behind)]] if len(behind) < len(words) else self.starts[words[-1] + 1]
+            )
         allowed = {self.starts[words[0]], self.starts[words[-1] + 1], *cut}
-        allowed |= {self.starts[self.lines[line].first] for line in range(top, bottom + 1) if self._parted(line)}
+        allowed |= {
+            self.starts[self.lines[line].first] for line in range(top, bottom + 1) if self._parted(line)
+        }
         return tuple(what for what, at in (("begins", span[0]), ("ends", span[1])) if at not in allowed)
 
     def _parted(self, line: int) -> bool:
-        """Whether a paragraph may end before this line, by its looks: a gap, another size, or room for its first word on the line before."""
+        """Whether a paragraph may end before this line, by its looks: a gap, another size, or room for its
+        first word on the line before.
+        """
         if line == 0:
             return True
         here, above = self.lines[line], self.lines[line - 1]
@@ -200,18 +229,26 @@ class Sheet:
             return True
         if not _share(above.box, here.box):
             return False
-        edge = max(other.box.x1 for other in self.lines[max(0, line - AROUND) : line + AROUND] if _share(other.box, above.box))
+        edge = max(
+            other.box.x1
+            for other in self.lines[max(0, line - AROUND) : line + AROUND]
+            if _share(other.box, above.box)
+        )
         word = self.words[here.first].box
         return above.box.x1 + (word.x1 - word.x0) + 0.01 < edge
 
     def missed(self, span: Span, rectangles: Sequence[Rect]) -> list[str]:
-        """The words of a span that no rectangle covers. One that is broken over two lines has no box of its own."""
-        words = [self.words[index] for index in self.words_of(span) if not BROKEN.search(self.words[index].text)]
+        """The words of a span that no rectangle covers. One that is broken over two lines has no box of
+        its own.
+        """
+        words = [
+            self.words[index] for index in self.words_of(span) if not BROKEN.search(self.words[index].text)
+        ]
         return [word.text for word in words if not any(_covers(one, word.box) for one in rectangles)]
 
     def foreign(self, spans: Sequence[Span], rectangles: Sequence[Rect]) -> list[str]:
-        """Whole lines without a word of the spans, which the rectangles cover. Where a page was also read from its image, a line stands there
-        twice; a note's raised number is a line to PDFium."""
+        """Whole lines without a word of the spans, which the rectangles cover. Where a page was also read
+        from its image, a line stands there twice; a note's raised number is a line to PDFium."""
         own = {self.line_of[index] for span in spans for index in self.words_of(span)}
         quoted = "".join(self.letters[slice(*span)] for span in spans)
         found = []
@@ -235,7 +272,12 @@ def _lines(words: Sequence[Word]) -> list[Line]:
         if index < len(words) and _goes_on(words[index - 1].box, words[index].box):
             continue
         boxes = [word.box for word in words[first:index]]
-        around = Rect(min(b.x0 for b in boxes), min(b.y0 for b in boxes), max(b.x1 for b in boxes), max(b.y1 for b in boxes))
+        around = Rect(
+            min(b.x0 for b in boxes),
+            min(b.y0 for b in boxes),
+            max(b.x1 for b in boxes),
+            max(b.y1 for b in boxes),
+        )
         lines.append(Line(first, index - 1, around, statistics.median(b.y1 - b.y0 for b in boxes)))
         first = index
     return lines
@@ -243,7 +285,10 @@ def _lines(words: Sequence[Word]) -> list[Line]:
 
 def _goes_on(before: Rect, after: Rect) -> bool:
     height = max(1e-6, min(before.y1 - before.y0, after.y1 - after.y0))
-    return abs((before.y0 + before.y1) - (after.y0 + after.y1)) / 2 < SAME_LINE * height and after.x0 >= before.x0
+    return (
+        abs((before.y0 + before.y1) - (after.y0 + after.y1)) / 2 < SAME_LINE * height
+        and after.x0 >= before.x0
+    )
 
 
 def _share(first: Rect, second: Rect) -> bool:

@@ -1,12 +1,16 @@
-"""Whether what answers quote is whole sentences, complete or marked where it is not, and marked on the page where it stands.
+"""Whether what answers quote is whole sentences, complete or marked where it is not, and marked on the page
+where it stands.
 
-    python benchmarks/quotations.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--tatqa FILE] [--sample 500] [--seed 1]
+    python benchmarks/quotations.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--tatqa
+    FILE] [--sample 500] [--seed 1]
                                     [--store FOLDER] [--judge PYTHON] [--save FILE]
 
-Of each answer all that stands before a key is looked at. (a) It is cut by pySBD, which shares nothing with the product's splitter: what begins or
-ends inside one of its sentences disagrees. Tables' rows are no sentences. (b) It stands on the cited page without a gap, or an ellipsis shows the
-gap. (c) The place that the page view marks has all of its words, the row and not the head above it, and no whole line beside them, by the words'
-boxes. Each disagreement is printed, to be read: the judge errs too. TAT-QA's contexts are laid out as PDFs and added like any others.
+Of each answer all that stands before a key is looked at. (a) It is cut by pySBD, which shares nothing with
+the product's splitter: what begins or ends inside one of its sentences disagrees. Tables' rows are no
+sentences. (b) It stands on the cited page without a gap, or an ellipsis shows the gap. (c) The place that the
+page view marks has all of its words, the row and not the head above it, and no whole line beside them, by the
+words' boxes. Each disagreement is printed, to be read: the judge errs too. TAT-QA's contexts are laid out as
+PDFs and added like any others.
 """
 
 from __future__ import annotations
@@ -24,19 +28,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import answer_to, opened, provenance  # noqa: E402
-from benchmarks.pipelines import peer_python  # noqa: E402
-from benchmarks.questions import BESIDE, Question, QuestionSet, add_options, chosen_sets, load_questions  # noqa: E402
-from benchmarks.quotation_judging import Sheet, plain, shown_parts  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from benchmarks.tatqa_pages import load_tatqa  # noqa: E402
-from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS  # noqa: E402
-from chatbot.errors import ProjectError  # noqa: E402
-from chatbot.records import Answer, Citation  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
-from ingestion.reading.pdf import PdfFile  # noqa: E402
+from benchmarks.asking import answer_to, opened, provenance
+from benchmarks.pipelines import peer_python
+from benchmarks.questions import BESIDE, Question, QuestionSet, add_options, chosen_sets, load_questions
+from benchmarks.quotation_judging import Sheet, plain, shown_parts
+from benchmarks.tables import markdown_table
+from benchmarks.tatqa_pages import load_tatqa
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
+from chatbot.errors import ProjectError
+from chatbot.records import Answer, Citation
+from chatbot.service import Chatbot
+from ingestion.reading.pdf import PdfFile
 
-# Questions of TAT-QA; letters beside a disagreement that are printed; dots an inch of the pages whose marks are looked at.
+# Questions of TAT-QA; letters beside a disagreement that are printed; dots an inch of the pages whose marks
+# are looked at.
 SAMPLE, CONTEXT, DPI = 500, 90, 20
 KINDS = {
     "not there": "does not stand on the page as shown",
@@ -52,7 +57,9 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One quotation that is not as it should be. shown: as the answer has it. detail: where it goes wrong, with what stands around it."""
+    """One quotation that is not as it should be. shown: as the answer has it. detail: where it goes wrong,
+    with what stands around it.
+    """
 
     kind: str
     question: str
@@ -67,7 +74,9 @@ class Judge:
 
     def __init__(self, python: Path) -> None:
         command = [str(python), str(ROOT / "benchmarks" / "sentence_judge.py")]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True)
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True
+        )
         self.ends = lru_cache(maxsize=20_000)(self._ends)
 
     def _ends(self, text: str) -> tuple[int, ...]:
@@ -99,7 +108,9 @@ class Pages:
         tables = library.catalog.tables(version, number).get(number, ())
         rows = [(row.start, row.end) for table in tables for row in table.rows if row.start < row.end]
         spans = [(len(plain(stored.text[:start])), len(plain(stored.text[:end]))) for start, end in rows]
-        running = [(len(plain(stored.text[:start])), len(plain(stored.text[:end]))) for start, end in stored.running]
+        running = [
+            (len(plain(stored.text[:start])), len(plain(stored.text[:end]))) for start, end in stored.running
+        ]
         return Sheet([*words, *stored.words], spans, running)
 
 
@@ -107,12 +118,21 @@ def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     add_options(options)
-    options.add_argument("--tatqa", type=Path, metavar="FILE", help="contexts and questions of TAT-QA, as published")
-    options.add_argument("--sample", type=int, default=SAMPLE, help="questions of TAT-QA (default %(default)s)")
-    options.add_argument("--seed", type=int, default=1, help="which of them (default %(default)s)")
-    options.add_argument("--only", metavar="NAME", action="append", help="of the sets, only those of these names")
     options.add_argument(
-        "--judge", type=Path, metavar="PYTHON", help="a Python that has pysbd (default: that of .venv-benchmarks, made where missing)"
+        "--tatqa", type=Path, metavar="FILE", help="contexts and questions of TAT-QA, as published"
+    )
+    options.add_argument(
+        "--sample", type=int, default=SAMPLE, help="questions of TAT-QA (default %(default)s)"
+    )
+    options.add_argument("--seed", type=int, default=1, help="which of them (default %(default)s)")
+    options.add_argument(
+        "--only", metavar="NAME", action="append", help="of the sets, only those of these names"
+    )
+    options.add_argument(
+        "--judge",
+        type=Path,
+        metavar="PYTHON",
+        help="a Python that has pysbd (default: that of .venv-benchmarks, made where missing)",
     )
     options.add_argument("--save", type=Path, metavar="FILE", help="keep the disagreements, as JSON lines")
     given = options.parse_args()
@@ -126,7 +146,9 @@ def main() -> None:
         found += disagreements
     judge.close()
     if given.save:
-        given.save.write_text("".join(json.dumps({**asdict(one)}, ensure_ascii=False) + "\n" for one in found), "utf-8")
+        given.save.write_text(
+            "".join(json.dumps({**asdict(one)}, ensure_ascii=False) + "\n" for one in found), "utf-8"
+        )
 
 
 def _sets(given: argparse.Namespace) -> Iterator[QuestionSet]:
@@ -134,7 +156,11 @@ def _sets(given: argparse.Namespace) -> Iterator[QuestionSet]:
     named = given.financebench or given.questions or given.tatqa
     sets = chosen_sets(given) if not given.tatqa else []
     if not named:
-        sets += [load_questions(BESIDE / f"{name}_dev2.jsonl", BESIDE / folder, name=folder) for name, folder in SECOND if (BESIDE / folder).is_dir()]
+        sets += [
+            load_questions(BESIDE / f"{name}_dev2.jsonl", BESIDE / folder, name=folder)
+            for name, folder in SECOND
+            if (BESIDE / folder).is_dir()
+        ]
     tatqa = given.tatqa or BESIDE / "train" / "tatqa_dataset_dev.json"
     if given.tatqa or (not named and tatqa.is_file()):
         sets.append(load_tatqa(tatqa, given.store / "tatqa-pages", sample=given.sample, seed=given.seed))
@@ -144,7 +170,9 @@ def _sets(given: argparse.Namespace) -> Iterator[QuestionSet]:
 SECOND = (("policyqa", "policy2"), ("financebench", "financebench2"))
 
 
-def measure(chatbot: Chatbot, questions: Sequence[Question], judge: Judge) -> tuple[Counter[str], list[Disagreement]]:
+def measure(
+    chatbot: Chatbot, questions: Sequence[Question], judge: Judge
+) -> tuple[Counter[str], list[Disagreement]]:
     """(how many answers, quotations, rows and citations were looked at, what disagrees)."""
     counts: Counter[str] = Counter()
     found: list[Disagreement] = []
@@ -155,7 +183,11 @@ def measure(chatbot: Chatbot, questions: Sequence[Question], judge: Judge) -> tu
         if answer.answered:
             counts["answers"] += 1
             for kind, shown, citation, detail in _look(chatbot, pages, answer, judge, counts):
-                found.append(Disagreement(kind, question.text, citation.document or "", citation.page or 0, shown, detail))
+                found.append(
+                    Disagreement(
+                        kind, question.text, citation.document or "", citation.page or 0, shown, detail
+                    )
+                )
     return counts, found
 
 
@@ -168,14 +200,19 @@ def _segments(answer: Answer) -> Iterator[tuple[str, Citation, bool]]:
         at = mark.end()
 
 
-def _look(chatbot: Chatbot, pages: Pages, answer: Answer, judge: Judge, counts: Counter[str]) -> Iterator[tuple[str, str, Citation, str]]:
+def _look(
+    chatbot: Chatbot, pages: Pages, answer: Answer, judge: Judge, counts: Counter[str]
+) -> Iterator[tuple[str, str, Citation, str]]:
     """(kind, what is shown, its citation, detail) of each disagreement of an answer."""
     before: tuple[Citation, int] | None = None
     for shown, citation, goes_on in _segments(answer):
         if not plain(shown) or citation.version is None or citation.page is None:
             continue
         counts["quotations"] += 1
-        sheet, text = pages.sheet(citation.version, citation.page), pages.text(citation.version, citation.page)
+        sheet, text = (
+            pages.sheet(citation.version, citation.page),
+            pages.text(citation.version, citation.page),
+        )
         near = len(plain(text[: max(0, citation.start)]))
         place = sheet.place(citation.quote, near) if citation.start >= 0 else None
         parts = shown_parts(shown, sheet.letters, near)
@@ -187,25 +224,50 @@ def _look(chatbot: Chatbot, pages: Pages, answer: Answer, judge: Judge, counts: 
         counts["rows"] += row
         if not parts.whole or (parts.headed and not row):
             yield "gap", shown, citation, " | ".join(_around(sheet, run, 30) for run in parts.runs)
-        if goes_on and before and before[0].page == citation.page and before[1] < start and "…" not in shown[:3]:
+        if (
+            goes_on
+            and before
+            and before[0].page == citation.page
+            and before[1] < start
+            and "…" not in shown[:3]
+        ):
             yield "gap", shown, citation, f"left out: {_words(sheet, (before[1], start))}"
         before = (citation, end)
         # An ellipsis at its edge says that a sentence is not whole.
         told = {"begins": shown.startswith("…"), "ends": shown.endswith("…")}
         for run in parts.runs if not row else ():
             for cut in (cut for cut in sheet.cuts(run, judge.ends) if not told[cut]):
-                yield cut, shown, citation, _around(sheet, (run[0], run[0] + 1) if cut == "begins" else (run[1] - 1, run[1]), CONTEXT)
+                yield (
+                    cut,
+                    shown,
+                    citation,
+                    _around(
+                        sheet, (run[0], run[0] + 1) if cut == "begins" else (run[1] - 1, run[1]), CONTEXT
+                    ),
+                )
         if place is None:
             yield "unverified", shown, citation, citation.reason or ""
             continue
-        # A row's label may begin above it, where the head before it in the answer ends; or that head stands right above the row.
-        more = place[1] == end and sheet.letters[slice(*place)] in plain(shown) and (place[0] <= start or sheet.is_row(place))
+        # A row's label may begin above it, where the head before it in the answer ends; or that head stands
+        # right above the row.
+        more = (
+            place[1] == end
+            and sheet.letters[slice(*place)] in plain(shown)
+            and (place[0] <= start or sheet.is_row(place))
+        )
         if place != (start, end) and place not in parts.runs and not more:
             yield "place", shown, citation, f"located: {citation.quote!r}"
         counts["marks"] += 1
-        rectangles = chatbot.page_image(citation.version, citation.page, citation.quote, citation.start, dpi=DPI)[1]
+        rectangles = chatbot.page_image(
+            citation.version, citation.page, citation.quote, citation.start, dpi=DPI
+        )[1]
         if missed := sheet.missed(place, rectangles):
-            yield "missed", shown, citation, f"{len(missed)} of the words of {citation.quote!r}: {' '.join(missed)}"
+            yield (
+                "missed",
+                shown,
+                citation,
+                f"{len(missed)} of the words of {citation.quote!r}: {' '.join(missed)}",
+            )
         if foreign := sheet.foreign([place], rectangles):
             yield "foreign", shown, citation, " | ".join(foreign)
 
@@ -213,9 +275,20 @@ def _look(chatbot: Chatbot, pages: Pages, answer: Answer, judge: Judge, counts: 
 def _around(sheet: Sheet, span: tuple[int, int], letters: int) -> str:
     """The words of a span, a bar at each end, and what stands beside them."""
     words = sheet.words_of(span)
-    first, last = sheet.owner[max(0, span[0] - letters)], sheet.owner[min(len(sheet.owner), span[1] + letters) - 1]
+    first, last = (
+        sheet.owner[max(0, span[0] - letters)],
+        sheet.owner[min(len(sheet.owner), span[1] + letters) - 1],
+    )
     texts = [word.text for word in sheet.words]
-    return " ".join([*texts[first : words[0]], "|", *texts[words[0] : words[-1] + 1], "|", *texts[words[-1] + 1 : last + 1]])
+    return " ".join(
+        [
+            *texts[first : words[0]],
+            "|",
+            *texts[words[0] : words[-1] + 1],
+            "|",
+            *texts[words[-1] + 1 : last + 1],
+        ]
+    )
 
 
 def _words(sheet: Sheet, span: tuple[int, int]) -> str:
@@ -225,11 +298,16 @@ def _words(sheet: Sheet, span: tuple[int, int]) -> str:
 def report(counts: Counter[str], found: Sequence[Disagreement]) -> str:
     """Counts, then each disagreement by kind."""
     kinds = Counter(one.kind for one in found)
-    rows = [[what, counts[what]] for what in ("answers", "quotations", "rows", "marks")] + [[what, kinds[kind]] for kind, what in KINDS.items()]
+    rows = [[what, counts[what]] for what in ("answers", "quotations", "rows", "marks")] + [
+        [what, kinds[kind]] for kind, what in KINDS.items()
+    ]
     lines = [markdown_table(["", "n"], rows)]
     for kind, what in KINDS.items():
         for number, one in enumerate((one for one in found if one.kind == kind), 1):
-            lines.append(f"\n{what}, {number}: {one.document}, page {one.page}, of “{one.question}”\n  shown: {one.shown!r}\n  page: {one.detail}")
+            lines.append(
+                f"\n{what}, {number}: {one.document}, page {one.page}, of “{one.question}”\n  shown: "
+                f"{one.shown!r}\n  page: {one.detail}"
+            )
     return "\n".join(lines)
 
 

@@ -1,10 +1,13 @@
-"""What the product reads out of one page: sums, spans and lists of TAT-QA (Zhu et al., 2021), a table and the paragraphs around it as a one-page PDF.
+"""What the product reads out of one page: sums, spans and lists of TAT-QA (Zhu et al., 2021), a table and the
+paragraphs around it as a one-page PDF.
 
-Run: python benchmarks/reading.py --data FILE [FILE ...] [--store FOLDER] [--contexts 240] [--seed 1] [--half even|odd|all] [--show sum|span|list]
-Each question is asked of its own page alone, without a chat model. Rules are made on contexts whose `uid` has an even hash, and reported on the odd half.
+Run: python benchmarks/reading.py --data FILE [FILE ...] [--store FOLDER] [--contexts 240] [--seed 1] [--half
+even|odd|all] [--show sum|span|list] Each question is asked of its own page alone, without a chat model. Rules
+are made on contexts whose `uid` has an even hash, and reported on the odd half.
 
-Right: of a sum, its value stands in the answer, rounded as either shows it; of a span, its text; of a list, all of them, in the first 40 words of what is said
-first or in its list. Said: of the sums, those whose answer has arithmetic of its own; right of these.
+Right: of a sum, its value stands in the answer, rounded as either shows it; of a span, its text; of a list,
+all of them, in the first 40 words of what is said first or in its list. Said: of the sums, those whose answer
+has arithmetic of its own; right of these.
 """
 
 from __future__ import annotations
@@ -21,13 +24,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import answer_to, opened  # noqa: E402
-from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.questions import STORE, Question, QuestionSet  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from benchmarks.tatqa_pages import load_contexts  # noqa: E402
-from chatbot.records import Answer  # noqa: E402
-from ingestion.language.numbers import Figure, find_figures  # noqa: E402
+from benchmarks.asking import answer_to, opened
+from benchmarks.intervals import share_cell
+from benchmarks.questions import STORE, Question, QuestionSet
+from benchmarks.tables import markdown_table
+from benchmarks.tatqa_pages import load_contexts
+from chatbot.records import Answer
+from ingestion.language.numbers import Figure, find_figures
 
 __all__ = ["Read", "judged", "report"]
 
@@ -39,7 +42,9 @@ _TOLERANCE = 0.006
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A question as it was answered. kind: "sum" | "count" | "span" | "list"; computed: its answer has arithmetic of its own."""
+    """A question as it was answered. kind: "sum" | "count" | "span" | "list"; computed: its answer has
+    arithmetic of its own.
+    """
 
     kind: str
     question: str
@@ -65,12 +70,23 @@ def judged(row: Mapping[str, Any], answer: Answer) -> Read:
         words = " ".join(said.split()[:MOST_WORDS] if kind == "span" else said.split())
         right = all(_evened(str(one)) in _evened(words) for one in gold)
     computed = any(check.status == "derived" for check in answer.numbers)
-    return Read(kind, row["question"], str(row["answer"]), answer, answer.answered and right, answer.answered and computed)
+    return Read(
+        kind,
+        row["question"],
+        str(row["answer"]),
+        answer,
+        answer.answered and right,
+        answer.answered and computed,
+    )
 
 
 def _is_value(gold: float, said: Figure) -> bool:
-    """Whether they are equal but for the sign, which the set leaves out of falls, as far as the coarser of the two shows."""
-    return abs(abs(gold) - abs(said.value)) <= max(_TOLERANCE, 0.5001 * 10.0**-said.decimals if said.decimals else _TOLERANCE)
+    """Whether they are equal but for the sign, which the set leaves out of falls, as far as the coarser of
+    the two shows.
+    """
+    return abs(abs(gold) - abs(said.value)) <= max(
+        _TOLERANCE, 0.5001 * 10.0**-said.decimals if said.decimals else _TOLERANCE
+    )
 
 
 def _evened(text: str) -> str:
@@ -86,12 +102,18 @@ def report(found: Sequence[Read]) -> str:
         computed = [one for one in some if one.computed]
         shares = (share_cell(sum(one.right for one in of), len(of)) for of in (some, computed))
         rows.append((kind, len(some), *shares, len(computed), share_cell(refused, len(some))))
-    return markdown_table(("kind", "n", "right (95 %)", "right of the worked out", "worked out", "refused"), rows)
+    return markdown_table(
+        ("kind", "n", "right (95 %)", "right of the worked out", "worked out", "refused"), rows
+    )
 
 
 def _asked(given: argparse.Namespace) -> Iterator[Read]:
     contexts = load_contexts(given.data, given.store / "tatqa-contexts", most=given.contexts, seed=given.seed)
-    wanted = [one for one in contexts if given.half == "all" or is_odd(one[0]["table"]["uid"]) == (given.half == "odd")]
+    wanted = [
+        one
+        for one in contexts
+        if given.half == "all" or is_odd(one[0]["table"]["uid"]) == (given.half == "odd")
+    ]
     files = tuple(sorted(path for _, path in contexts))
     with opened(QuestionSet("tatqa-reading", (), files), given.store) as chatbot:
         for context, path in wanted:
@@ -102,13 +124,22 @@ def _asked(given: argparse.Namespace) -> Iterator[Read]:
 
 def main() -> int:
     """Ask and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="files of TAT-QA")
-    parser.add_argument("--store", type=Path, default=STORE, help="where the pages and their index are kept between runs (default %(default)s)")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=STORE,
+        help="where the pages and their index are kept between runs (default %(default)s)",
+    )
     parser.add_argument("--contexts", type=int, default=240)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--half", choices=("even", "odd", "all"), default="odd")
-    parser.add_argument("--show", choices=("sum", "count", "span", "list"), help="print what was wrong of that kind")
+    parser.add_argument(
+        "--show", choices=("sum", "count", "span", "list"), help="print what was wrong of that kind"
+    )
     given = parser.parse_args()
     if missing := [path for path in given.data if not path.is_file()]:
         parser.error(f"there is no {missing[0]}")

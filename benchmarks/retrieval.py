@@ -1,16 +1,20 @@
-"""How often the page that answers is among the first ones found, beside the plain nearest chunks, and what each part of the search brings.
+"""How often the page that answers is among the first ones found, beside the plain nearest chunks, and what
+each part of the search brings.
 
-    python benchmarks/retrieval.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store FOLDER]
+    python benchmarks/retrieval.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store
+    FOLDER]
                                    [--save FILE] [--against FILE] [--no-ablation] [--rerank]
 
-Each question is searched in its own document and in all documents of its set. The peer is measured in the same run: the nearest chunks of
-1,000 characters by vector, the question as asked, as a vector store gives them. Shares come with Wilson's 95 % intervals. --save keeps the
-place of each gold page; --against tells which questions were found better or worse than in a run saved before. Page gold is one annotator's
-choice: another page may answer as well, so hits are a lower bound.
+Each question is searched in its own document and in all documents of its set. The peer is measured in the
+same run: the nearest chunks of 1,000 characters by vector, the question as asked, as a vector store gives
+them. Shares come with Wilson's 95 % intervals. --save keeps the place of each gold page; --against tells
+which questions were found better or worse than in a run saved before. Page gold is one annotator's choice:
+another page may answer as well, so hits are a lower bound.
 
 --rerank adds what FINPOLICY_RERANK can bring and cost. No model is needed: an HTTP server of the benchmark's own stands in for one that puts the
-page that answers first wherever it is among those shown (what the best model could gain), for one that turns the order round, and for one that
-replies nonsense, after which the order must be that of the search. A real model lies between the first two.
+page that answers first wherever it is among those shown (what the best model could gain), for one that turns
+the order round, and for one that replies nonsense, after which the order must be that of the search. A real
+model lies between the first two.
 """
 
 from __future__ import annotations
@@ -30,17 +34,17 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import opened, provenance  # noqa: E402
-from benchmarks.intervals import mean_cell, percentile, share_cell, sign_test  # noqa: E402
-from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets, only_answerable  # noqa: E402
-from benchmarks.scores import gold_rank  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.records import Hit  # noqa: E402
-from chatbot.search.page_scores import WEIGHTS, Weights  # noqa: E402
-from chatbot.search.page_search import Find  # noqa: E402
-from chatbot.search.reranking import make_reranking_model, rerank  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
-from chatbot.settings import load_settings  # noqa: E402
+from benchmarks.asking import opened, provenance
+from benchmarks.intervals import mean_cell, percentile, share_cell, sign_test
+from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets, only_answerable
+from benchmarks.scores import gold_rank
+from benchmarks.tables import markdown_table
+from chatbot.records import Hit
+from chatbot.search.page_scores import WEIGHTS, Weights
+from chatbot.search.page_search import Find
+from chatbot.search.reranking import make_reranking_model, rerank
+from chatbot.service import Chatbot
+from chatbot.settings import load_settings
 
 # Places looked at; a gold page further down counts as not found.
 DEPTH = 10
@@ -67,9 +71,18 @@ def search_nearest_chunks(chatbot: Chatbot, question: Question, names: tuple[str
 NEUTRAL = {"contents": 1.0, "boilerplate": 1.0}
 
 
-def search_everything(chatbot: Chatbot, question: Question, names: tuple[str, ...], *, mode: str = "hybrid", weights: Weights = WEIGHTS) -> list[Hit]:
+def search_everything(
+    chatbot: Chatbot,
+    question: Question,
+    names: tuple[str, ...],
+    *,
+    mode: str = "hybrid",
+    weights: Weights = WEIGHTS,
+) -> list[Hit]:
     """As the product searches, a follow-up made standalone first."""
-    return chatbot.find(Find(chatbot.standalone(question.text, question.history), names, mode, DEPTH, weights=weights))
+    return chatbot.find(
+        Find(chatbot.standalone(question.text, question.history), names, mode, DEPTH, weights=weights)
+    )
 
 
 def search_as_asked(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
@@ -88,20 +101,33 @@ def search_words(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -
 
 
 def ablations() -> dict[str, Search]:
-    """Searches that lack a part, by what they lack: one for each of the retriever's weights, and some that lack several."""
-    without = {f"without {name}": partial(search_everything, weights=off) for name, off in switched_off(WEIGHTS, neutral=NEUTRAL).items()}
-    return {"vectors alone": search_vectors, "words alone": search_words, "follow-ups as asked": search_as_asked, **without}
+    """Searches that lack a part, by what they lack: one for each of the retriever's weights, and some that
+    lack several.
+    """
+    without = {
+        f"without {name}": partial(search_everything, weights=off)
+        for name, off in switched_off(WEIGHTS, neutral=NEUTRAL).items()
+    }
+    return {
+        "vectors alone": search_vectors,
+        "words alone": search_words,
+        "follow-ups as asked": search_as_asked,
+        **without,
+    }
 
 
 def switched_off(switches: Any, *, neutral: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Field -> the switches without it: False for a flag, 0 for a weight, or what `neutral` says, such as 1 for a share that is kept.
+    """Field -> the switches without it: False for a flag, 0 for a weight, or what `neutral` says, such as 1
+    for a share that is kept.
 
     switches: a dataclass. Fields that are off already, or are neither flag nor number, are left out.
     """
     found = {}
     for field in dataclasses.fields(switches):
         value = getattr(switches, field.name)
-        off = (neutral or {}).get(field.name, type(value)(0) if isinstance(value, bool | int | float) else value)
+        off = (neutral or {}).get(
+            field.name, type(value)(0) if isinstance(value, bool | int | float) else value
+        )
         if off != value:
             found[field.name] = dataclasses.replace(switches, **{field.name: off})
     return found
@@ -111,9 +137,12 @@ def _nonsense(keys: Sequence[str], gold: Sequence[bool]) -> str:
     return "I would rather not say: [1, 2, 3]."
 
 
-# What the model that is stood in for replies. keys: of the pages it was shown, in their order; gold: which of them answer.
+# What the model that is stood in for replies. keys: of the pages it was shown, in their order; gold: which of
+# them answer.
 REPLIES: Mapping[str, Callable[[Sequence[str], Sequence[bool]], str]] = {
-    "pages that answer first": lambda keys, gold: json.dumps([key for _, key in sorted(zip(gold, keys, strict=False), key=lambda pair: not pair[0])]),
+    "pages that answer first": lambda keys, gold: json.dumps(
+        [key for _, key in sorted(zip(gold, keys, strict=False), key=lambda pair: not pair[0])]
+    ),
     "turned round": lambda keys, gold: json.dumps(keys[::-1]),
     "nonsense": _nonsense,
 }
@@ -121,7 +150,9 @@ REPLIES: Mapping[str, Callable[[Sequence[str], Sequence[bool]], str]] = {
 
 @contextlib.contextmanager
 def reranking(reply: Callable[[Sequence[str], Sequence[bool]], str]) -> Iterator[Search]:
-    """A search as the product's with FINPOLICY_RERANK, its chat model a server that replies so. It raises SystemExit where the reply is not taken."""
+    """A search as the product's with FINPOLICY_RERANK, its chat model a server that replies so. It raises
+    SystemExit where the reply is not taken.
+    """
     from tests.provider import Body, Provider
 
     gold: list[bool] = []
@@ -134,10 +165,22 @@ def reranking(reply: Callable[[Sequence[str], Sequence[bool]], str]) -> Iterator
         def search(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
             hits = search_everything(chatbot, question, names)
             gold[:] = [gold_rank([hit], question.document, question.pages) == 1 for hit in hits]
-            settings = dataclasses.replace(chatbot.settings, chat_model="stand-in", base_url=provider.url, api_key="", offline=False, rerank=True)
+            settings = dataclasses.replace(
+                chatbot.settings,
+                chat_model="stand-in",
+                base_url=provider.url,
+                api_key="",
+                offline=False,
+                rerank=True,
+            )
             model = make_reranking_model(settings)
             assert model is not None
-            ranked = rerank(chatbot.standalone(question.text, question.history), hits, model, max_tokens=settings.context_tokens)
+            ranked = rerank(
+                chatbot.standalone(question.text, question.history),
+                hits,
+                model,
+                max_tokens=settings.context_tokens,
+            )
             if ranked.notice and reply is not _nonsense:
                 raise SystemExit(f"Question {question.id}: {ranked.notice.text}")
             return list(ranked.hits)
@@ -148,7 +191,9 @@ def reranking(reply: Callable[[Sequence[str], Sequence[bool]], str]) -> Iterator
 def measure_reranking(chatbot: Chatbot, questions: QuestionSet) -> dict[str, dict[str, dict[str, int]]]:
     """As `measure`: the search without reranking, and with each of REPLIES."""
     with contextlib.ExitStack() as servers:
-        variants = {f"reranked: {name}": servers.enter_context(reranking(reply)) for name, reply in REPLIES.items()}
+        variants = {
+            f"reranked: {name}": servers.enter_context(reranking(reply)) for name, reply in REPLIES.items()
+        }
         return measure(chatbot, questions, {"without reranking": search_everything, **variants})
 
 
@@ -159,7 +204,11 @@ def main() -> None:
     options.add_argument("--save", type=Path, metavar="FILE", help="keep the places of this run")
     options.add_argument("--against", type=Path, metavar="FILE", help="tell what changed since that run")
     options.add_argument("--no-ablation", action="store_true", help="only everything and the peer")
-    options.add_argument("--rerank", action="store_true", help="also what reranking by a chat model can bring and cost; needs no model")
+    options.add_argument(
+        "--rerank",
+        action="store_true",
+        help="also what reranking by a chat model can bring and cost; needs no model",
+    )
     given = options.parse_args()
     if given.rerank and load_settings().rerank:
         raise SystemExit("Unset FINPOLICY_RERANK: --rerank measures the search without it too.")
@@ -167,7 +216,11 @@ def main() -> None:
     saved = {}
     for questions in chosen_sets(given):
         with opened(questions, given.store) as chatbot:
-            variants = {PEER: search_nearest_chunks, WHOLE: search_everything, **({} if given.no_ablation else ablations())}
+            variants = {
+                PEER: search_nearest_chunks,
+                WHOLE: search_everything,
+                **({} if given.no_ablation else ablations()),
+            }
             saved[questions.name] = ranks = measure(chatbot, questions, variants)
             print(f"## {questions.name}\n\n{provenance(chatbot)}\n")
             print(report(only_answerable(questions.questions), ranks), end="\n\n")
@@ -180,13 +233,23 @@ def main() -> None:
         given.save.write_text(json.dumps(saved, indent=1), "utf-8")
 
 
-def measure(chatbot: Chatbot, questions: QuestionSet, variants: Mapping[str, Search]) -> dict[str, dict[str, dict[str, int]]]:
-    """The places of the gold pages: own document and all documents, by variant and question; answerable questions only."""
+def measure(
+    chatbot: Chatbot, questions: QuestionSet, variants: Mapping[str, Search]
+) -> dict[str, dict[str, dict[str, int]]]:
+    """The places of the gold pages: own document and all documents, by variant and question; answerable
+    questions only.
+    """
     asked = only_answerable(questions.questions)
-    scopes: dict[str, Callable[[Question], tuple[str, ...]]] = {"own document": lambda question: (question.document,), "all documents": lambda _: ()}
+    scopes: dict[str, Callable[[Question], tuple[str, ...]]] = {
+        "own document": lambda question: (question.document,),
+        "all documents": lambda _: (),
+    }
     return {
         scope: {
-            name: {one.id: gold_rank(search(chatbot, one, names(one)), one.document, one.pages) for one in asked} for name, search in variants.items()
+            name: {
+                one.id: gold_rank(search(chatbot, one, names(one)), one.document, one.pages) for one in asked
+            }
+            for name, search in variants.items()
         }
         for scope, names in scopes.items()
     }
@@ -197,10 +260,18 @@ def report(questions: Sequence[Question], ranks: Ranks) -> str:
     parts = []
     for scope, by_variant in ranks.items():
         rows = [
-            [name, len(found), *hit_cells(list(found.values())), mean_cell([1 / rank if rank else 0.0 for rank in found.values()])]
+            [
+                name,
+                len(found),
+                *hit_cells(list(found.values())),
+                mean_cell([1 / rank if rank else 0.0 for rank in found.values()]),
+            ]
             for name, found in by_variant.items()
         ]
-        parts.append(f"### {scope.capitalize()}\n\n" + markdown_table([scope, "n", *(f"hit@{k}" for k in PLACES), "MRR"], rows))
+        parts.append(
+            f"### {scope.capitalize()}\n\n"
+            + markdown_table([scope, "n", *(f"hit@{k}" for k in PLACES), "MRR"], rows)
+        )
         parts.append(kind_table(questions, by_variant, scope))
     return "\n\n".join(parts)
 
@@ -209,7 +280,10 @@ def reranking_report(ranks: Ranks) -> str:
     """hit@1, 3 and 10 by scope and variant."""
     parts = ["### Reranking by a chat model"]
     for scope, by_variant in ranks.items():
-        rows = [[name, len(found), *hit_cells(list(found.values()), RERANKED_PLACES)] for name, found in by_variant.items()]
+        rows = [
+            [name, len(found), *hit_cells(list(found.values()), RERANKED_PLACES)]
+            for name, found in by_variant.items()
+        ]
         parts.append(markdown_table([scope, "n", *(f"hit@{k}" for k in RERANKED_PLACES)], rows))
     return "\n\n".join(parts)
 
@@ -219,9 +293,15 @@ def kind_table(questions: Sequence[Question], by_variant: Mapping[str, Mapping[s
     rows: list[list[object]] = []
     for kind in sorted({question.kind for question in questions}):
         ids = [question.id for question in questions if question.kind == kind]
-        cells = [share_cell(hits_within(k, [by_variant[name][one] for one in ids]), len(ids)) for k in (1, 3) for name in (PEER, WHOLE)]
+        cells = [
+            share_cell(hits_within(k, [by_variant[name][one] for one in ids]), len(ids))
+            for k in (1, 3)
+            for name in (PEER, WHOLE)
+        ]
         rows.append([kind or "–", len(ids), *cells])
-    return markdown_table([f"{scope}, by kind", "n", "peer hit@1", "ours hit@1", "peer hit@3", "ours hit@3"], rows)
+    return markdown_table(
+        [f"{scope}, by kind", "n", "peer hit@1", "ours hit@1", "peer hit@3", "ours hit@3"], rows
+    )
 
 
 def hit_cells(ranks: Sequence[int], places: Sequence[int] = PLACES) -> list[str]:
@@ -235,9 +315,13 @@ def hits_within(k: int, ranks: Sequence[int]) -> int:
 
 
 def measure_times(chatbot: Chatbot, questions: QuestionSet) -> dict[str, list[float]]:
-    """Milliseconds of warm searches for three pages, the question's embedding included, in turn with the peer, which pays for its embedding too."""
+    """Milliseconds of warm searches for three pages, the question's embedding included, in turn with the
+    peer, which pays for its embedding too.
+    """
     asked = only_answerable(questions.questions)
-    times: dict[str, list[float]] = {f"{scope}{who}": [] for scope in ("own document", "all documents") for who in ("", ", peer")}
+    times: dict[str, list[float]] = {
+        f"{scope}{who}": [] for scope in ("own document", "all documents") for who in ("", ", peer")
+    }
     for turn in range(-len(asked), max(TIMED, len(asked))):
         question = asked[turn % len(asked)]
         for label, kept in times.items():
@@ -251,24 +335,48 @@ def measure_times(chatbot: Chatbot, questions: QuestionSet) -> dict[str, list[fl
 
 def timing_table(times: Mapping[str, Sequence[float]]) -> str:
     """p50 and p95 by scope."""
-    rows = [[label, len(found), *(f"{percentile(found, share):.1f}" for share in (0.5, 0.95))] for label, found in times.items()]
+    rows = [
+        [label, len(found), *(f"{percentile(found, share):.1f}" for share in (0.5, 0.95))]
+        for label, found in times.items()
+    ]
     return markdown_table(["warm search", "n", "p50 ms", "p95 ms"], rows)
 
 
 def changes(questions: Sequence[Question], before: Ranks, after: Ranks) -> str:
-    """What moved since an earlier run, question by question, with gains and losses within the prompt's pages and how likely chance is."""
+    """What moved since an earlier run, question by question, with gains and losses within the prompt's
+    pages and how likely chance is.
+    """
     parts = []
     for scope in after:
         old, new = before.get(scope, {}).get(WHOLE, {}), after[scope][WHOLE]
-        moved = [question for question in questions if question.id in old and question.id in new and old[question.id] != new[question.id]]
-        gained = sum(hits_within(IN_PROMPT, [new[one.id]]) > hits_within(IN_PROMPT, [old[one.id]]) for one in moved)
-        lost = sum(hits_within(IN_PROMPT, [new[one.id]]) < hits_within(IN_PROMPT, [old[one.id]]) for one in moved)
+        moved = [
+            question
+            for question in questions
+            if question.id in old and question.id in new and old[question.id] != new[question.id]
+        ]
+        gained = sum(
+            hits_within(IN_PROMPT, [new[one.id]]) > hits_within(IN_PROMPT, [old[one.id]]) for one in moved
+        )
+        lost = sum(
+            hits_within(IN_PROMPT, [new[one.id]]) < hits_within(IN_PROMPT, [old[one.id]]) for one in moved
+        )
         better = [one for one in moved if _depth(new[one.id]) < _depth(old[one.id])]
-        rows = [[one.id, _place(old[one.id]), _place(new[one.id]), "better" if one in better else "worse", one.text[:90]] for one in moved]
+        rows = [
+            [
+                one.id,
+                _place(old[one.id]),
+                _place(new[one.id]),
+                "better" if one in better else "worse",
+                one.text[:90],
+            ]
+            for one in moved
+        ]
         rows.sort(key=lambda row: (row[3], row[0]))
         parts.append(
-            f"### Since the run before: {scope}\n\n{len(better)} better, {len(moved) - len(better)} worse of {len(old.keys() & new.keys())};"
-            f" within the first {IN_PROMPT}: {gained} gained, {lost} lost (sign test p = {sign_test(gained, lost):.3f})."
+            f"### Since the run before: {scope}\n\n{len(better)} better, {len(moved) - len(better)} "
+            f"worse of {len(old.keys() & new.keys())};"
+            f" within the first {IN_PROMPT}: {gained} gained, {lost} lost (sign test p = "
+            f"{sign_test(gained, lost):.3f})."
             + ("\n\n" + markdown_table(["question", "before", "now", "", ""], rows) if rows else "")
         )
     return "\n\n".join(parts)

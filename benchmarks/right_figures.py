@@ -1,11 +1,13 @@
 """How many right figures of answers the number checks doubt, with the reason for each doubt.
 
-Run: python benchmarks/right_figures.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER] [--answers FILE] [--seed 1]
-[--most 200]. Asks every answerable question through the service and draws figures of the answers, and of the answers written in --answers (JSON
-lines with "question", "answer", "sources": key -> document and page, and "right"), evenly by seed.
+Run: python benchmarks/right_figures.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store
+FOLDER] [--answers FILE] [--seed 1] [--most 200]. Asks every answerable question through the service and draws
+figures of the answers, and of the answers written in --answers (JSON lines with "question", "answer",
+"sources": key -> document and page, and "right"), evenly by seed.
 
-Right: the digits stand, between blanks or signs, in words that the answer quotes from the page it cites for them; in a written answer, on the page
-cited, in a sentence that reckons nothing. The judge compares strings alone: it shares no number reader with the product, and knows no scale or period.
+Right: the digits stand, between blanks or signs, in words that the answer quotes from the page it cites for
+them; in a written answer, on the page cited, in a sentence that reckons nothing. The judge compares strings
+alone: it shares no number reader with the product, and knows no scale or period.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import answer_to, opened  # noqa: E402
-from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.questions import STORE, load_questions, only_answerable  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.citation_spans import check_answer  # noqa: E402
-from chatbot.records import FINE, Answer, Exchange, Hit, NumberCheck, Prompt  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
+from benchmarks.asking import answer_to, opened
+from benchmarks.intervals import share_cell
+from benchmarks.questions import STORE, load_questions, only_answerable
+from benchmarks.tables import markdown_table
+from chatbot.answer.citations.citation_spans import check_answer
+from chatbot.records import FINE, Answer, Exchange, Hit, NumberCheck, Prompt
+from chatbot.service import Chatbot
 
 __all__ = ["RightFigure", "draw", "is_printed_in", "of_answer", "of_written", "prompt_of", "report"]
 
@@ -37,14 +39,20 @@ RUN = "7f3a"
 _DIGITS = re.compile(r"[0-9](?:[0-9,.]*[0-9])?")
 _KEY = re.compile(r"\[(S[0-9]+)\]")
 _RECKONS = re.compile(
-    r"[=÷×≈√+/]|\b(?:average|difference|differ|less than|more than|minus|plus|divided|times|total of|ratio|share|about|roughly)\b", re.IGNORECASE
+    (
+        r"[=÷×≈√+/]|\b(?:average|difference|differ|less than|more than|minus|plus|divided|times|total of"
+        r"|ratio|share|about|roughly)\b"
+    ),
+    re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z*\-])|\n+")
 
 
 @dataclass(frozen=True, slots=True)
 class RightFigure:
-    """A figure that a judge found on the page cited for it, as the product checked it. kind: "extractive" or the set of a written answer."""
+    """A figure that a judge found on the page cited for it, as the product checked it. kind: "extractive"
+    or the set of a written answer.
+    """
 
     kind: str
     question: str
@@ -58,14 +66,22 @@ class RightFigure:
 
 
 def is_printed_in(figure: str, text: str) -> bool:
-    """Whether the digits of a figure, with their points and commas, stand in a text and are no part of longer ones."""
+    """Whether the digits of a figure, with their points and commas, stand in a text and are no part of
+    longer ones.
+    """
     found = _DIGITS.search(figure)
-    return found is not None and re.search(rf"(?<![0-9])(?<![0-9][.,]){re.escape(found[0])}(?![0-9]|[.,][0-9])", text) is not None
+    return (
+        found is not None
+        and re.search(rf"(?<![0-9])(?<![0-9][.,]){re.escape(found[0])}(?![0-9]|[.,][0-9])", text) is not None
+    )
 
 
 def _stands_in(figure: str, sentence: str) -> bool:
     """Whether a sentence has the figure as it was read, and not with a scale behind it."""
-    return re.search(rf"{re.escape(figure)}(?!\w|[.,][0-9]|\s(?:thousand|million|billion|crore|lakh))", sentence) is not None
+    return (
+        re.search(rf"{re.escape(figure)}(?!\w|[.,][0-9]|\s(?:thousand|million|billion|crore|lakh))", sentence)
+        is not None
+    )
 
 
 def of_answer(question: str, answer: Answer) -> Iterator[RightFigure]:
@@ -83,19 +99,35 @@ def of_written(row: Mapping[str, Any], chatbot: Chatbot) -> Iterator[RightFigure
         return
     prompt, text = laid_out
     sources, checks = prompt.sources, check_answer(text, prompt)[2]
-    sentences = [one for one in _SENTENCE.split(row["answer"]) if _KEY.search(one) and not _RECKONS.search(one)]
+    sentences = [
+        one for one in _SENTENCE.split(row["answer"]) if _KEY.search(one) and not _RECKONS.search(one)
+    ]
     for check in checks:
         for sentence in sentences:
-            pages = [sources[f"{key}-{RUN}"].page_text for key in _KEY.findall(sentence) if f"{key}-{RUN}" in sources]
+            pages = [
+                sources[f"{key}-{RUN}"].page_text
+                for key in _KEY.findall(sentence)
+                if f"{key}-{RUN}" in sources
+            ]
             tells = sum(map(str.isdigit, check.text)) > 1  # one digit stands on any page, and numbers items
-            if tells and _stands_in(check.text, sentence) and any(is_printed_in(check.text, page) for page in pages):
+            if (
+                tells
+                and _stands_in(check.text, sentence)
+                and any(is_printed_in(check.text, page) for page in pages)
+            ):
                 yield RightFigure(row["set"], row["question"], row["answer"], check)
                 break
 
 
 def prompt_of(row: Mapping[str, Any], chatbot: Chatbot) -> tuple[Prompt, str] | None:
-    """The prompt that a written answer had, and the answer with whole keys; None where a page of it is not there."""
-    sources = {f"{key}-{RUN}": hit for key, of in row["sources"].items() if (hit := _source(chatbot, of["document"], of["page"]))}
+    """The prompt that a written answer had, and the answer with whole keys; None where a page of it is not
+    there.
+    """
+    sources = {
+        f"{key}-{RUN}": hit
+        for key, of in row["sources"].items()
+        if (hit := _source(chatbot, of["document"], of["page"]))
+    }
     if len(sources) < len(row["sources"]):
         return None
     exchanges = tuple(Exchange(one["user"], one["assistant"]) for one in row.get("history", ()))
@@ -115,7 +147,15 @@ def _source(chatbot: Chatbot, name: str, number: int) -> Hit | None:
     where = (name, version, number, page.label, page.label_source, page.method, page.confidence, "")
     tables = catalog.tables(version, number).get(number, ())
     kinds = chatbot.library.page_kinds(version).get(number, ())
-    return Hit(*where, text=page.text, page_text=page.text, body=page.body, context=chunk.context if chunk else "", tables=tables, kinds=kinds)
+    return Hit(
+        *where,
+        text=page.text,
+        page_text=page.text,
+        body=page.body,
+        context=chunk.context if chunk else "",
+        tables=tables,
+        kinds=kinds,
+    )
 
 
 def draw(figures: Sequence[RightFigure], *, seed: int, most: int) -> list[RightFigure]:
@@ -127,32 +167,64 @@ def draw(figures: Sequence[RightFigure], *, seed: int, most: int) -> list[RightF
 
 def report(drawn: Sequence[RightFigure]) -> str:
     """The table by kind, and each doubted figure with its reason."""
-    kinds = {kind: [one for one in drawn if one.kind == kind] for kind in sorted({one.kind for one in drawn})} | {"all": list(drawn)}
+    kinds = {
+        kind: [one for one in drawn if one.kind == kind] for kind in sorted({one.kind for one in drawn})
+    } | {"all": list(drawn)}
     rows = [
-        (kind, len(some), sum(one.doubted for one in some), share_cell(sum(one.doubted for one in some), len(some))) for kind, some in kinds.items()
+        (
+            kind,
+            len(some),
+            sum(one.doubted for one in some),
+            share_cell(sum(one.doubted for one in some), len(some)),
+        )
+        for kind, some in kinds.items()
     ]
-    doubts = [f"- {one.check.text}: {one.check.status}, {one.check.reason}\n  {one.question}" for one in drawn if one.doubted]
+    doubts = [
+        f"- {one.check.text}: {one.check.status}, {one.check.reason}\n  {one.question}"
+        for one in drawn
+        if one.doubted
+    ]
     return "\n\n".join([markdown_table(("right figures", "n", "doubted", "share (95 %)"), rows), *doubts])
 
 
 def main() -> int:
     """Ask, draw and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--questions", type=Path, nargs="+", required=True, help="files of questions")
-    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="the folder of the PDFs of each, in the same order")
-    parser.add_argument("--store", type=Path, default=STORE, help="where the indexes are kept between runs (default %(default)s)")
+    parser.add_argument(
+        "--documents",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="the folder of the PDFs of each, in the same order",
+    )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=STORE,
+        help="where the indexes are kept between runs (default %(default)s)",
+    )
     parser.add_argument("--answers", type=Path, help="written answers")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=200)
     given = parser.parse_args()
-    written = [json.loads(line) for line in given.answers.read_text("utf-8").splitlines()] if given.answers else []
+    written = (
+        [json.loads(line) for line in given.answers.read_text("utf-8").splitlines()] if given.answers else []
+    )
     figures: list[RightFigure] = []
     for path, folder in zip(given.questions, given.documents, strict=True):
         questions = load_questions(path, folder)
         with opened(questions, given.store) as chatbot:
             for question in only_answerable(questions.questions):
                 figures += of_answer(question.text, answer_to(chatbot, question, question.names))
-            figures += [one for row in written if row["right"] and row["set"] != "planted" for one in of_written(row, chatbot)]
+            figures += [
+                one
+                for row in written
+                if row["right"] and row["set"] != "planted"
+                for one in of_written(row, chatbot)
+            ]
     print(report(draw(figures, seed=given.seed, most=given.most)))
     return 0
 

@@ -2,7 +2,8 @@
 
     echo '{"text": "It fell. It rose."}' | .venv-benchmarks/bin/python benchmarks/sentence_judge.py
 
-One JSON text a line; one JSON line answers each: {"ends": [offsets in the text]}. See benchmarks/quotations.py, which starts it.
+One JSON text a line; one JSON line answers each: {"ends": [offsets in the text]}. See
+benchmarks/quotations.py, which starts it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import warnings
 
 warnings.simplefilter("ignore")  # its patterns are older than the rules for writing them
 
-import pysbd  # type: ignore[import-not-found]  # noqa: E402
+import pysbd  # type: ignore[import-not-found]
 
 
 def ends(segmenter: pysbd.Segmenter, text: str) -> list[int]:

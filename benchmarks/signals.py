@@ -1,10 +1,13 @@
-"""How fast the search for news signals is, and how much of what comparing every event finds it finds too, on made events.
+"""How fast the search for news signals is, and how much of what comparing every event finds it finds too, on
+made events.
 
     python benchmarks/signals.py [--events 10000 100000] [--thresholds]
 
-The events are synthetic and named so: unit vectors of 384 numbers around topics, 67 events a topic, published evenly over a year, one or two signals
-each with a confidence spread over 0 to 1, and assets of which one is common (a third of the events), one rare (a fiftieth). Each kind of search is
-the function search_memory_events with all its filters, three rows wanted, as a recall asks it; times are of the call from this process, warm. With
+The events are synthetic and named so: unit vectors of 384 numbers around topics, 67 events a topic, published
+evenly over a year, one or two signals each with a confidence spread over 0 to 1, and assets of which one is
+common (a third of the events), one rare (a fiftieth). Each kind of search is the function
+search_memory_events with all its filters, three rows wanted, as a recall asks it; times are of the call from
+this process, warm. With
 --thresholds the cosine of the embedded model between made news and questions about them, from which its threshold was taken.
 """
 
@@ -27,11 +30,11 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer  # noqa: E402
-from chatbot.memory.signals.events import vector_text  # noqa: E402
-from chatbot.memory.signals.schema import migrate  # noqa: E402
-from chatbot.settings import MULTILINGUAL  # noqa: E402
+from benchmarks.tables import markdown_table
+from chatbot.memory.signals.embedded_postgres import EmbeddedServer
+from chatbot.memory.signals.events import vector_text
+from chatbot.memory.signals.schema import migrate
+from chatbot.settings import MULTILINGUAL
 
 if TYPE_CHECKING:
     import psycopg
@@ -45,7 +48,8 @@ DIMENSION, PER_TOPIC, QUERIES, WANTED = 384, 67, 200, 3
 THRESHOLD = 0.4
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 YEAR = 365 * 24
-# Of the whole deviation from a topic, so that the cosine of two events of one topic is about 0.6, as of news on one matter.
+# Of the whole deviation from a topic, so that the cosine of two events of one topic is about 0.6, as of news
+# on one matter.
 SPREAD = 0.8
 
 
@@ -73,7 +77,9 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Of one kind of search. recall: share of exactly found events found. p50, p95: milliseconds. rows: mean found."""
+    """Of one kind of search. recall: share of exactly found events found. p50, p95: milliseconds. rows:
+    mean found.
+    """
 
     kind: Kind
     recall: float
@@ -86,7 +92,9 @@ def vectors(number: int, topics: int, seed: int) -> NDArray[np.float32]:
     """Unit rows around topics, which are the same for every seed."""
     centres = np.random.default_rng(0).normal(size=(topics, DIMENSION)).astype(np.float32)
     random = np.random.default_rng(seed)
-    rows = centres[random.integers(topics, size=number)] + SPREAD * random.normal(size=(number, DIMENSION)).astype(np.float32)
+    rows = centres[random.integers(topics, size=number)] + SPREAD * random.normal(
+        size=(number, DIMENSION)
+    ).astype(np.float32)
     unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit
 
@@ -107,11 +115,14 @@ def fill(connection: Connection, events: int) -> float:
         copy.set_types(["text", "text", "text", "text", "timestamptz", "vector", "text"])
         for number, vector in enumerate(vectors(events, max(1, events // PER_TOPIC), 1)):
             at = NOW - timedelta(hours=float(random.uniform(0, YEAR)))
-            copy.write_row(("synthetic", str(number), f"made event {number}", str(number), at, vector, "vector"))
+            copy.write_row(
+                ("synthetic", str(number), f"made event {number}", str(number), at, vector, "vector")
+            )
     for analyser, share in (("first", 1), ("second", 2)):
         connection.execute(
             """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser)
-            SELECT id, 'made', ARRAY[CASE mod(id, 3) WHEN 0 THEN 'Common' ELSE 'other' END, CASE mod(id, 50) WHEN 0 THEN 'Rare' ELSE 'a' END],
+            SELECT id, 'made', ARRAY[CASE mod(id, 3) WHEN 0 THEN 'Common' ELSE 'other' END, CASE mod(id,
+            50) WHEN 0 THEN 'Rare' ELSE 'a' END],
             'observe', random(), %s FROM news_events WHERE mod(id, %s) = 0""",
             [analyser, share],
         )
@@ -123,12 +134,16 @@ def fill(connection: Connection, events: int) -> float:
 
 
 def measure(connection: Connection, events: int, kind: Kind, *, queries: int = QUERIES) -> Measured:
-    """Search for as many made questions, each near a topic, and compare with what comparing every event finds."""
+    """Search for as many made questions, each near a topic, and compare with what comparing every event
+    finds.
+    """
     asked = [vector_text(one) for one in vectors(queries + 5, max(1, events // PER_TOPIC), 2)]
     found, times = [], []
     for text in asked:
         started = time.perf_counter()
-        rows = connection.execute("SELECT news_event_id FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)", _given(text, kind)).fetchall()
+        rows = connection.execute(
+            "SELECT news_event_id FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)", _given(text, kind)
+        ).fetchall()
         times.append((time.perf_counter() - started) * 1_000)
         found.append([row[0] for row in rows])
     shares = []
@@ -137,7 +152,13 @@ def measure(connection: Connection, events: int, kind: Kind, *, queries: int = Q
         if right:
             shares.append(len(set(right) & set(got)) / len(right))
     p50, p95 = np.percentile(times[5:], [50, 95])
-    return Measured(kind, float(np.mean(shares)) if shares else 1.0, float(p50), float(p95), float(np.mean([len(one) for one in found[5:]])))
+    return Measured(
+        kind,
+        float(np.mean(shares)) if shares else 1.0,
+        float(p50),
+        float(p95),
+        float(np.mean([len(one) for one in found[5:]])),
+    )
 
 
 def report(sizes: tuple[int, ...] = SIZES) -> None:
@@ -146,12 +167,25 @@ def report(sizes: tuple[int, ...] = SIZES) -> None:
         with _server() as connection:
             seconds = fill(connection, events)
             print(
-                f"{events:,} synthetic events of {DIMENSION} numbers, filled and indexed in {seconds:.0f} s; {QUERIES} questions a row, threshold {THRESHOLD}:\n"
+                f"{events:,} synthetic events of {DIMENSION} numbers, filled and indexed in "
+                f"{seconds:.0f} s; {QUERIES} questions a row, threshold {THRESHOLD}:\n"
             )
             rows = [measure(connection, events, kind) for kind in KINDS]
             heads = ["Search", "Recall against exact", "p50 ms", "p95 ms", "Rows"]
             print(
-                markdown_table(heads, [[one.kind.name, f"{one.recall:.3f}", f"{one.p50:.1f}", f"{one.p95:.1f}", f"{one.rows:.1f}"] for one in rows]),
+                markdown_table(
+                    heads,
+                    [
+                        [
+                            one.kind.name,
+                            f"{one.recall:.3f}",
+                            f"{one.p50:.1f}",
+                            f"{one.p95:.1f}",
+                            f"{one.rows:.1f}",
+                        ]
+                        for one in rows
+                    ],
+                ),
                 "\n",
             )
 
@@ -164,10 +198,22 @@ def _exact(connection: Connection, text: str, kind: Kind) -> list[int]:
     with connection.transaction():
         connection.execute("SET LOCAL enable_indexscan = off")
         rows = connection.execute(
-            """SELECT e.id FROM news_events e WHERE e.published_at BETWEEN %s AND %s AND 1 - (e.embedding <=> %s::vector) >= %s
-            AND EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id AND s.confidence >= %s AND (%s = '' OR s.assets_folded @> ARRAY[upper(%s)]))
+            """SELECT e.id FROM news_events e WHERE e.published_at BETWEEN %s AND %s AND 1 - (e.embedding <=>
+                %s::vector) >= %s
+            AND EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id AND s.confidence >= %s AND (%s
+            = '' OR s.assets_folded @> ARRAY[upper(%s)]))
             ORDER BY (e.embedding <=> %s::vector) + 0 LIMIT %s""",
-            [NOW - timedelta(hours=kind.hours), NOW, text, THRESHOLD, kind.confidence, kind.asset, kind.asset, text, WANTED],
+            [
+                NOW - timedelta(hours=kind.hours),
+                NOW,
+                text,
+                THRESHOLD,
+                kind.confidence,
+                kind.asset,
+                kind.asset,
+                text,
+                WANTED,
+            ],
         ).fetchall()
     return [int(row[0]) for row in rows]
 
@@ -186,7 +232,8 @@ def _server() -> Iterator[Connection]:
             server.stop()
 
 
-NEWS = """The European Central Bank lowered its deposit rate by 25 basis points to 3.0%, citing slowing inflation in the euro area.
+NEWS = """The European Central Bank lowered its deposit rate by 25 basis points to 3.0%, citing slowing \
+inflation in the euro area.
 Bitcoin rose above 100,000 dollars for the first time as spot ETFs recorded record inflows.
 A large crypto exchange said hackers stole 230 million dollars from one of its wallets and halted withdrawals.
 Brent crude fell 3% after OPEC+ agreed to raise output from January.
@@ -242,19 +289,29 @@ LEAST = {"": (0.3, 0.34, 0.37, 0.4, 0.45, 0.5), MULTILINGUAL: (0.8, 0.81, 0.82, 
 
 
 def thresholds() -> str:
-    """What each least cosine finds with the embedded model that the settings name: of the questions' own news, of other news, and for questions on policies."""
+    """What each least cosine finds with the embedded model that the settings name: of the questions' own
+    news, of other news, and for questions on policies.
+    """
     from chatbot.models.embedders import local_embedder
     from chatbot.settings import load_settings
 
     settings = load_settings()
     embedder = local_embedder(settings)
     told = embedder.embed(NEWS)
-    likeness, policy = embedder.embed(list(ABOUT), query=True) @ told.T, (embedder.embed(POLICY, query=True) @ told.T).max(axis=1)
+    likeness, policy = (
+        embedder.embed(list(ABOUT), query=True) @ told.T,
+        (embedder.embed(POLICY, query=True) @ told.T).max(axis=1),
+    )
     own = np.zeros_like(likeness, bool)
     own[np.arange(len(ABOUT)), list(ABOUT.values())] = True
-    shares = [(least, *((values >= least).mean() for values in (likeness[own], likeness[~own], policy))) for least in LEAST[settings.embedding_model]]
+    shares = [
+        (least, *((values >= least).mean() for values in (likeness[own], likeness[~own], policy)))
+        for least in LEAST[settings.embedding_model]
+    ]
     heads = ["Least cosine", "Own news found", "Other news", "Policy questions with any"]
-    return markdown_table(heads, [[f"{least:.2f}", *(f"{share:.0%}" for share in rest)] for least, *rest in shares])
+    return markdown_table(
+        heads, [[f"{least:.2f}", *(f"{share:.0%}" for share in rest)] for least, *rest in shares]
+    )
 
 
 def main() -> int:

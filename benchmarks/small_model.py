@@ -1,11 +1,13 @@
 """What a small real model makes of the prompt: whether it cites, and what of that stands on the pages.
 
-Run: python benchmarks/small_model.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER] [--count 60] [--log FILE.jsonl]
-The model is the environment's (FINPOLICY_CHAT_MODEL, OPENAI_BASE_URL), such as tests/language_model.py with a file of one's own serves. As many answerable
-questions of each file, about one document, at even distances. --log: a line for each answer as it comes, what the model wrote among it; a second run goes on
-behind its last line.
+Run: python benchmarks/small_model.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store
+FOLDER] [--count 60] [--log FILE.jsonl] The model is the environment's (FINPOLICY_CHAT_MODEL,
+OPENAI_BASE_URL), such as tests/language_model.py with a file of one's own serves. As many answerable
+questions of each file, about one document, at even distances. --log: a line for each answer as it comes, what
+the model wrote among it; a second run goes on behind its last line.
 
-Keys: of the statements of its answers, those with a key of the model's own. Right: one of the question's values stands in the answer.
+Keys: of the statements of its answers, those with a key of the model's own. Right: one of the question's
+values stands in the answer.
 """
 
 from __future__ import annotations
@@ -22,21 +24,25 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import opened  # noqa: E402
-from benchmarks.questions import STORE, Question, load_questions, only_answerable  # noqa: E402
-from benchmarks.scores import has_value  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.asking.answering import NOTHING_FOUND  # noqa: E402
-from chatbot.asking.question import Ask  # noqa: E402
-from chatbot.records import FINE, Answer, Token  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
+from benchmarks.asking import opened
+from benchmarks.questions import STORE, Question, load_questions, only_answerable
+from benchmarks.scores import has_value
+from benchmarks.tables import markdown_table
+from chatbot.asking.answering import NOTHING_FOUND
+from chatbot.asking.question import Ask
+from chatbot.records import FINE, Answer, Token
+from chatbot.service import Chatbot
 
 __all__ = ["asked", "chosen", "report"]
 
 
 def chosen(questions: Sequence[Question], count: int) -> list[Question]:
     """So many of the answerable ones about one document, at even distances."""
-    some = [one for one in only_answerable(questions) if len(one.names or (one.document,)) == 1 and one.document and not one.history]
+    some = [
+        one
+        for one in only_answerable(questions)
+        if len(one.names or (one.document,)) == 1 and one.document and not one.history
+    ]
     return [some[at * len(some) // count] for at in range(min(count, len(some)))]
 
 
@@ -63,7 +69,8 @@ def asked(chatbot: Chatbot, question: Question) -> dict[str, Any]:
         "citations": [sum(one.verified for one in answer.citations), len(answer.citations)],
         "figures": [sum(one.status in FINE for one in answer.numbers), len(answer.numbers)],
         "right": has_value(question.values, answer.text) if question.values else None,
-        "gold": answer.prompt is not None and any(hit.page in question.pages for hit in answer.prompt.sources.values()),
+        "gold": answer.prompt is not None
+        and any(hit.page in question.pages for hit in answer.prompt.sources.values()),
     }
 
 
@@ -76,18 +83,36 @@ def report(rows: Sequence[Mapping[str, Any]]) -> str:
         ("questions", len(rows), ""),
         ("answered by the model", len(said), ""),
         ("failed", sum(bool(row["failed"]) for row in rows), ""),
-        ("statements with a key of its own", statements["cited"], _of(statements["cited"], statements.total())),
-        ("… with a key that the check found", statements["cited_by_check"], _of(statements["cited_by_check"], statements.total())),
-        ("… that no page supports", statements["unsupported"], _of(statements["unsupported"], statements.total())),
+        (
+            "statements with a key of its own",
+            statements["cited"],
+            _of(statements["cited"], statements.total()),
+        ),
+        (
+            "… with a key that the check found",
+            statements["cited_by_check"],
+            _of(statements["cited_by_check"], statements.total()),
+        ),
+        (
+            "… that no page supports",
+            statements["unsupported"],
+            _of(statements["unsupported"], statements.total()),
+        ),
         *((f"{what} verified", *_sum(said, what)) for what in ("citations", "figures")),
-        ("right values", sum(row["right"] for row in valued), _of(sum(row["right"] for row in valued), len(valued))),
+        (
+            "right values",
+            sum(row["right"] for row in valued),
+            _of(sum(row["right"] for row in valued), len(valued)),
+        ),
         ("median seconds", sorted(row["seconds"] for row in rows)[len(rows) // 2] if rows else 0, ""),
     ]
     return markdown_table(("", "n", "share"), lines)
 
 
 def _of_model(row: Mapping[str, Any]) -> Counter[str]:
-    """The statements of the model: where nothing of it was found, those that are cited are the documents' own words, which come first."""
+    """The statements of the model: where nothing of it was found, those that are cited are the documents'
+    own words, which come first.
+    """
     found = Counter[str](row["statements"])
     if any(notice.startswith(NOTHING_FOUND) for notice in row["notices"]):
         del found["cited"]
@@ -105,14 +130,31 @@ def _of(some: int, whole: int) -> str:
 
 def main() -> int:
     """Ask and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--questions", type=Path, nargs="+", required=True, help="files of questions")
-    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="the folder of the PDFs of each, in the same order")
-    parser.add_argument("--store", type=Path, default=STORE, help="where the indexes are kept between runs (default %(default)s)")
+    parser.add_argument(
+        "--documents",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="the folder of the PDFs of each, in the same order",
+    )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=STORE,
+        help="where the indexes are kept between runs (default %(default)s)",
+    )
     parser.add_argument("--count", type=int, default=60, help="questions in all (default %(default)s)")
     parser.add_argument("--log", type=Path, metavar="FILE.jsonl")
     given = parser.parse_args()
-    rows = [json.loads(line) for line in given.log.read_text("utf-8").splitlines()] if given.log and given.log.exists() else []
+    rows = (
+        [json.loads(line) for line in given.log.read_text("utf-8").splitlines()]
+        if given.log and given.log.exists()
+        else []
+    )
     for row in _ask_all(given, {row["id"] for row in rows}):
         rows.append(row)
         if given.log:

@@ -1,14 +1,16 @@
-"""How long people wait: an addition until it can be searched, a search from a cold start, a search in a warm process.
+"""How long people wait: an addition until it can be searched, a search from a cold start, a search in a warm
+process.
 
     python benchmarks/speed.py [--documents FOLDER] [--runs 7] [--large 100000] [--store FOLDER]
 
-Times are given beside a peer measured in the same run (`import chromadb`, the largest part of any program on Chroma), because
-machines differ and are noisy. Without --documents the corpus is made here: 20 documents of 150 pages, 14,500 chunks. Their
-vectors are then random unit vectors, since finding the nearest costs the same whatever they mean; queries are embedded for real.
+Times are given beside a peer measured in the same run (`import chromadb`, the largest part of any program on
+Chroma), because machines differ and are noisy. Without --documents the corpus is made here: 20 documents of
+150 pages, 14,500 chunks. Their vectors are then random unit vectors, since finding the nearest costs the same
+whatever they mean; queries are embedded for real.
 
-With --large N there are N chunks of made text instead, stored without a PDF, and searches in a warm process alone are measured. Their words are drawn by
-Zipf's law from 60,000, of which no less than 50,000 should come to stand in the keyword index;
-where they do not, it says so. --store keeps what was made for the next run.
+With --large N there are N chunks of made text instead, stored without a PDF, and searches in a warm process
+alone are measured. Their words are drawn by Zipf's law from 60,000, of which no less than 50,000 should come
+to stand in the keyword index; where they do not, it says so. --store keeps what was made for the next run.
 
 Goals, 95 of 100 searches on two cores (milliseconds):
 
@@ -40,22 +42,32 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from chatbot.models.embedders import Embedder, make_embedder  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
-from chatbot.settings import Settings  # noqa: E402
-from chatbot.store.library import Library, Upload  # noqa: E402
-from ingestion.document import DocumentReading  # noqa: E402
-from ingestion.records import DocumentInfo, Page  # noqa: E402
+from chatbot.models.embedders import Embedder, make_embedder
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Library, Upload
+from ingestion.document import DocumentReading
+from ingestion.records import DocumentInfo, Page
 
-# Words of budgets and filings, drawn with Zipf's weights, so that some are in every chunk and some in few, as in real text.
-WORDS = """budget revenue expenditure deficit debt fiscal policy government ministry programme capital current transfer grant tax duty excise income
-corporate interest payment loan bond maturity yield inflation growth forecast estimate revised outturn reserve contingency rule ceiling anchor target
-ratio output employment pension health education defence infrastructure municipal council audit procurement tender contract supplier asset liability
-equity goodwill inventory receivable payable depreciation amortisation impairment dividend share earnings segment operating margin cash flow statement
-balance sheet note disclosure risk exposure hedge currency commodity energy transition climate subsidy""".split()
-QUERIES = ["What is the deficit ceiling?", "capital expenditure of the health ministry in 2024", "How much interest was paid on government bonds?"]
+# Words of budgets and filings, drawn with Zipf's weights, so that some are in every chunk and some in few, as
+# in real text.
+WORDS = """
+    budget revenue expenditure deficit debt fiscal policy government ministry programme capital current
+    transfer grant tax duty excise income corporate interest payment loan bond maturity yield inflation
+    growth forecast estimate revised outturn reserve contingency rule ceiling anchor target ratio output
+    employment pension health education defence infrastructure municipal council audit procurement tender
+    contract supplier asset liability equity goodwill inventory receivable payable depreciation
+    amortisation impairment dividend share earnings segment operating margin cash flow statement balance
+    sheet note disclosure risk exposure hedge currency commodity energy transition climate subsidy
+""".split()
+QUERIES = [
+    "What is the deficit ceiling?",
+    "capital expenditure of the health ministry in 2024",
+    "How much interest was paid on government bonds?",
+]
 PAGES, LINES, DOCUMENTS = 150, 44, 20
-# Of the made text of a large store: words to draw from, those that must come to stand in it, and those of a page.
+# Of the made text of a large store: words to draw from, those that must come to stand in it, and those of a
+# page.
 VOCABULARY, DISTINCT, WORDS_A_PAGE = 60_000, 50_000, 480
 
 
@@ -113,7 +125,12 @@ def measure_addition(path: Path, home: Path, runs: int) -> None:
     for run in range(max(3, runs // 2)):
         environment = {**os.environ, "FINPOLICY_HOME": str(home / str(run))}
         process = subprocess.run(
-            [sys.executable, "-m", "chatbot", "add", path, "--json"], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+            [sys.executable, "-m", "chatbot", "add", path, "--json"],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         seconds.append(json.loads(process.stdout)["searchable_seconds"])
     report("a 150-page filing searchable after", seconds)
@@ -143,13 +160,22 @@ def fill(home: Path, paths: Sequence[Path], *, real: bool) -> None:
     embedder = make_embedder(settings)
     with Chatbot(settings, embedder=embedder if real else RandomPassages(embedder)) as chatbot:
         started = time.perf_counter()
-        failed = [result.document for result in chatbot.add([Upload(path) for path in paths]) if result.status == "failed"]
+        failed = [
+            result.document
+            for result in chatbot.add([Upload(path) for path in paths])
+            if result.status == "failed"
+        ]
         chunks = sum(row.chunks for row in chatbot.documents())
-        print(f"{len(paths)} documents, {chunks:,} chunks, added in {time.perf_counter() - started:.0f} s, failed: {failed or 'none'}")
+        print(
+            f"{len(paths)} documents, {chunks:,} chunks, added in {time.perf_counter() - started:.0f} "
+            f"s, failed: {failed or 'none'}"
+        )
 
 
 def fill_large(home: Path, chunks: int) -> None:
-    """Add documents of made text until there are so many chunks; a store that has them already is taken as it is."""
+    """Add documents of made text until there are so many chunks; a store that has them already is taken as
+    it is.
+    """
     settings = Settings(home=home)
     draw, words = np.random.default_rng(1), made_words()
     weights = 1 / np.arange(1, len(words) + 1)
@@ -161,13 +187,20 @@ def fill_large(home: Path, chunks: int) -> None:
                 break
             drawn = draw.choice(words, (PAGES, WORDS_A_PAGE), p=weights / weights.sum())
             seen.update(drawn.flat)
-            pages = tuple(Page(page, " ".join(row) + ".", str(page), "printed") for page, row in enumerate(drawn, 1))
+            pages = tuple(
+                Page(page, " ".join(row) + ".", str(page), "printed") for page, row in enumerate(drawn, 1)
+            )
             taken = library.adding.take(BytesIO(f"{number}".encode()), f"report_{number}.pdf")
-            made += library.adding.store(taken, DocumentReading(DocumentInfo(len(pages), None, (), False), pages)).chunks
+            made += library.adding.store(
+                taken, DocumentReading(DocumentInfo(len(pages), None, (), False), pages)
+            ).chunks
         library.resume()
         few = bool(seen) and sum(library.indexes.keywords.frequency(word) > 0 for word in seen) < DISTINCT
         print(
-            f"{len(library.catalog.documents())} documents, {made:,} chunks, added in {time.perf_counter() - started:.0f} s",
+            (
+                f"{len(library.catalog.documents())} documents, {made:,} chunks, added in "
+                f"{time.perf_counter() - started:.0f} s"
+            ),
             "too few words!" if few else "",
         )
 
@@ -193,7 +226,11 @@ def measure_cold(home: Path, runs: int) -> None:
         ours.append(timed([sys.executable, "-m", "chatbot", "search", QUERIES[0]], environment))
     report("cold search of all documents", ours)
     report("import chromadb alone", peer)
-    print(f"cold search / import chromadb: {statistics.median(a / b for a, b in zip(ours, peer, strict=True)):.2f} (median of pairs, {runs} runs)")
+    print(
+        f"cold search / import chromadb: "
+        f"{statistics.median(a / b for a, b in zip(ours, peer, strict=True)):.2f} (median of pairs, "
+        f"{runs} runs)"
+    )
 
 
 def timed(command: Sequence[str], environment: dict[str, str]) -> float:
@@ -204,7 +241,9 @@ def timed(command: Sequence[str], environment: dict[str, str]) -> float:
 
 
 def measure_warm(home: Path, queries: Sequence[str] = QUERIES) -> None:
-    """Milliseconds of a search in a warm process, the query's embedding included, over all documents and within one."""
+    """Milliseconds of a search in a warm process, the query's embedding included, over all documents and
+    within one.
+    """
     with Chatbot(Settings(home=home)) as chatbot:
         names = [row.name for row in chatbot.documents()]
         scopes: dict[str, list[list[str]]] = {
@@ -226,7 +265,10 @@ def measure_warm(home: Path, queries: Sequence[str] = QUERIES) -> None:
 
 def report(what: str, seconds: Sequence[float]) -> None:
     """One line: median and range."""
-    print(f"{what}: {statistics.median(seconds):.2f} s (from {min(seconds):.2f} to {max(seconds):.2f}, {len(seconds)} runs)")
+    print(
+        f"{what}: {statistics.median(seconds):.2f} s (from {min(seconds):.2f} to {max(seconds):.2f}, "
+        f"{len(seconds)} runs)"
+    )
 
 
 if __name__ == "__main__":

@@ -13,11 +13,13 @@ Points = Sequence[tuple[float, float]]
 
 # Points of the drawing; fonts and strokes are chosen for it.
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, GAP = 860, 330, 56, 58, 46, 66
-# Stroke and class of each curve; colours that stand out on white and on near-black alike, the peer's broken where it lies on ours.
+# Stroke and class of each curve; colours that stand out on white and on near-black alike, the peer's broken
+# where it lies on ours.
 CURVES = (("#2f81f7", ""), ("#2da44e", ""), ("#a371f7", ""), ("#d9782b", "peer"))
 STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#57606a}.title{font-weight:600;font-size:13px}path{fill:none;stroke-width:2}"
-    ".grid{stroke:#8b949e;stroke-opacity:.25;stroke-width:1}.peer{stroke-dasharray:5 3}@media (prefers-color-scheme:dark){text{fill:#b1bac4}}"
+    ".grid{stroke:#8b949e;stroke-opacity:.25;stroke-width:1}.peer{stroke-dasharray:5 3}@media "
+    "(prefers-color-scheme:dark){text{fill:#b1bac4}}"
 )
 
 
@@ -31,7 +33,9 @@ class Panel:
 
 
 def ratios(ours: Sequence[float], peers: Sequence[float]) -> list[float]:
-    """Ours over the peer's, pair by pair. Raises ValueError where they do not pair or a peer's is not above 0."""
+    """Ours over the peer's, pair by pair. Raises ValueError where they do not pair or a peer's is not
+    above 0.
+    """
     if any(peer <= 0 for peer in peers):
         raise ValueError("a peer took no time")
     return [own / peer for own, peer in zip(ours, peers, strict=True)]
@@ -47,7 +51,9 @@ def spread(values: Sequence[float], *, digits: int = 2) -> list[str]:
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table with its first column to the left and the others to the right."""
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
 
 
 def plot(panels: Sequence[Panel]) -> str:
@@ -55,14 +61,20 @@ def plot(panels: Sequence[Panel]) -> str:
     width = (WIDTH - LEFT - GAP * (len(panels) - 1) - 16) / len(panels)
     drawn = [_panel(panel, LEFT + index * (width + GAP), width) for index, panel in enumerate(panels)]
     names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><style>{STYLE}</style>'
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'role="img"><style>{STYLE}</style>'
+    )
     return "\n".join([head, *_legend(names), *drawn, "</svg>", ""])
 
 
 def _legend(names: Sequence[str]) -> list[str]:
     lines, at = [], float(LEFT)
     for name, (colour, kind) in zip(names, CURVES, strict=False):
-        lines.append(f'<path class="{kind}" d="M{at:.0f} 14h22" stroke="{colour}"/><text x="{at + 28:.0f}" y="18">{_escaped(name)}</text>')
+        lines.append(
+            f'<path class="{kind}" d="M{at:.0f} 14h22" stroke="{colour}"/><text x="{at + 28:.0f}" '
+            f'y="18">{_escaped(name)}</text>'
+        )
         at += 28 + 6.4 * len(name) + 30
     return lines
 
@@ -87,11 +99,17 @@ def _panel(panel: Panel, left: float, width: float) -> str:
     for x in xs:
         parts.append(f'<path class="grid" d="M{across(x):.1f} {TOP}v{height}"/>')
         parts.append(f'<text x="{across(x):.1f}" y="{TOP + height + 18}" text-anchor="middle">{x:g}</text>')
-    parts.append(f'<text x="{left + width / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">{_escaped(panel.x_name)}</text>')
+    parts.append(
+        f'<text x="{left + width / 2:.0f}" y="{HEIGHT - 8}" '
+        f'text-anchor="middle">{_escaped(panel.x_name)}</text>'
+    )
     for points, (colour, kind) in zip(panel.curves.values(), CURVES, strict=False):
         places = [(f"{across(x):.1f}", f"{down(y):.1f}") for x, y in points]
         if places:
-            parts.append(f'<path class="{kind}" stroke="{colour}" d="M{" L".join(" ".join(place) for place in places)}"/>')
+            parts.append(
+                f'<path class="{kind}" stroke="{colour}" '
+                f'd="M{" L".join(" ".join(place) for place in places)}"/>'
+            )
         parts.extend(f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in places)
     return "\n".join(parts)
 

@@ -1,4 +1,6 @@
-"""Lays contexts of TAT-QA (Zhu et al., 2021: a table and the paragraphs around it) out as PDFs, the same for the same file; asks and judges nothing."""
+"""Lays contexts of TAT-QA (Zhu et al., 2021: a table and the paragraphs around it) out as PDFs, the same
+for the same file; asks and judges nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,15 @@ __all__ = ["load_contexts", "load_tatqa"]
 TAG = re.compile(r"</?[a-z]{1,8}>|&lt;/?[a-z]{1,8}&gt;")
 # Points.
 MARGIN, SIZE, LEADING, TABLE_SIZE = 56, 10, 13, 8
-# A cell longer than this many characters is set over several lines; a table has at most this many values beside its label.
+# A cell longer than this many characters is set over several lines; a table has at most this many values
+# beside its label.
 LONGEST_CELL = 60
 
 
 def load_tatqa(path: Path, folder: Path, *, sample: int, seed: int) -> QuestionSet:
-    """`sample` questions of the file, drawn by seed, each over the PDF of its own context, which is made in `folder`."""
+    """`sample` questions of the file, drawn by seed, each over the PDF of its own context, which is made
+    in `folder`.
+    """
     contexts: list[Mapping[str, Any]] = json.loads(path.read_text("utf-8"))
     pairs = [(question, context) for context in contexts for question in context["questions"]]
     drawn = random.Random(seed).sample(pairs, min(sample, len(pairs)))
@@ -34,12 +39,25 @@ def load_tatqa(path: Path, folder: Path, *, sample: int, seed: int) -> QuestionS
         name = f"context-{context['table']['uid'][:13]}.pdf"
         if name not in files:
             files[name] = _make_page(folder / name, context)
-        questions.append(Question(question["uid"], question["question"], name, (name,), frozenset({1}), kind=question["answer_type"]))
+        questions.append(
+            Question(
+                question["uid"],
+                question["question"],
+                name,
+                (name,),
+                frozenset({1}),
+                kind=question["answer_type"],
+            )
+        )
     return QuestionSet("tatqa", tuple(questions), tuple(files[name] for name in sorted(files)))
 
 
-def load_contexts(paths: Sequence[Path], folder: Path, *, most: int, seed: int) -> list[tuple[Mapping[str, Any], Path]]:
-    """Up to `most` contexts of some files, drawn by seed, each with the PDF of it, which is made in `folder`."""
+def load_contexts(
+    paths: Sequence[Path], folder: Path, *, most: int, seed: int
+) -> list[tuple[Mapping[str, Any], Path]]:
+    """Up to `most` contexts of some files, drawn by seed, each with the PDF of it, which is made in
+    `folder`.
+    """
     contexts = [context for path in paths for context in json.loads(path.read_text("utf-8"))]
     drawn = random.Random(seed).sample(contexts, min(most, len(contexts)))
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,15 +69,28 @@ def load_contexts(paths: Sequence[Path], folder: Path, *, most: int, seed: int) 
 
 
 def _make_page(path: Path, context: Mapping[str, Any]) -> Path:
-    """The first paragraph, the table, then the others: the order in which they stood around it is not told."""
+    """The first paragraph, the table, then the others: the order in which they stood around it is not
+    told.
+    """
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer
 
     style = ParagraphStyle("text", fontName="Times-Roman", fontSize=SIZE, leading=LEADING, alignment=4)
-    texts = [TAG.sub("", unescape(part["text"])) for part in sorted(context["paragraphs"], key=lambda part: part["order"])]
-    paragraphs: list[Any] = [part for text in texts for part in (Paragraph(escape(text), style), Spacer(1, LEADING))]
-    document = SimpleDocTemplate(str(path), pagesize=A4, invariant=1, title="", **dict.fromkeys(("leftMargin", "rightMargin", "topMargin"), MARGIN))
+    texts = [
+        TAG.sub("", unescape(part["text"]))
+        for part in sorted(context["paragraphs"], key=lambda part: part["order"])
+    ]
+    paragraphs: list[Any] = [
+        part for text in texts for part in (Paragraph(escape(text), style), Spacer(1, LEADING))
+    ]
+    document = SimpleDocTemplate(
+        str(path),
+        pagesize=A4,
+        invariant=1,
+        title="",
+        **dict.fromkeys(("leftMargin", "rightMargin", "topMargin"), MARGIN),
+    )
     document.build([*paragraphs[:2], _table(context["table"]["table"]), Spacer(1, LEADING), *paragraphs[2:]])
     return path
 
@@ -70,7 +101,13 @@ def _table(rows: Sequence[Sequence[str]]) -> Any:
     from reportlab.platypus import Paragraph, Table, TableStyle
 
     small = ParagraphStyle("cell", fontName="Times-Roman", fontSize=TABLE_SIZE, leading=TABLE_SIZE + 2)
-    cells = [[Paragraph(escape(cell), small) if at == 0 or len(cell) > LONGEST_CELL else cell for at, cell in enumerate(row)] for row in rows]
+    cells = [
+        [
+            Paragraph(escape(cell), small) if at == 0 or len(cell) > LONGEST_CELL else cell
+            for at, cell in enumerate(row)
+        ]
+        for row in rows
+    ]
     values = max(1, len(rows[0]) - 1)
     width = 480.0
     label = max(width * 0.28, width - values * 85)

@@ -1,4 +1,6 @@
-"""What may become of an odd PDF, by its category: pure judgements on what the command line said; runs nothing."""
+"""What may become of an odd PDF, by its category: pure judgements on what the command line said; runs
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["MOST_BYTES", "MOST_SECONDS", "Observed", "Outcome", "Row", "judge", "judge_batch", "judge_refusal", "observed"]
+__all__ = [
+    "MOST_BYTES",
+    "MOST_SECONDS",
+    "Observed",
+    "Outcome",
+    "Row",
+    "judge",
+    "judge_batch",
+    "judge_refusal",
+    "observed",
+]
 
 # What anyone may be kept waiting for one file, and what no process may pass, however hostile the file.
 MOST_SECONDS = 60.0
 MOST_BYTES = 1_500_000_000
 # Fewer characters in the whole file may be left out as no text at all.
 LEAST_TEXT = 5
-# Characters a page from which a text layer is a page's text, and below which some page of several must be without one.
+# Characters a page from which a text layer is a page's text, and below which some page of several must be
+# without one.
 GOOD_LAYER, NO_LAYER = 200, 20
 # Of the words of a file's true text that are searched for, so many must be found: OCR may miss some.
 FOUND_SHARE = 0.5
@@ -22,7 +35,9 @@ LONGEST_ERROR = 400
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table of odd PDFs. path: beside the table. pypdf, pdfium: what these libraries made of it; "" where unknown."""
+    """One line of a table of odd PDFs. path: beside the table. pypdf, pdfium: what these libraries made of
+    it; "" where unknown.
+    """
 
     path: str
     category: str
@@ -48,8 +63,8 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the command line said of one file; status "missing" where it said nothing. failed: pages. found: share of the words of
-    its true text that a search found, None where that text is not known."""
+    """What the command line said of one file; status "missing" where it said nothing. failed: pages. found:
+    share of the words of its true text that a search found, None where that text is not known."""
 
     status: str
     error: str = ""
@@ -63,7 +78,9 @@ class Outcome:
 
 
 def observed(text: str) -> Observed | None:
-    """ "ok pages=2 chars8=14 pageerr=..." taken apart; None for anything else, and for a file without pages."""
+    """ "ok pages=2 chars8=14 pageerr=..." taken apart; None for anything else, and for a file without
+    pages.
+    """
     match = re.match(r"ok pages=(\d+) chars8=(\d+)(.*)", text, re.S)
     if not match or match[1] == "0":
         return None
@@ -71,12 +88,16 @@ def observed(text: str) -> Observed | None:
 
 
 def judge(row: Row, outcome: Outcome) -> str:
-    """Why the outcome is not what a file of this category should have; "" where it is. Unknown categories may be added or refused."""
+    """Why the outcome is not what a file of this category should have; "" where it is. Unknown categories
+    may be added or refused.
+    """
     return _common(outcome) or _JUDGES.get(row.category, _either)(row, outcome)
 
 
 def judge_refusal(outcome: Outcome) -> str:
-    """The same for a protected file that was given no password: it must ask for one, and not be called damaged."""
+    """The same for a protected file that was given no password: it must ask for one, and not be called
+    damaged.
+    """
     if outcome.status != "failed":
         return f"without its password it was {outcome.status}"
     if "password" not in outcome.error.casefold():
@@ -87,7 +108,9 @@ def judge_refusal(outcome: Outcome) -> str:
 
 
 def judge_batch(code: int, outcomes: Sequence[Outcome], errors: str, peak: int) -> str:
-    """What was wrong with the process that added these. code: its exit code. errors: its stderr. peak: bytes of its largest process."""
+    """What was wrong with the process that added these. code: its exit code. errors: its stderr. peak:
+    bytes of its largest process.
+    """
     wanted = 1 if any(outcome.status == "failed" for outcome in outcomes) else 0
     if "Traceback" in errors:
         return "a traceback on stderr: " + errors.strip().splitlines()[-1][:LONGEST_ERROR]
@@ -103,7 +126,9 @@ def _common(outcome: Outcome) -> str:
         return "no line about this file"
     if outcome.seconds > MOST_SECONDS:
         return f"took {outcome.seconds:.0f} s, more than {MOST_SECONDS:.0f}"
-    if outcome.status == "failed" and (not outcome.error.strip() or "\n" in outcome.error or "Traceback" in outcome.error):
+    if outcome.status == "failed" and (
+        not outcome.error.strip() or "\n" in outcome.error or "Traceback" in outcome.error
+    ):
         return f"the error is not one line: {outcome.error!r:.{LONGEST_ERROR}}"
     return ""
 
@@ -140,7 +165,11 @@ def _damaged(row: Row, outcome: Outcome) -> str:
     if any(found.characters >= LEAST_TEXT for found in seen):
         return _with_text(row, outcome)
     unread = all(found.failed for found in seen)
-    return _added(row, outcome) or ("a page that cannot be read is not named" if unread and not outcome.failed and not outcome.chunks else "")
+    return _added(row, outcome) or (
+        "a page that cannot be read is not named"
+        if unread and not outcome.failed and not outcome.chunks
+        else ""
+    )
 
 
 def _from_images(row: Row, outcome: Outcome) -> str:
@@ -148,19 +177,30 @@ def _from_images(row: Row, outcome: Outcome) -> str:
 
 
 def _scan(row: Row, outcome: Outcome) -> str:
-    """Read from its images, unless the libraries see a text layer after all: its pictures may then hold no words."""
+    """Read from its images, unless the libraries see a text layer after all: its pictures may then hold no
+    words.
+    """
     layer = any(seen.characters >= LEAST_TEXT for text in (row.pypdf, row.pdfium) if (seen := observed(text)))
     return _with_text(row, outcome) if layer else _from_images(row, outcome)
 
 
 def _mixed(row: Row, outcome: Outcome) -> str:
-    """Good layers are used, and only pages without one are read from their images: a page of few words may have them all in its layer."""
-    density = max((seen.density for text in (row.pypdf, row.pdfium) if (seen := observed(text))), default=(GOOD_LAYER + NO_LAYER) / 2)
+    """Good layers are used, and only pages without one are read from their images: a page of few words may
+    have them all in its layer.
+    """
+    density = max(
+        (seen.density for text in (row.pypdf, row.pdfium) if (seen := observed(text))),
+        default=(GOOD_LAYER + NO_LAYER) / 2,
+    )
     if reason := _with_text(row, outcome):
         return reason
     if density >= GOOD_LAYER and outcome.ocr_pages >= outcome.pages:
         return "a good text layer was not used"
-    return "no page was read by OCR" if density < NO_LAYER and outcome.pages > 1 and not outcome.ocr_pages else ""
+    return (
+        "no page was read by OCR"
+        if density < NO_LAYER and outcome.pages > 1 and not outcome.ocr_pages
+        else ""
+    )
 
 
 def _empty(row: Row, outcome: Outcome) -> str:

@@ -1,9 +1,10 @@
 """How often a question that yes or no would answer is answered so, and rightly.
 
 Run: python benchmarks/yes_no.py --documents FOLDER [FOLDER ...] [--store FOLDER] [--show]
-yes_no.tsv beside it has questions about PDFs, written from their pages alone: document, question, truth (yes, no, or unsaid where the document does not settle
-it), the page that does, and the kind: "move" asks whether a figure rose or fell, "bound" whether it is above or below an amount, "prose" for anything else.
-Each is asked of its document; those of documents in no FOLDER are left out.
+yes_no.tsv beside it has questions about PDFs, written from their pages alone: document, question, truth (yes,
+no, or unsaid where the document does not settle it), the page that does, and the kind: "move" asks whether a
+figure rose or fell, "bound" whether it is above or below an amount, "prose" for anything else. Each is asked
+of its document; those of documents in no FOLDER are left out.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.asking import answer_to, opened  # noqa: E402
-from benchmarks.questions import STORE, Question, QuestionSet  # noqa: E402
-from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.verdict import NO, UNSAID, YES  # noqa: E402
-from chatbot.records import Answer  # noqa: E402
+from benchmarks.asking import answer_to, opened
+from benchmarks.questions import STORE, Question, QuestionSet
+from benchmarks.tables import markdown_table
+from chatbot.answer.verdict import NO, UNSAID, YES
+from chatbot.records import Answer
 
 __all__ = ["asked_of", "said_of"]
 
@@ -33,7 +34,11 @@ def asked_of(files: Sequence[Path]) -> list[tuple[Question, str, str]]:
     names = {path.name for path in files}
     lines = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
     rows = [line.split("\t") for line in lines]
-    return [(Question(str(at), row[1], row[0]), row[2], row[4]) for at, row in enumerate(rows, 2) if row[0] in names]
+    return [
+        (Question(str(at), row[1], row[0]), row[2], row[4])
+        for at, row in enumerate(rows, 2)
+        if row[0] in names
+    ]
 
 
 def said_of(answer: Answer) -> str:
@@ -47,16 +52,25 @@ def _answered(folders: Sequence[Path], store: Path) -> Iterator[tuple[Question, 
     for folder in folders:
         files = tuple(sorted(folder.glob("*.pdf")))
         asked = asked_of(files)
-        with opened(QuestionSet(folder.name, tuple(question for question, _, _ in asked), files), store) as chatbot:
+        with opened(
+            QuestionSet(folder.name, tuple(question for question, _, _ in asked), files), store
+        ) as chatbot:
             for question, truth, kind in asked:
                 yield question, truth, kind, answer_to(chatbot, question, (question.document,))
 
 
 def main() -> None:
     """Ask and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=Path, nargs="+", required=True)
-    parser.add_argument("--store", type=Path, default=STORE, help="where the indexes are kept between runs (default %(default)s)")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=STORE,
+        help="where the indexes are kept between runs (default %(default)s)",
+    )
     parser.add_argument("--show", action="store_true", help="print each answer")
     given = parser.parse_args()
     counts = Counter[tuple[str, str, str]]()
@@ -66,9 +80,14 @@ def main() -> None:
         if given.show:
             print(f"{question.id} {kind} {truth} -> {said}: {question.text}\n    {answer.first[:300]!r}")
     every = ("yes", "no", "unsaid", "refused", "open")
-    rows = [(kind, truth, *(str(counts[kind, truth, said]) for said in every)) for kind, truth in sorted({key[:2] for key in counts})]
+    rows = [
+        (kind, truth, *(str(counts[kind, truth, said]) for said in every))
+        for kind, truth in sorted({key[:2] for key in counts})
+    ]
     print(markdown_table(("kind", "truth", *every), rows))
-    told = [(truth, said) for (_, truth, said), n in counts.items() for _ in range(n) if said in ("yes", "no")]
+    told = [
+        (truth, said) for (_, truth, said), n in counts.items() for _ in range(n) if said in ("yes", "no")
+    ]
     print(f"\nyes or no said: {len(told)}, rightly: {sum(truth == said for truth, said in told)}")
 
 

@@ -41,7 +41,8 @@ class QuestionError(ProjectError):
 class ModelError(ProjectError):
     """A chat or embedding endpoint failed; never shown as an answer.
 
-    kind: "key" (refused, or none given) | "model" (not known) | "silent" | "unreachable" | "length" (the prompt is too long) | "" for anything else.
+    kind: "key" (refused, or none given) | "model" (not known) | "silent" | "unreachable" | "length" (the
+    prompt is too long) | "" for anything else.
     """
 
     def __init__(self, message: str, *, hint: str = "", retryable: bool = False, kind: str = "") -> None:

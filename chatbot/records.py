@@ -1,4 +1,6 @@
-"""What flows from a question to a checked answer: hits, prompt, citations, number checks, answer and the events of asking."""
+"""What flows from a question to a checked answer: hits, prompt, citations, number checks, answer and the
+events of asking.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ __all__ = [
 # Marks of a model's statements.
 NOT_FOUND = "Not found in the pages given to the model"
 ADDED = "Citation added by the check"
-# What stands in the place of a model's name where no document was asked: a line was remembered, or the answer is of the chatbot or the conversation.
+# What stands in the place of a model's name where no document was asked: a line was remembered, or the answer
+# is of the chatbot or the conversation.
 MEMORY, GUIDE = "memory", "guide"
 # What stands between the documents' own words and a model's text of which nothing was found.
 MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
@@ -53,7 +56,9 @@ MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the page
 
 @dataclass(frozen=True, slots=True)
 class PageRef:
-    """A page by document name. page: physical, 1-based; page_label: the printed one, whatever was given for it on one line, or None."""
+    """A page by document name. page: physical, 1-based; page_label: the printed one, whatever was given
+    for it on one line, or None.
+    """
 
     document: str
     page: int
@@ -67,11 +72,11 @@ class PageRef:
 class Hit:
     """A page that was found, with its best chunk.
 
-    page: physical, 1-based. score: the page's, higher is better; comparable within one search only. scores: its parts by source.
-    chunk_match: which piece of a long query gave the score, 0-based, None where no single one did.
-    text: the best chunk, verbatim; page_text: the whole page; body: that without running headers and footers.
-    version: the stored version it stands in. context: as in Chunk. tables, kinds, instructions: the page's, as in Page. facts: what the
-    document says of itself.
+    page: physical, 1-based. score: the page's, higher is better; comparable within one search only. scores:
+    its parts by source. chunk_match: which piece of a long query gave the score, 0-based, None where no
+    single one did. text: the best chunk, verbatim; page_text: the whole page; body: that without running
+    headers and footers. version: the stored version it stands in. context: as in Chunk. tables, kinds,
+    instructions: the page's, as in Page. facts: what the document says of itself.
     """
 
     document: str
@@ -108,7 +113,9 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remembered thing put before the model. layer: which memory it came from; source: where that memory has it from."""
+    """A remembered thing put before the model. layer: which memory it came from; source: where that memory
+    has it from.
+    """
 
     layer: str
     source: str
@@ -121,9 +128,10 @@ def _to_nobody(notice: Notice) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What a memory is asked. question: in its standalone form; vector: its unit vector, None where nothing is embedded. documents: names of those it
-    is asked of, () for all. now: seconds since the epoch. before: number of the first exchange of this conversation that the prompt has anyway. tell: gets
-    what the user should know of the notes, as where they come from a substitute."""
+    """What a memory is asked. question: in its standalone form; vector: its unit vector, None where nothing
+    is embedded. documents: names of those it is asked of, () for all. now: seconds since the epoch. before:
+    number of the first exchange of this conversation that the prompt has anyway. tell: gets what the user
+    should know of the notes, as where they come from a substitute."""
 
     question: str
     vector: NDArray[np.float32] | None
@@ -137,26 +145,33 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """How the conversation before a question was shortened for its prompt. original_tokens: of all before; compressed_tokens: of what was kept, the last
-    exchanges among it. chunks_compressed: turns that lost something. kept: by exchange, the offsets kept of question and of answer, each (start, end); an
-    exchange before whole_from that is not among them was left out. whole_from: number of the first that the prompt has as it is, 0 where that is not known."""
+    """How the conversation before a question was shortened for its prompt. original_tokens: of all before;
+    compressed_tokens: of what was kept, the last exchanges among it. chunks_compressed: turns that lost
+    something. kept: by exchange, the offsets kept of question and of answer, each (start, end); an exchange
+    before whole_from that is not among them was left out. whole_from: number of the first that the prompt has
+    as it is, 0 where that is not known."""
 
     original_tokens: int
     compressed_tokens: int
     chunks_compressed: int
-    kept: Mapping[int, tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]] = field(default_factory=dict)
+    kept: Mapping[int, tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]] = field(
+        default_factory=dict
+    )
     whole_from: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """What a question asks, by rules. query: its standalone form; subject: that without what it says about the answer's look.
+    """What a question asks, by rules. query: its standalone form; subject: that without what it says about
+    the answer's look.
 
-    form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage" | "summary" (of a document or a part of it) | "several" (asked of each of
-    several documents), or an intent that needs no search, see chatbot/search/intents.py. years: named ones, ranges with all between, ascending; relative_years:
-    steps from a document's own year, -1 for "last year". names: of companies, people, places, schemes, as written. measures: names of measures, most
-    specific first. kinds: of pages where they stand. compares: it asks for a change or a difference. whose: the name in it of whom the first page found is
-    about, "" where it has none or several.
+    form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage" | "summary" (of a document or a
+    part of it) | "several" (asked of each of several documents), or an intent that needs no search, see
+    chatbot/search/intents.py. years: named ones, ranges with all between, ascending; relative_years: steps
+    from a document's own year, -1 for "last year". names: of companies, people, places, schemes, as written.
+    measures: names of measures, most specific first. kinds: of pages where they stand. compares: it asks for
+    a change or a difference. whose: the name in it of whom the first page found is about, "" where it has
+    none or several.
     """
 
     query: str
@@ -172,16 +187,20 @@ class Understanding:
 
     @property
     def periods(self) -> list[Period]:
-        """The periods it names, as written: a fiscal year such as 2025-26 is one, though `years` has both of its years."""
+        """The periods it names, as written: a fiscal year such as 2025-26 is one, though `years` has both
+        of its years.
+        """
         return find_periods(self.subject)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Everything an answerer gets. sources: citation key (such as "S1-7f3a") to hit, in rank order. question: as asked.
+    """Everything an answerer gets. sources: citation key (such as "S1-7f3a") to hit, in rank order. question:
+    as asked.
 
-    search_query: the standalone form that was searched. messages: the layers as role/content pairs for a chat model.
-    nonce: the part of every key that no document could know. earlier: what was said before the exchanges, shortened, as role and text.
+    search_query: the standalone form that was searched. messages: the layers as role/content pairs for a chat
+    model. nonce: the part of every key that no document could know. earlier: what was said before the
+    exchanges, shortened, as role and text.
     """
 
     question: str
@@ -203,16 +222,18 @@ REWORDED = "it is in other words than the page's, which no check can vouch for: 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A citation in an answer. key: as shown, such as "S1"; for a key that was never given, that key as written.
+    """A citation in an answer. key: as shown, such as "S1"; for a key that was never given, that key as
+    written.
 
-    document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the page.
-    verified: the key is known, and what is said at it stands on that page. basis: how it does: "located" (in the quote's words) or "figures" (its
-    figures in their row, column and period, and about half of the words of each clause near them); or "reworded": not verified, as it has too few of the
-    page's words, and not doubted either; the quote is the sentence of the page that is nearest.
-    start, end: the quote's offsets in the page text, -1 if not found.
-    reason: why it is not verified, None where it is. confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words;
-    the page where the quote is not found), None where it stands in the PDF as text. instructs: the quote holds text that addresses its reader
-    as a machine, or what its page or document is called does.
+    document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the
+    page. verified: the key is known, and what is said at it stands on that page. basis: how it does:
+    "located" (in the quote's words) or "figures" (its figures in their row, column and period, and about half
+    of the words of each clause near them); or "reworded": not verified, as it has too few of the page's
+    words, and not doubted either; the quote is the sentence of the page that is nearest. start, end: the
+    quote's offsets in the page text, -1 if not found. reason: why it is not verified, None where it is.
+    confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words; the page where
+    the quote is not found), None where it stands in the PDF as text. instructs: the quote holds text that
+    addresses its reader as a machine, or what its page or document is called does.
     """
 
     key: str
@@ -253,12 +274,14 @@ FINE = frozenset({"supported", "derived"})
 
 @dataclass(frozen=True, slots=True)
 class NumberCheck:
-    """A figure of the answer against the cited passages. text: as written in the answer. value: with sign, without scale.
+    """A figure of the answer against the cited passages. text: as written in the answer. value: with sign,
+    without scale.
 
-    unit: "USD", "%", "percentage points", … or None. scale: 1, 1_000, 1_000_000 … status: supported | present_elsewhere |
-    contradicted | unsupported | derived. citation: key of the citation it was found under, None if none. formula: for derived.
-    period: as stated beside the figure or in the question, else the head of the column it was found in; None where neither says.
-    reason: where it was found, or why it is not supported.
+    unit: "USD", "%", "percentage points", … or None. scale: 1, 1_000, 1_000_000 … status: supported |
+    present_elsewhere | contradicted | unsupported | derived. citation: key of the citation it was found
+    under, None if none. formula: for derived. period: as stated beside the figure or in the question, else
+    the head of the column it was found in; None where neither says. reason: where it was found, or why it is
+    not supported.
     """
 
     text: str
@@ -274,8 +297,9 @@ class NumberCheck:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of an answer that states something. text: as it stands in Answer.text, keys among it. status: "cited" (it has a key, or is worked out from
-    figures that have), "cited_by_check" (found on a page, and given its key by the check) or "unsupported" (on none of the pages given to the model).
+    """A sentence of an answer that states something. text: as it stands in Answer.text, keys among it.
+    status: "cited" (it has a key, or is worked out from figures that have), "cited_by_check" (found on a
+    page, and given its key by the check) or "unsupported" (on none of the pages given to the model).
     citation: key of the citation it rests on, such as "S1", None for none."""
 
     text: str
@@ -292,13 +316,16 @@ class Statement:
 class Answer:
     """An answer, complete in itself: what was asked, searched, considered, sent, said and checked.
 
-    text: known keys appear as [S1]; unknown ones as they were written. answered: False for a refusal, with reason and nearest.
-    considered: all hits, in rank order. model: "extractive" or the chat model's name. seconds: wall time of the whole ask.
-    error: why the chat model failed, where this answer stands in for its own; None otherwise. superseded: a sentence for each cited document
-    that has a newer one of its series. understanding: what was asked, as understood. notices: the text of each Notice of the ask, in order.
-    exchange: its number in the conversation, None where it is not kept. compression: None where nothing was shortened. names: the documents that were
-    asked, () for all; index: a mark of which these were, see `index_mark`. sent_to: (model, host) that the prompt went to, None where it went to none.
-    timings: (stage, seconds), in order. statements: its sentences that state something, in order; () where it was kept before they were judged.
+    text: known keys appear as [S1]; unknown ones as they were written. answered: False for a refusal, with
+    reason and nearest. considered: all hits, in rank order. model: "extractive" or the chat model's name.
+    seconds: wall time of the whole ask. error: why the chat model failed, where this answer stands in for its
+    own; None otherwise. superseded: a sentence for each cited document that has a newer one of its series.
+    understanding: what was asked, as understood. notices: the text of each Notice of the ask, in order.
+    exchange: its number in the conversation, None where it is not kept. compression: None where nothing was
+    shortened. names: the documents that were asked, () for all; index: a mark of which these were, see
+    `index_mark`. sent_to: (model, host) that the prompt went to, None where it went to none. timings: (stage,
+    seconds), in order. statements: its sentences that state something, in order; () where it was kept before
+    they were judged.
     """
 
     question: str
@@ -340,9 +367,20 @@ class Answer:
 
     @property
     def best_first(self) -> bool:
-        """Whether its paragraphs are passages, the likeliest first, rather than parts of one answer: a list, a sum, or a model's words."""
-        is_whole = self.understanding is not None and self.understanding.form in {"list", "summary", "several"}
-        return self.answered and self.model == "extractive" and not is_whole and not any(check.formula for check in self.numbers)
+        """Whether its paragraphs are passages, the likeliest first, rather than parts of one answer: a
+        list, a sum, or a model's words.
+        """
+        is_whole = self.understanding is not None and self.understanding.form in {
+            "list",
+            "summary",
+            "several",
+        }
+        return (
+            self.answered
+            and self.model == "extractive"
+            and not is_whole
+            and not any(check.formula for check in self.numbers)
+        )
 
     @property
     def first(self) -> str:
@@ -357,8 +395,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The ask moved on. name: "searching" | "tables" | "answering" | "checking". done, total: pieces of a long question, or pages whose tables are read; 0
-    without."""
+    """The ask moved on. name: "searching" | "tables" | "answering" | "checking". done, total: pieces of a
+    long question, or pages whose tables are read; 0 without."""
 
     name: str
     done: int = 0
@@ -374,7 +412,9 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the user should know that is not part of the answer, such as keyword-only search while vectors are made."""
+    """Something the user should know that is not part of the answer, such as keyword-only search while
+    vectors are made.
+    """
 
     text: str
     hint: str = ""
@@ -385,11 +425,13 @@ Event = Stage | Token | Notice | Answer
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document as listed. state: keyword | embedding | ready | removed; embedded: chunks whose vectors stand, of chunks.
+    """A document as listed. state: keyword | embedding | ready | removed; embedded: chunks whose vectors
+    stand, of chunks.
 
-    Times in seconds since the epoch. replaced_at: since when it has this version, None for a first one. same_as: the document added before
-    that has the very same file. protected: the file opens with a password only. period, status: what it says of itself, see DocumentFacts.
-    lacks, to_come: what of it is still to be read, see Reading.
+    Times in seconds since the epoch. replaced_at: since when it has this version, None for a first one.
+    same_as: the document added before that has the very same file. protected: the file opens with a password
+    only. period, status: what it says of itself, see DocumentFacts. lacks, to_come: what of it is still to be
+    read, see Reading.
     """
 
     name: str
@@ -414,6 +456,20 @@ class DocumentRow:
     @property
     def coming(self) -> str:
         """What of it is still to be read, in words; "" where nothing is."""
-        images = f"{'a page that is an image' if self.to_come == 1 else f'{self.to_come:,} pages that are images'}" if self.to_come else ""
-        lacking = [*(["its tables"] if self.lacks == "tables" else []), *([images] if self.lacks and images else [])]
-        return f"{' and '.join(lacking)} {'is' if lacking == [images] and self.to_come == 1 else 'are'} still to be read" if lacking else ""
+        images = (
+            f"{'a page that is an image' if self.to_come == 1 else f'{self.to_come:,} pages that are images'}"
+            if self.to_come
+            else ""
+        )
+        lacking = [
+            *(["its tables"] if self.lacks == "tables" else []),
+            *([images] if self.lacks and images else []),
+        ]
+        return (
+            (
+                f"{' and '.join(lacking)} {'is' if lacking == [images] and self.to_come == 1 else 'are'} "
+                f"still to be read"
+            )
+            if lacking
+            else ""
+        )

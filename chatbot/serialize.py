@@ -1,4 +1,6 @@
-"""Answers and hits as JSON objects: the lines that programs read, and the record that keeps an answer in full; writes no file."""
+"""Answers and hits as JSON objects: the lines that programs read, and the record that keeps an answer in
+full; writes no file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,19 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_line", "answer_record", "hit_line"]
 
-CITATION = ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence", "instructs", "basis", "doubted")
+CITATION = (
+    "key",
+    "document",
+    "page",
+    "page_label",
+    "quote",
+    "verified",
+    "reason",
+    "confidence",
+    "instructs",
+    "basis",
+    "doubted",
+)
 NUMBER = ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")
 STATEMENT = ("text", "status", "citation")
 NOTE = ("layer", "source", "text")
@@ -23,14 +37,20 @@ COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
 
 
 def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
-    """A hit as `search --json` prints it. rank: from 1. "chunk_match" is there only where one piece of a long query gave the score."""
-    fields = _fields(hit, ("document", "page", "page_label", "score", "extraction_method", "chunk_id", "text"))
+    """A hit as `search --json` prints it. rank: from 1. "chunk_match" is there only where one piece of a
+    long query gave the score.
+    """
+    fields = _fields(
+        hit, ("document", "page", "page_label", "score", "extraction_method", "chunk_id", "text")
+    )
     match = {} if hit.chunk_match is None else {"chunk_match": hit.chunk_match}
     return {"rank": rank, **fields, "scores": dict(hit.scores), **match}
 
 
 def answer_line(answer: Answer) -> dict[str, Any]:
-    """An answer as `ask --json` prints it. Notices follow the notes, with the layer "notice"; "error" is there only where the chat model failed."""
+    """An answer as `ask --json` prints it. Notices follow the notes, with the layer "notice"; "error" is
+    there only where the chat model failed.
+    """
     shortened = answer.compression
     return {
         "answer": answer.first,
@@ -42,14 +62,16 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "citations": _each(answer.citations, CITATION),
         "numbers": _each(answer.numbers, NUMBER),
         "statements": _each(answer.statements, STATEMENT),
-        "notes": _each(answer.notes, NOTE) + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
+        "notes": _each(answer.notes, NOTE)
+        + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
         "search_query": answer.search_query,
         "understanding": answer.understanding and _fields(answer.understanding, UNDERSTANDING),
         "superseded": list(answer.superseded),
         "model": answer.model,
         "conversation": answer.conversation,
         "exchange": answer.exchange,
-        "compression": shortened and {**_fields(shortened, COMPRESSION), "kept_exchanges": sorted(shortened.kept)},
+        "compression": shortened
+        and {**_fields(shortened, COMPRESSION), "kept_exchanges": sorted(shortened.kept)},
         "seconds": answer.seconds,
         **({"error": answer.error} if answer.error else {}),
     }

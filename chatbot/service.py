@@ -1,4 +1,6 @@
-"""The chatbot as one object that every shell calls: documents, questions, ratings, page images; holds no user's state, and takes no step of an answer."""
+"""The chatbot as one object that every shell calls: documents, questions, ratings, page images; holds no
+user's state, and takes no step of an answer.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ SWEEP_SECONDS = 3_600
 
 
 def _timings(stages: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    """(stage, seconds) from when each began, on the clock of time.perf_counter; the last goes on until now."""
+    """(stage, seconds) from when each began, on the clock of time.perf_counter; the last goes on until
+    now.
+    """
     ends = [*(began for _, began in stages[1:]), time.perf_counter()]
     return tuple((name, round(end - began, 3)) for (name, began), end in zip(stages, ends, strict=True))
 
@@ -74,10 +78,16 @@ def _tell_nobody(notice: Notice) -> None:
 
 
 class Chatbot:
-    """Documents in, page-cited answers out. Opens the store and is its one owner until closed; safe from several threads."""
+    """Documents in, page-cited answers out. Opens the store and is its one owner until closed; safe from
+    several threads.
+    """
 
-    def __init__(self, settings: Settings, *, embedder: Embedder | None = None, model: LLM | None = None) -> None:
-        """embedder, model: default to what the settings choose. Raises StoreError (see Library) and SettingsError."""
+    def __init__(
+        self, settings: Settings, *, embedder: Embedder | None = None, model: LLM | None = None
+    ) -> None:
+        """embedder, model: default to what the settings choose. Raises StoreError (see Library) and
+        SettingsError.
+        """
         self.settings = settings
         self.readers = Readers()
         embedder = embedder or make_embedder(settings)
@@ -86,14 +96,26 @@ class Chatbot:
             self._memories, damaged = open_memories(settings.store)
             # A file of memories that could not be read, and was put out of the way.
             self.set_aside = take_over(self._memories, settings.store, embedder) or damaged
-            self.conversations, self.own = Conversations(self._memories), UserSettingsStore(self._memories, settings)
-            layers = open_layers(LayerOpening(self._memories, settings, self.library.embedder, self.library.catalog, self.own.settings))
+            self.conversations, self.own = (
+                Conversations(self._memories),
+                UserSettingsStore(self._memories, settings),
+            )
+            layers = open_layers(
+                LayerOpening(
+                    self._memories, settings, self.library.embedder, self.library.catalog, self.own.settings
+                )
+            )
             self.cases = _opened(CaseLayer, layers).cases
             self.situations = _opened(SituationLayer, layers).situations
             self._signal_layer = _opened(SignalLayer, layers)
             self.signals = self._signal_layer.signals
             self.memory = MemoryService(
-                settings, self.conversations, self.library.catalog, self.library.embedder, layers, settings_of=self.own.settings
+                settings,
+                self.conversations,
+                self.library.catalog,
+                self.library.embedder,
+                layers,
+                settings_of=self.own.settings,
             )
             with suppress(StoreError):  # told where they are read
                 self.memory.sweep()
@@ -111,11 +133,21 @@ class Chatbot:
         self.lending = MemoryContext(self.library, self.memory, self.cases, self.situations, self.models)
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
         self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
-        whole = WholeDocument(self.library, self.finder, self.answering, context_tokens=settings.context_tokens)
+        whole = WholeDocument(
+            self.library, self.finder, self.answering, context_tokens=settings.context_tokens
+        )
         talking = DirectAnswers(self.library, self.lending, whole)
         several = MultiDocument(self.finder, self.answering, context_tokens=settings.context_tokens)
         self._asker = Asker(
-            self.library, self.finder, self.answering, self.lending, talking, several, self.models, settings.context_tokens, settings.prompt_pages
+            self.library,
+            self.finder,
+            self.answering,
+            self.lending,
+            talking,
+            several,
+            self.models,
+            settings.context_tokens,
+            settings.prompt_pages,
         )
 
     def close(self) -> None:
@@ -132,7 +164,8 @@ class Chatbot:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- documents ----------------------------------------------------------------------------------------------------------
+    # --- documents
+    # --------------------------------------------------------------------------------------------------------
 
     def documents(self) -> list[DocumentRow]:
         """All documents, removed ones that can be restored among them."""
@@ -145,12 +178,24 @@ class Chatbot:
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
         started: float | None = None,
     ) -> Iterator[AddResult]:
-        """Add files and wait for them; see jobs.add_files. progress(document, phase, done, total): phase "reading", "ocr" or "embedding"."""
-        yield from add_files(self.library, uploads, readers=self.settings.threads, progress=progress, started=started)
+        """Add files and wait for them; see jobs.add_files. progress(document, phase, done, total): phase
+        "reading", "ocr" or "embedding".
+        """
+        yield from add_files(
+            self.library, uploads, readers=self.settings.threads, progress=progress, started=started
+        )
 
-    def add_unread(self, passwords: Mapping[str, str], *, progress: Callable[[str, str, int, int], None]) -> Iterator[AddResult]:
-        """Add what people copied into the folder of documents; of what failed before, only what has a password now. passwords: by document name."""
-        found = {one.name: one for one in self.library.unread(wait=True) if not one.problem or one.name in passwords}
+    def add_unread(
+        self, passwords: Mapping[str, str], *, progress: Callable[[str, str, int, int], None]
+    ) -> Iterator[AddResult]:
+        """Add what people copied into the folder of documents; of what failed before, only what has a
+        password now. passwords: by document name.
+        """
+        found = {
+            one.name: one
+            for one in self.library.unread(wait=True)
+            if not one.problem or one.name in passwords
+        }
         begun: set[str] = set()
 
         def noted(document: str, phase: str, done: int, total: int) -> None:
@@ -159,12 +204,16 @@ class Chatbot:
                 self.library.try_unread(found[document])
             progress(document, phase, done, total)
 
-        for result in self.add([Upload(one.path, one.name, passwords.get(one.name)) for one in found.values()], progress=noted):
+        for result in self.add(
+            [Upload(one.path, one.name, passwords.get(one.name)) for one in found.values()], progress=noted
+        ):
             self.library.tried(found[result.document], result)
             yield result
 
     def remove(self, name: str, *, purge: bool = False) -> list[Path]:
-        """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
+        """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is
+        under way.
+        """
         with self.library.reserve.lent():
             try:
                 return self.library.remove(known_as(encodable(name)), purge=purge)
@@ -184,37 +233,53 @@ class Chatbot:
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> list[AddResult]:
-        """Finish what an earlier process left; see Library.resume. progress: as in add. cancelled: asked between files, pages and batches."""
+        """Finish what an earlier process left; see Library.resume. progress: as in add. cancelled: asked
+        between files, pages and batches.
+        """
         return self.library.resume(progress=progress, cancelled=cancelled)
 
     def report(self, name: str) -> list[PageReport]:
         """How each page of a live document fared."""
         return self.library.catalog.report(next(iter(self.library.scope([name]))))
 
-    # --- searching and asking -----------------------------------------------------------------------------------------------
+    # --- searching and asking
+    # -----------------------------------------------------------------------------------------------
 
-    def search(self, text: str, *, names: Sequence[str] = (), mode: str = "hybrid", k: int = 3, raw: bool = False) -> list[Hit]:
-        """The best pages for a query, at most k, one hit a page; with `raw` the k nearest chunks instead. Raises QuestionError, NotFoundError, ModelError."""
+    def search(
+        self, text: str, *, names: Sequence[str] = (), mode: str = "hybrid", k: int = 3, raw: bool = False
+    ) -> list[Hit]:
+        """The best pages for a query, at most k, one hit a page; with `raw` the k nearest chunks instead.
+        Raises QuestionError, NotFoundError, ModelError.
+        """
         return self.find(Find(text, tuple(names), mode, k, raw))
 
     def find(
-        self, find: Find, *, progress: Callable[[str, int, int], None] = _no_progress, tell: Callable[[Notice], None] = _tell_nobody
+        self,
+        find: Find,
+        *,
+        progress: Callable[[str, int, int], None] = _no_progress,
+        tell: Callable[[Notice], None] = _tell_nobody,
     ) -> list[Hit]:
         """As search; with the strategy "union" more than k pages may come.
 
-        progress(phase, done, total): phase "embedding" or "searching", of the pieces of a long query. tell: gets what the user should know.
+        progress(phase, done, total): phase "embedding" or "searching", of the pieces of a long query. tell:
+        gets what the user should know.
         """
         reranker = None if find.raw else self.models.reranking()
-        return self.finder.find(replace(find, query=checked(find.query)), reranker, progress=progress, tell=tell)
+        return self.finder.find(
+            replace(find, query=checked(find.query)), reranker, progress=progress, tell=tell
+        )
 
     def standalone(self, question: str, history: Sequence[Exchange]) -> str:
         """The query that is searched for a question after these exchanges."""
         return standalone_query(checked(question), history)
 
     def ask(self, ask: Ask, *, stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
-        """Answer a question: stages, tokens and notices as they come, and the Answer last. Closing the generator stops the work.
+        """Answer a question: stages, tokens and notices as they come, and the Answer last. Closing the
+        generator stops the work.
 
-        Raises QuestionError, NotFoundError. A failing chat model is a Notice, and the answer is then the extractive one, with `error` set.
+        Raises QuestionError, NotFoundError. A failing chat model is a Notice, and the answer is then the
+        extractive one, with `error` set.
         """
         draft, said, failed = self.memory.draft(ask.conversation, ask.owner, ask.question), list[str](), True
         stages = list[tuple[str, float]]()
@@ -233,7 +298,9 @@ class Chatbot:
                     if problem:
                         said.append(problem.text)
                         yield problem
-                        passed = replace(passed, notices=tuple(said)) if isinstance(passed, Answer) else passed
+                        passed = (
+                            replace(passed, notices=tuple(said)) if isinstance(passed, Answer) else passed
+                        )
                     yield passed
             failed = False
         except GeneratorExit:
@@ -251,15 +318,22 @@ class Chatbot:
         stop: Callable[[], bool] = lambda: False,
         tell: Callable[[Notice], None] = _tell_nobody,
     ) -> Iterator[Entry]:
-        """Ask one question of each document, in each year: the entries of the table as they come, in its order; one that fails is an entry too.
+        """Ask one question of each document, in each year: the entries of the table as they come, in its
+        order; one that fails is an entry too.
 
-        places: of the table, None for all. Closing the generator stops the work, as does `stop`, after which no entry comes. tell: gets what the user should
-        know, as of a document that is not all read; the same may come with several places.
+        places: of the table, None for all. Closing the generator stops the work, as does `stop`, after which
+        no entry comes. tell: gets what the user should know, as of a document that is not all read; the same
+        may come with several places.
         """
         for place in comparison.places if places is None else places:
             answer = None
             try:
-                with closing(self.ask(Ask(question_in(comparison.question, place.year), (place.document,), owner=owner), stop=stop)) as events:  # type: ignore[type-var]
+                with closing(
+                    self.ask(
+                        Ask(question_in(comparison.question, place.year), (place.document,), owner=owner),
+                        stop=stop,
+                    )
+                ) as events:  # type: ignore[type-var]
                     for event in events:
                         if stop():
                             return
@@ -272,7 +346,9 @@ class Chatbot:
                 yield Entry(place, "failed", reason=error.message, hint=error.hint)
 
     def settle(self, ask: Ask) -> None:
-        """What may wait until an answer was given: to be called after `ask`, where nobody waits for it. Never fails."""
+        """What may wait until an answer was given: to be called after `ask`, where nobody waits for it.
+        Never fails.
+        """
         if ask.conversation is not None:
             self.memory.settle(ask.conversation, ask.owner, self.models.answering(ask.owner))
             with suppress(ProjectError):  # the next one makes them
@@ -281,43 +357,71 @@ class Chatbot:
                 self.cases.catch_up(ask.owner)
 
     def rate(self, conversation: str, number: int, owner: str, *, helpful: bool, word: str = "") -> None:
-        """Remember what its reader thinks of an answer: similar questions will follow it, or avoid it. word: why, in the reader's words.
+        """Remember what its reader thinks of an answer: similar questions will follow it, or avoid it. word:
+        why, in the reader's words.
 
-        Raises NotFoundError for an answer that is not kept, UsageError for one that is no example or stands in a private conversation, StoreError.
+        Raises NotFoundError for an answer that is not kept, UsageError for one that is no example or stands
+        in a private conversation, StoreError.
         """
         if conversation.startswith(PRIVATE):
-            raise UsageError("A private conversation is kept nowhere, nor are ratings in it.", hint="Ask in another conversation to rate the answer.")
+            raise UsageError(
+                "A private conversation is kept nowhere, nor are ratings in it.",
+                hint="Ask in another conversation to rate the answer.",
+            )
         answer = self.memory.answer(conversation, number, owner)
         if answer is None:
-            raise NotFoundError("That answer is not kept any more.", hint="Ask again, and rate the new answer.")
+            raise NotFoundError(
+                "That answer is not kept any more.", hint="Ask again, and rate the new answer."
+            )
         if not answer.from_documents:
-            raise UsageError("That is no answer from the documents, and no example.", hint="Rate an answer from the documents.")
+            raise UsageError(
+                "That is no answer from the documents, and no example.",
+                hint="Rate an answer from the documents.",
+            )
         self.cases.rate(owner, answer, int(helpful), word=word)
 
     def page_image(
-        self, version: int, page: int, quote: str = "", start: int = -1, *, dpi: int = 110, password: str | None = None
+        self,
+        version: int,
+        page: int,
+        quote: str = "",
+        start: int = -1,
+        *,
+        dpi: int = 110,
+        password: str | None = None,
     ) -> tuple[bytes, tuple[Rect, ...]]:
-        """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based. start: the quotation's offset in the
-        page's text, -1 for its first place. Raises DocumentError, NotFoundError, and EncryptedError where the file needs a password, which is
-        never stored."""
+        """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based.
+        start: the quotation's offset in the page's text, -1 for its first place. Raises DocumentError,
+        NotFoundError, and EncryptedError where the file needs a password, which is never stored."""
         try:
             stored = self.library.catalog.page(version, page)
         except KeyError as error:
             raise NotFoundError("That page is not kept any more.", hint="Add the document again.") from error
         with self.readers.reading(self.library.file(version), password) as reader:
-            glyphs = [(word.text, word.box) for word in stored.words] if stored.method == "ocr" else reader.glyphs(page) if quote else []
+            glyphs = (
+                [(word.text, word.box) for word in stored.words]
+                if stored.method == "ocr"
+                else reader.glyphs(page)
+                if quote
+                else []
+            )
             # What was read from a picture on a page of text is not among the characters of the file.
             glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []
-            return reader.png(page, dpi=dpi), locate_quote(glyphs, quote, stored.text[: max(0, start)]) if quote else ()
+            return reader.png(page, dpi=dpi), locate_quote(
+                glyphs, quote, stored.text[: max(0, start)]
+            ) if quote else ()
 
     def signal_options(self, owner: str) -> SignalOptions:
         """What holds for an owner where news signals are recalled."""
         return self._signal_layer.options_of(owner)
 
-    # --- inside -------------------------------------------------------------------------------------------------------------
+    # --- inside
+    # --------------------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        """Take what quotes files that are being erased out of the ratings; those that cannot be read keep no document from going, and are tried again."""
+        """Take what quotes files that are being erased out of the ratings; those that cannot be read keep
+        no document from going, and are tried again.
+        """
         try:
             if hasattr(self, "cases"):  # as the store is opened, it may finish an erasure that was broken off
                 self._forget_quoted()

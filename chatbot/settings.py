@@ -38,69 +38,138 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_CHAT_MODEL": (
         "chat_model",
-        "Chat model of an OpenAI-compatible endpoint; unset, answers are extractive and nothing leaves the machine.",
+        (
+            "Chat model of an OpenAI-compatible endpoint; unset, answers are extractive and nothing leaves "
+            "the machine."
+        ),
     ),
     "FINPOLICY_EMBEDDING_MODEL": (
         "embedding_model",
-        "Embedding model of an OpenAI-compatible endpoint, or `multilingual`: an embedded one for other languages; unset, the embedded MiniLM is used.",
+        (
+            "Embedding model of an OpenAI-compatible endpoint, or `multilingual`: an embedded one for other "
+            "languages; unset, the embedded MiniLM is used."
+        ),
     ),
-    "FINPOLICY_EMBEDDING_DIMENSION": ("embedding_dimension", "Dimension to ask of that embedding model; 0 leaves its own."),
+    "FINPOLICY_EMBEDDING_DIMENSION": (
+        "embedding_dimension",
+        "Dimension to ask of that embedding model; 0 leaves its own.",
+    ),
     "OPENAI_API_KEY": ("api_key", "Key for both; a key alone sends nothing anywhere."),
     "OPENAI_BASE_URL": ("base_url", "Endpoint for both; unset, the client's own default."),
     "FINPOLICY_USER_MODELS": (
         "user_models",
-        "`1` lets each user choose a chat model and endpoint of their own, `0` nobody; unset, only where nobody but this machine can open the pages.",
+        (
+            "`1` lets each user choose a chat model and endpoint of their own, `0` nobody; unset, only "
+            "where nobody but this machine can open the pages."
+        ),
     ),
     "FINPOLICY_OFFLINE": ("offline", "`1` refuses every connection to a model endpoint."),
     "FINPOLICY_TIMEOUT": (
         "timeout",
-        "Seconds from one word of a model's answer to the next, thinking included; also for connecting, and for a whole answer in one piece (vectors).",
+        (
+            "Seconds from one word of a model's answer to the next, thinking included; also for connecting, "
+            "and for a whole answer in one piece (vectors)."
+        ),
     ),
     "FINPOLICY_FIRST_WORD_TIMEOUT": (
         "first_word_timeout",
-        "Seconds to the first word: a model on this machine may read the prompt for minutes; 0 takes five times FINPOLICY_TIMEOUT.",
+        (
+            "Seconds to the first word: a model on this machine may read the prompt for minutes; 0 takes "
+            "five times FINPOLICY_TIMEOUT."
+        ),
     ),
     "FINPOLICY_ANSWER_TIMEOUT": ("answer_timeout", "Seconds a chat model's whole answer may take."),
     "FINPOLICY_CONTEXT_TOKENS": (
         "context_tokens",
-        "Tokens a prompt may take, 1,500 or more; less where the endpoint tells that its model takes less. Excerpts are cut to fit, the question never is.",
+        (
+            "Tokens a prompt may take, 1,500 or more; less where the endpoint tells that its model takes "
+            "less. Excerpts are cut to fit, the question never is."
+        ),
     ),
-    "FINPOLICY_PAGES": ("pages", "Pages that an answer is made from, 1 to 10: more find more, and say more that is beside the point."),
+    "FINPOLICY_PAGES": (
+        "pages",
+        "Pages that an answer is made from, 1 to 10: more find more, and say more that is beside the point.",
+    ),
     "FINPOLICY_PROMPT_PAGES": (
         "prompt_pages",
-        "Pages that a chat model is given, 4 to 16; 0 takes one for every 1,600 of FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them.",
+        (
+            "Pages that a chat model is given, 4 to 16; 0 takes one for every 1,600 of "
+            "FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them."
+        ),
     ),
     "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Tokens an answer may take."),
-    "FINPOLICY_TEMPERATURE": ("temperature", "Of a chat model, 0 to 2; left out where the endpoint refuses it."),
+    "FINPOLICY_TEMPERATURE": (
+        "temperature",
+        "Of a chat model, 0 to 2; left out where the endpoint refuses it.",
+    ),
     "FINPOLICY_REASONING": (
         "reasoning",
-        "How much a model that thinks before it answers is to think: `none`, `minimal`, `low`, `medium` or `high`; unset, as the endpoint does.",
+        (
+            "How much a model that thinks before it answers is to think: `none`, `minimal`, `low`, `medium` "
+            "or `high`; unset, as the endpoint does."
+        ),
     ),
     "FINPOLICY_RERANK": (
         "rerank",
-        "`1` has the chat model put the first ten pages into order before they are used: one more, short call; not where the search doubts, nor when it is slow.",
+        (
+            "`1` has the chat model put the first ten pages into order before they are used: one more, "
+            "short call; not where the search doubts, nor when it is slow."
+        ),
     ),
     "FINPOLICY_REWRITE": (
         "rewrite",
-        "`1` has the chat model complete a question that leans on the conversation, before it is searched: one more, short call.",
+        (
+            "`1` has the chat model complete a question that leans on the conversation, before it is "
+            "searched: one more, short call."
+        ),
     ),
-    "FINPOLICY_WINDOW": ("window", "Exchanges of a conversation that are live: follow-ups are understood from them, and the page opens with them."),
-    "FINPOLICY_PROMPT_EXCHANGES": ("prompt_exchanges", "Of these, how many reach the prompt whole, but for what is too long for it."),
-    "FINPOLICY_COMPRESSION": ("compression", "`0` never shortens a long conversation; older exchanges are then only recalled one by one."),
-    "FINPOLICY_COMPRESSION_TOKENS": ("compression_tokens", "Tokens of a conversation from which what was said earlier reaches the prompt shortened."),
+    "FINPOLICY_WINDOW": (
+        "window",
+        (
+            "Exchanges of a conversation that are live: follow-ups are understood from them, and the page "
+            "opens with them."
+        ),
+    ),
+    "FINPOLICY_PROMPT_EXCHANGES": (
+        "prompt_exchanges",
+        "Of these, how many reach the prompt whole, but for what is too long for it.",
+    ),
+    "FINPOLICY_COMPRESSION": (
+        "compression",
+        "`0` never shortens a long conversation; older exchanges are then only recalled one by one.",
+    ),
+    "FINPOLICY_COMPRESSION_TOKENS": (
+        "compression_tokens",
+        "Tokens of a conversation from which what was said earlier reaches the prompt shortened.",
+    ),
     "FINPOLICY_COMPRESSION_RATIO": (
         "compression_ratio",
-        "Share of all tokens of such a conversation that is kept, 0 to 1; at most what FINPOLICY_CONTEXT_TOKENS has room for beside excerpts.",
+        (
+            "Share of all tokens of such a conversation that is kept, 0 to 1; at most what "
+            "FINPOLICY_CONTEXT_TOKENS has room for beside excerpts."
+        ),
     ),
-    "FINPOLICY_SUMMARY": ("summary", "`0` spares the chat model from summarising what was said earlier: one short call for every five exchanges."),
-    "FINPOLICY_RETENTION_DAYS": ("retention_days", "Days after which a conversation that nobody went on with is erased; 0 keeps it for ever."),
+    "FINPOLICY_SUMMARY": (
+        "summary",
+        (
+            "`0` spares the chat model from summarising what was said earlier: one short call for every "
+            "five exchanges."
+        ),
+    ),
+    "FINPOLICY_RETENTION_DAYS": (
+        "retention_days",
+        "Days after which a conversation that nobody went on with is erased; 0 keeps it for ever.",
+    ),
     "MEMORY_DATABASE_URL": (
         "signals_database",
         "Postgres with pgvector for news; unset, an embedded one (`make setup-signals`, extra `signals`).",
     ),
     "MEMORY_SIMILARITY_THRESHOLD": (
         "signals_threshold",
-        "Least cosine at which a signal is recalled; 0 takes the embedder's own: 0.37 embedded, 0.82 multilingual, 0.40 others.",
+        (
+            "Least cosine at which a signal is recalled; 0 takes the embedder's own: 0.37 embedded, 0.82 "
+            "multilingual, 0.40 others."
+        ),
     ),
     "MEMORY_MIN_CONFIDENCE": ("signals_confidence", "Least confidence of a signal that is recalled, 0 to 1."),
     "MEMORY_LOOKBACK_HOURS": ("signals_hours", "How old recalled news may be, in hours."),
@@ -108,25 +177,33 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
     "FINPOLICY_SESSION_UPLOADS_MB": (
         "session_uploads_mb",
-        "Files that an open page may hold in the server's memory before they are added, in MiB altogether; a closed page holds none.",
+        (
+            "Files that an open page may hold in the server's memory before they are added, in MiB "
+            "altogether; a closed page holds none."
+        ),
     ),
     "FINPOLICY_SERVER_UPLOADS_MB": ("server_uploads_mb", "The same for all open pages together, in MiB."),
     "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
-    "FINPOLICY_MODEL_CACHE": ("model_cache", "Folder for the embedded model's built graph; unset, the user's cache folder."),
+    "FINPOLICY_MODEL_CACHE": (
+        "model_cache",
+        "Folder for the embedded model's built graph; unset, the user's cache folder.",
+    ),
 }
 
 # The one name of an embedding model that is no endpoint's.
 MULTILINGUAL = "multilingual"
 # Never shown: a key, and an address that may hold a password.
 SECRET = frozenset({"api_key", "signals_database"})
-# Local models on a processor were seen to take 82 to 366 s to their first word, and far less than a minute from one word to the next.
+# Local models on a processor were seen to take 82 to 366 s to their first word, and far less than a minute
+# from one word to the next.
 FIRST_WORD_SHARE = 5
 # Pages that an answer is made from: a prompt has room for so many.
 MOST_PAGES = 10
 # Of a prompt: rules, example, question and four short excerpts.
 LEAST_CONTEXT = 1_500
 REASONING = ("", "none", "minimal", "low", "medium", "high")
-# Who may choose a model endpoint of their own: as FINPOLICY_USER_MODELS says, by default by who can open the pages.
+# Who may choose a model endpoint of their own: as FINPOLICY_USER_MODELS says, by default by who can open the
+# pages.
 USER_MODELS = ("", "0", "1")
 
 
@@ -134,9 +211,9 @@ USER_MODELS = ("", "0", "1")
 class Settings:
     """What the environment says; see ENVIRONMENT for each name's meaning. Sizes in MiB, times in seconds.
 
-    Beside it: open_to_others, whether people elsewhere can open the pages, as the shell that opens them knows; and endpoint_rule, what beside cloud
-    metadata must not be contacted: "" for nothing (the operator chose it), "user" for http but to this machine, "public" also for addresses that are
-    not of the internet.
+    Beside it: open_to_others, whether people elsewhere can open the pages, as the shell that opens them
+    knows; and endpoint_rule, what beside cloud metadata must not be contacted: "" for nothing (the operator
+    chose it), "user" for http but to this machine, "public" also for addresses that are not of the internet.
     """
 
     home: Path = field(default_factory=lambda: default_home())
@@ -150,7 +227,9 @@ class Settings:
     first_word_timeout: float = 0.0
     answer_timeout: float = 600.0
     context_tokens: int = 12_000
-    pages: int = 4  # of the development questions the page that answers is among the first three for .91 and among four for .94
+    # of the development questions the page that answers is among the first three for .91 and among four for
+    # .94
+    pages: int = 4
     prompt_pages: int = 0
     answer_tokens: int = 1_000
     temperature: float = 0.0
@@ -179,7 +258,10 @@ class Settings:
     endpoint_rule: str = ""
 
     def __repr__(self) -> str:
-        shown = (f"{f.name}={'***' if f.name in SECRET and getattr(self, f.name) else repr(getattr(self, f.name))}" for f in fields(self))
+        shown = (
+            f"{f.name}={'***' if f.name in SECRET and getattr(self, f.name) else repr(getattr(self, f.name))}"
+            for f in fields(self)
+        )
         return f"Settings({', '.join(shown)})"
 
     @property
@@ -199,8 +281,8 @@ class Settings:
 
     @property
     def allows_user_models(self) -> bool:
-        """Whether users may choose endpoints of their own. Where others can open the pages they would have this machine connect to what only it can
-        reach, so the operator must say so."""
+        """Whether users may choose endpoints of their own. Where others can open the pages they would have
+        this machine connect to what only it can reach, so the operator must say so."""
         return self.user_models == "1" or (self.user_models == "" and not self.open_to_others)
 
     @property
@@ -210,7 +292,9 @@ class Settings:
 
     def hurried(self, seconds: float) -> Settings:
         """These settings for a short call beside an answer, which waits for no word longer than that."""
-        return replace(self, timeout=min(self.timeout, seconds), first_word_timeout=min(self.first_word_seconds, seconds))
+        return replace(
+            self, timeout=min(self.timeout, seconds), first_word_timeout=min(self.first_word_seconds, seconds)
+        )
 
     @property
     def threads(self) -> int:
@@ -233,7 +317,9 @@ def default_home(root: Path = ROOT) -> Path:
 
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """Settings from `environment` (default: the process's). Raises SettingsError naming the variable and what it takes."""
+    """Settings from `environment` (default: the process's). Raises SettingsError naming the variable and
+    what it takes.
+    """
     given = os.environ if environment is None else environment
     values: dict[str, Any] = {"model_cache": _cache_folder(given)}
     defaults = Settings()
@@ -243,20 +329,36 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
             values[called] = _parse(name, text, getattr(defaults, called))
     settings = Settings(**values)
     if not 1 <= settings.pages <= MOST_PAGES:
-        raise SettingsError(f"FINPOLICY_PAGES is {settings.pages}.", hint=f"Set it to a number from 1 to {MOST_PAGES}.")
+        raise SettingsError(
+            f"FINPOLICY_PAGES is {settings.pages}.", hint=f"Set it to a number from 1 to {MOST_PAGES}."
+        )
     if settings.context_tokens < LEAST_CONTEXT:
-        raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint=f"Set it to {LEAST_CONTEXT} or more.")
+        raise SettingsError(
+            f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.",
+            hint=f"Set it to {LEAST_CONTEXT} or more.",
+        )
     if settings.compression_ratio > 1:
-        raise SettingsError(f"FINPOLICY_COMPRESSION_RATIO is {settings.compression_ratio}.", hint="Set it to a share from 0 to 1.")
+        raise SettingsError(
+            f"FINPOLICY_COMPRESSION_RATIO is {settings.compression_ratio}.",
+            hint="Set it to a share from 0 to 1.",
+        )
     if settings.temperature > 2:
-        raise SettingsError(f"FINPOLICY_TEMPERATURE is {settings.temperature}.", hint="Set it to a number from 0 to 2.")
+        raise SettingsError(
+            f"FINPOLICY_TEMPERATURE is {settings.temperature}.", hint="Set it to a number from 0 to 2."
+        )
     if settings.reasoning not in REASONING:
         raise SettingsError(
-            f"FINPOLICY_REASONING is {settings.reasoning!r}.", hint=f"Set it to one of {', '.join(REASONING[1:])}, or leave it unset."
+            f"FINPOLICY_REASONING is {settings.reasoning!r}.",
+            hint=f"Set it to one of {', '.join(REASONING[1:])}, or leave it unset.",
         )
     if settings.user_models not in USER_MODELS:
-        raise SettingsError(f"FINPOLICY_USER_MODELS is {settings.user_models!r}.", hint="Set it to 1 or 0, or leave it unset.")
-    for name, share in (("MEMORY_MIN_CONFIDENCE", settings.signals_confidence), ("MEMORY_SIMILARITY_THRESHOLD", settings.signals_threshold)):
+        raise SettingsError(
+            f"FINPOLICY_USER_MODELS is {settings.user_models!r}.", hint="Set it to 1 or 0, or leave it unset."
+        )
+    for name, share in (
+        ("MEMORY_MIN_CONFIDENCE", settings.signals_confidence),
+        ("MEMORY_SIMILARITY_THRESHOLD", settings.signals_threshold),
+    ):
         if share > 1:
             raise SettingsError(f"{name} is {share}.", hint="Set it to a number from 0 to 1.")
     if not 1 <= settings.prompt_exchanges <= settings.window:
@@ -286,5 +388,7 @@ def _parse(name: str, text: str, default: object) -> object:
 
 
 def _cache_folder(environment: Mapping[str, str]) -> Path:
-    base = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".cache")
+    base = environment.get("XDG_CACHE_HOME") or str(
+        Path(environment.get("HOME", "~")).expanduser() / ".cache"
+    )
     return Path(base) / "finpolicy"

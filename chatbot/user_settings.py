@@ -1,4 +1,6 @@
-"""What each user may choose over the server's settings: names, effects, ranges, and the settings that come of it; keeps nothing and knows no user."""
+"""What each user may choose over the server's settings: names, effects, ranges, and the settings that come
+of it; keeps nothing and knows no user.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ Chosen: TypeAlias = Mapping[str, Value]
 
 # Who writes the answers: the model of the server's settings, none, or one that the user names.
 MODEL_CHOICES = ("server", "none", "own")
-# The longest names of models are those of files in folders; an address longer than this is no endpoint; keys come to 200 characters.
+# The longest names of models are those of files in folders; an address longer than this is no endpoint; keys
+# come to 200 characters.
 LONGEST_MODEL, LONGEST_URL, LONGEST_KEY = 200, 500, 1_000
 # A year: older news is history, not news.
 MOST_HOURS = 8_760
@@ -47,9 +50,11 @@ MOST_NOTES = 3
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """One that is a switch or a number. name: the field of Settings. effect: a sentence. least, most, step: of a number; both ends are allowed.
+    """One that is a switch or a number. name: the field of Settings. effect: a sentence. least, most, step:
+    of a number; both ends are allowed.
 
-    part: where it stands on the page. needs_model: without effect on answers in the documents' own words. zero: what 0 means, where it is special.
+    part: where it stands on the page. needs_model: without effect on answers in the documents' own words.
+    zero: what 0 means, where it is special.
     """
 
     name: str
@@ -68,28 +73,40 @@ PREFERENCES: tuple[Preference, ...] = (
         "rerank",
         "model",
         "Put the best pages into order",
-        "The model compares the first ten pages before the best are used: better pages, a few seconds more, and passages of all ten are sent to it.",
+        (
+            "The model compares the first ten pages before the best are used: better pages, a few seconds "
+            "more, and passages of all ten are sent to it."
+        ),
         needs_model=True,
     ),
     Preference(
         "rewrite",
         "model",
         "Complete follow-up questions",
-        "The model completes a question such as “and the year before?” before it is searched; else fixed rules do. One more, short call.",
+        (
+            "The model completes a question such as “and the year before?” before it is searched; else "
+            "fixed rules do. One more, short call."
+        ),
         needs_model=True,
     ),
     Preference(
         "summary",
         "model",
         "Summarise what was said earlier",
-        "What no longer fits into the prompt is summarised for later questions: one short call for every five exchanges.",
+        (
+            "What no longer fits into the prompt is summarised for later questions: one short call for "
+            "every five exchanges."
+        ),
         needs_model=True,
     ),
     Preference(
         "pages",
         "answers",
         "Pages that an answer is made from",
-        "More find more, and say more that is beside the point. A chat model is given as many as it has room for.",
+        (
+            "More find more, and say more that is beside the point. A chat model is given as many as it has "
+            "room for."
+        ),
         1,
         MOST_PAGES,
     ),
@@ -97,7 +114,10 @@ PREFERENCES: tuple[Preference, ...] = (
         "window",
         "conversation",
         "Exchanges that follow-ups lean on",
-        "A follow-up is understood from so many of the last questions and answers, and a conversation opens with them.",
+        (
+            "A follow-up is understood from so many of the last questions and answers, and a conversation "
+            "opens with them."
+        ),
         1,
         MOST_WINDOW,
     ),
@@ -105,7 +125,10 @@ PREFERENCES: tuple[Preference, ...] = (
         "prompt_exchanges",
         "conversation",
         "Of these, sent to the model",
-        "So many of the last exchanges are sent with each question. More of them leave less room for excerpts of the documents.",
+        (
+            "So many of the last exchanges are sent with each question. More of them leave less room for "
+            "excerpts of the documents."
+        ),
         1,
         MOST_WINDOW,
         needs_model=True,
@@ -114,7 +137,10 @@ PREFERENCES: tuple[Preference, ...] = (
         "compression",
         "conversation",
         "Shorten long conversations",
-        "Of a long conversation, what has most to do with the question is sent; each answer shows what was left out. Off, older exchanges come back one by one.",
+        (
+            "Of a long conversation, what has most to do with the question is sent; each answer shows what "
+            "was left out. Off, older exchanges come back one by one."
+        ),
         needs_model=True,
     ),
     Preference(
@@ -141,14 +167,30 @@ PREFERENCES: tuple[Preference, ...] = (
         "signals_confidence",
         "signals",
         "Confidence of a signal",
-        "Only signals read from the news with at least this confidence are recalled: higher brings fewer, and surer ones.",
+        (
+            "Only signals read from the news with at least this confidence are recalled: higher brings "
+            "fewer, and surer ones."
+        ),
         0,
         1,
         0.05,
     ),
-    Preference("signals_hours", "signals", "Age of the news, in hours", "Older news is not recalled; 168 hours are a week.", 1, MOST_HOURS),
     Preference(
-        "signals_notes", "signals", "Signals for one question", "At most so many are recalled beside the documents.", 0, MOST_NOTES, zero="none"
+        "signals_hours",
+        "signals",
+        "Age of the news, in hours",
+        "Older news is not recalled; 168 hours are a week.",
+        1,
+        MOST_HOURS,
+    ),
+    Preference(
+        "signals_notes",
+        "signals",
+        "Signals for one question",
+        "At most so many are recalled beside the documents.",
+        0,
+        MOST_NOTES,
+        zero="none",
     ),
 )
 BY_NAME: Mapping[str, Preference] = {one.name: one for one in PREFERENCES}
@@ -182,24 +224,40 @@ def check_value(name: str, value: object) -> Value:
             raise SettingsError(f"{one.label} is on or off.")
         return value
     whole = isinstance(default, int)
-    if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not one.least <= value <= one.most:  # NaN is neither
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int if whole else int | float)
+        or not one.least <= value <= one.most
+    ):  # NaN is neither
         kind = "a whole number" if whole else "a number"
-        raise SettingsError(f"{one.label} cannot be {str(value)[:40]}.", hint=f"Choose {kind} from {one.least:g} to {one.most:g}.")
+        raise SettingsError(
+            f"{one.label} cannot be {str(value)[:40]}.",
+            hint=f"Choose {kind} from {one.least:g} to {one.most:g}.",
+        )
     return value if whole else float(value)
 
 
 def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
-    """(model, endpoint) of a user as they are kept; an empty endpoint is the server's own. Looks up the endpoint's name.
+    """(model, endpoint) of a user as they are kept; an empty endpoint is the server's own. Looks up the
+    endpoint's name.
 
     settings: the server's. Raises SettingsError or ModelError, in the words of the Settings page.
     """
     model, url = model.strip(), url.strip().rstrip("/")
     if not model:
-        raise SettingsError("The model has no name.", hint="Write it as its endpoint knows it, such as qwen3 or gpt-4o.")
+        raise SettingsError(
+            "The model has no name.", hint="Write it as its endpoint knows it, such as qwen3 or gpt-4o."
+        )
     if len(model) > LONGEST_MODEL or not model.isprintable():
-        raise SettingsError("That is not the name of a model.", hint=f"Names are one line of at most {LONGEST_MODEL} characters.")
+        raise SettingsError(
+            "That is not the name of a model.",
+            hint=f"Names are one line of at most {LONGEST_MODEL} characters.",
+        )
     if len(url) > LONGEST_URL:
-        raise SettingsError("That is not the address of an endpoint.", hint=f"Addresses have at most {LONGEST_URL} characters.")
+        raise SettingsError(
+            "That is not the address of an endpoint.",
+            hint=f"Addresses have at most {LONGEST_URL} characters.",
+        )
     try:
         rule = user_rule(settings) if url else settings.endpoint_rule
         own = replace(settings, base_url=url or settings.base_url, endpoint_rule=rule)
@@ -213,15 +271,19 @@ def check_key(key: str) -> str:
     """A key as it is sent. Raises SettingsError, which never holds it."""
     key = key.strip()
     if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
-        raise SettingsError("The key holds characters that no key has, or is too long.", hint="Copy it again, without quotes, spaces or line breaks.")
+        raise SettingsError(
+            "The key holds characters that no key has, or is too long.",
+            hint="Copy it again, without quotes, spaces or line breaks.",
+        )
     return key
 
 
 def applied(settings: Settings, chosen: Chosen, own_key: str = "") -> Settings:
-    """The settings of a user: the server's with what the user chose. What cannot be used any more, as after a change of the program, is passed over.
+    """The settings of a user: the server's with what the user chose. What cannot be used any more, as after a
+    change of the program, is passed over.
 
-    own_key: what the user gave for the very endpoint that is chosen, "" for none. An endpoint of the user's never gets the server's key, and
-    the server's FINPOLICY_OFFLINE and limits stand.
+    own_key: what the user gave for the very endpoint that is chosen, "" for none. An endpoint of the user's
+    never gets the server's key, and the server's FINPOLICY_OFFLINE and limits stand.
     """
     changes: dict[str, Value] = {}
     for name in BY_NAME.keys() & chosen.keys():
@@ -242,7 +304,9 @@ def _with_model(settings: Settings, chosen: Chosen, own_key: str) -> Settings:
         return settings
     if not url:
         return replace(settings, chat_model=model, api_key=own_key or settings.api_key)
-    return replace(settings, chat_model=model, base_url=url, api_key=own_key, endpoint_rule=user_rule(settings))
+    return replace(
+        settings, chat_model=model, base_url=url, api_key=own_key, endpoint_rule=user_rule(settings)
+    )
 
 
 def user_rule(settings: Settings) -> str:
@@ -251,8 +315,12 @@ def user_rule(settings: Settings) -> str:
 
 
 def in_own_words(error: ModelError) -> ModelError:
-    """The error of a model that its user chose, without the names of variables that only the server's operator can set."""
-    return ModelError(reworded(error.message), hint=reworded(error.hint), retryable=error.retryable, kind=error.kind)
+    """The error of a model that its user chose, without the names of variables that only the server's
+    operator can set.
+    """
+    return ModelError(
+        reworded(error.message), hint=reworded(error.hint), retryable=error.retryable, kind=error.kind
+    )
 
 
 def reworded(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Draws the project's sample documents as PDFs, the same bytes every time; what they say stands in content/."""
+"""Draws the project's sample documents as PDFs, the same bytes every time; what they say stands in
+content/.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,17 @@ from reportlab.lib.units import mm
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
-from reportlab.platypus import BaseDocTemplate, Frame, KeepTogether, NextPageTemplate, PageBreak, PageTemplate, Paragraph, Spacer, TableStyle
+from reportlab.platypus import (
+    BaseDocTemplate,
+    Frame,
+    KeepTogether,
+    NextPageTemplate,
+    PageBreak,
+    PageTemplate,
+    Paragraph,
+    Spacer,
+    TableStyle,
+)
 from reportlab.platypus import Table as Grid
 from reportlab.platypus.tableofcontents import TableOfContents
 
@@ -50,7 +62,10 @@ SCAN_DPI = 200
 SCAN_TILT = 0.5  # degrees
 LONG = 30  # rows; a longer table may break across pages, with its heads repeated
 CONTENTS_STYLE = TableStyle(
-    [(f"{side}PADDING", (0, 0), (-1, -1), 1 if side in ("TOP", "BOTTOM") else 0) for side in ("TOP", "BOTTOM", "LEFT", "RIGHT")]
+    [
+        (f"{side}PADDING", (0, 0), (-1, -1), 1 if side in ("TOP", "BOTTOM") else 0)
+        for side in ("TOP", "BOTTOM", "LEFT", "RIGHT")
+    ]
 )
 ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 
@@ -68,13 +83,19 @@ class Face:
     def style(self, **changes: Any) -> ParagraphStyle:
         """A paragraph style: running text, but for the changes."""
         size = changes.get("fontSize", self.size)
-        usual = {"fontName": self.regular, "fontSize": size, "leading": 1.38 * size, "spaceAfter": 0.75 * size}
+        usual = {
+            "fontName": self.regular,
+            "fontSize": size,
+            "leading": 1.38 * size,
+            "spaceAfter": 0.75 * size,
+        }
         return ParagraphStyle("text", **{**usual, **changes})
 
 
 SERIF = Face("Times-Roman", "Times-Bold", "Times-Italic", 11, HexColor("#1f3a5f"))
 SANS = Face("Helvetica", "Helvetica-Bold", "Helvetica-Oblique", 9.8, HexColor("#2f5d50"))
-# Pages that become pictures are set in a font that comes with reportlab, so that the pictures do not depend on the system's fonts.
+# Pages that become pictures are set in a font that comes with reportlab, so that the pictures do not depend
+# on the system's fonts.
 PICTURE = Face("Vera", "Vera-Bold", "Vera-Italic", 10, HexColor("#000000"))
 
 
@@ -82,7 +103,9 @@ def _register_fonts() -> None:
     folder = Path(reportlab.__file__).parent / "fonts"
     for name, file in (("Vera", "Vera.ttf"), ("Vera-Bold", "VeraBd.ttf"), ("Vera-Italic", "VeraIt.ttf")):
         pdfmetrics.registerFont(TTFont(name, str(folder / file)))
-    pdfmetrics.registerFontFamily("Vera", normal="Vera", bold="Vera-Bold", italic="Vera-Italic", boldItalic="Vera-Bold")
+    pdfmetrics.registerFontFamily(
+        "Vera", normal="Vera", bold="Vera-Bold", italic="Vera-Italic", boldItalic="Vera-Bold"
+    )
 
 
 def _marked(flowable: Any, mark: object) -> Any:
@@ -91,25 +114,39 @@ def _marked(flowable: Any, mark: object) -> Any:
     return flowable
 
 
-# Blocks to flowables ----------------------------------------------------------------------------------------------------------------------------------
+# Blocks to flowables
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _heading(block: Heading, face: Face) -> Iterator[Any]:
     if block.new_page:
         yield PageBreak()
     size = {1: 1.6, 2: 1.2, 0: 1.3 if block.new_page else 1.08}[block.level] * face.size
-    style = face.style(fontName=face.bold, fontSize=size, leading=1.25 * size, spaceBefore=0.8 * size, keepWithNext=1, textColor=face.colour)
+    style = face.style(
+        fontName=face.bold,
+        fontSize=size,
+        leading=1.25 * size,
+        spaceBefore=0.8 * size,
+        keepWithNext=1,
+        textColor=face.colour,
+    )
     yield _marked(Paragraph(block.text, style), block)
 
 
 def _text(block: Text, face: Face) -> Iterator[Any]:
-    yield _marked(Paragraph(block.text, face.style(alignment=TA_JUSTIFY if "<br/>" not in block.text else 0)), block)
+    yield _marked(
+        Paragraph(block.text, face.style(alignment=TA_JUSTIFY if "<br/>" not in block.text else 0)), block
+    )
 
 
 def _items(block: Items, face: Face) -> Iterator[Any]:
     for number, item in enumerate(block.items):
         mark = f"({'abcdefghijkl'[number]})" if block.lettered else "•"
-        yield Paragraph(item, face.style(leftIndent=16 if block.lettered else 12, spaceAfter=0.35 * face.size), bulletText=mark)
+        yield Paragraph(
+            item,
+            face.style(leftIndent=16 if block.lettered else 12, spaceAfter=0.35 * face.size),
+            bulletText=mark,
+        )
     yield Spacer(1, 0.5 * face.size)
 
 
@@ -127,10 +164,15 @@ def _cell(text: str, face: Face, *, bold: bool = False, right: bool = False) -> 
 
 def _cells(table: Table, face: Face) -> list[list[Any]]:
     """The rows of the table with its heads: words wrap, figures stay as they are."""
-    rows = [[_cell(text, face, bold=True, right=column >= table.words) for column, text in enumerate(table.head)]]
+    rows = [
+        [_cell(text, face, bold=True, right=column >= table.words) for column, text in enumerate(table.head)]
+    ]
     for index, row in enumerate(table.rows):
         strong = index in table.bold or len(row) == 1
-        cells = [_cell(text, face, bold=strong) if column < table.words else text for column, text in enumerate(row)]
+        cells = [
+            _cell(text, face, bold=strong) if column < table.words else text
+            for column, text in enumerate(row)
+        ]
         rows.append(cells + [""] * (len(table.head) - len(cells)))
     return rows
 
@@ -152,18 +194,31 @@ def _grid_style(table: Table, face: Face) -> TableStyle:
         ("LINEBELOW", (0, -1), (-1, -1), 0.9, face.colour),
     ]
     for row in (index + 1 for index in table.bold):
-        commands += [("FONTNAME", (0, row), (-1, row), face.bold), ("LINEABOVE", (0, row), (-1, row), 0.6, face.colour)]
+        commands += [
+            ("FONTNAME", (0, row), (-1, row), face.bold),
+            ("LINEABOVE", (0, row), (-1, row), 0.6, face.colour),
+        ]
     return TableStyle(commands)
 
 
 def _table(table: Table, face: Face) -> Iterator[Any]:
     together = len(table.rows) < LONG
     small = {"fontSize": 0.82 * face.size, "leading": 1.02 * face.size}
-    caption = face.style(fontName=face.bold, fontSize=0.95 * face.size, spaceBefore=0.4 * face.size, spaceAfter=1)
+    caption = face.style(
+        fontName=face.bold, fontSize=0.95 * face.size, spaceBefore=0.4 * face.size, spaceAfter=1
+    )
     parts = [_marked(Paragraph(table.caption, caption), table)]
     if table.unit:
         parts.append(Paragraph(table.unit, face.style(fontName=face.italic, spaceAfter=3, **small)))
-    parts.append(Grid(_cells(table, face), [LINE * share for share in table.widths], repeatRows=1, style=_grid_style(table, face), hAlign="LEFT"))
+    parts.append(
+        Grid(
+            _cells(table, face),
+            [LINE * share for share in table.widths],
+            repeatRows=1,
+            style=_grid_style(table, face),
+            hAlign="LEFT",
+        )
+    )
     parts.append(Spacer(1, 3 if table.notes else face.size))
     parts += [Paragraph(note, face.style(spaceAfter=2, **small)) for note in table.notes]
     parts += [Spacer(1, face.size)] if table.notes else []
@@ -183,8 +238,26 @@ def _chart(bars: Bars, face: Face) -> Any:
     height = chart.y + chart.height * bars.line / 80
     drawing = Drawing(LINE, 130)
     drawing.add(chart)
-    drawing.add(Line(chart.x, height, chart.x + chart.width, height, strokeColor=HexColor("#a33b20"), strokeWidth=1, strokeDashArray=[4, 2]))
-    drawing.add(String(chart.x + chart.width + 4, height - 3, f"Anchor: {bars.line:.0f}", fontName=face.italic, fontSize=8))
+    drawing.add(
+        Line(
+            chart.x,
+            height,
+            chart.x + chart.width,
+            height,
+            strokeColor=HexColor("#a33b20"),
+            strokeWidth=1,
+            strokeDashArray=[4, 2],
+        )
+    )
+    drawing.add(
+        String(
+            chart.x + chart.width + 4,
+            height - 3,
+            f"Anchor: {bars.line:.0f}",
+            fontName=face.italic,
+            fontSize=8,
+        )
+    )
     return drawing
 
 
@@ -201,14 +274,19 @@ def _scan(block: Scan) -> Iterator[Any]:
     yield NextPageTemplate("body")
 
 
-# Pages ------------------------------------------------------------------------------------------------------------------------------------------------
+# Pages
+# ------------------------------------------------------------------------------------------------------------
 
 
 class Press:
-    """Sets one document. Holds what is known only while pages are being filled: the section, the footnotes, where the body begins."""
+    """Sets one document. Holds what is known only while pages are being filled: the section, the
+    footnotes, where the body begins.
+    """
 
     def __init__(self, sample: Sample, face: Face, *, pages: int = 0, label: str = "") -> None:
-        """pages: how many there are, for footers that say so; label: the printed number of the only page, for pages that become pictures."""
+        """pages: how many there are, for footers that say so; label: the printed number of the only page,
+        for pages that become pictures.
+        """
         self.sample, self.face, self.pages, self.fixed_label = sample, face, pages, label
         self.section = ""
         self.notes: list[str] = []
@@ -219,12 +297,28 @@ class Press:
 
     def _document(self) -> Any:
         document = BaseDocTemplate(
-            self.output, pagesize=A4, invariant=1, title=self.sample.title, author=OWNER, subject=NOTICE, creator="make_samples.py", lang="en"
+            self.output,
+            pagesize=A4,
+            invariant=1,
+            title=self.sample.title,
+            author=OWNER,
+            subject=NOTICE,
+            creator="make_samples.py",
+            lang="en",
         )
         frame = Frame(MARGIN, BOTTOM, LINE, HEIGHT - TOP - BOTTOM, 0, 0, 0, 0)
         names = (["cover", "front"] if self.sample.cover else []) + ["body", "scan"]
         document.addPageTemplates(
-            [PageTemplate(name, [frame], onPage=self._begin_page, onPageEnd=getattr(self, f"_end_{name}"), pagesize=A4) for name in names]
+            [
+                PageTemplate(
+                    name,
+                    [frame],
+                    onPage=self._begin_page,
+                    onPageEnd=getattr(self, f"_end_{name}"),
+                    pagesize=A4,
+                )
+                for name in names
+            ]
         )
         document.afterFlowable = self._placed
         return document
@@ -264,11 +358,28 @@ class Press:
     def _contents(self, block: Contents) -> Any:
         face = self.face
         styles = [
-            face.style(fontName=face.regular if block.tables else face.bold, spaceAfter=0, leading=1.5 * face.size, rightIndent=30),
-            face.style(fontSize=0.95 * face.size, leftIndent=14, spaceAfter=0, leading=1.4 * face.size, rightIndent=30),
+            face.style(
+                fontName=face.regular if block.tables else face.bold,
+                spaceAfter=0,
+                leading=1.5 * face.size,
+                rightIndent=30,
+            ),
+            face.style(
+                fontSize=0.95 * face.size,
+                leftIndent=14,
+                spaceAfter=0,
+                leading=1.4 * face.size,
+                rightIndent=30,
+            ),
         ]
         kind = "Table" if block.tables else "Heading"
-        return TableOfContents(levelStyles=styles, dotsMinLevel=0, formatter=self.label, notifyKind=kind, tableStyle=CONTENTS_STYLE)
+        return TableOfContents(
+            levelStyles=styles,
+            dotsMinLevel=0,
+            formatter=self.label,
+            notifyKind=kind,
+            tableStyle=CONTENTS_STYLE,
+        )
 
     def _cover(self) -> Iterator[Any]:
         owner, body, *rest = self.sample.cover
@@ -286,11 +397,16 @@ class Press:
 
     def _masthead(self) -> Iterator[Any]:
         face = self.face
-        yield Paragraph(self.sample.title, face.style(fontName=face.bold, fontSize=22, leading=27, spaceAfter=3, textColor=face.colour))
+        yield Paragraph(
+            self.sample.title,
+            face.style(fontName=face.bold, fontSize=22, leading=27, spaceAfter=3, textColor=face.colour),
+        )
         yield Paragraph(self.sample.subtitle, face.style(fontName=face.italic, spaceAfter=10))
 
     def label(self, page: int) -> str:
-        """The number printed on a physical page (1-based): none on the cover, then roman, then arabic from 1."""
+        """The number printed on a physical page (1-based): none on the cover, then roman, then arabic from
+        1.
+        """
         if self.fixed_label:
             return self.fixed_label
         if self.first_body and page >= self.first_body:
@@ -309,7 +425,9 @@ class Press:
             self._page_label(canvas, page)
 
     def _page_label(self, canvas: Any, page: int) -> None:
-        """Where a series of printed numbers begins, into the PDF itself: the cover, the front matter, the body."""
+        """Where a series of printed numbers begins, into the PDF itself: the cover, the front matter, the
+        body.
+        """
         if page == 1:
             canvas.addPageLabel(0, prefix="Cover")
         else:
@@ -372,7 +490,9 @@ class Press:
 
     def _footer(self, canvas: Any, page: int) -> None:
         canvas.setFont(self.face.regular, 9)
-        left, middle, right = (part.format(label=self.label(page), pages=self.pages) for part in self.sample.footer)
+        left, middle, right = (
+            part.format(label=self.label(page), pages=self.pages) for part in self.sample.footer
+        )
         canvas.drawString(MARGIN, 14 * mm, left)
         canvas.drawCentredString(WIDTH / 2, 14 * mm, middle)
         canvas.drawRightString(WIDTH - MARGIN, 14 * mm, right)
@@ -400,7 +520,8 @@ class Press:
         canvas.drawImage(ImageReader(BytesIO(image)), 0, 0, WIDTH, HEIGHT)
 
 
-# Pages as pictures ------------------------------------------------------------------------------------------------------------------------------------
+# Pages as pictures
+# ------------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=8)  # a document is set several times until its contents are right
@@ -417,15 +538,20 @@ def _scanned(pdf: bytes, *, seed: int) -> bytes:
         clean = document[0].render(scale=SCAN_DPI / 72, grayscale=True).to_pil().convert("L")
     finally:
         document.close()
-    tilted = clean.rotate(SCAN_TILT if seed % 2 else -SCAN_TILT, Image.Resampling.BICUBIC, fillcolor=255).filter(ImageFilter.GaussianBlur(0.5))
+    tilted = clean.rotate(
+        SCAN_TILT if seed % 2 else -SCAN_TILT, Image.Resampling.BICUBIC, fillcolor=255
+    ).filter(ImageFilter.GaussianBlur(0.5))
     noise = numpy.random.default_rng(seed).integers(-7, 8, size=(tilted.height, tilted.width))
-    grey = numpy.clip(numpy.asarray(tilted, dtype=numpy.int16) * 0.92 + 14 + noise, 0, 255).astype(numpy.uint8)
+    grey = numpy.clip(numpy.asarray(tilted, dtype=numpy.int16) * 0.92 + 14 + noise, 0, 255).astype(
+        numpy.uint8
+    )
     output = BytesIO()
     Image.fromarray(grey).save(output, "JPEG", quality=42, dpi=(SCAN_DPI, SCAN_DPI))
     return output.getvalue()
 
 
-# Files ------------------------------------------------------------------------------------------------------------------------------------------------
+# Files
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _pdf(sample: Sample) -> bytes:
@@ -438,7 +564,9 @@ def _pdf(sample: Sample) -> bytes:
 
 
 def make_samples(folder: Path) -> list[Path]:
-    """Writes the sample documents into the folder, which is made if it is not there; gives their paths, each file whole or not there."""
+    """Writes the sample documents into the folder, which is made if it is not there; gives their paths,
+    each file whole or not there.
+    """
     rl_config.useA85 = 0  # streams as they are, not as text a quarter larger
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -454,7 +582,9 @@ def make_samples(folder: Path) -> list[Path]:
 def main(arguments: list[str] | None = None) -> int:
     """The command line: one path a line."""
     parser = argparse.ArgumentParser(description="Make the project's sample PDFs.")
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER", help=f"where to (default: {FOLDER})")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER", help=f"where to (default: {FOLDER})"
+    )
     for path in make_samples(parser.parse_args(arguments).folder):
         print(path)
     return 0

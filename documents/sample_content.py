@@ -1,17 +1,22 @@
-"""What a sample document consists of, and how it is read from its file in content/; not how a page is drawn. The Republic of Valmora is invented.
+"""What a sample document consists of, and how it is read from its file in content/; not how a page is drawn.
+The Republic of Valmora is invented.
 
-A file begins with its head, which is TOML. Below lines of +++ stand what comes before the body, if anything does, and the body: blocks with an empty
-line between them, written as in Markdown.
+A file begins with its head, which is TOML. Below lines of +++ stand what comes before the body, if anything
+does, and the body: blocks with an empty line between them, written as in Markdown.
 
-    # Heading            ## of the second level, ### one that stays out of the contents; a line of --- before it starts a page
+    # Heading            ## of the second level, ### one that stays out of the contents; a line of --- before
+    it starts a page
     - item               or (a) item
-    Table 1: Caption     then the unit, if any, the rows, of which those that begin with ** are totals, and the notes, a line each; in the rule
-                         below the head a column of figures ends with a colon, and a hyphen is a hundredth of the line's width
+    Table 1: Caption     then the unit, if any, the rows, of which those that begin with ** are totals, and
+    the notes, a line each; in the rule
+                         below the head a column of figures ends with a colon, and a hyphen is a hundredth of
+                         the line's width
     Figure 1: Caption    then the same with one row, whose last column is the limit
     [contents]           or [tables]
     ::: Heading          then pages that are pictures, with --- between them, up to a line of :::
 
-All else is a paragraph; a line that begins with ^ is its footnote. Lines of a paragraph or an item are joined; what they mark is reportlab's own: <b>, <br/>.
+All else is a paragraph; a line that begins with ^ is its footnote. Lines of a paragraph or an item are
+joined; what they mark is reportlab's own: <b>, <br/>.
 """
 
 from __future__ import annotations
@@ -65,7 +70,8 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as printed. words: how many leading columns are words, the others being figures; a row of one cell is a subheading.
+    """A table as printed. words: how many leading columns are words, the others being figures; a row of one
+    cell is a subheading.
 
     bold: indexes of rows that are totals. widths: shares of the line.
     """
@@ -110,7 +116,9 @@ Block = Heading | Text | Items | Table | Bars | Contents | Scan
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One document. date: of the PDF's metadata. footer: left, middle, right, with {label} and {pages}. cover: a title page; labels: embed page labels."""
+    """One document. date: of the PDF's metadata. footer: left, middle, right, with {label} and {pages}.
+    cover: a title page; labels: embed page labels.
+    """
 
     file: str
     title: str
@@ -126,7 +134,9 @@ class Sample:
 
 def _sample(name: str) -> Sample:
     head, *front, body = (CONTENT / f"{name}.md").read_text(encoding="utf-8").split("\n+++\n")
-    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in tomllib.loads(head).items()}
+    given: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in tomllib.loads(head).items()
+    }
     return Sample(file=f"{name}.pdf", front=_blocks(front[0]) if front else (), body=_blocks(body), **given)
 
 
@@ -161,7 +171,9 @@ def _joined(lines: str) -> str:
 def _table(part: str) -> Table | Bars:
     before, rows, after = ROWS.split(part)
     caption, *unit = before.splitlines()
-    head, rule, *body = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in rows.splitlines()]
+    head, rule, *body = [
+        tuple(cell.strip() for cell in line.strip("|").split("|")) for line in rows.splitlines()
+    ]
     if caption.startswith("Figure"):
         *values, limit = map(float, body[0])
         return Bars(caption, head[:-1], tuple(values), limit)

@@ -1,4 +1,6 @@
-"""Splits pages into chunks of 1000/200 with exact spans, and gives each its context; knows no index and no model."""
+"""Splits pages into chunks of 1000/200 with exact spans, and gives each its context; knows no index and no
+model.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,18 @@ CHUNK_SIZE = 1000
 CHUNK_OVERLAP = 200
 # Paragraph, line, sentence, clause, word: a chunk ends at the strongest break that fits.
 SEPARATORS = ["\n\n", "\n", ". ", "; ", ", ", " ", ""]
-# What a context may take of each part, in characters; of all that is embedded the embedder's 48 tokens of context.
+# What a context may take of each part, in characters; of all that is embedded the embedder's 48 tokens of
+# context.
 TITLE_CHARACTERS = 80
 HEADING_CHARACTERS = 80
 CARRIED_CHARACTERS = 160
 TABLE_CHARACTERS = 80
 NUMBERED_HEADING = re.compile(
-    r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S", re.I
+    (
+        r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+"
+        r"|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S"
+    ),
+    re.I,
 )
 _splitter: RecursiveCharacterTextSplitter | None = None
 
@@ -37,7 +44,9 @@ def prepare() -> None:
 
 
 def split_page(text: str) -> list[tuple[int, int]]:
-    """Spans (start, end) of chunks of at most CHUNK_SIZE characters that together cover every non-whitespace character of `text`."""
+    """Spans (start, end) of chunks of at most CHUNK_SIZE characters that together cover every
+    non-whitespace character of `text`.
+    """
     if not text.strip():
         return []
     if len(text) <= CHUNK_SIZE:
@@ -54,7 +63,12 @@ def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
         carried = _carried(before, page.text)
         for start, end in split_page(page.text):
             heading = _heading(page.text[:end], running) or heading
-            parts = (title[:TITLE_CHARACTERS], heading, _table_above(page, start, end), carried if start == 0 else "")
+            parts = (
+                title[:TITLE_CHARACTERS],
+                heading,
+                _table_above(page, start, end),
+                carried if start == 0 else "",
+            )
             context = " | ".join(filter(None, map(one_line, parts)))
             yield Chunk(page.number, ordinal, start, end, page.text[start:end], context)
             ordinal += 1
@@ -67,15 +81,19 @@ def _load() -> RecursiveCharacterTextSplitter:
         from langchain_text_splitters import RecursiveCharacterTextSplitter
 
         _splitter = RecursiveCharacterTextSplitter(
-            chunk_size=CHUNK_SIZE, chunk_overlap=CHUNK_OVERLAP, separators=SEPARATORS, strip_whitespace=False, keep_separator="end"
+            chunk_size=CHUNK_SIZE,
+            chunk_overlap=CHUNK_OVERLAP,
+            separators=SEPARATORS,
+            strip_whitespace=False,
+            keep_separator="end",
         )
     return _splitter
 
 
 def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where each piece stands. Of several places in repeated text, the last that leaves no gap is taken: then each end is at or
-    beyond the true one, so that the next piece is found too and the whole page is covered (langchain's own start index takes the
-    first place, and loses text on pages that repeat themselves)."""
+    """Where each piece stands. Of several places in repeated text, the last that leaves no gap is taken: then
+    each end is at or beyond the true one, so that the next piece is found too and the whole page is covered
+    (langchain's own start index takes the first place, and loses text on pages that repeat themselves)."""
     end = 0
     for piece in pieces:
         start = text.rfind(piece, 0, end + len(piece))
@@ -86,9 +104,16 @@ def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _heading(text: str, running: frozenset[str]) -> str:
-    """The last line of `text` that looks like a heading: short, no sentence end, numbered or in capitals or title case."""
+    """The last line of `text` that looks like a heading: short, no sentence end, numbered or in capitals
+    or title case.
+    """
     for line in map(str.strip, reversed(text.split("\n"))):
-        if 4 <= len(line) <= HEADING_CHARACTERS and not is_finished(line, also=":;") and _is_heading(line) and line_shape(line) not in running:
+        if (
+            4 <= len(line) <= HEADING_CHARACTERS
+            and not is_finished(line, also=":;")
+            and _is_heading(line)
+            and line_shape(line) not in running
+        ):
             return line
     return ""
 
@@ -104,13 +129,22 @@ def _is_heading(line: str) -> bool:
 
 
 def _table_above(page: Page, start: int, end: int) -> str:
-    """Caption and heads of the table whose rows the span begins with or holds, where they stand outside of it: above it, or on the page before."""
+    """Caption and heads of the table whose rows the span begins with or holds, where they stand outside of
+    it: above it, or on the page before.
+    """
     for table in page.tables:
         if any(start <= row.start < end for row in table.rows):
             said = " ".join(page.text[start:end].split())
             heads = ", ".join(dict.fromkeys(head for head in table.heads if head and head not in said))
             caption = " ".join(table.caption.split())
-            return ": ".join(part for part in (caption[:TABLE_CHARACTERS] if caption not in said else "", heads[:TABLE_CHARACTERS]) if part)
+            return ": ".join(
+                part
+                for part in (
+                    caption[:TABLE_CHARACTERS] if caption not in said else "",
+                    heads[:TABLE_CHARACTERS],
+                )
+                if part
+            )
     return ""
 
 

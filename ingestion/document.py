@@ -1,4 +1,6 @@
-"""One document read: its text alone, or whole, first pages with their tables, then what only images show; a page that fails costs no other page."""
+"""One document read: its text alone, or whole, first pages with their tables, then what only images show;
+a page that fails costs no other page.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ __all__ = ["IMAGES", "TABLES", "Circumstances", "DocumentReading", "read_documen
 
 Result = TypeVar("Result")
 
-# A file that ends its reader so often is made to; a file with more text than ten times the longest budget volumes is no document.
+# A file that ends its reader so often is made to; a file with more text than ten times the longest budget
+# volumes is no document.
 MOST_DEATHS = 5
 MOST_CHARACTERS = 50_000_000
 GIVEN_UP = "The file made the reader fail too often, or has too much text; this page was not read."
@@ -60,8 +63,9 @@ def _not_kept(page: Page) -> None:
 class DocumentReading:
     """A document as read: every page is there, in physical order, the unreadable ones with their problem.
 
-    lacks: TABLES where only its text was read, IMAGES where the images of some pages were not, "" where nothing is missing. to_come: pages whose image
-    is still to be read; of those without usable text nothing stands here.
+    lacks: TABLES where only its text was read, IMAGES where the images of some pages were not, "" where
+    nothing is missing. to_come: pages whose image is still to be read; of those without usable text nothing
+    stands here.
     """
 
     info: DocumentInfo
@@ -77,11 +81,13 @@ def _not_awaited(reading: DocumentReading) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """How a document is read. password: for this reading only. processes: reading at once, at least 1. progress(phase, done, total):
-    phase "reading" or "ocr". cancelled: asked a few times a second. images: pages read from their images before, by number;
-    keep: called with each further one, from any thread. ocr_pages: the only pages that are read from their images, None for all that need it.
-    before_images: gets what there is before the first image is read, where more than FEW_IMAGES have to be.
-    images_later: what there is before the first image is all. awaited: someone waits for it, so that it goes before all other reading."""
+    """How a document is read. password: for this reading only. processes: reading at once, at least 1.
+    progress(phase, done, total): phase "reading" or "ocr". cancelled: asked a few times a second. images:
+    pages read from their images before, by number; keep: called with each further one, from any thread.
+    ocr_pages: the only pages that are read from their images, None for all that need it. before_images: gets
+    what there is before the first image is read, where more than FEW_IMAGES have to be. images_later: what
+    there is before the first image is all. awaited: someone waits for it, so that it goes before all other
+    reading."""
 
     password: str | None = None
     processes: int = 2
@@ -99,21 +105,27 @@ CALM = Circumstances()
 
 
 def read_text(path: Path, how: Circumstances = CALM) -> DocumentReading:
-    """The text of all pages of `path`, with running lines and page labels: what words can be found by, in a tenth of the time. Raises as read_document."""
+    """The text of all pages of `path`, with running lines and page labels: what words can be found by, in
+    a tenth of the time. Raises as read_document.
+    """
     return _OpenFile(path, how).read_text()
 
 
 def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
-    """All pages of `path`: text and tables first, then OCR of the pages without usable text and of pictures of text on the others.
+    """All pages of `path`: text and tables first, then OCR of the pages without usable text and of pictures
+    of text on the others.
 
-    Raises DocumentError where the file cannot be opened at all, and CancelledError; a page that cannot be read is a page with a problem.
+    Raises DocumentError where the file cannot be opened at all, and CancelledError; a page that cannot be
+    read is a page with a problem.
     """
     return _OpenFile(path, how).read()
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """A page as its text layer has it. unread: that is no text. pictures: where it has some that may hold more."""
+    """A page as its text layer has it. unread: that is no text. pictures: where it has some that may hold
+    more.
+    """
 
     page: Page
     unread: bool
@@ -138,9 +150,16 @@ class _OpenFile:
             layers = self._layers(info.pages, self._page)
             pages = {layer.page.number: layer.page for layer in layers}
             again = {layer.page.number for layer in layers if layer.unread and layer.page.problem != GIVEN_UP}
-            pictures = {layer.page.number: layer.pictures for layer in layers if layer.pictures and layer.page.number not in again}
+            pictures = {
+                layer.page.number: layer.pictures
+                for layer in layers
+                if layer.pictures and layer.page.number not in again
+            }
             numbers = sorted({*again, *pictures})
-            if numbers and (self._how.images_later or (self._how.before_images is not _not_awaited and len(numbers) > FEW_IMAGES)):
+            if numbers and (
+                self._how.images_later
+                or (self._how.before_images is not _not_awaited and len(numbers) > FEW_IMAGES)
+            ):
                 early = _reading(info, self._without_images(layers), IMAGES, len(numbers))
                 if self._how.images_later:
                     return early
@@ -150,7 +169,9 @@ class _OpenFile:
 
     @contextmanager
     def _readers(self) -> Iterator[DocumentInfo]:
-        """Reading processes until all is read, and what opening the file tells. A large file is opened by two at once."""
+        """Reading processes until all is read, and what opening the file tells. A large file is opened by
+        two at once.
+        """
         try:
             with ThreadPoolExecutor(1) as beside:
                 if self._how.processes > 1 and _size(self._path) >= LARGE_FILE:
@@ -168,7 +189,12 @@ class _OpenFile:
 
     def _without_images(self, layers: Sequence[_Layer]) -> list[Page]:
         """Pages as they are until their images are read: of those whose text is none nothing stands."""
-        return [Page(layer.page.number, "", method="none", problem=layer.page.problem) if layer.unread else layer.page for layer in layers]
+        return [
+            Page(layer.page.number, "", method="none", problem=layer.page.problem)
+            if layer.unread
+            else layer.page
+            for layer in layers
+        ]
 
     def _layers(self, count: int, read: Callable[[int], _Layer]) -> list[_Layer]:
         """Each page's text layer."""
@@ -181,7 +207,13 @@ class _OpenFile:
             return layer
 
         threads = min(self._how.processes, -(-count // PAGES_A_READER))
-        done = self._each(range(1, count + 1), step, lambda page: _Layer(page, unread=True), phase="reading", threads=threads)
+        done = self._each(
+            range(1, count + 1),
+            step,
+            lambda page: _Layer(page, unread=True),
+            phase="reading",
+            threads=threads,
+        )
         return [done[number] for number in range(1, count + 1)]
 
     def _text(self, number: int) -> _Layer:
@@ -200,14 +232,20 @@ class _OpenFile:
                 self._deaths_in_tables += isinstance(error, ReaderDiedError)
         return self._text(number)
 
-    def _images(self, numbers: Sequence[int], pictures: Mapping[int, Sequence[Rect]], pages: Mapping[int, Page]) -> dict[int, Page]:
+    def _images(
+        self, numbers: Sequence[int], pictures: Mapping[int, Sequence[Rect]], pages: Mapping[int, Page]
+    ) -> dict[int, Page]:
         """Pages as their images make them, by number."""
         known = {number: page for number, page in self._how.images.items() if number in pages}
 
         def read(number: int) -> Page:
             page = pages[number]
             with self._ocr_place(), self._reader() as reader:
-                better = reader.pictures(page, pictures[number]) if number in pictures else better_reading(page, reader.ocr(number))
+                better = (
+                    reader.pictures(page, pictures[number])
+                    if number in pictures
+                    else better_reading(page, reader.ocr(number))
+                )
             self._how.keep(better)
             return better
 
@@ -219,7 +257,13 @@ class _OpenFile:
         return {**known, **self._each(missing, read, unread, phase="ocr", threads=self._how.processes)}
 
     def _each(
-        self, numbers: Sequence[int], read: Callable[[int], Result], unread: Callable[[Page], Result], *, phase: str, threads: int
+        self,
+        numbers: Sequence[int],
+        read: Callable[[int], Result],
+        unread: Callable[[Page], Result],
+        *,
+        phase: str,
+        threads: int,
     ) -> dict[int, Result]:
         """number -> what `read` gives, or `unread` of an empty page that says what stopped it."""
         done: dict[int, Result] = {}
@@ -266,7 +310,12 @@ class _OpenFile:
         try:
             reader = self._free.pop()
         except IndexError:
-            reader = Reader(self._path, password=self._how.password, cancelled=self._how.cancelled, awaited=self._how.awaited)
+            reader = Reader(
+                self._path,
+                password=self._how.password,
+                cancelled=self._how.cancelled,
+                awaited=self._how.awaited,
+            )
         try:
             yield reader
         except (ReaderDiedError, CancelledError):
@@ -286,20 +335,25 @@ def _size(path: Path) -> int:
 
 
 def _ordering(info: DocumentInfo) -> frozenset[int]:
-    """The pages whose own label addresses a machine, and the first where the title does. info: as the file has it, for what is unseen can be read."""
+    """The pages whose own label addresses a machine, and the first where the title does. info: as the file
+    has it, for what is unseen can be read.
+    """
     called = [(1, info.title), *enumerate(info.labels, 1)]
     return frozenset(number for number, text in called if text and find_instructions(text))
 
 
 def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0) -> DocumentReading:
-    """Pages with their words joined across line ends, and with what only all pages together tell: labels, running lines, table heads; and with what
-    each is and orders, where its tables are there."""
+    """Pages with their words joined across line ends, and with what only all pages together tell: labels,
+    running lines, table heads; and with what each is and orders, where its tables are there."""
     title = title_line(info.title)
     shown = replace(info, title=title, labels=tuple(map(label_line, info.labels)))
     words = vocabulary([page.text for page in pages])
     pages = continue_tables([_joined(page, words) for page in pages])
     labels = page_labels(pages, shown.labels)
-    pages = [replace(page, label=label, label_source=source) for page, (label, source) in zip(pages, labels, strict=True)]
+    pages = [
+        replace(page, label=label, label_source=source)
+        for page, (label, source) in zip(pages, labels, strict=True)
+    ]
     running = running_lines(pages)
     pages = [replace(page, running=running_spans(page, running)) for page in pages]
     if lacks != TABLES:
@@ -322,7 +376,9 @@ def _joined(page: Page, words: frozenset[str]) -> Page:
         text=text,
         words=tuple(replace(word, start=moved(word.start), end=moved(word.end)) for word in page.words),
         lines=tuple(replace(line, start=moved(line.start), end=moved(line.end)) for line in page.lines),
-        tables=tuple(replace(table, rows=tuple(_moved_row(row, moved) for row in table.rows)) for table in page.tables),
+        tables=tuple(
+            replace(table, rows=tuple(_moved_row(row, moved) for row in table.rows)) for table in page.tables
+        ),
     )
 
 

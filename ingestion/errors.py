@@ -1,4 +1,6 @@
-"""The root of the project's errors: each says what is wrong, how to mend it, and whether trying again can help."""
+"""The root of the project's errors: each says what is wrong, how to mend it, and whether trying again can
+help.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,11 @@ __all__ = ["CancelledError", "DocumentError", "EncryptedError", "ProjectError", 
 
 
 class ProjectError(Exception):
-    """Something the user can understand and act on; shells show it in one line, everything else is a bug and shows.
+    """Something the user can understand and act on; shells show it in one line, everything else is a bug and
+    shows.
 
-    message: what is wrong, quoting the offending value, put on one line. hint: the fix, one sentence. retryable: the same call may succeed later.
+    message: what is wrong, quoting the offending value, put on one line. hint: the fix, one sentence.
+    retryable: the same call may succeed later.
     """
 
     def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
@@ -21,7 +25,11 @@ class ProjectError(Exception):
         self.retryable = retryable
 
     def __str__(self) -> str:
-        ended = self.message if self.message.endswith((".", "!", "?", "…")) or not self.hint else f"{self.message}."
+        ended = (
+            self.message
+            if self.message.endswith((".", "!", "?", "…")) or not self.hint
+            else f"{self.message}."
+        )
         return f"{ended} {self.hint}".strip()
 
 
@@ -38,4 +46,6 @@ class EncryptedError(DocumentError):
 
 
 class ReaderDiedError(DocumentError):
-    """The reading process was killed, ran out of memory or time; the page it was on is named in the message."""
+    """The reading process was killed, ran out of memory or time; the page it was on is named in the
+    message.
+    """

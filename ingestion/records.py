@@ -67,7 +67,9 @@ class Down:
 
 @dataclass(frozen=True, slots=True)
 class Rect(Across, Down):
-    """A rectangle on a page as fractions of the shown page's width and height, origin top left, each in [0, 1]."""
+    """A rectangle on a page as fractions of the shown page's width and height, origin top left, each in
+    [0, 1].
+    """
 
     x0: float
     y0: float
@@ -119,8 +121,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a table. text: as printed, digits that extraction had split rejoined. start, end: offsets in the page's text
-    from the first of its words to the last; other cells' words may stand between them."""
+    """One cell of a table. text: as printed, digits that extraction had split rejoined. start, end: offsets
+    in the page's text from the first of its words to the last; other cells' words may stand between them."""
 
     text: str
     start: int
@@ -129,9 +131,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table. label: its words in the first column, continuation lines joined. section: the heading rows above it that
-    it belongs to, outermost first, joined by " > ". cells: one for each value column, None where there is nothing. start, end: offsets
-    in the page's text of all its words."""
+    """One row of a table. label: its words in the first column, continuation lines joined. section: the
+    heading rows above it that it belongs to, outermost first, joined by " > ". cells: one for each value
+    column, None where there is nothing. start, end: offsets in the page's text of all its words."""
 
     label: str
     cells: tuple[Cell | None, ...]
@@ -142,10 +144,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of a page. caption: its title as printed, "" without one. unit: lines such as "(in millions, except per share)".
+    """One table of a page. caption: its title as printed, "" without one. unit: lines such as "(in millions,
+    except per share)".
 
-    heads: one for each value column, spanning heads first ("Year ended June 30, > 2024"). continued: heads, caption and unit are
-    those of the table on the page before. box: around all of it.
+    heads: one for each value column, spanning heads first ("Year ended June 30, > 2024"). continued: heads,
+    caption and unit are those of the table on the page before. box: around all of it.
     """
 
     caption: str
@@ -158,7 +161,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What opening a PDF tells. title, labels (the PDF's own page labels by physical order): None where it has none."""
+    """What opening a PDF tells. title, labels (the PDF's own page labels by physical order): None where it
+    has none.
+    """
 
     pages: int
     title: str | None
@@ -168,8 +173,8 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """What a document says of itself. period: the year, or the years "2025-26", that it is about. status: "draft", "proposed", "adopted",
-    "revised" or "superseded". None where it does not say."""
+    """What a document says of itself. period: the year, or the years "2025-26", that it is about. status:
+    "draft", "proposed", "adopted", "revised" or "superseded". None where it does not say."""
 
     period: str | None = None
     status: str | None = None
@@ -184,12 +189,14 @@ NAMED = (0, 0)
 class Page:
     """One page as read.
 
-    number: physical, 1-based. label: the printed page number or None; label_source: "printed" (found in a header or footer
-    series), "pdf" (the file's own labels) or None. method: "text" (PDFium), "text-pypdf", "ocr", "text+ocr" (text, and pictures on the page
-    read by OCR) or "none" (blank or unreadable). confidence: mean OCR word confidence 0-100, None for text. words: only those read by OCR,
-    whose boxes cannot be had again cheaply. lines: in the order of the text. tables: in reading order. problem: why this page was not
-    read, None where it was. running: offsets of running heads and feet. kinds: what the page is, see `page_kinds`. instructions: offsets
-    of text that addresses its reader as a machine, NAMED among them where the PDF's own label of the page does, or its title (first page).
+    number: physical, 1-based. label: the printed page number or None; label_source: "printed" (found in a
+    header or footer series), "pdf" (the file's own labels) or None. method: "text" (PDFium), "text-pypdf",
+    "ocr", "text+ocr" (text, and pictures on the page read by OCR) or "none" (blank or unreadable).
+    confidence: mean OCR word confidence 0-100, None for text. words: only those read by OCR, whose boxes
+    cannot be had again cheaply. lines: in the order of the text. tables: in reading order. problem: why this
+    page was not read, None where it was. running: offsets of running heads and feet. kinds: what the page is,
+    see `page_kinds`. instructions: offsets of text that addresses its reader as a machine, NAMED among them
+    where the PDF's own label of the page does, or its title (first page).
     """
 
     number: int
@@ -211,8 +218,9 @@ class Page:
 class Chunk:
     """A stretch of one page. page: physical, 1-based. ordinal: 0-based in the document.
 
-    start, end: character offsets, page.text[start:end] == text. context: document title and section heading, and where the
-    page begins mid-sentence the beginning of that sentence from the page before; searched with the text, never shown as it.
+    start, end: character offsets, page.text[start:end] == text. context: document title and section heading,
+    and where the page begins mid-sentence the beginning of that sentence from the page before; searched with
+    the text, never shown as it.
     """
 
     page: int
@@ -225,8 +233,8 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it was read; tables, instructions: how many
-    tables, and stretches of text that address a machine."""
+    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it
+    was read; tables, instructions: how many tables, and stretches of text that address a machine."""
 
     number: int
     label: str | None

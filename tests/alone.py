@@ -1,4 +1,5 @@
-"""The product in a network of its own that leads nowhere, each of its processes watched by strace: the commands, and a server with a visitor; judges nothing.
+"""The product in a network of its own that leads nowhere, each of its processes watched by strace: the
+commands, and a server with a visitor; judges nothing.
 
     unshare -n python -m tests.alone commands|visit FOLDER
 
@@ -20,14 +21,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
-# Whatever speaks to the network, and whatever makes a file or opens one; a name with "?" is not known everywhere.
+# Whatever speaks to the network, and whatever makes a file or opens one; a name with "?" is not known
+# everywhere.
 CALLS = "network,?open,openat,?openat2,?creat,?mkdir,mkdirat,?rename,?renameat,renameat2,?link,linkat,?symlink,symlinkat,?mknod,mknodat,truncate"
 # Seconds after the answer in which threads of libraries may still do what nobody asked for.
 LINGER_SECONDS = 3.0
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """A fresh home, and what other programs' settings may ask for: that a key is there sends nothing, and Chroma keeps its vectors here."""
+    """A fresh home, and what other programs' settings may ask for: that a key is there sends nothing, and
+    Chroma keeps its vectors here.
+    """
     known = {name: value for name, value in os.environ.items() if name in {"PATH", "LD_LIBRARY_PATH", "LANG"}}
     places = {"HOME": "home", "FINPOLICY_HOME": "store", "TMPDIR": "temporary"}
     tempting = {
@@ -41,12 +45,30 @@ def environment(folder: Path) -> dict[str, str]:
         "CHROMA_OTEL_COLLECTION_ENDPOINT": "http://192.0.2.1:4317",
         "CHROMA_OTEL_GRANULARITY": "all",
     }
-    return {**known, **tempting, "PYTHONDONTWRITEBYTECODE": "1"} | {name: str(folder / place) for name, place in places.items()}
+    return {**known, **tempting, "PYTHONDONTWRITEBYTECODE": "1"} | {
+        name: str(folder / place) for name, place in places.items()
+    }
 
 
 def watched(trace: Path) -> list[str]:
-    """The command before a command that has it watched, in its own process; the watcher is no parent of it."""
-    return ["strace", "-D", "-f", "-y", "-q", "--seccomp-bpf", "-s", "400", "-e", f"trace={CALLS}", "-A", "-o", str(trace)]
+    """The command before a command that has it watched, in its own process; the watcher is no parent of
+    it.
+    """
+    return [
+        "strace",
+        "-D",
+        "-f",
+        "-y",
+        "-q",
+        "--seccomp-bpf",
+        "-s",
+        "400",
+        "-e",
+        f"trace={CALLS}",
+        "-A",
+        "-o",
+        str(trace),
+    ]
 
 
 def traced(trace: Path, pid: int) -> None:
@@ -64,7 +86,9 @@ def run_commands(folder: Path, given: Mapping[str, str]) -> None:
         ["search", "deficit ceiling"],
         ["ask", "What is the deficit ceiling?", "--conversation", "talk"],
     ):
-        process = subprocess.Popen([*watched(folder / "trace"), sys.executable, "-m", "chatbot", *command], cwd=ROOT, env=given)
+        process = subprocess.Popen(
+            [*watched(folder / "trace"), sys.executable, "-m", "chatbot", *command], cwd=ROOT, env=given
+        )
         assert process.wait(90) == 0, command
         traced(folder / "trace", process.pid)
 
@@ -74,7 +98,10 @@ def visit(folder: Path, given: Mapping[str, str]) -> None:
     from tests.browser import Server, ask, open_browser, open_page
 
     os.environ.pop("OPENAI_API_KEY", None)
-    with Server(folder / "store", given, around=watched(folder / "trace")) as server, open_browser() as browser:
+    with (
+        Server(folder / "store", given, around=watched(folder / "trace")) as server,
+        open_browser() as browser,
+    ):
         page = open_page(browser, server.url)
         assert "3.0 per cent" in ask(page, "What is the deficit ceiling?").inner_text()
         page.context.close()

@@ -24,19 +24,36 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from tests import forkserver
 from tests.commands import run
 
-__all__ = ["FIRST_PAGE", "Listener", "Server", "Visitor", "add", "ask", "at_once", "chromium", "go", "open_browser", "open_page", "settled"]
+__all__ = [
+    "FIRST_PAGE",
+    "Listener",
+    "Server",
+    "Visitor",
+    "add",
+    "ask",
+    "at_once",
+    "chromium",
+    "go",
+    "open_browser",
+    "open_page",
+    "settled",
+]
 
 # A busy machine draws a page in seconds; what never comes is told just as well a little later.
 expect.set_options(timeout=15_000)
 
 ROOT = Path(__file__).resolve().parent.parent
-# Below those that the system gives out by itself, and each process's own: nobody takes the port that a stopped server comes back to.
+# Below those that the system gives out by itself, and each process's own: nobody takes the port that a
+# stopped server comes back to.
 PORTS = iter(range(10_000 + os.getpid() % 1_000 * 20, 32_000))
 # Characters of a server's log that the report of a failed test shows.
 MOST_REPORTED = 20_000
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking --disable-component-update --disable-sync
-    --no-first-run --force-color-profile=srgb""".split()
-# The address bar's own pages take half of what it costs to open a page of ours. The later list holds alone, so it repeats Playwright's own.
+FLAGS = """
+    --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking
+    --disable-component-update --disable-sync --no-first-run --force-color-profile=srgb
+""".split()
+# The address bar's own pages take half of what it costs to open a page of ours. The later list holds alone,
+# so it repeats Playwright's own.
 FLAGS.append(
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,"
     "HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,"
@@ -66,11 +83,17 @@ def is_free(port: int) -> bool:
 
 
 class Server:
-    """`streamlit run app.py` over `home`, on `port` or on a free one. settings: further environment. script: what it runs, in that one's folder. around: a
-    command that runs it in its own process."""
+    """`streamlit run app.py` over `home`, on `port` or on a free one. settings: further environment. script:
+    what it runs, in that one's folder. around: a command that runs it in its own process."""
 
     def __init__(
-        self, home: Path, settings: Mapping[str, str] | None = None, *, port: int = 0, script: Path = ROOT / "app.py", around: Sequence[str] = ()
+        self,
+        home: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        port: int = 0,
+        script: Path = ROOT / "app.py",
+        around: Sequence[str] = (),
     ) -> None:
         self.port = port = port or next(filter(is_free, PORTS))
         self.url = f"http://127.0.0.1:{port}"
@@ -80,10 +103,14 @@ class Server:
         self.process: forkserver.Process | subprocess.Popen[bytes]
         with self.log.open("ab") as output:
             if forkserver.is_used() and not around:
-                self.process = forkserver.start(command, cwd=script.parent, env=environment, stdin=0, stdout=output, stderr=output)
+                self.process = forkserver.start(
+                    command, cwd=script.parent, env=environment, stdin=0, stdout=output, stderr=output
+                )
             else:
                 command = [*around, sys.executable, *command]
-                self.process = subprocess.Popen(command, cwd=script.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
+                self.process = subprocess.Popen(
+                    command, cwd=script.parent, env=environment, stdout=output, stderr=subprocess.STDOUT
+                )
 
     def wait(self) -> None:
         """Until it answers."""
@@ -149,7 +176,9 @@ class Listener:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        ).start()
 
     def close(self) -> None:
         """Stop listening."""
@@ -166,23 +195,40 @@ def open_browser() -> Iterator[Browser]:
         browser.close()
 
 
-# Milliseconds until a server that has just started has drawn a page, on a machine where much else runs; two seconds on a quiet one.
+# Milliseconds until a server that has just started has drawn a page, on a machine where much else runs; two
+# seconds on a quiet one.
 FIRST_PAGE = 60_000
 
-# What a browser logs where its server has stopped; the last two only where it is away for longer, as on a busy machine.
-STOPPED = ("ERR_CONNECTION", "WebSocket connection", "Client Error in reaching server endpoint", "Streamlit server is not responding")
+# What a browser logs where its server has stopped; the last two only where it is away for longer, as on a
+# busy machine.
+STOPPED = (
+    "ERR_CONNECTION",
+    "WebSocket connection",
+    "Client Error in reaching server endpoint",
+    "Streamlit server is not responding",
+)
 
 
 class Visitor:
-    """A page in a browser of its own. At the end nothing may have been logged as an error, nor any other server asked, but what a stopped server brings."""
+    """A page in a browser of its own. At the end nothing may have been logged as an error, nor any other
+    server asked, but what a stopped server brings.
+    """
 
     def __init__(self, browser: Browser, url: str) -> None:
         self._faults: list[str] = []
         self._page = open_page(browser, url)
         ours = (url.split("?")[0].rstrip("/"), "data:", "blob:")
-        self._page.context.on("request", lambda request: self._faults.append(request.url) if not request.url.startswith(ours) else None)
         self._page.context.on(
-            "console", lambda message: self._faults.append(f"{message.text} {message.location['url']}") if message.type == "error" else None
+            "request",
+            lambda request: self._faults.append(request.url) if not request.url.startswith(ours) else None,
+        )
+        self._page.context.on(
+            "console",
+            lambda message: (
+                self._faults.append(f"{message.text} {message.location['url']}")
+                if message.type == "error"
+                else None
+            ),
         )
         self._page.context.on("weberror", lambda error: self._faults.append(str(error.error)))
 
@@ -211,7 +257,9 @@ def at_once(what: Locator) -> None:
 
 
 def _once_drawn(act: Callable[..., None]) -> Callable[..., None]:
-    """Do it when it is there and the page is drawn, as a person would who sees it move; a page without Streamlit is always drawn."""
+    """Do it when it is there and the page is drawn, as a person would who sees it move; a page without
+    Streamlit is always drawn.
+    """
 
     @wraps(act)
     def patient(of: Locator, *values: Any, **options: Any) -> None:
@@ -244,11 +292,15 @@ def open_page(browser: Browser, url: str, *, heading: str = "Chat") -> Page:
 
 
 def ask(page: Page, question: str) -> Locator:
-    """Ask by keyboard and wait until the answer is complete; returns the last message, which is its own until more is asked."""
+    """Ask by keyboard and wait until the answer is complete; returns the last message, which is its own
+    until more is asked.
+    """
     settled(page)
     box = page.get_by_label("Ask about the documents")
     box.fill(question)
-    expect(page.get_by_test_id("stChatInputSubmitButton")).to_be_enabled()  # Enter does nothing while an attachment is on its way
+    expect(
+        page.get_by_test_id("stChatInputSubmitButton")
+    ).to_be_enabled()  # Enter does nothing while an attachment is on its way
     box.press("Enter")
     page.locator(".question", has_text=question).last.wait_for()
     message = page.get_by_test_id("stChatMessage").last

@@ -1,4 +1,6 @@
-"""What every test may lean on: a clean environment, a home of its own, the samples, a browser, the shared data, and its turn among the workers."""
+"""What every test may lean on: a clean environment, a home of its own, the samples, a browser, the shared
+data, and its turn among the workers.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +26,26 @@ ROOT = Path(__file__).resolve().parent.parent
 hypothesis.settings.register_profile("tests", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("tests")
 
-# Files of about ten seconds and more, the longest first: begun last, one of them would keep a worker busy long after the others are done.
-LONGEST = """test_browser.py test_browser_accessibility.py test_browser_conversations.py test_bad_input.py test_browser_chat.py test_sample_evaluation.py
-    test_browser_sign_in.py test_docs.py test_failures.py test_audit.py test_crash.py test_browser_settings.py test_browser_compare.py test_browser_audit.py
-    test_browser_memory.py test_browser_documents.py test_nothing_leaves.py test_models.py test_cli.py test_service.py test_library.py test_staged.py
-    test_forkserver.py test_benchmarks_memories.py test_doctor.py test_embedders.py test_ocr.py test_model_trial.py test_lying.py test_cases_files.py
-    test_server.py test_situations.py test_uploads.py""".split()
+# Files of about ten seconds and more, the longest first: begun last, one of them would keep a worker busy
+# long after the others are done.
+LONGEST = """
+    test_browser.py test_browser_accessibility.py test_browser_conversations.py test_bad_input.py
+    test_browser_chat.py test_sample_evaluation.py test_browser_sign_in.py test_docs.py test_failures.py
+    test_audit.py test_crash.py test_browser_settings.py test_browser_compare.py test_browser_audit.py
+    test_browser_memory.py test_browser_documents.py test_nothing_leaves.py test_models.py test_cli.py
+    test_service.py test_library.py test_staged.py test_forkserver.py test_benchmarks_memories.py
+    test_doctor.py test_embedders.py test_ocr.py test_model_trial.py test_lying.py test_cases_files.py
+    test_server.py test_situations.py test_uploads.py
+""".split()
 TURNS = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     given = getattr(config, "workerinput", None)
     config.stash[TURNS] = tempfile.TemporaryDirectory(prefix="turns-")
-    forkserver.use(Path(given["turns"] if given else config.stash[TURNS].name), given["owner"] if given else os.getpid())
+    forkserver.use(
+        Path(given["turns"] if given else config.stash[TURNS].name), given["owner"] if given else os.getpid()
+    )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -54,19 +63,28 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With several workers, begin with the longest files and end with what runs alone: before, each such test would wait until all have ended what they are
-    at, and the others for it."""
+    """With several workers, begin with the longest files and end with what runs alone: before, each such test
+    would wait until all have ended what they are at, and the others for it."""
     given = getattr(config, "workerinput", None)
     if given is None:
         return
     places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: (item.get_closest_marker("alone") is not None, places.get(item.path.name, len(places))))
-    note_alone(Path(given["turns"]), (item.nodeid for item in items if item.get_closest_marker("alone") is not None))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("alone") is not None,
+            places.get(item.path.name, len(places)),
+        )
+    )
+    note_alone(
+        Path(given["turns"]), (item.nodeid for item in items if item.get_closest_marker("alone") is not None)
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Each worker has whole files, so that what a file's tests share is made once; and one has all that runs alone."""
+    """Each worker has whole files, so that what a file's tests share is made once; and one has all that
+    runs alone.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     folder = Path(config.stash[TURNS].name)
@@ -76,9 +94,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             return "alone" if nodeid in noted_alone(folder) else nodeid.partition("::")[0]
 
         def remove_node(self, node: Any) -> str | None:
-            """What a dead worker was at has failed and is not tried again, or it would kill one worker after another; the rest goes to others."""
+            """What a dead worker was at has failed and is not tried again, or it would kill one worker
+            after another; the rest goes to others.
+            """
             units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
-            killer = next((nodeid for unit in units.values() for nodeid, done in unit.items() if not done), None)
+            killer = next(
+                (nodeid for unit in units.values() for nodeid, done in unit.items() if not done), None
+            )
             for scope, unit in units.items():
                 unit.update({killer: True} if killer in unit else {})
                 if not all(unit.values()):
@@ -88,7 +110,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             return killer
 
         def _reschedule(self, node: Any) -> None:
-            """Not to a worker that is just being started in place of a dead one: it gets its share when it has collected."""
+            """Not to a worker that is just being started in place of a dead one: it gets its share when it
+            has collected.
+            """
             if node in self.registered_collections:
                 super()._reschedule(node)
 
@@ -97,13 +121,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """With several workers, run what measures time or memory alone. Waiting for its turn counts for no test's time limit."""
+    """With several workers, run what measures time or memory alone. Waiting for its turn counts for no
+    test's time limit.
+    """
     given = getattr(item.config, "workerinput", None)
     if given is None:
         return (yield)
     alone = item.get_closest_marker("alone") is not None
     if alone or item.get_closest_marker("timed") is not None:
-        # What hundreds of tests have left behind is looked through by each collection, and would be counted as the time of what is measured.
+        # What hundreds of tests have left behind is looked through by each collection, and would be counted
+        # as the time of what is measured.
         if not gc.get_freeze_count():
             gc.collect()
         gc.freeze()
@@ -113,7 +140,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.fixture(scope="session", autouse=True)
 def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No setting of the developer's reaches a test or a process it starts; what forgets to name a home gets an empty one."""
+    """No setting of the developer's reaches a test or a process it starts; what forgets to name a home
+    gets an empty one.
+    """
     kept = {name: os.environ.pop(name) for name in ENVIRONMENT if name in os.environ}
     os.environ["FINPOLICY_HOME"] = str(tmp_path_factory.mktemp("home"))
     yield
@@ -129,7 +158,9 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of documents and questions beside the checkout; tests that need it are skipped where it is missing."""
+    """The folder of documents and questions beside the checkout; tests that need it are skipped where it
+    is missing.
+    """
     folder = ROOT.parent / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("the shared data (../shared/data beside the checkout) are not here")

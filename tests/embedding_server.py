@@ -1,4 +1,6 @@
-"""A real HTTP server that stands in for an OpenAI-compatible embedding endpoint and misbehaves on request; knows nothing of the product's store."""
+"""A real HTTP server that stands in for an OpenAI-compatible embedding endpoint and misbehaves on request;
+knows nothing of the product's store.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Fault:
-    """What one request gets instead of a good answer: an HTTP error, silence, another body, or rows that were tampered with."""
+    """What one request gets instead of a good answer: an HTTP error, silence, another body, or rows that
+    were tampered with.
+    """
 
     status: int = 200
     message: str = "refused"
@@ -43,8 +47,8 @@ class Received:
 
 
 class EmbeddingServer:
-    """A server on 127.0.0.1 whose vectors are those of HashEmbedder; the first requests get the given faults, one each, or all the last one
-    where `forever` is set.
+    """A server on 127.0.0.1 whose vectors are those of HashEmbedder; the first requests get the given faults,
+    one each, or all the last one where `forever` is set.
 
     dimension: of the vectors where the request does not ask for another. requests: all that arrived.
     """
@@ -56,7 +60,9 @@ class EmbeddingServer:
         self._lock = threading.Lock()
         self.closing = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -96,20 +102,33 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.status != 200:
             self._send(fault.status, json.dumps({"error": {"message": fault.message}}), fault.headers)
         else:
-            self._send(200, fault.body or json.dumps({"object": "list", "data": self._rows(received, fault)}), fault.headers)
+            self._send(
+                200,
+                fault.body or json.dumps({"object": "list", "data": self._rows(received, fault)}),
+                fault.headers,
+            )
 
     def log_message(self, format: str, *args: object) -> None:
         """Says nothing."""
 
     def _rows(self, received: Received, fault: Fault) -> Rows:
-        vectors = HashEmbedder(dimension=received.body.get("dimensions", self.owner.dimension), max_tokens=10_000).embed(received.texts)
-        rows = [{"object": "embedding", "index": index, "embedding": vector.tolist()} for index, vector in enumerate(vectors)]
+        vectors = HashEmbedder(
+            dimension=received.body.get("dimensions", self.owner.dimension), max_tokens=10_000
+        ).embed(received.texts)
+        rows = [
+            {"object": "embedding", "index": index, "embedding": vector.tolist()}
+            for index, vector in enumerate(vectors)
+        ]
         return fault.rows(rows) if fault.rows else rows
 
     def _send(self, status: int, body: str, headers: Mapping[str, str]) -> None:
         data = body.encode()
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(len(data))}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            **headers,
+            "Content-Length": str(len(data)),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)

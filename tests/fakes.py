@@ -1,4 +1,6 @@
-"""Public stand-ins that are handed in where the real parts would be; they know the protocols, and keep what they were asked."""
+"""Public stand-ins that are handed in where the real parts would be; they know the protocols, and keep
+what they were asked.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ Answer = Sequence[str | ModelError] | Callable[[Sequence[tuple[str, str]]], Sequ
 class ScriptedModel:
     """A chat model that says what it is given: each call the next answer, and the last one from then on.
 
-    answers: each a list of pieces, or a function from the messages to one; a piece that is a ModelError is raised where it stands. finish: how
-    the answers end, "stop" or "length". calls: (messages, max_tokens, schema) of every call.
+    answers: each a list of pieces, or a function from the messages to one; a piece that is a ModelError is
+    raised where it stands. finish: how the answers end, "stop" or "length". calls: (messages, max_tokens,
+    schema) of every call.
     """
 
     def __init__(self, *answers: Answer, name: str = "scripted", finish: str = "stop") -> None:
@@ -61,8 +64,9 @@ class ScriptedModel:
 
 
 class HashEmbedder:
-    """An embedder whose vectors can be worked out by hand: each lower-cased word counts one in the bucket crc32(word) % dimension; then unit
-    length. A text without a word points along the first axis. A token is what stands between blanks. calls: texts embedded so far.
+    """An embedder whose vectors can be worked out by hand: each lower-cased word counts one in the bucket
+    crc32(word) % dimension; then unit length. A text without a word points along the first axis. A token is
+    what stands between blanks. calls: texts embedded so far.
     """
 
     def __init__(self, *, dimension: int = 64, max_tokens: int = 256) -> None:

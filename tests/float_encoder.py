@@ -1,4 +1,6 @@
-"""The forward pass of a BERT-shaped encoder in numpy, float32, straight from its weights: what the built graphs are held against."""
+"""The forward pass of a BERT-shaped encoder in numpy, float32, straight from its weights: what the built
+graphs are held against.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ class FloatModel:
         return made
 
     def attend(self, x: NDArray[Any], name: str) -> NDArray[Any]:
-        q, k, v = (self.dense(x, f"{name}.{part}").reshape(-1, 12, 32).transpose(1, 0, 2) for part in ("query", "key", "value"))
+        q, k, v = (
+            self.dense(x, f"{name}.{part}").reshape(-1, 12, 32).transpose(1, 0, 2)
+            for part in ("query", "key", "value")
+        )
         weights = np.exp(q @ k.transpose(0, 2, 1) / math.sqrt(32))
         weights /= weights.sum(-1, keepdims=True)
         made: NDArray[Any] = (weights @ v).transpose(1, 0, 2).reshape(-1, 384)
@@ -39,18 +44,25 @@ class FloatModel:
 
     def words(self, ids: list[int]) -> NDArray[Any]:
         table = self.weights["embeddings.word_embeddings.weight"]
-        made: NDArray[Any] = Packed(table.halves[ids], table.scales[ids]).numbers() if isinstance(table, Packed) else table[ids]
+        made: NDArray[Any] = (
+            Packed(table.halves[ids], table.scales[ids]).numbers()
+            if isinstance(table, Packed)
+            else table[ids]
+        )
         return made
 
     def vector(self, text: str) -> NDArray[Any]:
         """The unit vector of a text as it goes in, with its prefix."""
         ids = self.tokenizer.encode(text).ids
-        places, segments = (self.weights[f"embeddings.{name}_embeddings.weight"] for name in ("position", "token_type"))
+        places, segments = (
+            self.weights[f"embeddings.{name}_embeddings.weight"] for name in ("position", "token_type")
+        )
         x = self.normal(self.words(ids) + places[: len(ids)] + segments[0], "embeddings.LayerNorm")
         for layer in range(self.layers):
             name = f"encoder.layer.{layer}"
             x = self.normal(
-                x + self.dense(self.attend(x, f"{name}.attention.self"), f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm"
+                x + self.dense(self.attend(x, f"{name}.attention.self"), f"{name}.attention.output.dense"),
+                f"{name}.attention.output.LayerNorm",
             )
             wide = self.dense(x, f"{name}.intermediate.dense")
             wide = wide * (1 + np.vectorize(math.erf)(wide / math.sqrt(2))) / 2

@@ -1,11 +1,12 @@
-"""A process that has imported what the product imports, and forks the product's processes from there: each is real, and costs no second of imports.
+"""A process that has imported what the product imports, and forks the product's processes from there: each is
+real, and costs no second of imports.
 
     from tests import forkserver
     forkserver.use(folder, owner)          # once in each process of a test run
     process = forkserver.start(["-m", "chatbot", "list"], ...)
 
-One serves all workers of a run. It starts no thread, so what it forks is sound; it ends with the run's owner, kills what a dead worker has left, and the
-next who asks starts another when it is gone.
+One serves all workers of a run. It starts no thread, so what it forks is sound; it ends with the run's owner,
+kills what a dead worker has left, and the next who asks starts another when it is gone.
 """
 
 from __future__ import annotations
@@ -37,11 +38,16 @@ __all__ = ["Place", "Process", "is_used", "place", "preloaded", "run", "start", 
 
 ROOT = Path(__file__).resolve().parent.parent
 # What the product imports of others as it works; what is not installed is nobody's loss here.
-MODULES = """anyio._backends._asyncio chatbot.ui.answers chatbot.ui.document_adding chatbot.ui.routes chatbot.ui.session chromadb chromadb.api.rust
-    chromadb.telemetry.product.posthog httptools itsdangerous langchain_text_splitters onnxruntime openai PIL.BmpImagePlugin PIL.GifImagePlugin
-    PIL.JpegImagePlugin PIL.PngImagePlugin pypdf pypdfium2 requests starlette.middleware.sessions starlette.staticfiles streamlit.material_icon_names
-    streamlit.starlette streamlit.web.bootstrap streamlit.web.cli streamlit.web.server.app_discovery streamlit.web.server.starlette tantivy tokenizers
-    tqdm uvicorn.lifespan.on uvicorn.protocols.http.httptools_impl uvicorn.protocols.websockets.websockets_sansio_impl uvloop""".split()
+MODULES = """
+    anyio._backends._asyncio chatbot.ui.answers chatbot.ui.document_adding chatbot.ui.routes
+    chatbot.ui.session chromadb chromadb.api.rust chromadb.telemetry.product.posthog httptools
+    itsdangerous langchain_text_splitters onnxruntime openai PIL.BmpImagePlugin PIL.GifImagePlugin
+    PIL.JpegImagePlugin PIL.PngImagePlugin pypdf pypdfium2 requests starlette.middleware.sessions
+    starlette.staticfiles streamlit.material_icon_names streamlit.starlette streamlit.web.bootstrap
+    streamlit.web.cli streamlit.web.server.app_discovery streamlit.web.server.starlette tantivy tokenizers
+    tqdm uvicorn.lifespan.on uvicorn.protocols.http.httptools_impl
+    uvicorn.protocols.websockets.websockets_sansio_impl uvloop
+""".split()
 # For a process that starts: seconds until it must listen.
 STARTING = 90.0
 
@@ -129,11 +135,21 @@ class Process:
 
 
 def start(
-    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: IO[Any] | int, stdout: IO[Any] | int, stderr: IO[Any] | int
+    arguments: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: IO[Any] | int,
+    stdout: IO[Any] | int,
+    stderr: IO[Any] | int,
 ) -> Process:
-    """What `python ARGUMENTS` would be: "-m", a module and its arguments. The streams: files or their numbers."""
+    """What `python ARGUMENTS` would be: "-m", a module and its arguments. The streams: files or their
+    numbers.
+    """
     assert arguments[0] == "-m", arguments
-    asked = json.dumps({"arguments": list(arguments[1:]), "cwd": str(cwd), "environment": dict(env)}).encode("ascii")
+    asked = json.dumps({"arguments": list(arguments[1:]), "cwd": str(cwd), "environment": dict(env)}).encode(
+        "ascii"
+    )
     streams = [one if isinstance(one, int) else one.fileno() for one in (stdin, stdout, stderr)]
     connection = _connected(_used[-1])
     try:
@@ -145,10 +161,15 @@ def start(
         raise
 
 
-def run(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], input: str = "", timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
+def run(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], input: str = "", timeout: float = 60.0
+) -> subprocess.CompletedProcess[str]:
     """As subprocess.run with capture_output and text."""
     with contextlib.ExitStack() as opened:
-        given, out, err = (opened.enter_context(os.fdopen(os.memfd_create(name), "w+b")) for name in ("stdin", "stdout", "stderr"))
+        given, out, err = (
+            opened.enter_context(os.fdopen(os.memfd_create(name), "w+b"))
+            for name in ("stdin", "stdout", "stderr")
+        )
         given.write(input.encode("utf-8", "surrogateescape"))
         given.seek(0)
         process = start(arguments, cwd=cwd, env=env, stdin=given, stdout=out, stderr=err)
@@ -203,10 +224,16 @@ def _connection(at: Place) -> socket.socket:
 
 
 def _spawned(command: Sequence[str], log: Path) -> int:
-    """A process in a session of its own, so that Ctrl-C ends the tests and not what they still need; none of the product's settings reach it."""
+    """A process in a session of its own, so that Ctrl-C ends the tests and not what they still need; none
+    of the product's settings reach it.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FINPOLICY_")}
     # pyarrow's allocator starts a thread when it is imported, and numpy's arithmetic one for each core.
-    environment |= {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+    environment |= {
+        "OPENBLAS_NUM_THREADS": "1",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+        "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    }
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH")]))
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -245,7 +272,12 @@ def _serve(at: Place) -> dict[str, Any]:
     owner = os.pidfd_open(at.owner)
     children: list[_Child] = []
     while True:
-        watched = [listener.fileno(), owner, *(child.ended for child in children), *(child.connection.fileno() for child in children)]
+        watched = [
+            listener.fileno(),
+            owner,
+            *(child.ended for child in children),
+            *(child.connection.fileno() for child in children),
+        ]
         ready = set(select.select(watched, [], [])[0])
         if owner in ready:
             _end(children)
@@ -309,7 +341,9 @@ def _set_streams(streams: Sequence[int]) -> None:
 
 
 def _become(asked: Mapping[str, Any]) -> int:
-    """Be the module that is asked for, in its folder and environment. Returns its exit code, as Python would."""
+    """Be the module that is asked for, in its folder and environment. Returns its exit code, as Python
+    would.
+    """
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
@@ -358,7 +392,9 @@ def _measure_anew() -> None:
 
 
 def _import_all() -> None:
-    """The product first: it tells others not to start threads or ask a server when they are imported. Its pages want to be in a server."""
+    """The product first: it tells others not to start threads or ask a server when they are imported. Its
+    pages want to be in a server.
+    """
     for package in ("ingestion", "chatbot"):
         for found in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
             if not found.name.endswith(".__main__") and not found.name.startswith("chatbot.ui"):

@@ -1,4 +1,6 @@
-"""Sentences of financial prose that are hard to read: where each ends, what it amounts to and when; the contract of all who read sentences."""
+"""Sentences of financial prose that are hard to read: where each ends, what it amounts to and when; the
+contract of all who read sentences.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ __all__ = ["HARD", "Hard"]
 
 @dataclass(frozen=True, slots=True)
 class Hard:
-    """parts: its sentences. figures: (value with sign, without scale; scale; unit) of each amount in order. periods: as written."""
+    """parts: its sentences. figures: (value with sign, without scale; scale; unit) of each amount in
+    order. periods: as written.
+    """
 
     parts: tuple[str, ...]
     figures: tuple[tuple[float, float, str | None], ...] = ()
@@ -28,10 +32,20 @@ HARD = (
     Hard(("It may differ by +10/-5 per cent.",), ((10.0, 1.0, None), (-5.0, 1.0, "%")), ()),
     Hard(("The result was (0.5) in FY24.",), ((-0.5, 1.0, None),), ("FY24",)),
     Hard(("The rate rose by 1⁄4 of a point.",), ((0.25, 1.0, None),), ()),
-    Hard(("The rate rose by ¼ percentage point in Sept. 2023.",), ((0.25, 1.0, "percentage points"),), ("2023",)),
-    Hard(("It paid $ 1,234.5 million, i.e. 2.3 per cent of GDP.",), ((1234.5, 1e6, "USD"), (2.3, 1.0, "%")), ()),
+    Hard(
+        ("The rate rose by ¼ percentage point in Sept. 2023.",),
+        ((0.25, 1.0, "percentage points"),),
+        ("2023",),
+    ),
+    Hard(
+        ("It paid $ 1,234.5 million, i.e. 2.3 per cent of GDP.",), ((1234.5, 1e6, "USD"), (2.3, 1.0, "%")), ()
+    ),
     Hard(("Spending by the U.S. Treasury rose 4.5% in 2023-24.",), ((4.5, 1.0, "%"),), ("2023-24",)),
-    Hard(("Apple Inc. reported sales of $383.3 billion in fiscal 2023.",), ((383.3, 1e9, "USD"),), ("fiscal 2023",)),
+    Hard(
+        ("Apple Inc. reported sales of $383.3 billion in fiscal 2023.",),
+        ((383.3, 1e9, "USD"),),
+        ("fiscal 2023",),
+    ),
     Hard(("Mr. Smith, Dr. Jones et al. met on 5 Mar. 2021.",), (), ("2021",)),
     Hard(("See fig. 3, pp. 12-15 and no. 7.",), (), ()),
     Hard(("The deficit (4.4 per cent of GDP) widened.",), ((4.4, 1.0, "%"),), ()),
@@ -42,10 +56,16 @@ HARD = (
     Hard(("A levy of RM2.3 billion was raised in 2022/23.",), ((2.3, 1e9, "MYR"),), ("2022/23",)),
     Hard(("The Fund holds Rs 3.5 lakh crore.",), ((3.5, 1e12, "INR"),), ()),
     Hard(("Loans of USD 422 mln. were repaid.",), ((422.0, 1e6, "USD"),), ()),
-    Hard(("K2,500 is paid each month to 12,000 households.",), ((2500.0, 1.0, "ZMW"), (12000.0, 1.0, None)), ()),
+    Hard(
+        ("K2,500 is paid each month to 12,000 households.",), ((2500.0, 1.0, "ZMW"), (12000.0, 1.0, None)), ()
+    ),
     Hard(("Transfers of R50.3 billion go to provinces.",), ((50.3, 1e9, "ZAR"),), ()),
     Hard(("The posts of 9 300 nurses were cut.",), ((9300.0, 1.0, None),), ()),
-    Hard(("The yield was 25 basis points, or 0.25 percentage points, higher.",), ((25.0, 1.0, "basis points"), (0.25, 1.0, "percentage points")), ()),
+    Hard(
+        ("The yield was 25 basis points, or 0.25 percentage points, higher.",),
+        ((25.0, 1.0, "basis points"), (0.25, 1.0, "percentage points")),
+        (),
+    ),
     Hard(("Net income (loss) was $(50.3) million.",), ((-50.3, 1e6, "USD"),), ()),
     Hard(("What is the ceiling?", "It is 3.0 per cent."), ((3.0, 1.0, "%"),), ()),
     Hard(("The rule holds!", "Nobody doubts it."), (), ()),
@@ -53,7 +73,11 @@ HARD = (
     Hard(("Inflation was 2.1 per cent [S1-7f3a].", "Output grew."), ((2.1, 1.0, "%"),), ()),
     Hard(("Reserves cover nine months of imports.",), ((9.0, 1.0, None),), ()),
     Hard(("About three-quarters of the loans are for a year.",), ((0.75, 1.0, None),), ()),
-    Hard(("From 2019 to 2021 debt rose from 60 to 85 per cent.",), ((60.0, 1.0, "%"), (85.0, 1.0, "%")), ("2019", "2021")),
+    Hard(
+        ("From 2019 to 2021 debt rose from 60 to 85 per cent.",),
+        ((60.0, 1.0, "%"), (85.0, 1.0, "%")),
+        ("2019", "2021"),
+    ),
     Hard(("The 10-K of 2018 and the COVID-19 fund are named.",), (), ("2018",)),
     Hard(("Table 3.2 shows 14 items.",), ((14.0, 1.0, None),), ()),
     Hard(("On 30 June 2024 the balance was 45.1 million.",), ((45.1, 1e6, None),), ("2024",)),
@@ -67,7 +91,11 @@ HARD = (
     Hard(("Exports reached US$ 3 trillion in calendar 2022.",), ((3.0, 1e12, "USD"),), ("2022",)),
     Hard(("In FY2018-19 the target was 3.3%.",), ((3.3, 1.0, "%"),), ("FY2018-19",)),
     Hard(("By Dec-24 the stock was 1,200.",), ((1200.0, 1.0, None),), ("Dec-24",)),
-    Hard(("The 2024-25 Budget (Act No. 5 of 2024) allots 50 crore.",), ((50.0, 1e7, None),), ("2024-25", "2024")),
+    Hard(
+        ("The 2024-25 Budget (Act No. 5 of 2024) allots 50 crore.",),
+        ((50.0, 1e7, None),),
+        ("2024-25", "2024"),
+    ),
     Hard(("Tax of 15% applies; the rest, 85%, is free.",), ((15.0, 1.0, "%"), (85.0, 1.0, "%")), ()),
     Hard(('"We will act."', "The Governor said so."), (), ()),
     Hard(("The U.K. and the E.U. agreed.", "Trade grew."), (), ()),
@@ -81,7 +109,11 @@ HARD = (
     Hard(("The 5 per cent VAT, e.g. on food, stays.",), ((5.0, 1.0, "%"),), ()),
     Hard(("Cap: 3% of GDP, vs. 4% before.",), ((3.0, 1.0, "%"), (4.0, 1.0, "%")), ()),
     Hard(("He earns Rs.50,000/- a month.",), ((50000.0, 1.0, "INR"),), ()),
-    Hard(("Growth (y/y) was 4.1 per cent in the third quarter of 2023.",), ((4.1, 1.0, "%"),), ("third quarter of 2023",)),
+    Hard(
+        ("Growth (y/y) was 4.1 per cent in the third quarter of 2023.",),
+        ((4.1, 1.0, "%"),),
+        ("third quarter of 2023",),
+    ),
     Hard(("He left in May.", "The bank stayed."), (), ()),
     Hard(("The company, i.e. Acme Corp. Ltd., paid 3 million yen.",), ((3.0, 1e6, "JPY"),), ()),
 )

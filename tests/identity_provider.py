@@ -1,4 +1,6 @@
-"""A real HTTP server that stands in for an OpenID Connect provider: discovery, keys, authorisation, tokens; knows nothing of the product."""
+"""A real HTTP server that stands in for an OpenID Connect provider: discovery, keys, authorisation,
+tokens; knows nothing of the product.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,17 @@ CLIENT, CLIENT_SECRET = "finpolicy-test", "client-secret-not-to-be-logged"
 
 
 class IdentityProvider:
-    """On 127.0.0.1, with a key made now. people: who can be chosen on its page. changes: claims that its tokens carry instead of the right ones;
-    forged: sign them with a key that it does not publish. requests: the paths that were asked for."""
+    """On 127.0.0.1, with a key made now. people: who can be chosen on its page. changes: claims that its
+    tokens carry instead of the right ones; forged: sign them with a key that it does not publish. requests:
+    the paths that were asked for."""
 
     def __init__(self, people: Sequence[str]) -> None:
         self.people, self.changes, self.forged = tuple(people), dict[str, object](), False
         self.requests: list[str] = []
         self.codes: dict[str, dict[str, str]] = {}
-        self.key, self.other_key = (rsa.generate_private_key(public_exponent=65_537, key_size=2_048) for _ in range(2))
+        self.key, self.other_key = (
+            rsa.generate_private_key(public_exponent=65_537, key_size=2_048) for _ in range(2)
+        )
         provider = self
 
         class Handler(_Handler):
@@ -37,7 +42,9 @@ class IdentityProvider:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
 
     def secrets_toml(self, redirect: str) -> str:
         """What .streamlit/secrets.toml says to use it. redirect: the server's own address."""
@@ -53,7 +60,15 @@ class IdentityProvider:
     def token(self, person: str, nonce: str) -> str:
         """A signed ID token."""
         now = int(time.time())
-        claims = {"iss": self.url, "sub": f"id-of-{person}", "aud": CLIENT, "iat": now, "exp": now + 600, "nonce": nonce, "name": person}
+        claims = {
+            "iss": self.url,
+            "sub": f"id-of-{person}",
+            "aud": CLIENT,
+            "iat": now,
+            "exp": now + 600,
+            "nonce": nonce,
+            "name": person,
+        }
         signed = f"{_part({'alg': 'RS256', 'kid': 'one', 'typ': 'JWT'})}.{_part(claims | self.changes)}"
         key = self.other_key if self.forged else self.key
         return f"{signed}.{_encoded(key.sign(signed.encode(), PKCS1v15(), SHA256()))}"
@@ -90,16 +105,31 @@ class _Handler(BaseHTTPRequestHandler):
             )
         elif parts.path == "/keys":
             numbers = self.owner.key.public_key().public_numbers()
-            key = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "one", "n": _number(numbers.n), "e": _number(numbers.e)}
+            key = {
+                "kty": "RSA",
+                "use": "sig",
+                "alg": "RS256",
+                "kid": "one",
+                "n": _number(numbers.n),
+                "e": _number(numbers.e),
+            }
             self._send_json({"keys": [key]})
         elif parts.path == "/authorize":
-            links = "".join(f'<p><a href="/chosen?{urlencode(given | {"person": person})}">{person}</a></p>' for person in self.owner.people)
-            self._send(f"<!doctype html><title>Who are you?</title><h1>Who are you?</h1>{links}".encode(), "text/html")
+            links = "".join(
+                f'<p><a href="/chosen?{urlencode(given | {"person": person})}">{person}</a></p>'
+                for person in self.owner.people
+            )
+            self._send(
+                f"<!doctype html><title>Who are you?</title><h1>Who are you?</h1>{links}".encode(),
+                "text/html",
+            )
         elif parts.path == "/chosen":
             code = secrets.token_urlsafe(8)
             self.owner.codes[code] = given
             self.send_response(302)
-            self.send_header("Location", f"{given['redirect_uri']}?{urlencode({'code': code, 'state': given['state']})}")
+            self.send_header(
+                "Location", f"{given['redirect_uri']}?{urlencode({'code': code, 'state': given['state']})}"
+            )
             self.send_header("Content-Length", "0")
             self.end_headers()
         else:
@@ -113,7 +143,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(400)
             return
         token = self.owner.token(asked["person"], asked.get("nonce", ""))
-        self._send_json({"access_token": secrets.token_urlsafe(8), "token_type": "Bearer", "expires_in": 600, "id_token": token})
+        self._send_json(
+            {
+                "access_token": secrets.token_urlsafe(8),
+                "token_type": "Bearer",
+                "expires_in": 600,
+                "id_token": token,
+            }
+        )
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet: the tests look at `requests`."""

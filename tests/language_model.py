@@ -1,4 +1,5 @@
-"""A small real language model behind an OpenAI-compatible address: run as a process, it prints its URL and serves until its input closes.
+"""A small real language model behind an OpenAI-compatible address: run as a process, it prints its URL and
+serves until its input closes.
 
 It can hardly answer anything: it is there to stream real tokens, never to be right.
 """

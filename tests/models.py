@@ -14,7 +14,8 @@ from chatbot.settings import load_settings
 __all__ = ["needs_multilingual", "source_of"]
 
 needs_multilingual = pytest.mark.skipif(
-    find_spec(MULTILINGUAL_E5.package) is None, reason="the embedded model for other languages is not installed (make setup-multilingual)"
+    find_spec(MULTILINGUAL_E5.package) is None,
+    reason="the embedded model for other languages is not installed (make setup-multilingual)",
 )
 
 

@@ -1,4 +1,6 @@
-"""Pages without a browser, as Streamlit's own tests draw them: a chatbot to draw them over, a visit to one, what it says and what can be clicked on it."""
+"""Pages without a browser, as Streamlit's own tests draw them: a chatbot to draw them over, a visit to
+one, what it says and what can be clicked on it.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,15 @@ def open_context(home: Path) -> Iterator[AppContext]:
         app_context.close()
 
 
-def visit(page: str = "", *, conversation: str = "", address: Mapping[str, str | list[str]] | None = None, owner: str = ME) -> AppTest:
-    """A page as a browser sees it first. page: the name of its file, "" for the Chat page, at `conversation`. address: what stands behind the "?" of
-    another."""
+def visit(
+    page: str = "",
+    *,
+    conversation: str = "",
+    address: Mapping[str, str | list[str]] | None = None,
+    owner: str = ME,
+) -> AppTest:
+    """A page as a browser sees it first. page: the name of its file, "" for the Chat page, at `conversation`.
+    address: what stands behind the "?" of another."""
     app = AppTest.from_file(MAIN, default_timeout=60)
     app.session_state["owner"] = owner
     if conversation:
@@ -50,7 +58,11 @@ def visit(page: str = "", *, conversation: str = "", address: Mapping[str, str |
 def shown(app: AppTest) -> str:
     """Everything that the page says."""
     kinds = ("html", "caption", "title", "error", "warning", "info")
-    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
+    return "\n".join(
+        str(element.value if hasattr(element, "value") else element.proto.body)
+        for kind in kinds
+        for element in app.get(kind)
+    )
 
 
 def keys(app: AppTest, beginning: str) -> list[str]:

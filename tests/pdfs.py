@@ -14,14 +14,28 @@ from reportlab.pdfgen.canvas import Canvas
 
 __all__ = ["Placed", "draw", "draw_revenue", "grid", "lock_pdf", "make_pdf", "make_scan"]
 
-# (x, y from the top, text): set to the right of x where the text begins with ">", over the middle of x where it begins with "|".
+# (x, y from the top, text): set to the right of x where the text begins with ">", over the middle of x where
+# it begins with "|".
 Placed = tuple[float, float, str]
 SIZE = 10
 
 
-def make_pdf(path: Path, pages: Sequence[str], *, user_password: str | None = None, labels: Sequence[str] = (), title: str = "") -> Path:
-    """A PDF with one page for each text, set line by line; encrypted where a password, even an empty one, is given."""
-    encryption = StandardEncryption(user_password, ownerPassword="owner", strength=128) if user_password is not None else None
+def make_pdf(
+    path: Path,
+    pages: Sequence[str],
+    *,
+    user_password: str | None = None,
+    labels: Sequence[str] = (),
+    title: str = "",
+) -> Path:
+    """A PDF with one page for each text, set line by line; encrypted where a password, even an empty one,
+    is given.
+    """
+    encryption = (
+        StandardEncryption(user_password, ownerPassword="owner", strength=128)
+        if user_password is not None
+        else None
+    )
     canvas = Canvas(str(path), pagesize=(595, 842), encrypt=encryption, invariant=1)
     if title:
         canvas.setTitle(title)
@@ -39,7 +53,9 @@ def make_pdf(path: Path, pages: Sequence[str], *, user_password: str | None = No
 
 
 def lock_pdf(path: Path, password: str, *, plain_strings: bool = False) -> Path:
-    """Encrypt a PDF where it stands: AES-256; or, with plain_strings, AES-128 for streams alone, which PDFium does not open."""
+    """Encrypt a PDF where it stands: AES-256; or, with plain_strings, AES-128 for streams alone, which
+    PDFium does not open.
+    """
     writer = PdfWriter(clone_from=PdfReader(path))
     writer.encrypt(password, "owner", algorithm="AES-128" if plain_strings else "AES-256")
     if plain_strings:
@@ -75,14 +91,23 @@ def draw(path: Path, *pages: Sequence[Placed], size: tuple[int, int] = (595, 842
     for items in pages:
         canvas.setFont("Helvetica", SIZE)
         for x, y, text in sorted(items, key=lambda item: item[1]):
-            drawing = {">": canvas.drawRightString, "|": canvas.drawCentredString}.get(text[0], canvas.drawString)
+            drawing = {">": canvas.drawRightString, "|": canvas.drawCentredString}.get(
+                text[0], canvas.drawString
+            )
             drawing(x, size[1] - y, text.lstrip(">|"))
         canvas.showPage()
     canvas.save()
     return path
 
 
-def grid(top: float, rows: Sequence[Sequence[str]], *, rights: Sequence[float] = (350, 430, 510), left: float = 60, step: float = 15) -> list[Placed]:
+def grid(
+    top: float,
+    rows: Sequence[Sequence[str]],
+    *,
+    rights: Sequence[float] = (350, 430, 510),
+    left: float = 60,
+    step: float = 15,
+) -> list[Placed]:
     """Rows of a label (indented by its leading spaces) and right-aligned values; "" is nothing."""
     placed: list[Placed] = []
     for number, (label, *values) in enumerate(rows):
@@ -103,4 +128,11 @@ def draw_revenue(path: Path) -> Path:
         ("Current expenditure", "1,390", "1,402", "1,455"),
         ("Capital expenditure", "205", "231", "252"),
     ]
-    return draw(path, [(60, 60, "Table 1: Revenue and expenditure of the central government"), (60, 76, "In millions of crowns"), *grid(110, rows)])
+    return draw(
+        path,
+        [
+            (60, 60, "Table 1: Revenue and expenditure of the central government"),
+            (60, 76, "In millions of crowns"),
+            *grid(110, rows),
+        ],
+    )

@@ -1,4 +1,5 @@
-"""A real HTTP server that stands in for an OpenAI-compatible chat provider and misbehaves on request; knows nothing of the product.
+"""A real HTTP server that stands in for an OpenAI-compatible chat provider and misbehaves on request; knows
+nothing of the product.
 
 In tests: `with Provider([Refuse(429), Say(["Hello ", "there"])]) as provider: provider.url`. By hand:
 `python tests/provider.py --port 9999 --script forged`, which prints the settings that point the chatbot at it.
@@ -18,12 +19,26 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
-__all__ = ["SCRIPTS", "Behaviour", "Body", "Drip", "Ending", "Mute", "Page", "Provider", "Received", "Refuse", "Say", "first_key"]
+__all__ = [
+    "SCRIPTS",
+    "Behaviour",
+    "Body",
+    "Drip",
+    "Ending",
+    "Mute",
+    "Page",
+    "Provider",
+    "Received",
+    "Refuse",
+    "Say",
+    "first_key",
+]
 
 Body = dict[str, Any]
 Pieces = Sequence[str] | Callable[[Body], Sequence[str]]
-# How a reply goes on after its pieces. cut: the connection breaks; unfinished: the body ends properly but without a finish reason; silent: nothing
-# more comes; malformed: an event that is not JSON; error: an error object as an event.
+# How a reply goes on after its pieces. cut: the connection breaks; unfinished: the body ends properly but
+# without a finish reason; silent: nothing more comes; malformed: an event that is not JSON; error: an error
+# object as an event.
 Ending = Literal["complete", "cut", "unfinished", "silent", "malformed", "error"]
 
 _KEY = re.compile(r"^\[([1-9])\] ", re.MULTILINE)
@@ -32,8 +47,8 @@ FORGED_KEY = "S9-000000"
 
 @dataclass(frozen=True)
 class Say:
-    """A streamed answer. pieces: the text of each event, or what makes them from the request. delay: seconds before each piece. prompt_tokens: as it counts
-    them, 0 for not."""
+    """A streamed answer. pieces: the text of each event, or what makes them from the request. delay: seconds
+    before each piece. prompt_tokens: as it counts them, 0 for not."""
 
     pieces: Pieces
     delay: float = 0.0
@@ -69,7 +84,9 @@ class Mute:
 
 @dataclass(frozen=True)
 class Drip:
-    """A raw answer, a byte at a time, whatever the path. begin: what is sent at once; again: sent after it, over and over. delay: seconds before each byte."""
+    """A raw answer, a byte at a time, whatever the path. begin: what is sent at once; again: sent after
+    it, over and over. delay: seconds before each byte.
+    """
 
     begin: bytes
     again: bytes
@@ -89,15 +106,22 @@ Behaviour = Say | Refuse | Page | Mute | Drip | str | Callable[[Body], Sequence[
 
 
 class Provider:
-    """A server on 127.0.0.1 that answers each chat request with the next behaviour, and with the last one from then on.
+    """A server on 127.0.0.1 that answers each chat request with the next behaviour, and with the last one
+    from then on.
 
-    A string, or a function from the request's body to the pieces of one, is a complete answer. requests: all that arrived. hung_up: set as soon
-    as a client has closed its connection before the answer was complete. models: names that it lists, or how its list drips; None for a server that lists
-    none. told: JSON by path, for what servers tell of themselves.
+    A string, or a function from the request's body to the pieces of one, is a complete answer. requests: all
+    that arrived. hung_up: set as soon as a client has closed its connection before the answer was complete.
+    models: names that it lists, or how its list drips; None for a server that lists none. told: JSON by path,
+    for what servers tell of themselves.
     """
 
     def __init__(
-        self, script: Sequence[Behaviour], *, port: int = 0, models: Sequence[str] | Drip | None = None, told: Mapping[str, object] | None = None
+        self,
+        script: Sequence[Behaviour],
+        *,
+        port: int = 0,
+        models: Sequence[str] | Drip | None = None,
+        told: Mapping[str, object] | None = None,
     ) -> None:
         self.requests: list[Received] = []
         self.models, self.told = models, told or {}
@@ -106,7 +130,9 @@ class Provider:
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -160,7 +186,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path in self.owner.told:
             self._send_whole(200, json.dumps(self.owner.told[self.path]).encode(), {})
             return
-        behaviour = self.owner.take(Received(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+        behaviour = self.owner.take(
+            Received(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+        )
         self.close_connection = True
         try:
             if isinstance(behaviour, Drip):
@@ -186,7 +214,9 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(self.owner.models, Drip):
             self._drip(self.owner.models)
         elif self.path.endswith("/models") and self.owner.models is not None:
-            body = json.dumps({"object": "list", "data": [{"id": name, "object": "model"} for name in self.owner.models]}).encode()
+            body = json.dumps(
+                {"object": "list", "data": [{"id": name, "object": "model"} for name in self.owner.models]}
+            ).encode()
             self._send_whole(200, body, {})
         else:
             self._refuse(Refuse(404, "no such path"))
@@ -195,8 +225,15 @@ class _Handler(BaseHTTPRequestHandler):
         """Quiet: the tests look at `requests`."""
 
     def _refuse(self, refusal: Refuse) -> None:
-        body = json.dumps({"error": {"message": refusal.message, "type": "error", "code": refusal.code}}).encode()
-        self._send_whole(refusal.status, body[: len(body) // 2] if refusal.broken else body, refusal.headers, length=len(body))
+        body = json.dumps(
+            {"error": {"message": refusal.message, "type": "error", "code": refusal.code}}
+        ).encode()
+        self._send_whole(
+            refusal.status,
+            body[: len(body) // 2] if refusal.broken else body,
+            refusal.headers,
+            length=len(body),
+        )
 
     def _drip(self, drip: Drip) -> None:
         try:
@@ -208,9 +245,15 @@ class _Handler(BaseHTTPRequestHandler):
         except ConnectionError:
             self.owner.hung_up.set()
 
-    def _send_whole(self, status: int, body: bytes, headers: Mapping[str, str], length: int | None = None) -> None:
+    def _send_whole(
+        self, status: int, body: bytes, headers: Mapping[str, str], length: int | None = None
+    ) -> None:
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(length or len(body))}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            **headers,
+            "Content-Length": str(length or len(body)),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -242,7 +285,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_event({"error": {"message": say.error, "code": 500}})
         elif say.ending == "complete":
             self._send_event(_chunk({}, say.finish))
-            self._send_event({"choices": [], "usage": {"total_tokens": 7, "prompt_tokens": say.prompt_tokens}})
+            self._send_event(
+                {"choices": [], "usage": {"total_tokens": 7, "prompt_tokens": say.prompt_tokens}}
+            )
             self._send_chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
@@ -260,7 +305,11 @@ def _whole(behaviour: Behaviour) -> Say | Refuse | Page | Mute | Drip:
 
 
 def _chunk(delta: Mapping[str, object], finish: str | None = None) -> dict[str, object]:
-    return {"id": "1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+    return {
+        "id": "1",
+        "object": "chat.completion.chunk",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
 
 
 def first_key(body: Body) -> str:

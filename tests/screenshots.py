@@ -1,4 +1,5 @@
-"""Makes pictures of the pages: the README's, and a gallery of every page, with nothing and with much in it, wide and narrow, light and dark.
+"""Makes pictures of the pages: the README's, and a gallery of every page, with nothing and with much in it,
+wide and narrow, light and dark.
 
 `python tests/screenshots.py` makes the README's, `python tests/screenshots.py FOLDER` the gallery.
 """
@@ -16,18 +17,21 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import Browser, Locator, Page  # noqa: E402
+from playwright.sync_api import Browser, Locator, Page
 
-from documents.make_samples import make_samples  # noqa: E402
-from tests.browser import Server, add, ask, go, open_browser, open_page, settled  # noqa: E402
-from tests.pdfs import make_pdf  # noqa: E402
+from documents.make_samples import make_samples
+from tests.browser import Server, add, ask, go, open_browser, open_page, settled
+from tests.pdfs import make_pdf
 
 TARGET = ROOT / "chatbot" / "ui" / "screenshot.png"
 QUESTION = "Under what conditions may the rules be suspended?"
 MOST_BYTES = 300_000
 # Widths and heights in pixels: a desk, a tablet, a telephone.
 SIZES = ((1440, 900), (1024, 768), (390, 844))
-LONG_NAME = "Statement on the medium-term budgetary framework and on the fiscal rules of the general government (revised second edition).pdf"
+LONG_NAME = (
+    "Statement on the medium-term budgetary framework and on the fiscal rules of the general government "
+    "(revised second edition).pdf"
+)
 HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a).pdf"
 
 COMPARED = {
@@ -78,7 +82,10 @@ def make_gallery(target: Path, folder: Path) -> None:
     with open_browser() as browser:
         with Server(folder / "empty") as server:
             _take_empty(browser, server, picture)
-        named = [make_pdf(folder / name, [f"The deficit ceiling is {at} per cent of output."]) for name, at in ((LONG_NAME, 3), (HOSTILE, 4))]
+        named = [
+            make_pdf(folder / name, [f"The deficit ceiling is {at} per cent of output."])
+            for name, at in ((LONG_NAME, 3), (HOSTILE, 4))
+        ]
         add(folder / "full", [*make_samples(folder / "samples"), *named])
         with Server(folder / "full") as server:
             page = open_page(browser, server.url)
@@ -122,7 +129,13 @@ def _take_chat(page: Page, picture: Take) -> None:
     picture(page, "chat-several")
     page.get_by_role("button", name="New conversation").click()
     settled(page)
-    ask(page, "What does each document say about the deficit, the debt and the reserve, and what is the expenditure rule?")
+    ask(
+        page,
+        (
+            "What does each document say about the deficit, the debt and the reserve, and what is the "
+            "expenditure rule?"
+        ),
+    )
     picture(page, "chat-long")
     page.locator("[class*=st-key-menu-open-] button").first.click()
     page.get_by_test_id("stPopoverBody").get_by_label("Title").wait_for()

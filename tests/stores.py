@@ -20,8 +20,14 @@ __all__ = ["RULES", "Make", "Stores", "add_here", "add_now", "hashing", "of_page
 # A chatbot over a test's own store: make(model, **settings).
 Make = Callable[..., Chatbot]
 RULES = (
-    "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported to Parliament within 30 days.",
-    "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to 1,577 million crowns.",
+    (
+        "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported "
+        "to Parliament within 30 days."
+    ),
+    (
+        "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to "
+        "1,577 million crowns."
+    ),
 )
 
 
@@ -44,12 +50,17 @@ def add_now(library: Library, uploads: Sequence[Upload]) -> list[AddResult]:
 
 def read_now(library: Library, uploads: Sequence[Upload]) -> list[AddResult]:
     """Take the steps of an addition one after another in this thread, up to where its words are found."""
-    taken = [library.adding.take(upload.path, upload.name or upload.path.name, upload.password) for upload in uploads]
+    taken = [
+        library.adding.take(upload.path, upload.name or upload.path.name, upload.password)
+        for upload in uploads
+    ]
     return [library.read_taken(one, progress=lambda *_: None, cancelled=lambda: False) for one in taken]
 
 
 def add_here(library: Library, uploads: Sequence[Upload]) -> None:
-    """Take all steps of an addition in this thread, so that one of them that ends the process ends the call."""
+    """Take all steps of an addition in this thread, so that one of them that ends the process ends the
+    call.
+    """
     read_now(library, uploads)
     library.resume_vectors()
     for version in library.incomplete():
@@ -88,12 +99,16 @@ def open_chroma(folder: Path) -> Any:
 
 @cache
 def _chroma_settings() -> Any:
-    """Without what a `.env` file says. One class for all: Chroma compares settings, and those of two classes are never the same."""
+    """Without what a `.env` file says. One class for all: Chroma compares settings, and those of two
+    classes are never the same.
+    """
     from chromadb.config import Settings
 
     class Here(Settings):
         @classmethod
-        def settings_customise_sources(cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any) -> tuple[Any, ...]:
+        def settings_customise_sources(
+            cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any
+        ) -> tuple[Any, ...]:
             return (init_settings,)
 
     return Here

@@ -1,4 +1,6 @@
-"""Holds the house's plan by reading the source: who may import whom, what loads first, who reads the environment, what no file may say."""
+"""Holds the house's plan by reading the source: who may import whom, what loads first, who reads the
+environment, what no file may say.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The single modules of chatbot/ that all rooms stand on. A new one is entered here: the moment to ask whether it belongs in a folder.
+# The single modules of chatbot/ that all rooms stand on. A new one is entered here: the moment to ask whether
+# it belongs in a folder.
 GROUND = {
     "fit",
     "comparison",
@@ -29,8 +32,9 @@ GROUND = {
     "user_settings",
 }
 
-# The arrows, one way: app, ui, cli, api, mcp_server -> audit -> service -> asking -> memory -> search -> store -> ground -> ingestion, and
-# asking -> answer -> evidence -> ground. A room knows itself and what lies below it; answer and search do not know each other.
+# The arrows, one way: app, ui, cli, api, mcp_server -> audit -> service -> asking -> memory -> search ->
+# store -> ground -> ingestion, and asking -> answer -> evidence -> ground. A room knows itself and what lies
+# below it; answer and search do not know each other.
 BELOW: dict[str, set[str]] = {"ingestion": set(), "ground": {"ingestion"}}
 BELOW["store"] = {"ground", *BELOW["ground"]}
 BELOW["search"] = {"store", *BELOW["store"]}
@@ -59,34 +63,60 @@ HEAVY = (
     "streamlit",
 )
 
-# The starter of the reading processes hands a few harmless variables on; nothing else but the settings reads any.
+# The starter of the reading processes hands a few harmless variables on; nothing else but the settings reads
+# any.
 MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/reading/reader.py"}
 
 # Written in pieces, so that this file does not say what it forbids.
-HOSTS = [a + b for a, b in (("py", "pi.org"), ("python", "hosted.org"), ("npm", "js.org"), ("deb.", "debian.org"), ("proxy.", "golang.org"))]
+HOSTS = [
+    a + b
+    for a, b in (
+        ("py", "pi.org"),
+        ("python", "hosted.org"),
+        ("npm", "js.org"),
+        ("deb.", "debian.org"),
+        ("proxy.", "golang.org"),
+    )
+]
 FORBIDDEN = {
     "a registry's host": re.compile("|".join(map(re.escape, HOSTS))),
     "a path of one machine": re.compile(r"(?<![\w.~-])/(?:work|root|home/[a-z]\w*|Users/\w+)/"),
 }
 
 
-# A memory's folder holds its part of two shells: its tab on the Memory page, and its commands. They are theirs, and no other module of a memory may import them.
+# A memory's folder holds its part of two shells: its tab on the Memory page, and its commands. They are
+# theirs, and no other module of a memory may import them.
 SHELL_PARTS = re.compile(r"chatbot\.memory\.\w+\.\w+_(?P<part>tab|commands)")
 
 
 def house() -> list[Path]:
     """The files of the product itself."""
-    return [path for path in (ROOT / "app.py", *ROOT.glob("chatbot/**/*.py"), *ROOT.glob("ingestion/**/*.py")) if path.exists()]
+    return [
+        path
+        for path in (ROOT / "app.py", *ROOT.glob("chatbot/**/*.py"), *ROOT.glob("ingestion/**/*.py"))
+        if path.exists()
+    ]
 
 
 def python_files() -> list[Path]:
     """The house, and what stands beside it."""
-    return [*house(), *ROOT.glob("documents/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("tests/**/*.py")]
+    return [
+        *house(),
+        *ROOT.glob("documents/*.py"),
+        *ROOT.glob("benchmarks/**/*.py"),
+        *ROOT.glob("tests/**/*.py"),
+    ]
 
 
 def tracked_files() -> list[Path]:
     """What is in git or would be added to it."""
-    done = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "ls-files", "-z", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         pytest.skip("not a git checkout: git cannot tell which files belong to it")
     return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
@@ -107,7 +137,9 @@ def module_of(path: Path) -> str:
 
 
 def room_of(module: str) -> str | None:
-    """The room of one of our modules; None for anything from elsewhere. An unknown room is its own name, which no arrow reaches."""
+    """The room of one of our modules; None for anything from elsewhere. An unknown room is its own name,
+    which no arrow reaches.
+    """
     if part := SHELL_PARTS.fullmatch(module):
         return {"tab": "ui", "commands": "cli"}[part["part"]]
     top, _, rest = module.partition(".")
@@ -127,7 +159,10 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
             whole = [f"{module}.{alias.name}" for alias in node.names]
-            yield from ((node.lineno, one if module == "chatbot" or SHELL_PARTS.fullmatch(one) else module) for one in whole)
+            yield from (
+                (node.lineno, one if module == "chatbot" or SHELL_PARTS.fullmatch(one) else module)
+                for one in whole
+            )
 
 
 def test_every_module_stands_in_a_known_room() -> None:
@@ -157,7 +192,9 @@ def test_folders_of_a_room_do_not_import_one_another_in_circles() -> None:
     for path in house():
         here = folder_of(module_of(path))
         if here:
-            needs.setdefault(here, set()).update(there for _, module in imports(path) if (there := folder_of(module)) not in {"", here})
+            needs.setdefault(here, set()).update(
+                there for _, module in imports(path) if (there := folder_of(module)) not in {"", here}
+            )
     TopologicalSorter(needs).prepare()  # raises CycleError
 
 
@@ -178,7 +215,10 @@ def test_every_module_says_what_it_knows() -> None:
 
 def in_order(names: list[str]) -> list[str]:
     """Constants, classes, functions, each by name: the order that ruff's RUF022 gives."""
-    return sorted(names, key=lambda word: (0 if word.isupper() and len(word) > 1 else 1 if word[0].isupper() else 2, word))
+    return sorted(
+        names,
+        key=lambda word: (0 if word.isupper() and len(word) > 1 else 1 if word[0].isupper() else 2, word),
+    )
 
 
 def test_what_a_module_offers_is_sorted() -> None:
@@ -195,28 +235,52 @@ def test_what_a_module_offers_is_sorted() -> None:
 def test_the_command_line_loads_nothing_heavy_first() -> None:
     if not (ROOT / "chatbot" / "cli").exists():
         pytest.skip("there is no chatbot/cli yet")
-    done = subprocess.run([sys.executable, "-X", "importtime", "-m", "chatbot", "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "chatbot", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2_000:]
-    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if line.startswith("import time:")}
+    loaded = {
+        line.rpartition("|")[2].strip().partition(".")[0]
+        for line in done.stderr.splitlines()
+        if line.startswith("import time:")
+    }
     assert "chatbot" in loaded
     assert not loaded & set(HEAVY)
 
 
 def environment_reads(path: Path) -> Iterator[int]:
-    """Lines that read the process's environment; os.environ[x] = y and os.environ.setdefault(x, y) and the like only write."""
+    """Lines that read the process's environment; os.environ[x] = y and os.environ.setdefault(x, y) and the
+    like only write.
+    """
     written: set[int] = set()
     for node in ast.walk(tree(path)):  # parents come before their parts
         match node:
-            case ast.Subscript(value=value, ctx=ast.Store()) | ast.Attribute(value=value, attr="setdefault" | "clear" | "update"):
+            case (
+                ast.Subscript(value=value, ctx=ast.Store())
+                | ast.Attribute(value=value, attr="setdefault" | "clear" | "update")
+            ):
                 written.add(id(value))
-            case ast.Attribute(value=ast.Name("os"), attr="environ" | "environb" | "getenv") if id(node) not in written:
+            case ast.Attribute(value=ast.Name("os"), attr="environ" | "environb" | "getenv") if (
+                id(node) not in written
+            ):
                 yield node.lineno
-            case ast.ImportFrom(module="os", names=names) if {"environ", "getenv"} & {alias.name for alias in names}:
+            case ast.ImportFrom(module="os", names=names) if {"environ", "getenv"} & {
+                alias.name for alias in names
+            }:
                 yield node.lineno
 
 
 def test_only_the_settings_read_the_environment() -> None:
-    assert not [f"{name(path)}:{line}" for path in house() if name(path) not in MAY_READ_ENVIRONMENT for line in environment_reads(path)]
+    assert not [
+        f"{name(path)}:{line}"
+        for path in house()
+        if name(path) not in MAY_READ_ENVIRONMENT
+        for line in environment_reads(path)
+    ]
 
 
 SILENCED = {"chatbot", "chromadb", "langchain_chroma", "onnxruntime"}
@@ -251,13 +315,19 @@ def test_requirements_are_locked_with_hashes_and_name_no_registry(path: Path) ->
     assert not re.findall(r"(?m)^\s*(?:-\S+(?<!--hash)\s|.*://).*", re.sub(r"--hash=\S+", "", text))
     pins = re.split(r"(?m)^(?=\S)", text)[1:]
     assert pins
-    loose = [pin.splitlines()[0] for pin in pins if not re.match(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", pin, re.DOTALL)]
+    loose = [
+        pin.splitlines()[0]
+        for pin in pins
+        if not re.match(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", pin, re.DOTALL)
+    ]
     assert not loose
 
 
 def test_every_imported_package_is_asked_for() -> None:
     """What is imported but only came along with another package may be gone after the next lock."""
-    texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("requirements.in", "requirements-signals.in")]
+    texts = [
+        (ROOT / name).read_text(encoding="utf-8") for name in ("requirements.in", "requirements-signals.in")
+    ]
     asked = {word.replace("_", "-").lower() for word in re.findall(r"(?m)^([\w.-]+)", "\n".join(texts))}
     given = metadata.packages_distributions()
     wrong = set()
@@ -288,15 +358,27 @@ HARDENED: dict[str, dict[str, object]] = {
 
 def test_streamlit_is_hardened_and_knows_every_option() -> None:
     given = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    assert {section: {key: given[section].get(key) for key in wanted} for section, wanted in HARDENED.items()} == HARDENED
+    assert {
+        section: {key: given[section].get(key) for key in wanted} for section, wanted in HARDENED.items()
+    } == HARDENED
     assert set(given["server"]["allowedHosts"]) == {"localhost", "127.0.0.1", "::1"}
-    done = subprocess.run([sys.executable, "-m", "streamlit", "config", "show"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "streamlit", "config", "show"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "not a valid config option" not in done.stdout + done.stderr
 
 
-# What only the room of language may know; everything else asks it. A sure sign of each: no English word but a month's name, and so on.
+# What only the room of language may know; everything else asks it. A sure sign of each: no English word but a
+# month's name, and so on.
 OF_LANGUAGE = {
-    "a month": r"(?i)(?<![a-z])(?:january|february|april|june|july|august|september|october|november|december|feb|apr|jul|aug|sept|oct|nov|dec)(?![a-z])",
+    "a month": (
+        r"(?i)(?<![a-z])(?:january|february|april|june|july|august|september|october|november|december|feb"
+        r"|apr|jul|aug|sept|oct|nov|dec)(?![a-z])"
+    ),
     "a scale": r"(?i)(?<![a-z])(?:million|billion|trillion|crore|lakh|mln|bln)s?(?![a-z])",
     "a currency's sign": "[€£¥₹₨₩₱₦₫฿₪₺₴₽]",
     "a currency": r"(?i)(?<![a-z])(?:rupee|ringgit|euro|dollar|usd|eur|inr|gbp|baht|yuan)s?(?![a-z])",
@@ -314,7 +396,11 @@ ALLOWED = {
 def said(path: Path) -> Iterator[tuple[int, str]]:
     """(line, text) of the strings of a file that are no docstrings."""
     homes = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    explained = {id(node.body[0].value) for node in ast.walk(tree(path)) if isinstance(node, homes) and isinstance(node.body[0], ast.Expr)}
+    explained = {
+        id(node.body[0].value)
+        for node in ast.walk(tree(path))
+        if isinstance(node, homes) and isinstance(node.body[0], ast.Expr)
+    }
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explained:
             yield node.lineno, node.value
@@ -322,13 +408,27 @@ def said(path: Path) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.parametrize("what", OF_LANGUAGE)
 def test_only_the_room_of_language_knows(what: str) -> None:
-    elsewhere = [path for path in house() if not name(path).startswith("ingestion/language/") and name(path) not in ALLOWED]
-    wrong = [f"{name(path)}:{line}: {found[0]}" for path in elsewhere for line, text in said(path) if (found := re.search(OF_LANGUAGE[what], text))]
+    elsewhere = [
+        path
+        for path in house()
+        if not name(path).startswith("ingestion/language/") and name(path) not in ALLOWED
+    ]
+    wrong = [
+        f"{name(path)}:{line}: {found[0]}"
+        for path in elsewhere
+        for line, text in said(path)
+        if (found := re.search(OF_LANGUAGE[what], text))
+    ]
     assert not wrong, "Ask ingestion/language for it:\n" + "\n".join(wrong)
 
 
 def test_what_is_allowed_to_say_words_of_language_still_says_some() -> None:
-    needed = {name(path) for path in house() for _, text in said(path) if any(re.search(pattern, text) for pattern in OF_LANGUAGE.values())}
+    needed = {
+        name(path)
+        for path in house()
+        for _, text in said(path)
+        if any(re.search(pattern, text) for pattern in OF_LANGUAGE.values())
+    }
     assert needed >= set(ALLOWED)
 
 
@@ -336,7 +436,9 @@ CLOCKS = {"get_traced_memory", "getrusage", "perf_counter", "process_time", "thr
 
 
 def measures_time_or_memory(function: ast.FunctionDef) -> bool:
-    """A look at a clock of these, or a difference of two looks at the monotonic one, which others only wait by."""
+    """A look at a clock of these, or a difference of two looks at the monotonic one, which others only
+    wait by.
+    """
     for node in ast.walk(function):
         match node:
             case ast.Attribute(attr=attr) if attr in CLOCKS:
@@ -347,13 +449,18 @@ def measures_time_or_memory(function: ast.FunctionDef) -> bool:
 
 
 def test_what_measures_time_or_memory_runs_alone() -> None:
-    """... or says that it may run beside others: it measures its own process's time, or has a limit far off."""
+    """... or says that it may run beside others: it measures its own process's time, or has a limit far
+    off.
+    """
     wrong = [
         f"{name(path)}:{node.lineno}"
         for path in ROOT.glob("tests/**/test_*.py")
         for node in tree(path).body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and measures_time_or_memory(node)
-        if not {"pytest.mark.alone", "pytest.mark.timed"} & {ast.unparse(decorator) for decorator in node.decorator_list}
+        if isinstance(node, ast.FunctionDef)
+        and node.name.startswith("test_")
+        and measures_time_or_memory(node)
+        if not {"pytest.mark.alone", "pytest.mark.timed"}
+        & {ast.unparse(decorator) for decorator in node.decorator_list}
     ]
     assert not wrong, f"Give them @pytest.mark.alone or timed: {wrong}"
 

@@ -1,4 +1,6 @@
-"""The benchmarks answer, and what they make of their measurements is right; how fast anything is stays out of the tests."""
+"""The benchmarks answer, and what they make of their measurements is right; how fast anything is stays out
+of the tests.
+"""
 
 import json
 import re
@@ -14,9 +16,24 @@ from benchmarks.ingest import Compared, Measured, Point, compared_ratios, draw, 
 from benchmarks.made_pdfs import make_pdf
 from benchmarks.odd_pdfs import PROCESS, Verdict, link_files, read_outcomes, read_table, truth_words
 from benchmarks.odd_pdfs import report as report_odd
-from benchmarks.processes import Sampler, high_water_bytes, process_tree, processor_seconds, proportional_bytes
+from benchmarks.processes import (
+    Sampler,
+    high_water_bytes,
+    process_tree,
+    processor_seconds,
+    proportional_bytes,
+)
 from benchmarks.tables import Panel, markdown_table, plot, ratios, spread
-from benchmarks.verdicts import MOST_BYTES, Observed, Outcome, Row, judge, judge_batch, judge_refusal, observed
+from benchmarks.verdicts import (
+    MOST_BYTES,
+    Observed,
+    Outcome,
+    Row,
+    judge,
+    judge_batch,
+    judge_refusal,
+    observed,
+)
 
 ONE_PAGE = "ok pages=1 chars8=400"
 NO_TEXT = "ok pages=1 chars8=0"
@@ -26,12 +43,19 @@ FAILED = Outcome("failed", "The file is not a PDF, or is damaged. Repair it.")
 
 @pytest.mark.parametrize("script", ["ingest", "odd_pdfs", "speed"])
 def test_each_script_says_how_it_is_used(root: Path, script: str) -> None:
-    done = subprocess.run([sys.executable, f"benchmarks/{script}.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, f"benchmarks/{script}.py", "--help"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage:")
     assert not done.stderr
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------------------
+# --- tables
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_ratios_are_of_pairs() -> None:
@@ -48,12 +72,21 @@ def test_a_spread_is_median_least_and_most() -> None:
 
 
 def test_a_table_keeps_its_columns() -> None:
-    assert markdown_table(["what", "s"], [["a|b", 1.5]]).splitlines() == ["| what | s |", "| --- | ---: |", "| a\\|b | 1.5 |"]
+    assert markdown_table(["what", "s"], [["a|b", 1.5]]).splitlines() == [
+        "| what | s |",
+        "| --- | ---: |",
+        "| a\\|b | 1.5 |",
+    ]
 
 
 def test_a_plot_is_well_formed_and_rises_with_its_values() -> None:
-    drawn = ElementTree.fromstring(plot([Panel("a < b", "pages", {"ours & theirs": [(10, 1.0), (100, 10.0), (1000, 100.0)]})]))
-    circles = [(float(c.attrib["cx"]), float(c.attrib["cy"])) for c in drawn.iter("{http://www.w3.org/2000/svg}circle")]
+    drawn = ElementTree.fromstring(
+        plot([Panel("a < b", "pages", {"ours & theirs": [(10, 1.0), (100, 10.0), (1000, 100.0)]})])
+    )
+    circles = [
+        (float(c.attrib["cx"]), float(c.attrib["cy"]))
+        for c in drawn.iter("{http://www.w3.org/2000/svg}circle")
+    ]
     assert circles[1][0] - circles[0][0] == pytest.approx(circles[2][0] - circles[1][0], abs=0.2)
     assert circles[0][1] - circles[1][1] == pytest.approx(circles[1][1] - circles[2][1], abs=0.2)
     assert circles[0][1] > circles[1][1]
@@ -62,13 +95,17 @@ def test_a_plot_is_well_formed_and_rises_with_its_values() -> None:
 def measured(*, peer: float) -> Measured:
     one = Compared("a.pdf", 10, 0, 30, 1.0, 2.0, 11.0, 12.0, 10.0, 5, 4.0 * peer, 22.0 * peer)
     points = [Point(1, 20, 0.5, 1.0, 1.5, 2.0 * peer), Point(1, 60, 0.6, 3.0, 3.5, 5.0 * peer)]
-    return Measured("2 cores (of some kind)", [one], points, [Point(1, 10, 0.2, 0.4, 0.5)], {"peak": 300_000_000})
+    return Measured(
+        "2 cores (of some kind)", [one], points, [Point(1, 10, 0.2, 0.4, 0.5)], {"peak": 300_000_000}
+    )
 
 
 def test_everything_is_compared_where_the_peer_was_measured() -> None:
     found = {name: values[0] for name, values in compared_ratios(measured(peer=1.0).compared).items()}
     assert [round(value, 3) for value in found.values()] == [0.25, 0.091, 0.5, 0.545, 1.1]
-    assert list(compared_ratios(measured(peer=0.0).compared)) == ["full indexing / embedding the same texts alone"]
+    assert list(compared_ratios(measured(peer=0.0).compared)) == [
+        "full indexing / embedding the same texts alone"
+    ]
 
 
 def test_the_report_has_a_page_s_cost() -> None:
@@ -86,13 +123,16 @@ def test_the_plot_has_only_what_was_measured() -> None:
     assert "PyPDFLoader" not in draw(measured(peer=0.0))
 
 
-@pytest.mark.parametrize(("count", "chosen"), [(1, [3]), (2, [0, 6]), (3, [0, 3, 6]), (7, list(range(7))), (9, list(range(7)))])
+@pytest.mark.parametrize(
+    ("count", "chosen"), [(1, [3]), (2, [0, 6]), (3, [0, 3, 6]), (7, list(range(7))), (9, list(range(7)))]
+)
 def test_documents_are_spread_over_their_sizes(count: int, chosen: list[int]) -> None:
     paths = [Path(str(number)) for number in range(7)]
     assert spread_over(paths, count) == [paths[number] for number in chosen]
 
 
-# --- odd PDFs -------------------------------------------------------------------------------------------------------------------
+# --- odd PDFs
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_what_libraries_saw_is_taken_apart() -> None:
@@ -200,14 +240,26 @@ def test_a_protected_file_asks_for_its_password(outcome: Outcome, reason: str) -
         (0, [added()], "", MOST_BYTES + 1, "1.50 GB"),
     ],
 )
-def test_a_process_ends_as_its_files_did(code: int, outcomes: list[Outcome], errors: str, peak: int, reason: str) -> None:
+def test_a_process_ends_as_its_files_did(
+    code: int, outcomes: list[Outcome], errors: str, peak: int, reason: str
+) -> None:
     found = judge_batch(code, outcomes, errors, peak)
     assert reason in found if reason else not found
 
 
 def test_each_file_has_exactly_one_line() -> None:
-    line = {"status": "added", "error": None, "pages": 2, "chunks": 3, "ocr_pages": 1, "failed_pages": [{"page": 1, "reason": "x"}], "seconds": 0.5}
-    output = "".join(json.dumps({"document": name, **line}) + "\n" for name in ("one.pdf", "two.pdf", "two.pdf"))
+    line = {
+        "status": "added",
+        "error": None,
+        "pages": 2,
+        "chunks": 3,
+        "ocr_pages": 1,
+        "failed_pages": [{"page": 1, "reason": "x"}],
+        "seconds": 0.5,
+    }
+    output = "".join(
+        json.dumps({"document": name, **line}) + "\n" for name in ("one.pdf", "two.pdf", "two.pdf")
+    )
     assert read_outcomes(output, ["one.pdf", "two.pdf", "three.pdf"]) == [
         Outcome("added", "", "", 2, 3, 1, 1, 0.5),
         Outcome("missing"),
@@ -248,13 +300,16 @@ def test_the_report_counts_files_and_explains_what_is_wrong() -> None:
     assert "- scan, b.pdf: no text found (added" in text
 
 
-# --- measuring ------------------------------------------------------------------------------------------------------------------
+# --- measuring
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_tree_of_processes_is_measured_whole() -> None:
     takes = "held = b'x' * 60_000_000; print('ready', flush=True); input()"
     outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {takes!r}])"
-    with subprocess.Popen([sys.executable, "-c", outer], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", outer], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdin and process.stdout
         with Sampler(process.pid, proportional_bytes) as sampler:
             assert process.stdout.readline() == b"ready\n"
@@ -268,7 +323,9 @@ def test_a_tree_of_processes_is_measured_whole() -> None:
 
 def test_what_a_process_computed_is_told() -> None:
     works = "import time\nwhile time.process_time() < 0.5: pass\nprint('done', flush=True); input()"
-    with subprocess.Popen([sys.executable, "-c", works], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", works], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdin and process.stdout
         assert process.stdout.readline() == b"done\n"
         assert 0.45 < processor_seconds([process.pid]) < 1.0
@@ -277,7 +334,9 @@ def test_what_a_process_computed_is_told() -> None:
 
 
 def test_made_pdfs_are_the_same_for_a_seed_and_have_the_text_of_real_pages(tmp_path: Path) -> None:
-    first, same, other = (make_pdf(tmp_path / f"{name}.pdf", 3, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+    first, same, other = (
+        make_pdf(tmp_path / f"{name}.pdf", 3, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
     assert first.read_bytes() == same.read_bytes() != other.read_bytes()
     with pypdfium2.PdfDocument(first) as document:
         lengths = [len(page.get_textpage().get_text_range()) for page in document]

@@ -1,4 +1,6 @@
-"""What the benchmark of the pages makes of its measurements is right; how fast anything is stays out of the tests."""
+"""What the benchmark of the pages makes of its measurements is right; how fast anything is stays out of
+the tests.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from benchmarks.browser import Measured, Measurements, p95
 
 
 def test_it_says_how_it_is_used(root: Path) -> None:
-    done = subprocess.run([sys.executable, "benchmarks/browser.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "benchmarks/browser.py", "--help"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage:") and not done.stderr
 
 
@@ -37,5 +45,10 @@ def test_the_table_says_whether_a_limit_is_kept() -> None:
     measurements.take("memory", 3.25, unit="MB")
     lines = [line.split(" | ") for line in measurements.table().splitlines()[2:]]
     assert [line[6] for line in lines] == ["kept, 400", "NOT kept, 500", "–", "kept, 8"]
-    assert [line[0] for line in lines] == ["| citation, ms", "| first token, ms", "| whole answer, ms", "| memory, MB"]
+    assert [line[0] for line in lines] == [
+        "| citation, ms",
+        "| first token, ms",
+        "| whole answer, ms",
+        "| memory, MB",
+    ]
     assert lines[3][1] == "3.2"

@@ -7,13 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.follow_ups import Candidate, Turn, candidates_of, load_turns, operands_of, ranks_of, report, score_all
+from benchmarks.follow_ups import (
+    Candidate,
+    Turn,
+    candidates_of,
+    load_turns,
+    operands_of,
+    ranks_of,
+    report,
+    score_all,
+)
 from chatbot.search.follow_up.rules import standalone_query
 
 DIALOGUE = {
     "id": "made",
     "pre_text": "Amounts are in millions of crowns . The reserve fund was set up by law in 1999 .",
-    "table": {"2011": {"reserve fund": 120.0, "public debt": -1500.0}, "2010": {"reserve fund": 96.0, "public debt": -1450.0}},
+    "table": {
+        "2011": {"reserve fund": 120.0, "public debt": -1500.0},
+        "2010": {"reserve fund": 96.0, "public debt": -1450.0},
+    },
     "post_text": "Guarantees of 1,310.5 were given . They lapse after ten years .",
     "turns": [
         {"question": "What was the reserve fund in 2011?", "answer": "120", "program": "120"},
@@ -41,7 +53,12 @@ def test_a_turn_rests_on_what_its_last_step_rests_on(program: str, operands: set
 
 def test_candidates_are_cells_by_row_and_sentences() -> None:
     found = candidates_of(DIALOGUE)
-    assert [one.text for one in found[:4]] == ["reserve fund 2011", "public debt 2011", "reserve fund 2010", "public debt 2010"]
+    assert [one.text for one in found[:4]] == [
+        "reserve fund 2011",
+        "public debt 2011",
+        "reserve fund 2010",
+        "public debt 2010",
+    ]
     assert [one.row for one in found[:4]] == [0, 1, 0, 1]
     assert found[1].numbers == {1500.0}
     assert len({one.row for one in found[4:]}) == len(found[4:]) == 4
@@ -70,7 +87,10 @@ def test_the_standalone_query_finds_cell_and_row_where_the_question_does_not() -
 
 
 def test_operands_in_two_rows_have_a_place_each() -> None:
-    candidates = tuple(Candidate(text, row, frozenset({float(row)})) for row, text in enumerate(["debt debt", "debt of banks", "levy"]))
+    candidates = tuple(
+        Candidate(text, row, frozenset({float(row)}))
+        for row, text in enumerate(["debt debt", "debt of banks", "levy"])
+    )
     turn = Turn("?", (), candidates, frozenset({1.0, 2.0}))
     assert ranks_of(turn, "debt", cells=False) == [2.0, float("inf")]
 
@@ -80,7 +100,9 @@ def test_a_rarer_term_weighs_more_and_none_weighs_nothing() -> None:
     assert scores[0] > scores[1] == scores[2] > scores[3] == 0
 
 
-def test_the_report_has_its_counts_and_says_when_the_data_are_absent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_has_its_counts_and_says_when_the_data_are_absent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     data = tmp_path / "dialogues.jsonl"
     report(data)
     assert "skipped" in capsys.readouterr().out
@@ -91,10 +113,16 @@ def test_the_report_has_its_counts_and_says_when_the_data_are_absent(tmp_path: P
     assert "| standalone query | 3 of 3" in printed
 
 
-def test_the_script_says_how_it_is_used_and_fails_where_a_named_folder_lacks_the_data(root: Path, tmp_path: Path) -> None:
+def test_the_script_says_how_it_is_used_and_fails_where_a_named_folder_lacks_the_data(
+    root: Path, tmp_path: Path
+) -> None:
     script = [sys.executable, "benchmarks/follow_ups.py"]
-    assert subprocess.run([*script, "--help"], cwd=root, capture_output=True, text=True, check=True).stdout.startswith("usage:")
-    done = subprocess.run([*script, "--data", str(tmp_path)], cwd=root, capture_output=True, text=True, check=False)
+    assert subprocess.run(
+        [*script, "--help"], cwd=root, capture_output=True, text=True, check=True
+    ).stdout.startswith("usage:")
+    done = subprocess.run(
+        [*script, "--data", str(tmp_path)], cwd=root, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2 and "skipped" in done.stdout
 
 
@@ -102,7 +130,9 @@ def test_the_standalone_query_beats_the_question_and_the_one_before_it_in_front(
     turns, _ = load_turns((shared / "fin_conv_dev.jsonl").read_text("utf-8").splitlines())
 
     def found(queries: list[str]) -> int:
-        return sum(min(ranks_of(turn, query, cells=True)) <= 1 for turn, query in zip(turns, queries, strict=True))
+        return sum(
+            min(ranks_of(turn, query, cells=True)) <= 1 for turn, query in zip(turns, queries, strict=True)
+        )
 
     ours = found([standalone_query(turn.question, turn.said) for turn in turns])
     assert ours > found([f"{turn.said[-1].user} {turn.question}" for turn in turns]) + 10

@@ -31,7 +31,10 @@ def test_a_translation_keeps_all_of_its_original_but_the_words() -> None:
     sets = [QuestionSet("one", (original, Question("q2", "Who?", "B.pdf")), (Path("A.pdf"), Path("B.pdf")))]
     questions, by_language = translated(sets, [Translation("de", "q1", "Was?")])
     assert (questions.questions, questions.files) == ((original,), (Path("A.pdf"),))
-    assert by_language == {"en": [original], "de": [Question("q1", "Was?", "A.pdf", ("A.pdf",), frozenset({3}))]}
+    assert by_language == {
+        "en": [original],
+        "de": [Question("q1", "Was?", "A.pdf", ("A.pdf",), frozenset({3}))],
+    }
     with pytest.raises(SystemExit, match="q9"):
         translated(sets, [Translation("de", "q9", "Was?")])
 
@@ -41,7 +44,9 @@ def test_hits_stand_beside_each_other_with_all_languages_but_english_in_one_row(
         "A": {"en": {"q1": 1, "q2": 1}, "de": {"q1": 0}, "fr": {"q2": 4}},
         "B": {"en": {"q1": 1, "q2": 3}, "de": {"q1": 1}, "fr": {"q2": 3}},
     }
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in beside_each_other(ranks).splitlines()]
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in beside_each_other(ranks).splitlines()
+    ]
     assert [row[0] for row in rows[2:]] == ["en", "de", "fr", "all but en"]
     assert [cell[:5].strip() for cell in rows[-1][1:6]] == ["2", ".000", ".500", ".000", "1.000"]
     assert rows[2][2].startswith("1.000") and rows[2][3].startswith(".500")

@@ -35,20 +35,36 @@ def test_cases_are_measured_by_size() -> None:
 
 
 def test_situations_are_measured_by_kind_and_strategy() -> None:
-    lines = situations(embedder=HashEmbedder(dimension=1024, max_tokens=150), windows=(2,), most=8).splitlines()[2:]
+    lines = situations(
+        embedder=HashEmbedder(dimension=1024, max_tokens=150), windows=(2,), most=8
+    ).splitlines()[2:]
     assert len(lines) == 3 * len(STRATEGIES)
     cells = {(row[1].strip(), row[3].strip()): row for row in (line.split("|") for line in lines)}
-    assert cells["a topic", "per_chunk"][6].strip().startswith("1.000"), "words that stand in one window alone are found there"
+    assert cells["a topic", "per_chunk"][6].strip().startswith("1.000"), (
+        "words that stand in one window alone are found there"
+    )
     assert cells["a topic", "average"][6].strip() == "–"
 
 
 def test_the_embedded_model_finds_a_planted_situation_in_its_piece_in_95_of_100() -> None:
     """By per_chunk, in queries of two and of four windows; a piece found counts only with its number."""
-    lines = situations(embedder=LocalEmbedder(load_settings().model_cache), windows=(2, 4), most=12, only="a topic", strategies=["per_chunk"])
+    lines = situations(
+        embedder=LocalEmbedder(load_settings().model_cache),
+        windows=(2, 4),
+        most=12,
+        only="a topic",
+        strategies=["per_chunk"],
+    )
     shares = [float(line.split("|")[6].split()[0]) for line in lines.splitlines()[2:]]
     assert len(shares) == 2 and min(shares) >= 0.95
 
 
 def test_an_unknown_part_is_refused(root: Path) -> None:
-    done = subprocess.run([sys.executable, "benchmarks/memories.py", "--only", "dreams"], cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "benchmarks/memories.py", "--only", "dreams"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2 and "invalid choice" in done.stderr

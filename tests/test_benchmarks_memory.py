@@ -58,13 +58,24 @@ def test_bm25_is_as_printed_and_neighbours_get_a_part() -> None:
 def test_each_choice_has_a_line(talks: list[Talk]) -> None:
     table = measure(talks, vectors=False).splitlines()
     assert len(table) == 2 + 11 and table[0].count("%") == 3
-    assert all(f"| {name} |" in "\n".join(table) for name in ("newest first", "compress, question", "BM25 against the question"))
+    assert all(
+        f"| {name} |" in "\n".join(table)
+        for name in ("newest first", "compress, question", "BM25 against the question")
+    )
     assert made_talk(5) == made_talk(5) and len(made_talk(5)) == 5
 
 
-def test_a_file_that_is_not_there_is_named(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_not_there_is_named(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(memory, "LENGTHS", (30,))
     memory.report(tmp_path / "none.jsonl")
     assert "there is no none.jsonl" in (told := capsys.readouterr().out) and "| seed |" in told
-    done = subprocess.run([sys.executable, "benchmarks/memory.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "benchmarks/memory.py", "--help"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage:") and not done.stderr

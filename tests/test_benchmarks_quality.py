@@ -1,4 +1,6 @@
-"""What the benchmarks of retrieval, answers and refusal count is right; how good anything is stays out of these tests."""
+"""What the benchmarks of retrieval, answers and refusal count is right; how good anything is stays out of
+these tests.
+"""
 
 import argparse
 import json
@@ -10,13 +12,59 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.absent import FILING_MEASURES, PUBLIC_MEASURES, Document, make_absent, swap_entity, swap_measure, swap_period, words_of
+from benchmarks.absent import (
+    FILING_MEASURES,
+    PUBLIC_MEASURES,
+    Document,
+    make_absent,
+    swap_entity,
+    swap_measure,
+    swap_period,
+    words_of,
+)
 from benchmarks.answers import Asked, answer_cells, figure_table, other_documents, refusal_table
-from benchmarks.calibrate_refusal import Example, fit, named_function, read_parts, refusals_left_out, separation
+from benchmarks.calibrate_refusal import (
+    Example,
+    fit,
+    named_function,
+    read_parts,
+    refusals_left_out,
+    separation,
+)
 from benchmarks.intervals import mean_cell, percentile, share_cell, sign_test, wilson
-from benchmarks.questions import Question, QuestionSet, as_line, chosen_sets, load_financebench, load_lines, load_questions, only_answerable
-from benchmarks.retrieval import PEER, REPLIES, WHOLE, changes, hits_within, measure_reranking, report, reranking, reranking_report, switched_off
-from benchmarks.scores import cited_pages, counted_text, gold_figure, gold_rank, has_value, is_printed, precision, printed_forms, states_figure
+from benchmarks.questions import (
+    Question,
+    QuestionSet,
+    as_line,
+    chosen_sets,
+    load_financebench,
+    load_lines,
+    load_questions,
+    only_answerable,
+)
+from benchmarks.retrieval import (
+    PEER,
+    REPLIES,
+    WHOLE,
+    changes,
+    hits_within,
+    measure_reranking,
+    report,
+    reranking,
+    reranking_report,
+    switched_off,
+)
+from benchmarks.scores import (
+    cited_pages,
+    counted_text,
+    gold_figure,
+    gold_rank,
+    has_value,
+    is_printed,
+    precision,
+    printed_forms,
+    states_figure,
+)
 from chatbot.records import Answer, Citation, Exchange, Hit
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -27,16 +75,26 @@ from tests.pdfs import make_pdf
 
 @pytest.mark.parametrize("script", ["retrieval", "answers", "calibrate_refusal"])
 def test_each_script_says_how_it_is_used(root: Path, script: str) -> None:
-    done = subprocess.run([sys.executable, f"benchmarks/{script}.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, f"benchmarks/{script}.py", "--help"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage:")
     assert "--financebench" in done.stdout
     assert not done.stderr
 
 
-# --- intervals ------------------------------------------------------------------------------------------------------------------
+# --- intervals
+# ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("right", "n", "low", "high"), [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0), (0, 0, 0.0, 1.0)])
+@pytest.mark.parametrize(
+    ("right", "n", "low", "high"),
+    [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0), (0, 0, 0.0, 1.0)],
+)
 def test_wilson_s_interval(right: int, n: int, low: float, high: float) -> None:
     assert wilson(right, n) == pytest.approx((low, high), abs=1e-4)
 
@@ -61,10 +119,17 @@ def test_the_sign_test_counts_both_sides() -> None:
 
 
 def test_a_percentile_is_a_value_that_was_measured() -> None:
-    assert [percentile([4.0, 1.0, 3.0, 2.0], share) for share in (0.0, 0.5, 0.75, 0.95, 1.0)] == [1.0, 2.0, 3.0, 4.0, 4.0]
+    assert [percentile([4.0, 1.0, 3.0, 2.0], share) for share in (0.0, 0.5, 0.75, 0.95, 1.0)] == [
+        1.0,
+        2.0,
+        3.0,
+        4.0,
+        4.0,
+    ]
 
 
-# --- questions ------------------------------------------------------------------------------------------------------------------
+# --- questions
+# ------------------------------------------------------------------------------------------------------------
 
 
 def write_lines(path: Path, *rows: Mapping[str, object]) -> Path:
@@ -88,15 +153,30 @@ def test_questions_of_one_s_own(tmp_path: Path) -> None:
     absent = {"id": "three", "question": "Who?", "doc": "a.pdf", "answerable": False}
     read = load_questions(write_lines(tmp_path / "mine.jsonl", own, anywhere, absent), tmp_path)
     assert (read.name, read.files) == ("mine", (tmp_path / "a.pdf",))
-    assert read.questions[0] == Question("1", "How much?", "a.pdf", ("a.pdf",), frozenset({3}), ("4.4",), (Exchange("x", "y"),), "", "table")
+    assert read.questions[0] == Question(
+        "1", "How much?", "a.pdf", ("a.pdf",), frozenset({3}), ("4.4",), (Exchange("x", "y"),), "", "table"
+    )
     assert (read.questions[1].document, read.questions[1].names) == ("a.pdf", ())
     assert only_answerable(read.questions) == list(read.questions[:2])
-    assert [question.longest for question in (read.questions[0], replace(read.questions[0], kind="list"))] == [120, 300]
+    assert [
+        question.longest for question in (read.questions[0], replace(read.questions[0], kind="list"))
+    ] == [120, 300]
 
 
 def test_a_question_written_is_read_again(tmp_path: Path) -> None:
     questions = (
-        Question("1", "How “much”?", "a.pdf", ("a.pdf",), frozenset({2, 1}), ("x",), (Exchange("q", "a"),), "", "table", company="Nike"),
+        Question(
+            "1",
+            "How “much”?",
+            "a.pdf",
+            ("a.pdf",),
+            frozenset({2, 1}),
+            ("x",),
+            (Exchange("q", "a"),),
+            "",
+            "table",
+            company="Nike",
+        ),
         Question("2", "Where?", "b.pdf", (), answerable=False),
     )
     path = tmp_path / "again.jsonl"
@@ -106,22 +186,44 @@ def test_a_question_written_is_read_again(tmp_path: Path) -> None:
 
 def test_a_published_financebench_counts_pages_from_nought(tmp_path: Path) -> None:
     row = {
-        "financebench_id": "fb_1", "company": "Acme", "doc_name": "ACME_2020_10K", "question_type": "metrics-generated", "question": "How much?",
-        "answer": "$5.00", "evidence": [{"evidence_page_num": 59, "doc_name": "ACME_2020_10K"}, {"evidence_page_num": 3, "doc_name": "ACME_2020_10K"}],
-    }  # fmt: skip
-    write_lines(tmp_path / "data" / "financebench_open_source.jsonl", row, {**row, "financebench_id": "fb_2", "doc_name": "NOT_HERE"})
-    write_lines(tmp_path / "data" / "financebench_document_information.jsonl", {"doc_name": "ACME_2020_10K", "company": "Acme"})
+        "financebench_id": "fb_1",
+        "company": "Acme",
+        "doc_name": "ACME_2020_10K",
+        "question_type": "metrics-generated",
+        "question": "How much?",
+        "answer": "$5.00",
+        "evidence": [
+            {"evidence_page_num": 59, "doc_name": "ACME_2020_10K"},
+            {"evidence_page_num": 3, "doc_name": "ACME_2020_10K"},
+        ],
+    }
+    write_lines(
+        tmp_path / "data" / "financebench_open_source.jsonl",
+        row,
+        {**row, "financebench_id": "fb_2", "doc_name": "NOT_HERE"},
+    )
+    write_lines(
+        tmp_path / "data" / "financebench_document_information.jsonl",
+        {"doc_name": "ACME_2020_10K", "company": "Acme"},
+    )
     (tmp_path / "pdfs").mkdir()
     (tmp_path / "pdfs" / "ACME_2020_10K.pdf").touch()
     read = load_financebench(tmp_path)
-    assert [(question.id, question.document, question.pages, question.company) for question in read.questions] == [
-        ("fb_1", "ACME_2020_10K.pdf", frozenset({60, 4}), "Acme")
-    ]
+    assert [
+        (question.id, question.document, question.pages, question.company) for question in read.questions
+    ] == [("fb_1", "ACME_2020_10K.pdf", frozenset({60, 4}), "Acme")]
     assert read.files == (tmp_path / "pdfs" / "ACME_2020_10K.pdf",)
 
 
 def test_physical_pages_are_taken_as_they_are(tmp_path: Path) -> None:
-    row = {"id": "x", "doc_name": "A", "question": "?", "answer": "1", "evidence_pages": [5], "alt_pages": [7]}
+    row = {
+        "id": "x",
+        "doc_name": "A",
+        "question": "?",
+        "answer": "1",
+        "evidence_pages": [5],
+        "alt_pages": [7],
+    }
     write_lines(tmp_path / "some.jsonl", row)
     (tmp_path / "A.pdf").touch()
     assert load_financebench(tmp_path).questions[0].pages == {5, 7}
@@ -136,10 +238,13 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"mine\.jsonl:1"):
         load_lines(write_lines(path, {"id": 1}))
     with pytest.raises(SystemExit, match="Give --financebench FOLDER"):
-        chosen_sets(argparse.Namespace(financebench=None, questions=None, documents=None), beside=tmp_path / "nothing")
+        chosen_sets(
+            argparse.Namespace(financebench=None, questions=None, documents=None), beside=tmp_path / "nothing"
+        )
 
 
-# --- scores ---------------------------------------------------------------------------------------------------------------------
+# --- scores
+# ------------------------------------------------------------------------------------------------------------
 
 
 def hit(document: str, page: int, **scores: float) -> Hit:
@@ -184,7 +289,9 @@ def test_only_a_short_answer_with_few_pages_counts() -> None:
 
 
 def test_citations_of_pages() -> None:
-    cited = cited_pages([citation("a.pdf", 1), citation("a.pdf", 1), citation("a.pdf", 2), citation(None, None)])
+    cited = cited_pages(
+        [citation("a.pdf", 1), citation("a.pdf", 1), citation("a.pdf", 2), citation(None, None)]
+    )
     assert cited == {("a.pdf", 1), ("a.pdf", 2)}
     assert precision(cited, {("a.pdf", 2), ("b.pdf", 1)}) == 0.5
     with pytest.raises(ValueError):
@@ -202,7 +309,9 @@ def test_citations_of_pages() -> None:
         ("-3.7%", "What growth?", -3.7, 1.0),
     ],
 )
-def test_an_annotated_figure_is_read_with_its_scale(gold: str, question: str, value: float, scale: float) -> None:
+def test_an_annotated_figure_is_read_with_its_scale(
+    gold: str, question: str, value: float, scale: float
+) -> None:
     (figure,) = gold_figure(gold, question)
     assert (figure.value, figure.scale) == (value, scale)
 
@@ -235,7 +344,9 @@ def test_an_annotated_sentence_is_no_figure(gold: str) -> None:
         ("24.26", "", "", False),
     ],
 )
-def test_an_answer_states_the_figure_within_one_per_cent(gold: str, question: str, text: str, right: bool) -> None:
+def test_an_answer_states_the_figure_within_one_per_cent(
+    gold: str, question: str, text: str, right: bool
+) -> None:
     (figure,) = gold_figure(gold, question)
     assert states_figure(text, figure) is right
 
@@ -253,20 +364,39 @@ def test_a_page_prints_a_figure_as_it_is_or_in_more_digits() -> None:
     assert {"11,588", "11588", "11588.00", "11,588.00"} <= set(printed_forms(large))
 
 
-# --- retrieval ------------------------------------------------------------------------------------------------------------------
+# --- retrieval
+# ------------------------------------------------------------------------------------------------------------
 
 ASKED = [
-    Question(str(number), f"question {number}", "a.pdf", ("a.pdf",), frozenset({1}), kind="table" if number < 3 else "prose") for number in range(5)
+    Question(
+        str(number),
+        f"question {number}",
+        "a.pdf",
+        ("a.pdf",),
+        frozenset({1}),
+        kind="table" if number < 3 else "prose",
+    )
+    for number in range(5)
 ]
-RANKS = {"own document": {PEER: {"0": 0, "1": 1, "2": 2, "3": 4, "4": 11}, WHOLE: {"0": 1, "1": 1, "2": 3, "3": 4, "4": 0}}}
+RANKS = {
+    "own document": {
+        PEER: {"0": 0, "1": 1, "2": 2, "3": 4, "4": 11},
+        WHOLE: {"0": 1, "1": 1, "2": 3, "3": 4, "4": 0},
+    }
+}
 
 
 def test_the_report_counts_places() -> None:
     text = report(ASKED, RANKS)
     assert "| nearest chunks (peer) | 5 | .200 (.036–.624) | .400 (.118–.769) | .600 (.231–.882) |" in text
-    assert "| everything | 5 | .400 (.118–.769) | .600 (.231–.882) | .800 (.376–.964) | .800 (.376–.964) | .517 (" in text
+    assert (
+        "| everything | 5 | .400 (.118–.769) | .600 (.231–.882) | .800 (.376–.964) | .800 (.376–.964) | "
+        ".517 ("
+    ) in text
     assert "| prose | 2 | .000 (.000–.658) | .000 (.000–.658) | .000 (.000–.658) | .000 (.000–.658) |" in text
-    assert "| table | 3 | .333 (.061–.792) | .667 (.208–.939) | .667 (.208–.939) | 1.000 (.439–1.000) |" in text
+    assert (
+        "| table | 3 | .333 (.061–.792) | .667 (.208–.939) | .667 (.208–.939) | 1.000 (.439–1.000) |" in text
+    )
     assert hits_within(3, [0, 1, 3, 4]) == 2
 
 
@@ -281,7 +411,9 @@ def test_a_run_is_compared_with_one_before() -> None:
 
 
 def three_pages(folder: Path) -> tuple[Chatbot, QuestionSet]:
-    """A chatbot over pages that the question finds in the order 1, 2, 3, and a question that each of the last two answers."""
+    """A chatbot over pages that the question finds in the order 1, 2, 3, and a question that each of the
+    last two answers.
+    """
     texts = [
         "The deficit ceiling, the ceiling of the deficit.",
         "The deficit ceiling and other rules of budgets.",
@@ -290,19 +422,35 @@ def three_pages(folder: Path) -> tuple[Chatbot, QuestionSet]:
     path = make_pdf(folder / "Rules.pdf", texts)
     chatbot = Chatbot(Settings(home=folder / "home"), embedder=HashEmbedder(dimension=256))
     assert not [result.error for result in chatbot.add([Upload(path)]) if result.error]
-    return chatbot, QuestionSet("own", (Question("q", "What is the deficit ceiling?", "Rules.pdf", ("Rules.pdf",), frozenset({2, 3})),), (path,))
+    return chatbot, QuestionSet(
+        "own",
+        (Question("q", "What is the deficit ceiling?", "Rules.pdf", ("Rules.pdf",), frozenset({2, 3})),),
+        (path,),
+    )
 
 
-def test_what_reranking_can_bring_and_cost_is_measured_with_servers_that_stand_in_for_models(tmp_path: Path) -> None:
+def test_what_reranking_can_bring_and_cost_is_measured_with_servers_that_stand_in_for_models(
+    tmp_path: Path,
+) -> None:
     chatbot, questions = three_pages(tmp_path)
     with chatbot:
         ranks = measure_reranking(chatbot, questions)
-    places = {"without reranking": 2, "reranked: pages that answer first": 1, "reranked: turned round": 1, "reranked: nonsense": 2}
-    assert {scope: {name: found["q"] for name, found in by_variant.items()} for scope, by_variant in ranks.items()} == {
+    places = {
+        "without reranking": 2,
+        "reranked: pages that answer first": 1,
+        "reranked: turned round": 1,
+        "reranked: nonsense": 2,
+    }
+    assert {
+        scope: {name: found["q"] for name, found in by_variant.items()} for scope, by_variant in ranks.items()
+    } == {
         "own document": places,
         "all documents": places,
     }
-    assert "| reranked: nonsense | 1 | .000 (.000–.793) | 1.000 (.207–1.000) | 1.000 (.207–1.000) |" in reranking_report(ranks)
+    assert (
+        "| reranked: nonsense | 1 | .000 (.000–.793) | 1.000 (.207–1.000) | 1.000 (.207–1.000) |"
+        in reranking_report(ranks)
+    )
 
 
 def test_the_page_that_answers_is_put_first_and_a_turned_round_one_last(tmp_path: Path) -> None:
@@ -317,7 +465,11 @@ def test_the_page_that_answers_is_put_first_and_a_turned_round_one_last(tmp_path
 
 def test_an_order_that_is_not_taken_ends_the_measurement(tmp_path: Path) -> None:
     chatbot, questions = three_pages(tmp_path)
-    with chatbot, reranking(lambda keys, gold: '["P1-00000000"]') as search, pytest.raises(SystemExit, match="order of the search"):
+    with (
+        chatbot,
+        reranking(lambda keys, gold: '["P1-00000000"]') as search,
+        pytest.raises(SystemExit, match="order of the search"),
+    ):
         search(chatbot, questions.questions[0], ())
 
 
@@ -337,18 +489,36 @@ def test_each_part_is_switched_off_once() -> None:
     assert off == {"kinds": Switches(kinds=False), "words": Switches(words=0.0), "kept": Switches(kept=1.0)}
 
 
-# --- absent questions -----------------------------------------------------------------------------------------------------------
+# --- absent questions
+# -----------------------------------------------------------------------------------------------------------
 
 PAGES = [
     "Nike, Inc. 10-K 2019. Revenues 39,117 in fiscal 2019 and 2018.",
     "Notes maturing in 2022 and 2025-26; tax of the toll road",
     "The gap, FY17",
 ]
-FILING = Question("n", "What is the FY2019 total revenue for Nike? Compare with FY2018.", "nike.pdf", ("nike.pdf",), frozenset({1}), company="Nike")
+FILING = Question(
+    "n",
+    "What is the FY2019 total revenue for Nike? Compare with FY2018.",
+    "nike.pdf",
+    ("nike.pdf",),
+    frozenset({1}),
+    company="Nike",
+)
 
 
 def test_words_are_compared_without_case_and_plural() -> None:
-    assert words_of("The Taxes of FY24, 1,234.5 and 2025-26: Loss") == {"the", "tax", "of", "2024", "1234.5", "and", "2025", "2026", "loss"}
+    assert words_of("The Taxes of FY24, 1,234.5 and 2025-26: Loss") == {
+        "the",
+        "tax",
+        "of",
+        "2024",
+        "1234.5",
+        "and",
+        "2025",
+        "2026",
+        "loss",
+    }
 
 
 def test_all_words_on_one_page_may_be_it() -> None:
@@ -359,8 +529,13 @@ def test_all_words_on_one_page_may_be_it() -> None:
 
 def test_another_company_that_the_document_does_not_name() -> None:
     document = Document.of([*PAGES, "Best results; buy back"])
-    assert swap_entity(FILING, document, ["Nike", "Best Buy", "Costco"]) == "What is the FY2019 total revenue for Costco? Compare with FY2018."
-    assert swap_entity(FILING, Document.of([*PAGES, "Best Buy, Costco"]), ["Nike", "Best Buy", "Costco"]) == ""
+    assert (
+        swap_entity(FILING, document, ["Nike", "Best Buy", "Costco"])
+        == "What is the FY2019 total revenue for Costco? Compare with FY2018."
+    )
+    assert (
+        swap_entity(FILING, Document.of([*PAGES, "Best Buy, Costco"]), ["Nike", "Best Buy", "Costco"]) == ""
+    )
     named = replace(FILING, text="What did Block (formerly known as Square) earn?", company="Block")
     assert swap_entity(named, document, ["Block", "Costco"]) == "What did Costco earn?"
     assert swap_entity(replace(FILING, history=(Exchange("a", "b"),)), document, ["Costco"]) == ""
@@ -370,7 +545,10 @@ def test_another_country_or_institution() -> None:
     question = Question("p", "Where does Malaysia stand?", "m.pdf", ("m.pdf",), frozenset({1}))
     document = Document.of(["Malaysia and India and Indonesia", "NSRF"])
     assert swap_entity(question, document, []) == "Where does Kenya stand?"
-    assert swap_entity(replace(question, text="When does the NSRF begin, by GDP?"), document, []) == "When does the PROSUR begin, by GDP?"
+    assert (
+        swap_entity(replace(question, text="When does the NSRF begin, by GDP?"), document, [])
+        == "When does the PROSUR begin, by GDP?"
+    )
     assert swap_entity(replace(question, text="How high is GDP?"), document, []) == ""
 
 
@@ -385,7 +563,9 @@ def test_years_that_stand_nowhere_are_moved_alike() -> None:
 
 def test_a_measure_that_the_document_lacks() -> None:
     document = Document.of([*PAGES, "net interest margin; common equity Tier 1"])
-    assert swap_measure(FILING, document) == "What is the FY2019 combined ratio for Nike? Compare with FY2018."
+    assert (
+        swap_measure(FILING, document) == "What is the FY2019 combined ratio for Nike? Compare with FY2018."
+    )
     long = replace(FILING, text="What is the FY2019 quick ratio for Nike? " + "It is defined at length. " * 9)
     assert swap_measure(long, document, turn=1) == "What was Nike's value at risk in FY2019?"
     public = replace(FILING, company="", text="How large is the fiscal deficit?")
@@ -402,8 +582,21 @@ def test_there_are_forty_measures() -> None:
 def test_made_questions_are_absent_and_the_same_every_time() -> None:
     other = replace(FILING, id="c", document="costco.pdf", company="Costco", text="Costco?")
     texts = {"nike.pdf": PAGES, "costco.pdf": ["Costco"]}
-    made = make_absent([FILING, other, replace(FILING, id="x", answerable=False), replace(FILING, id="y", document="unknown.pdf")], texts)
-    assert [question.id for question in made] == ["n-absent-entity", "n-absent-period", "n-absent-measure", "c-absent-entity"]
+    made = make_absent(
+        [
+            FILING,
+            other,
+            replace(FILING, id="x", answerable=False),
+            replace(FILING, id="y", document="unknown.pdf"),
+        ],
+        texts,
+    )
+    assert [question.id for question in made] == [
+        "n-absent-entity",
+        "n-absent-period",
+        "n-absent-measure",
+        "c-absent-entity",
+    ]
     assert {question.kind for question in made} == {"absent entity", "absent period", "absent measure"}
     assert all(not question.answerable and not question.pages and not question.values for question in made)
     assert made[0].names == ("nike.pdf",)
@@ -413,14 +606,19 @@ def test_made_questions_are_absent_and_the_same_every_time() -> None:
 def test_at_least_a_hundred_are_made_of_the_shared_questions(shared: Path) -> None:
     sets = [load_questions(shared / "policyqa_dev.jsonl", shared / "policy"), load_financebench(shared)]
     # Without any text nothing stands in the way; what the documents hold takes some away, a handful in all.
-    made = [question for some in sets for question in make_absent(some.questions, {path.name: ["nothing"] for path in some.files})]
+    made = [
+        question
+        for some in sets
+        for question in make_absent(some.questions, {path.name: ["nothing"] for path in some.files})
+    ]
     assert len(made) > 100
     assert len({question.id for question in made}) == len(made)
     originals = {question.text for some in sets for question in some.questions}
     assert not originals & {question.text for question in made}
 
 
-# --- answers --------------------------------------------------------------------------------------------------------------------
+# --- answers
+# ------------------------------------------------------------------------------------------------------------
 
 VALUED = Question("v", "How much?", "a.pdf", ("a.pdf",), frozenset({1, 2}), values=("4.4",))
 
@@ -434,7 +632,14 @@ def test_an_answer_is_right_with_its_page() -> None:
     ]
     assert [one.has_value for one in asked] == [True, True, False, False]
     assert [one.cites_gold for one in asked] == [True, False, True, False]
-    assert answer_cells(asked) == [4, share_cell(2, 4), share_cell(1, 4), share_cell(2, 4), mean_cell([0.5, 0.0, 1.0]), share_cell(1, 4)]
+    assert answer_cells(asked) == [
+        4,
+        share_cell(2, 4),
+        share_cell(1, 4),
+        share_cell(2, 4),
+        mean_cell([0.5, 0.0, 1.0]),
+        share_cell(1, 4),
+    ]
 
 
 def test_a_figure_is_right_wrong_or_refused() -> None:
@@ -446,15 +651,25 @@ def test_a_figure_is_right_wrong_or_refused() -> None:
     ]
     assert [one.verdict for one in asked] == ["right", "wrong", "refused"]
     ratio = Asked(replace(question, id="r", answer="0.54"), (), answer("0.54", 9))
-    text = figure_table({"own document": [*asked, ratio], "all documents": []}, {"a.pdf": ["cash 381,603", "", ""]})
+    text = figure_table(
+        {"own document": [*asked, ratio], "all documents": []}, {"a.pdf": ["cash 381,603", "", ""]}
+    )
     third = share_cell(1, 3)
     assert f"| own document, printed on a gold page | 3 | {third} | {third} | {third} | {third} |" in text
-    assert f"| own document, to be computed | 1 | {share_cell(1, 1)} | {share_cell(0, 1)} | {share_cell(0, 1)} |" in text
+    assert (
+        f"| own document, to be computed | 1 | {share_cell(1, 1)} | {share_cell(0, 1)} | {share_cell(0, 1)} |"
+        in text
+    )
 
 
 def test_refusals_are_counted_by_what_was_asked() -> None:
     yes, no = Asked(VALUED, (), answer("x")), Asked(VALUED, (), answer("x", answered=False))
-    groups = {"own document": [yes, no], "all documents": [yes, yes], "absent period, made": [no, no], "absent entity, made": [no, yes]}
+    groups = {
+        "own document": [yes, no],
+        "all documents": [yes, yes],
+        "absent period, made": [no, no],
+        "absent entity, made": [no, yes],
+    }
     text = refusal_table(groups)
     assert f"| all made absent | 4 | {share_cell(3, 4)} |" in text
     assert f"| answerable, own document | 2 | {share_cell(1, 2)} |" in text
@@ -463,7 +678,13 @@ def test_refusals_are_counted_by_what_was_asked() -> None:
 def test_a_question_is_put_to_documents_that_hold_no_right_value() -> None:
     filing = replace(FILING, answer="$39117.00", text="revenue in USD millions?")
     questions = QuestionSet("x", (VALUED, filing, replace(filing, id="same", document="nike_2018.pdf")), ())
-    texts = {"a.pdf": ["4.4"], "b.pdf": ["It was 4.4 there"], "c.pdf": ["14.4 and 39,117"], "nike.pdf": ["1"], "nike_2018.pdf": ["2"]}
+    texts = {
+        "a.pdf": ["4.4"],
+        "b.pdf": ["It was 4.4 there"],
+        "c.pdf": ["14.4 and 39,117"],
+        "nike.pdf": ["1"],
+        "nike_2018.pdf": ["2"],
+    }
     pairs = other_documents(questions, texts, most=99, seed=1)
     assert {name for question, name in pairs if question is VALUED} == {"c.pdf", "nike.pdf", "nike_2018.pdf"}
     assert {name for question, name in pairs if question is filing} == {"a.pdf", "b.pdf"}
@@ -471,7 +692,8 @@ def test_a_question_is_put_to_documents_that_hold_no_right_value() -> None:
     assert other_documents(questions, texts, most=99, seed=2) != pairs
 
 
-# --- calibration ----------------------------------------------------------------------------------------------------------------
+# --- calibration
+# ------------------------------------------------------------------------------------------------------------
 
 
 def examples(group: str, answerable: bool, *values: float) -> list[Example]:
@@ -490,7 +712,10 @@ def test_what_separates_is_learned() -> None:
 
 
 def test_the_threshold_refuses_no_more_than_may_be() -> None:
-    some = [*examples("a", True, *(0.01 * step for step in range(50, 100)), 0.0), *examples("a", False, *(0.01 * step for step in range(40)))]
+    some = [
+        *examples("a", True, *(0.01 * step for step in range(50, 100)), 0.0),
+        *examples("a", False, *(0.01 * step for step in range(40))),
+    ]
     for wrongly in (0.0, 0.05, 0.2):
         model = fit(some, wrongly=wrongly)
         refused = sum(model.refuses(example.features) for example in some if example.answerable)
@@ -504,7 +729,11 @@ def test_few_answerable_ones_weigh_as_much_as_many_absent_ones() -> None:
 
 def test_a_document_is_judged_by_the_others() -> None:
     odd = [*examples("odd", True, 0.1, 0.2), *examples("odd", False, 0.8, 0.9)]
-    usual = [example for group in "ab" for example in (*examples(group, True, 0.7, 0.8, 0.9), *examples(group, False, 0.1, 0.2, 0.3))]
+    usual = [
+        example
+        for group in "ab"
+        for example in (*examples(group, True, 0.7, 0.8, 0.9), *examples(group, False, 0.1, 0.2, 0.3))
+    ]
     judged = refusals_left_out([*usual, *odd], wrongly=0.0)
     assert [example.group for example, _ in judged] == ["a"] * 6 + ["b"] * 6 + ["odd"] * 4
     assert [refused for example, refused in judged if example.group == "odd"] == [True, True, False, False]
@@ -518,8 +747,15 @@ def test_one_label_alone_teaches_nothing() -> None:
 
 
 def test_features_are_the_best_of_each_part() -> None:
-    parts = read_parts("?", [hit("a.pdf", 1, vector=0.2, coverage=0.9), hit("a.pdf", 2, vector=0.4, page_words=0.1)])
-    assert (parts["vector"], parts["coverage"], parts["page_words"], parts["chunk_words"]) == (0.4, 0.9, 0.1, 0.0)
+    parts = read_parts(
+        "?", [hit("a.pdf", 1, vector=0.2, coverage=0.9), hit("a.pdf", 2, vector=0.4, page_words=0.1)]
+    )
+    assert (parts["vector"], parts["coverage"], parts["page_words"], parts["chunk_words"]) == (
+        0.4,
+        0.9,
+        0.1,
+        0.0,
+    )
     assert (parts["first vector"], parts["first page_words"]) == (0.2, 0.0)
     assert set(read_parts("?", []).values()) == {0.0}
 

@@ -40,7 +40,13 @@ def full_stops(text: str) -> list[int]:
 
 
 def test_the_script_says_how_it_is_used(root: Path) -> None:
-    done = subprocess.run([sys.executable, "benchmarks/quotations.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "benchmarks/quotations.py", "--help"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage:")
     assert not done.stderr
 
@@ -48,13 +54,30 @@ def test_the_script_says_how_it_is_used(root: Path) -> None:
 @pytest.mark.parametrize(
     ("shown", "runs", "whole", "headed"),
     [
-        ("Costs rose, as wages did, and the loss came to 4 million.", ["Costs rose, as wages did, and the loss came to 4 million"], True, False),
+        (
+            "Costs rose, as wages did, and the loss came to 4 million.",
+            ["Costs rose, as wages did, and the loss came to 4 million"],
+            True,
+            False,
+        ),
         ("Assets: Loans 40 44 (2024: 40; 2023: 44 (restated))", ["Loans 40 44"], True, True),
-        ("Revenue fell by 2 per cent. … Loans 40 44", ["Revenue fell by 2 per cent", "Loans 40 44"], True, False),
-        ("Revenue fell by 2 per cent.\nLoans 40 44", ["Revenue fell by 2 per cent", "Loans 40 44"], False, False),
+        (
+            "Revenue fell by 2 per cent. … Loans 40 44",
+            ["Revenue fell by 2 per cent", "Loans 40 44"],
+            True,
+            False,
+        ),
+        (
+            "Revenue fell by 2 per cent.\nLoans 40 44",
+            ["Revenue fell by 2 per cent", "Loans 40 44"],
+            False,
+            False,
+        ),
     ],
 )
-def test_what_is_quoted_is_found_with_its_gaps(sheet: Sheet, shown: str, runs: list[str], whole: bool, headed: bool) -> None:
+def test_what_is_quoted_is_found_with_its_gaps(
+    sheet: Sheet, shown: str, runs: list[str], whole: bool, headed: bool
+) -> None:
     assert shown_parts(shown, sheet.letters, 0) == Shown(tuple(map(span, runs)), whole, headed)
 
 
@@ -81,11 +104,16 @@ def test_sentences_that_are_cut_are_told(sheet: Sheet, quoted: str, cut: tuple[s
 
 
 def test_rows_are_whole_lines_with_a_figure(sheet: Sheet) -> None:
-    assert [sheet.is_row(span(text)) for text in ("Loans 40 44", "Loans 40", "Cash and loans are at fair value")] == [True, False, False]
+    assert [
+        sheet.is_row(span(text)) for text in ("Loans 40 44", "Loans 40", "Cash and loans are at fair value")
+    ] == [True, False, False]
 
 
 def test_a_mark_misses_words_or_covers_another_line(sheet: Sheet) -> None:
-    lines = {plain(" ".join(word.text for word in sheet.words[line.first : line.last + 1])): line.box for line in sheet.lines}
+    lines = {
+        plain(" ".join(word.text for word in sheet.words[line.first : line.last + 1])): line.box
+        for line in sheet.lines
+    }
     row, other = lines["loans4044"], lines["cash1211"]
     quoted = span("Loans 40 44")
     assert (sheet.missed(quoted, [row]), sheet.foreign([quoted], [row])) == ([], [])
@@ -95,7 +123,10 @@ def test_a_mark_misses_words_or_covers_another_line(sheet: Sheet) -> None:
 
 def test_contexts_are_laid_out_as_pages(tmp_path: Path) -> None:
     context = {
-        "table": {"uid": "ab-cd-ef-0123", "table": [["", "2019", "2018"], ["Total sales", "$1,496.5", "$1,202.9"]]},
+        "table": {
+            "uid": "ab-cd-ef-0123",
+            "table": [["", "2019", "2018"], ["Total sales", "$1,496.5", "$1,202.9"]],
+        },
         "paragraphs": [{"order": 2, "text": "It rose & rose."}, {"order": 1, "text": "Sales by type."}],
         "questions": [{"uid": number, "question": f"{number}?", "answer_type": "span"} for number in "abc"],
     }

@@ -31,7 +31,14 @@ def checked(text: str, status: str) -> NumberCheck:
 
 def test_figures_of_verified_quotes_are_drawn_once_and_the_doubted_are_listed() -> None:
     quote = Citation("S1", "a.pdf", 1, None, quote="Total 12,500", verified=True, version=1)
-    answer = Answer("q", "q", "Total 12,500", True, citations=(quote,), numbers=(checked("12,500", "supported"), checked("13,000", "unsupported")))
+    answer = Answer(
+        "q",
+        "q",
+        "Total 12,500",
+        True,
+        citations=(quote,),
+        numbers=(checked("12,500", "supported"), checked("13,000", "unsupported")),
+    )
     right = list(of_answer("q", answer))
     assert [one.check.text for one in right] == ["12,500"]
     doubted = RightFigure("simple", "How much?", "It was 5.", checked("5", "unsupported"))
@@ -41,5 +48,11 @@ def test_figures_of_verified_quotes_are_drawn_once_and_the_doubted_are_listed() 
 
 
 def test_the_script_says_how_it_is_used(root: Path) -> None:
-    done = subprocess.run([sys.executable, "benchmarks/right_figures.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "benchmarks/right_figures.py", "--help"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage:")

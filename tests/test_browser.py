@@ -1,4 +1,6 @@
-"""The product in a real browser: asking, checking, adding and removing, and that hostile text does nothing."""
+"""The product in a real browser: asking, checking, adding and removing, and that hostile text does
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, at_once,
 from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.provider import Behaviour, Provider, Refuse, Say, first_key
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
 STATEMENT = "Valmora_Fiscal_Policy_Statement_2025.pdf"
 OLD_POLICY, POLICY = "Valmora_Procurement_Policy_2019.pdf", "Valmora_Procurement_Policy_2024.pdf"
@@ -69,7 +74,10 @@ def samples(tmp_path_factory: pytest.TempPathFactory, samples: Path, listener: L
     folder = tmp_path_factory.mktemp("browser-samples")
     shutil.copytree(samples, folder, dirs_exist_ok=True)
     make_pdf(folder / HOSTILE, [hostile_text(listener.url)])
-    make_scan(folder / SCAN, ["Circular on travel\n\nThe daily allowance for journeys abroad is 140 crowns per day."])
+    make_scan(
+        folder / SCAN,
+        ["Circular on travel\n\nThe daily allowance for journeys abroad is 140 crowns per day."],
+    )
     return folder
 
 
@@ -96,13 +104,17 @@ def server(home: Path, spare_home: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def page(browser: Browser, server: Server, listener: Listener) -> Iterator[Page]:
-    """A new visitor's Chat page. Nothing may be asked of any other server, and nothing may be logged as an error."""
+    """A new visitor's Chat page. Nothing may be asked of any other server, and nothing may be logged as an
+    error.
+    """
     faults: list[str] = []
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.set_default_timeout(20_000)
     ours = (server.url, "data:", "blob:", "http://elsewhere.example/")
-    page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(ours) else None)
+    page.on(
+        "request", lambda request: faults.append(request.url) if not request.url.startswith(ours) else None
+    )
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(server.url, timeout=FIRST_PAGE)
@@ -142,7 +154,10 @@ def drawn(path: Path, number: int, size: tuple[int, int]) -> Image.Image:
 
 def arrive_from_elsewhere(page: Page, address: str) -> None:
     """Follow a link on another site, with which the browser holds the owner's Strict cookie back."""
-    page.route("http://elsewhere.example/", lambda route: route.fulfill(content_type="text/html", body=f'<a href="{address}">there</a>'))
+    page.route(
+        "http://elsewhere.example/",
+        lambda route: route.fulfill(content_type="text/html", body=f'<a href="{address}">there</a>'),
+    )
     page.goto("http://elsewhere.example/")
     with page.expect_request(address) as sent:
         page.get_by_text("there").click()
@@ -152,7 +167,9 @@ def arrive_from_elsewhere(page: Page, address: str) -> None:
 
 def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page: Page, samples: Path) -> None:
     message = ask(page, ANCHOR)
-    expect(message.locator(".answer")).to_contain_text("The anchor must be met at the latest on 31 March 2030.")
+    expect(message.locator(".answer")).to_contain_text(
+        "The anchor must be met at the latest on 31 March 2030."
+    )
     button = citations(message).first
     expect(button).to_contain_text(f"{STATEMENT} · p. 6 (printed 2) ✓ verified")
     button.click()
@@ -180,7 +197,9 @@ def test_a_mark_far_down_the_page_is_brought_into_sight(page: Page) -> None:
     box = yellow_box(image)
     assert box is not None
     shown = page.get_by_role("dialog").locator("img")
-    page.wait_for_function("() => document.querySelector('[role=dialog] img').getBoundingClientRect().top < 0")
+    page.wait_for_function(
+        "() => document.querySelector('[role=dialog] img').getBoundingClientRect().top < 0"
+    )
     place = shown.bounding_box()
     assert place is not None
     assert 100 < place["y"] + place["height"] * box[1] / image.height < 800
@@ -201,7 +220,11 @@ def test_the_search_of_a_long_question_is_counted(page: Page) -> None:
     message = page.get_by_test_id("stChatMessage").last
     message.get_by_text("How this was answered").wait_for()
     stages = page.evaluate("() => window.stages")
-    counts = [tuple(map(int, found.groups())) for text in stages if (found := re.fullmatch(r"Searching, piece (\d+) of (\d+) …", text))]
+    counts = [
+        tuple(map(int, found.groups()))
+        for text in stages
+        if (found := re.fullmatch(r"Searching, piece (\d+) of (\d+) …", text))
+    ]
     assert len(counts) > 2, stages
     assert counts == sorted(counts)
     assert len({total for _, total in counts}) == 1
@@ -236,7 +259,9 @@ def test_a_refresh_keeps_the_conversation_and_a_new_one_is_empty(page: Page, bro
     arrive_from_elsewhere(page, address)
     expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
     somebody_else = open_page(browser, address)
-    expect(somebody_else.get_by_text("There is no such conversation here, or it is another browser's.")).to_be_visible()
+    expect(
+        somebody_else.get_by_text("There is no such conversation here, or it is another browser's.")
+    ).to_be_visible()
     expect(somebody_else.get_by_text("For example:")).to_be_visible()
     expect(somebody_else.get_by_test_id("stChatMessage")).to_have_count(0)
     somebody_else.context.close()
@@ -247,17 +272,28 @@ def test_scope_keeps_the_answer_in_the_chosen_document(page: Page) -> None:
     page.get_by_role("option", name=POLICY).click()
     page.keyboard.press("Escape")
     message = ask(page, "What is the deficit ceiling of the fiscal rules?")
-    for text in [*citations(message).all_inner_texts(), *message.locator("[class*=st-key-near-] button").all_inner_texts()]:
+    for text in [
+        *citations(message).all_inner_texts(),
+        *message.locator("[class*=st-key-near-] button").all_inner_texts(),
+    ]:
         assert POLICY in text
 
 
 def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listener: Listener) -> None:
     message = ask(page, "How high is the emergency levy?")
     answer = message.locator(".answer")
-    expect(answer).to_contain_text(f"![x]({listener.url}/a.png) seven per cent <img src={listener.url}/b.png>")
-    expect(message.locator("img, a:not([href^=download]), iframe, script, .katex, strong:has-text('now')")).to_have_count(0)
+    expect(answer).to_contain_text(
+        f"![x]({listener.url}/a.png) seven per cent <img src={listener.url}/b.png>"
+    )
+    expect(
+        message.locator("img, a:not([href^=download]), iframe, script, .katex, strong:has-text('now')")
+    ).to_have_count(0)
     # It need not be the first that is quoted: other pages speak of levies too.
-    hostile = [button for button in citations(message).all() if "Hostile :red[x] $y$ <img src=x>" in button.inner_text().replace(JOINER, "")]
+    hostile = [
+        button
+        for button in citations(message).all()
+        if "Hostile :red[x] $y$ <img src=x>" in button.inner_text().replace(JOINER, "")
+    ]
     hostile[0].click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator("img")).to_have_count(1)
@@ -271,7 +307,9 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
     expect(page.get_by_text(HOSTILE, exact=True)).to_be_visible()
 
 
-def test_files_are_added_replaced_kept_apart_removed_and_restored(page: Page, samples: Path, tmp_path: Path) -> None:
+def test_files_are_added_replaced_kept_apart_removed_and_restored(
+    page: Page, samples: Path, tmp_path: Path
+) -> None:
     page.get_by_role("link", name="Documents").click()
     page.get_by_role("heading", name="Documents").wait_for()
     (tmp_path / "broken.pdf").write_text("this is no PDF")
@@ -285,7 +323,11 @@ def test_files_are_added_replaced_kept_apart_removed_and_restored(page: Page, sa
     page.get_by_role("button", name="Add this file").click()
     second = OLD_POLICY.replace(".pdf", " (2).pdf")
     expect(page.get_by_text(f"✓ {second}: added, 1 page")).to_be_visible(timeout=30_000)
-    row = page.locator("[class*=st-key-documents]").locator("[data-testid=stHorizontalBlock]").filter(has=page.get_by_text(second, exact=True))
+    row = (
+        page.locator("[class*=st-key-documents]")
+        .locator("[data-testid=stHorizontalBlock]")
+        .filter(has=page.get_by_text(second, exact=True))
+    )
     row.get_by_role("button", name="Remove").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(row.first).to_contain_text("removed, can be restored until")
@@ -296,7 +338,9 @@ def test_files_are_added_replaced_kept_apart_removed_and_restored(page: Page, sa
 
 def open_ruling(page: Page) -> Locator:
     """The dialog with the page that the protected ruling is cited from."""
-    citations(ask(page, "What relief does the ruling on tidal mills allow?")).filter(has_text=PROTECTED).first.click()
+    citations(ask(page, "What relief does the ruling on tidal mills allow?")).filter(
+        has_text=PROTECTED
+    ).first.click()
     return page.get_by_role("dialog")
 
 
@@ -304,7 +348,9 @@ def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
     page: Page, browser: Browser, server: Server, home: Path, tmp_path: Path
 ) -> None:
     path = make_pdf(
-        tmp_path / PROTECTED, ["Ruling on tidal mills\n\nThe ruling on tidal mills allows a relief of 12 per cent."], user_password=PASSWORD
+        tmp_path / PROTECTED,
+        ["Ruling on tidal mills\n\nThe ruling on tidal mills allows a relief of 12 per cent."],
+        user_password=PASSWORD,
     )
     page.get_by_role("link", name="Documents").click()
     page.get_by_role("heading", name="Documents").wait_for()
@@ -346,9 +392,19 @@ def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
 def make_volume(folder: Path) -> Path:
     """A volume of pages of text with scanned ones after them."""
     text = make_pdf(
-        folder / "text.pdf", [f"Head {number} of the estimates\n\nThe grant is {number} million crowns." for number in range(1, TEXT_PAGES + 1)]
+        folder / "text.pdf",
+        [
+            f"Head {number} of the estimates\n\nThe grant is {number} million crowns."
+            for number in range(1, TEXT_PAGES + 1)
+        ],
     )
-    scan = make_scan(folder / "scan.pdf", [f"Annex {number}\n\nThe reserve is {number} million crowns." for number in range(1, SCANNED_PAGES + 1)])
+    scan = make_scan(
+        folder / "scan.pdf",
+        [
+            f"Annex {number}\n\nThe reserve is {number} million crowns."
+            for number in range(1, SCANNED_PAGES + 1)
+        ],
+    )
     with PdfWriter() as writer:
         writer.append(text)
         writer.append(scan)
@@ -366,28 +422,40 @@ def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Brow
     with Server(home, {"FINPOLICY_WORKERS": "1"}) as server:
         page = open_page(browser, f"{server.url}/documents", heading="Documents")
         begin_adding(page, volume)
-        expect(page.get_by_text(re.compile(r"reading page \d+ of 120|can be asked already")).first).to_be_visible()
+        expect(
+            page.get_by_text(re.compile(r"reading page \d+ of 120|can be asked already")).first
+        ).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
-        expect(page.get_by_text(re.compile(r"cancelling|cancelled, nothing of it is kept"))).to_be_visible(timeout=3_000)
+        expect(page.get_by_text(re.compile(r"cancelling|cancelled, nothing of it is kept"))).to_be_visible(
+            timeout=3_000
+        )
         expect(page.get_by_text("Volume.pdf: cancelled, nothing of it is kept.")).to_be_visible()
         expect(page.get_by_text("There are no documents yet")).to_be_visible()
         begin_adding(page, volume)
-        expect(page.get_by_text(re.compile(r"reading what only images show, [2-5] of 8 pages"))).to_be_visible(timeout=30_000)
+        expect(
+            page.get_by_text(re.compile(r"reading what only images show, [2-5] of 8 pages"))
+        ).to_be_visible(timeout=30_000)
         server.kill()
     with Server(home, {"FINPOLICY_WORKERS": "1"}, port=server.port) as again:
-        expect(page.get_by_text(re.compile(r"✓ Volume.pdf: all of it is read now, 120 pages, 8 of them scanned"))).to_be_visible(timeout=60_000)
+        expect(
+            page.get_by_text(re.compile(r"✓ Volume.pdf: all of it is read now, 120 pages, 8 of them scanned"))
+        ).to_be_visible(timeout=60_000)
         page.get_by_role("button", name="Details").click()
         report = page.get_by_role("dialog")
         expect(report.locator(".cells span")).to_have_count(120)
         expect(report.locator(".legend")).to_contain_text("112 text of the PDF8 read by OCR")
-        expect(report.locator(".cells span").nth(118)).to_have_attribute("title", re.compile("^Page 119.*: read by OCR, confidence"))
+        expect(report.locator(".cells span").nth(118)).to_have_attribute(
+            "title", re.compile("^Page 119.*: read by OCR, confidence")
+        )
         report.get_by_role("button", name="3").click()
         expect(report.locator("tbody tr")).to_have_count(20)
         page.context.close()
     assert "Traceback" not in again.log.read_text()
 
 
-def test_a_second_server_is_refused_with_the_holder_and_what_to_do(browser: Browser, home: Path, server: Server) -> None:
+def test_a_second_server_is_refused_with_the_holder_and_what_to_do(
+    browser: Browser, home: Path, server: Server
+) -> None:
     with Server(home) as second:
         page = open_page(browser, second.url, heading="The documents cannot be opened")
         expect(page.get_by_text(f"in use by process {server.process.pid}")).to_be_visible()
@@ -396,7 +464,9 @@ def test_a_second_server_is_refused_with_the_holder_and_what_to_do(browser: Brow
     with Server(home.with_name("empty")) as third:
         page = open_page(browser, third.url)
         expect(page.get_by_text("There are no documents yet").first).to_be_visible()
-        page.locator('[data-test-script-state="notRunning"]').wait_for()  # a page that is still being drawn may lose the click
+        page.locator(
+            '[data-test-script-state="notRunning"]'
+        ).wait_for()  # a page that is still being drawn may lose the click
         page.get_by_role("link", name="Add documents").click()
         page.get_by_role("heading", name="Documents").wait_for()
         page.context.close()
@@ -407,7 +477,10 @@ def test_other_host_names_are_refused(server: Server) -> None:
     command = [
         sys.executable,
         "-c",
-        "import sys, urllib.request as u; print(u.urlopen(u.Request(sys.argv[1], headers={'Host': 'evil.example'})).status)",
+        (
+            "import sys, urllib.request as u; print(u.urlopen(u.Request(sys.argv[1], headers={'Host': "
+            "'evil.example'})).status)"
+        ),
     ]
     done = subprocess.run([*command, server.url], cwd=ROOT, capture_output=True, text=True, check=False)
     assert "421" in done.stderr
@@ -417,12 +490,28 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
     """Streaming, a refresh and a stop on the way, forged keys, hostile tokens, and a model that fails."""
 
     def slowly(body: dict[str, object]) -> list[str]:
-        hostile = ["<img src=", listener.url, "/g.png> ![", "x](", listener.url, "/h.png) $a$ ", "[S9-000000]."]
-        return [*[f"word{number} " for number in range(25)], "The deficit may not exceed 3.0 per cent", f" [{first_key(body)}]. ", *hostile]
+        hostile = [
+            "<img src=",
+            listener.url,
+            "/g.png> ![",
+            "x](",
+            listener.url,
+            "/h.png) $a$ ",
+            "[S9-000000].",
+        ]
+        return [
+            *[f"word{number} " for number in range(25)],
+            "The deficit may not exceed 3.0 per cent",
+            f" [{first_key(body)}]. ",
+            *hostile,
+        ]
 
     script: list[Behaviour] = [Say(slowly, delay=0.08), Say(slowly, delay=0.08), Refuse(401, "bad key")]
     settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret-secret"}
-    with Provider(script) as provider, Server(spare_home, {**settings, "OPENAI_BASE_URL": provider.url}) as server:
+    with (
+        Provider(script) as provider,
+        Server(spare_home, {**settings, "OPENAI_BASE_URL": provider.url}) as server,
+    ):
         page = open_page(browser, server.url)
         expect(page.get_by_test_id("stSidebar")).to_contain_text(provider.url.split("/")[2])
         box = page.get_by_label("Ask about the documents")
@@ -473,7 +562,9 @@ def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -
         chat.set_default_timeout(60_000)  # its tables are read first
         answer = ask(chat, "What was total revenue in 2024?")
         expect(answer).to_contain_text("1,585", timeout=30_000)
-        expect(documents.get_by_text(re.compile(r"✓ Budget.pdf: added, 30 pages"))).to_be_visible(timeout=60_000)
+        expect(documents.get_by_text(re.compile(r"✓ Budget.pdf: added, 30 pages"))).to_be_visible(
+            timeout=60_000
+        )
         again = ask(chat, "What was total revenue in 2024?")
         expect(again).to_contain_text("1,585", timeout=30_000)
         documents.context.close()

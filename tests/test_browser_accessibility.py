@@ -1,4 +1,6 @@
-"""Pages for everybody: axe-core finds nothing serious on any, the keyboard goes everywhere, nothing jumps, nothing moves unasked, nothing is logged."""
+"""Pages for everybody: axe-core finds nothing serious on any, the keyboard goes everywhere, nothing jumps,
+nothing moves unasked, nothing is logged.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import ROOT, Server, Visitor, add, ask, chromium, settled
 from tests.pdfs import make_pdf
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
 AXE = ROOT / ".venv" / "axe-core" / "axe.min.js"
 # Pictures of what has a fault, and the reports.
@@ -28,7 +33,8 @@ RULES = [
 BOTH = "What are the deficit ceiling and the debt anchor?"
 # What is Streamlit's own and cannot be mended from here: (rule, selector, reason). Nothing else is left out.
 KNOWN: tuple[tuple[str, str, str], ...] = ()
-# Serious or critical violations, each with the elements it was found in; what is dimmed for a moment or not shown is not judged.
+# Serious or critical violations, each with the elements it was found in; what is dimmed for a moment or not
+# shown is not judged.
 JUDGE = """async (asked) => {
   const found = await axe.run(document, {resultTypes: ['violations'], runOnly: asked});
   return found.violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(
@@ -43,12 +49,20 @@ SHIFTS = """() => {
   window.shifts = [];
   new PerformanceObserver((list) => {
     for (const one of list.getEntries()) if (!one.hadRecentInput)
-      window.shifts.push([one.value, one.sources.map((of) => of.node && (of.node.outerHTML || of.node.textContent || '').slice(0, 120))]);
+      window.shifts.push([one.value, one.sources.map((of) => of.node && (of.node.outerHTML || \
+of.node.textContent || '').slice(0, 120))]);
   }).observe({type: 'layout-shift'});
 }"""
 # What Streamlit fades while a slow page is drawn anew is no colour of the page.
-UNFADED = "() => [...document.querySelectorAll('.stElementContainer')].every((one) => ['0', '1'].includes(getComputedStyle(one).opacity))"
-STYLED = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).maxWidth === '928px'"  # 58rem
+UNFADED = (
+    "() => [...document.querySelectorAll('.stElementContainer')].every((one) => ['0', "
+    "'1'].includes(getComputedStyle(one).opacity))"
+)
+# 58rem
+STYLED = (
+    "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).maxWidth === "
+    "'928px'"
+)
 # Above 0.1 a page counts as one that jumps (https://web.dev/articles/cls); half of it for us.
 MOST_SHIFT = 0.05
 
@@ -92,7 +106,10 @@ class Judge:
         """What axe-core finds now, but for what is known."""
 
         def is_known(one: dict[str, Any]) -> bool:
-            return any(one["rule"] == rule and self._page.locator(f"{one['target']}:is({of})").count() for rule, of, _ in KNOWN)
+            return any(
+                one["rule"] == rule and self._page.locator(f"{one['target']}:is({of})").count()
+                for rule, of, _ in KNOWN
+            )
 
         return [one for one in self._page.evaluate(JUDGE, rules) if not is_known(one)]
 
@@ -104,8 +121,8 @@ class Judge:
 
 
 def with_examples(page: Page) -> None:
-    """Wait until the empty chat has its example questions, which are looked for in the background, and its style, which Streamlit loads after the first
-    drawing."""
+    """Wait until the empty chat has its example questions, which are looked for in the background, and its
+    style, which Streamlit loads after the first drawing."""
     page.locator("[class*=st-key-example-]").first.wait_for()
     page.wait_for_function(STYLED)
     settled(page)
@@ -199,7 +216,8 @@ def test_pages_without_documents_have_no_serious_fault(browser: Browser, tmp_pat
 def focused(page: Page) -> str:
     """What has the focus, in the words a screen reader would say."""
     said: str = page.evaluate(
-        "() => { const at = document.activeElement; return at.getAttribute('aria-label') || at.innerText || at.getAttribute('placeholder') || at.tagName }"
+        "() => { const at = document.activeElement; return at.getAttribute('aria-label') || "
+        "at.innerText || at.getAttribute('placeholder') || at.tagName }"
     )
     return " ".join(said.split())
 
@@ -223,7 +241,9 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
             else:
                 mark.click()
             page.get_by_role("dialog").locator("img").wait_for()
-            page.wait_for_function("() => document.querySelector('[role=\"dialog\"]').contains(document.activeElement)")
+            page.wait_for_function(
+                "() => document.querySelector('[role=\"dialog\"]').contains(document.activeElement)"
+            )
             page.keyboard.press("Escape")
             expect(page.get_by_role("dialog")).to_have_count(0)
             expect(mark).to_be_focused()
@@ -231,9 +251,13 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
         for _ in range(7):
             page.keyboard.press("Tab")
             order.append(focused(page))
-        assert [words for words in order if words.startswith("1, 2 Rules.pdf") or words == "1 Rules.pdf · p. 1 ✓ verified" or "Rules.pdf" in words], (
-            order
-        )
+        assert [
+            words
+            for words in order
+            if words.startswith("1, 2 Rules.pdf")
+            or words == "1 Rules.pdf · p. 1 ✓ verified"
+            or "Rules.pdf" in words
+        ], order
         settled(page)
         message.locator("[class*=st-key-cite-] button").first.focus()
         page.keyboard.press("Enter")
@@ -258,7 +282,10 @@ def test_nothing_moves_for_who_asked_for_that(browser: Browser, server: Server) 
     page.goto(server.url)
     page.get_by_role("heading", name="Chat", exact=True).wait_for()
     message = ask(page, BOTH)
-    moving = "() => document.getAnimations().filter(one => one.effect.getComputedTiming().duration > 1).map(one => String(one.animationName || one))"
+    moving = (
+        "() => document.getAnimations().filter(one => one.effect.getComputedTiming().duration > 1).map(one "
+        "=> String(one.animationName || one))"
+    )
     message.locator("button.key").first.click()
     page.get_by_role("dialog").wait_for()
     assert page.evaluate(moving) == []

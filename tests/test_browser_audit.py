@@ -1,4 +1,6 @@
-"""The audit file in a real browser: taken below an answer, opened from the disk without a request, and verified on the command line."""
+"""The audit file in a real browser: taken below an answer, opened from the disk without a request, and
+verified on the command line.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,15 @@ from tests.commands import run
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
-TEXT = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nDebt service comes to 1,577 million crowns."
+TEXT = (
+    "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nDebt "
+    "service comes to 1,577 million crowns."
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +51,9 @@ def verified(path: Path, home: Path) -> subprocess.CompletedProcess[str]:
     return run(home, "verify", path)
 
 
-def test_an_answer_is_taken_away_looked_at_offline_and_verified(browser: Browser, home: Path, tmp_path: Path) -> None:
+def test_an_answer_is_taken_away_looked_at_offline_and_verified(
+    browser: Browser, home: Path, tmp_path: Path
+) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
         message = ask(page, "What does debt service come to?")
         settled(page)
@@ -85,7 +95,11 @@ def test_taking_a_file_disturbs_no_answer_on_its_way(browser: Browser, home: Pat
         ]
 
     with Provider([slowly, Say(slowly, delay=0.15)]) as provider:
-        settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret-key", "OPENAI_BASE_URL": provider.url}
+        settings = {
+            "FINPOLICY_CHAT_MODEL": "stand-in",
+            "OPENAI_API_KEY": "sk-secret-key",
+            "OPENAI_BASE_URL": provider.url,
+        }
         with Server(home, settings) as server, Visitor(browser, server.url) as page:
             ask(page, "What does debt service come to?")
             page.get_by_label("Ask about the documents").fill("What is the debt anchor?")

@@ -1,4 +1,6 @@
-"""What one does with an answer in a real browser: press its citations, copy it, ask it otherwise, stop it, and ask about a PDF that comes along."""
+"""What one does with an answer in a real browser: press its citations, copy it, ask it otherwise, stop it,
+and ask about a PDF that comes along.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ from tests.browser import Server, Visitor, add, ask, at_once, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
 RULES = [
     "The deficit ceiling is three per cent of output.\nThe debt anchor is 60 per cent of output.",
@@ -50,7 +55,9 @@ def panel_is_at(page: Page, said: str) -> None:
     expect(page.get_by_role("dialog").get_by_text(said)).to_be_visible()
 
 
-def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(browser: Browser, server: Server) -> None:
+def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
+    browser: Browser, server: Server
+) -> None:
     with Visitor(browser, server.url) as page:
         message = ask(page, "What are the deficit ceiling and the debt anchor?")
         chips = message.locator("button.key")
@@ -73,10 +80,22 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(browser
         address = page.get_by_role("link", name="Original PDF").get_attribute("href") or ""
         assert address.endswith("/Rules.pdf#page=2")
         answer = page.request.get(f"{server.url}/{address}")
-        assert (answer.status, answer.headers["content-type"], answer.body()[:5]) == (200, "application/pdf", b"%PDF-")
-        assert "content-security-policy" not in answer.headers and answer.headers["x-content-type-options"] == "nosniff"
+        assert (answer.status, answer.headers["content-type"], answer.body()[:5]) == (
+            200,
+            "application/pdf",
+            b"%PDF-",
+        )
+        assert (
+            "content-security-policy" not in answer.headers
+            and answer.headers["x-content-type-options"] == "nosniff"
+        )
         marked = address.partition("-")[2]
-        for wrong in (f"original/2-{marked}", f"original/1-{'0' * 32}/x.pdf", "original/x-y/z", f"original/²-{marked}"):
+        for wrong in (
+            f"original/2-{marked}",
+            f"original/1-{'0' * 32}/x.pdf",
+            "original/x-y/z",
+            f"original/²-{marked}",
+        ):
             assert page.request.get(f"{server.url}/{wrong}").status == 404
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
@@ -89,10 +108,15 @@ def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) ->
     with Visitor(browser, server.url) as page:
         page.locator(".st-key-wake button").wait_for(state="attached")
         expect(page.get_by_role("button", name="Draw the page again")).to_have_count(0)
-        page.evaluate("() => document.querySelector('.st-key-wake button').addEventListener('click', () => { window.woken = true; })")
+        page.evaluate(
+            "() => document.querySelector('.st-key-wake button').addEventListener('click', () => { "
+            "window.woken = true; })"
+        )
         page.wait_for_timeout(2_500)
         assert not page.evaluate("() => window.woken")
-        page.evaluate("() => { document.querySelector('[data-testid=stChatInput] textarea').disabled = true; }")
+        page.evaluate(
+            "() => { document.querySelector('[data-testid=stChatInput] textarea').disabled = true; }"
+        )
         page.wait_for_function("() => window.woken")
 
 
@@ -171,7 +195,9 @@ def test_a_paste_that_is_too_long_is_told(browser: Browser, server: Server) -> N
         message.get_by_role("button", name="Helpful", exact=True).click()
         field = message.get_by_label("Why? (optional)")
         field.click()
-        told = page.get_by_role("alert").filter(has_text="That is too long for this field: nothing was pasted.")
+        told = page.get_by_role("alert").filter(
+            has_text="That is too long for this field: nothing was pasted."
+        )
         for text, is_told in (("clear", 0), ("x" * 2_000, 1)):
             page.evaluate("text => navigator.clipboard.writeText(text)", text)
             page.keyboard.press("Control+V")
@@ -180,7 +206,9 @@ def test_a_paste_that_is_too_long_is_told(browser: Browser, server: Server) -> N
         expect(field).to_have_value("clear")
 
 
-def test_on_a_narrow_screen_the_list_closes_once_something_is_chosen(browser: Browser, server: Server) -> None:
+def test_on_a_narrow_screen_the_list_closes_once_something_is_chosen(
+    browser: Browser, server: Server
+) -> None:
     with Visitor(browser, server.url) as page:
         page.set_viewport_size({"width": 390, "height": 844})
         ask(page, CEILING)

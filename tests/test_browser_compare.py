@@ -1,4 +1,6 @@
-"""The Compare page in a real browser: asked, opened at its page, downloaded, refreshed, stopped and gone on with, with documents that are hostile."""
+"""The Compare page in a real browser: asked, opened at its page, downloaded, refreshed, stopped and gone
+on with, with documents that are hostile.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from tests.browser import Server, Visitor, add, at_once, chromium, go, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
 CEILING = "What is the deficit ceiling?"
 NAMES = ("Rules_2023.pdf", "Rules_2024.pdf")
@@ -30,7 +35,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         make_pdf(folder / name, [f"In 2019 and in 2024 the deficit ceiling is {at} per cent of output."])
         for name, at in zip(NAMES, ("3.0", "2.5"), strict=True)
     ]
-    hostile = make_pdf(folder / "hostile.pdf", ["The deficit ceiling is <script>alert(1)</script> $4.0$ per cent of output."])
+    hostile = make_pdf(
+        folder / "hostile.pdf", ["The deficit ceiling is <script>alert(1)</script> $4.0$ per cent of output."]
+    )
     add(folder / "home", [*files, hostile.rename(folder / HOSTILE.replace("/", "-"))])
     return folder / "home"
 
@@ -49,7 +56,9 @@ def entry(page: Page, row: int, column: int = 0) -> Locator:
     return page.locator(f".st-key-entry-{row}-{column}")
 
 
-def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(browser: Browser, home: Path, tmp_path: Path) -> None:
+def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(
+    browser: Browser, home: Path, tmp_path: Path
+) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
         go(page, "Compare")
         page.get_by_label("Question").fill(CEILING)
@@ -103,7 +112,11 @@ def slowly(body: dict[str, object]) -> list[str]:
 def test_it_is_stopped_gone_on_with_and_hostile_names_are_text(browser: Browser, home: Path) -> None:
     hostile = HOSTILE.replace("/", "-")
     with Provider([Say(slowly, delay=0.6)]) as provider:
-        settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret", "OPENAI_BASE_URL": provider.url}
+        settings = {
+            "FINPOLICY_CHAT_MODEL": "stand-in",
+            "OPENAI_API_KEY": "sk-secret",
+            "OPENAI_BASE_URL": provider.url,
+        }
         with Server(home, settings) as server, Visitor(browser, server.url) as page:
             go(page, "Compare")
             page.get_by_label("Question").fill(CEILING)
@@ -113,7 +126,9 @@ def test_it_is_stopped_gone_on_with_and_hostile_names_are_text(browser: Browser,
             page.get_by_role("button", name="Compare", exact=True).click()
             entry(page, 0).get_by_role("button").first.wait_for()
             page.evaluate(WATCH)
-            at_once(page.locator(".st-key-compare-stop button"))  # Streamlit may show a button of that name, too
+            at_once(
+                page.locator(".st-key-compare-stop button")
+            )  # Streamlit may show a button of that name, too
             expect(page.get_by_text("not asked.")).to_be_visible()
             expect(page.get_by_text("Not asked").first).to_be_visible()
             expect(page.locator(".st-key-compared-row-0 .named")).to_have_text(hostile)

@@ -1,4 +1,6 @@
-"""Conversations in a real browser: they outlive a refresh, a stop and the server, belong to one browser, and are found, renamed, deleted and taken away."""
+"""Conversations in a real browser: they outlive a refresh, a stop and the server, belong to one browser,
+and are found, renamed, deleted and taken away.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,21 @@ from tests.browser import Server, Visitor, add, ask, at_once, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Behaviour, Provider, Say, first_key
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
 RULES = "Rules.pdf"
-TEXT = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nThe reserve is 140 million crowns."
-CEILING, ANCHOR, RESERVE = "What is the deficit ceiling?", "What is the debt anchor?", "How high is the reserve?"
+TEXT = (
+    "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nThe "
+    "reserve is 140 million crowns."
+)
+CEILING, ANCHOR, RESERVE = (
+    "What is the deficit ceiling?",
+    "What is the debt anchor?",
+    "How high is the reserve?",
+)
 SECRET = "What does the wombat clause say?"
 
 
@@ -44,7 +56,9 @@ def home(stored: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def server(stored: Path) -> Iterator[Server]:
-    """A server for the tests that stop none; three exchanges are shown at first. Each visitor has conversations of their own."""
+    """A server for the tests that stop none; three exchanges are shown at first. Each visitor has
+    conversations of their own.
+    """
     shown = {"FINPOLICY_WINDOW": "3", "FINPOLICY_PROMPT_EXCHANGES": "2"}
     with Server(Path(shutil.copytree(stored, stored.with_name("shared"))), shown) as started:
         yield started
@@ -61,7 +75,9 @@ def listed(page: Page) -> Locator:
 
 
 def go(page: Page, question: str) -> None:
-    """Open a conversation from the list; as the list is drawn anew, a row may stand in it twice for a moment."""
+    """Open a conversation from the list; as the list is drawn anew, a row may stand in it twice for a
+    moment.
+    """
     listed(page).filter(has_text=question).click()
     expect(page.locator(".question")).to_have_text([question])
 
@@ -75,7 +91,11 @@ def open_menu(page: Page) -> Locator:
 
 
 def slowly(body: dict[str, object]) -> list[str]:
-    return [*[f"word{number} " for number in range(15)], "The deficit ceiling is three per cent of output", f" [{first_key(body)}]."]
+    return [
+        *[f"word{number} " for number in range(15)],
+        "The deficit ceiling is three per cent of output",
+        f" [{first_key(body)}].",
+    ]
 
 
 def endlessly(_: object) -> list[str]:
@@ -83,7 +103,9 @@ def endlessly(_: object) -> list[str]:
 
 
 def opened(page: Page, mark: Locator) -> Locator:
-    """The dialog that a click opens. While a page is drawn twice in a row, what is clicked between is lost, so it is clicked again."""
+    """The dialog that a click opens. While a page is drawn twice in a row, what is clicked between is
+    lost, so it is clicked again.
+    """
     dialog = page.get_by_role("dialog")
     mark.click()
     try:
@@ -104,7 +126,13 @@ def opens_its_page(page: Page) -> None:
 
 def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path) -> None:
     settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret"}
-    answers: list[Behaviour] = [Say(slowly, delay=0.08), slowly, Say(endlessly, delay=0.08), Say(endlessly, delay=0.08), slowly]
+    answers: list[Behaviour] = [
+        Say(slowly, delay=0.08),
+        slowly,
+        Say(endlessly, delay=0.08),
+        Say(endlessly, delay=0.08),
+        slowly,
+    ]
     with Provider(answers) as provider:
         settings |= {"OPENAI_BASE_URL": provider.url}
         with Server(home, settings) as server, Visitor(browser, server.url) as page:
@@ -136,10 +164,14 @@ def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path
                 with Server(home, settings, port=server.port) as again:
                     page.goto(page.url)
                     expect(messages(page)).to_have_count(8)
-                    expect(messages(page).nth(7)).to_contain_text("Interrupted: the server stopped while this was written.")
+                    expect(messages(page).nth(7)).to_contain_text(
+                        "Interrupted: the server stopped while this was written."
+                    )
                     expect(messages(page).nth(7)).to_contain_text("word0 word1")
                     expect(messages(page).nth(5)).to_contain_text("word0 word1 word2")
-                    expect(messages(page).nth(5)).to_contain_text("Stopped. What had come is kept, unchecked.")
+                    expect(messages(page).nth(5)).to_contain_text(
+                        "Stopped. What had come is kept, unchecked."
+                    )
                     opens_its_page(page)
                     if sign is None:
                         messages(page).nth(7).get_by_role("button", name="Ask again").click()
@@ -150,13 +182,21 @@ def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path
                 assert "Traceback" not in again.log.read_text()
 
 
-def test_one_browser_does_not_open_what_another_asked_and_two_tabs_share_it(browser: Browser, home: Path) -> None:
+def test_one_browser_does_not_open_what_another_asked_and_two_tabs_share_it(
+    browser: Browser, home: Path
+) -> None:
     with Provider([slowly, slowly, Say(slowly, delay=0.12), slowly]) as provider:
-        settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret", "OPENAI_BASE_URL": provider.url}
+        settings = {
+            "FINPOLICY_CHAT_MODEL": "stand-in",
+            "OPENAI_API_KEY": "sk-secret",
+            "OPENAI_BASE_URL": provider.url,
+        }
         with Server(home, settings) as server, Visitor(browser, server.url) as page:
             ask(page, CEILING)
             with Visitor(browser, page.url) as stranger:
-                expect(stranger.get_by_text("There is no such conversation here, or it is another browser's.")).to_be_visible()
+                expect(
+                    stranger.get_by_text("There is no such conversation here, or it is another browser's.")
+                ).to_be_visible()
                 expect(messages(stranger)).to_have_count(0)
                 expect(listed(stranger)).to_have_count(0)
                 ask(stranger, ANCHOR)
@@ -180,7 +220,9 @@ def test_one_browser_does_not_open_what_another_asked_and_two_tabs_share_it(brow
             assert len(provider.requests) == 4
 
 
-def test_conversations_are_found_renamed_deleted_restored_and_taken_away(browser: Browser, server: Server, tmp_path: Path) -> None:
+def test_conversations_are_found_renamed_deleted_restored_and_taken_away(
+    browser: Browser, server: Server, tmp_path: Path
+) -> None:
     with Visitor(browser, server.url) as page:
         expect(page.get_by_text("Your conversations will stand here.")).to_be_visible()
         for question in (CEILING, ANCHOR):
@@ -231,7 +273,9 @@ def test_conversations_are_found_renamed_deleted_restored_and_taken_away(browser
         expect(page.locator(".question")).to_have_text([CEILING])
         open_menu(page).get_by_role("button", name="Delete").click()
         page.get_by_text("Deleted (1)").click()
-        opened(page, page.get_by_role("button", name="Erase now")).get_by_role("button", name="Erase for good").click()
+        opened(page, page.get_by_role("button", name="Erase now")).get_by_role(
+            "button", name="Erase for good"
+        ).click()
         expect(page.get_by_text("Deleted (1)")).to_have_count(0)
         page.goto(address)
         expect(page.get_by_text("There is no such conversation here")).to_be_visible()
@@ -247,7 +291,9 @@ setTimeout(() => box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', c
 }"""
 
 
-def test_what_is_asked_just_after_a_click_stands_where_the_click_led(browser: Browser, server: Server) -> None:
+def test_what_is_asked_just_after_a_click_stands_where_the_click_led(
+    browser: Browser, server: Server
+) -> None:
     with Visitor(browser, server.url) as page:
         ask(page, CEILING)
         second = page.context.new_page()
@@ -264,7 +310,9 @@ def test_what_is_asked_just_after_a_click_stands_where_the_click_led(browser: Br
             page.evaluate(HASTE, [key, question])
             expect(page.locator(".question")).to_have_text([question])
             messages(page).last.get_by_text("How this was answered").wait_for()
-            expect(page).to_have_url(re.compile(r"\?c=private-" if key == "new-private" else r"\?c=(?!private-)"))
+            expect(page).to_have_url(
+                re.compile(r"\?c=private-" if key == "new-private" else r"\?c=(?!private-)")
+            )
         page.go_back()  # what the browser itself goes back to is not taken for a click that came late
         expect(page.locator(".question")).not_to_have_text([f"And {SECRET}"])
 
@@ -272,8 +320,12 @@ def test_what_is_asked_just_after_a_click_stands_where_the_click_led(browser: Br
 def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
         page.get_by_role("button", name="Private conversation").click()
-        expect(page.get_by_text("Private: nothing of this is kept on disk; it is gone when the server stops.")).to_be_visible()
-        expect(page.get_by_test_id("stChatInputFileUploadButton")).to_be_hidden()  # what is attached would be kept
+        expect(
+            page.get_by_text("Private: nothing of this is kept on disk; it is gone when the server stops.")
+        ).to_be_visible()
+        expect(
+            page.get_by_test_id("stChatInputFileUploadButton")
+        ).to_be_hidden()  # what is attached would be kept
         attached = make_pdf(home.parent / "x.pdf", ["Not to be kept."])
         page.get_by_test_id("stChatInput").locator("input[type=file]").first.set_input_files(attached)
         page.get_by_test_id("stChatInput").get_by_text("x.pdf").wait_for()
@@ -299,7 +351,9 @@ def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> 
             expect(page).to_have_url(re.compile(r"\?c=private-"))
 
 
-def test_earlier_exchanges_come_above_and_what_one_reads_stays_where_it_is(browser: Browser, server: Server) -> None:
+def test_earlier_exchanges_come_above_and_what_one_reads_stays_where_it_is(
+    browser: Browser, server: Server
+) -> None:
     with Visitor(browser, server.url) as page:
         for number in range(1, 6):
             ask(page, f"{CEILING} ({number})")

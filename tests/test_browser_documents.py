@@ -1,4 +1,6 @@
-"""The Documents page in a real browser: a folder is dropped and chosen, a page is opened from the strip and by its address, a removal is undone by keyboard."""
+"""The Documents page in a real browser: a folder is dropped and chosen, a page is opened from the strip
+and by its address, a removal is undone by keyboard.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,16 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import Server, Visitor, add, chromium, go
 from tests.pdfs import make_pdf
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
-PAGES = ["Budget statement 2024\n\nThe deficit ceiling is three per cent of output.", "The debt anchor is sixty per cent.", "The last page."]
+PAGES = [
+    "Budget statement 2024\n\nThe deficit ceiling is three per cent of output.",
+    "The debt anchor is sixty per cent.",
+    "The last page.",
+]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +63,9 @@ def drop(page: Page, path: Path) -> None:
     session = page.context.new_cdp_session(page)
     for kind in ("dragEnter", "dragOver", "drop"):
         data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
-        session.send("Input.dispatchDragEvent", {"type": kind, "x": box["x"] + 250, "y": box["y"] + 15, "data": data})
+        session.send(
+            "Input.dispatchDragEvent", {"type": kind, "x": box["x"] + 250, "y": box["y"] + 15, "data": data}
+        )
 
 
 def test_what_is_more_than_a_page_may_hold_is_refused_in_words(browser: Browser, tmp_path: Path) -> None:
@@ -66,7 +77,9 @@ def test_what_is_more_than_a_page_may_hold_is_refused_in_words(browser: Browser,
         page.get_by_role("heading", name="Chat", exact=True).wait_for(timeout=60_000)
         go(page, "Documents")
         page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(big)
-        expect(page.get_by_role("alert").filter(has_text="This page holds files of 20 MiB at most at a time.")).to_be_visible()
+        expect(
+            page.get_by_role("alert").filter(has_text="This page holds files of 20 MiB at most at a time.")
+        ).to_be_visible()
         page.context.close()
 
 
@@ -79,7 +92,11 @@ def test_a_folder_is_dropped_chosen_explained_and_added(page: Page, folder: Path
     expect(page.get_by_text("Add the PDF files of a folder, and of the folders in it")).to_be_visible()
     expect(page.locator("input[type=file]")).to_have_count(1)
     page.locator("input[type=file]").set_input_files(folder)
-    expect(page.get_by_text("2024 Budget.pdf: Added under this name, for several of these files are called Budget.pdf.")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "2024 Budget.pdf: Added under this name, for several of these files are called Budget.pdf."
+        )
+    ).to_be_visible()
     expect(page.get_by_text("files of other kinds are left out")).to_be_visible()
     page.get_by_role("button", name="Add 2 files").click()
     for name in ("2023 Budget.pdf", "2024 Budget.pdf"):
@@ -87,8 +104,14 @@ def test_a_folder_is_dropped_chosen_explained_and_added(page: Page, folder: Path
     expect(page.get_by_text("✓ All 3 documents can be searched.")).to_be_visible()
 
 
-def test_a_page_of_the_strip_opens_at_an_address_that_can_be_shared(page: Page, browser: Browser, server: Server) -> None:
-    row = page.locator(".st-key-documents [data-testid=stHorizontalBlock]").filter(has=page.get_by_text("Rules.pdf", exact=True)).first
+def test_a_page_of_the_strip_opens_at_an_address_that_can_be_shared(
+    page: Page, browser: Browser, server: Server
+) -> None:
+    row = (
+        page.locator(".st-key-documents [data-testid=stHorizontalBlock]")
+        .filter(has=page.get_by_text("Rules.pdf", exact=True))
+        .first
+    )
     row.get_by_role("button", name="Details").click()
     page.get_by_role("dialog").locator(".cells span").nth(1).wait_for()
     page.get_by_role("dialog").locator(".cells span").nth(1).click()
@@ -107,7 +130,11 @@ def test_a_page_of_the_strip_opens_at_an_address_that_can_be_shared(page: Page, 
 
 
 def test_a_removal_is_undone_by_keyboard_and_seen_in_another_tab(page: Page) -> None:
-    row = page.locator(".st-key-documents [data-testid=stHorizontalBlock]").filter(has=page.get_by_text("Rules.pdf", exact=True)).first
+    row = (
+        page.locator(".st-key-documents [data-testid=stHorizontalBlock]")
+        .filter(has=page.get_by_text("Rules.pdf", exact=True))
+        .first
+    )
     row.get_by_role("button", name="Remove").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").press("Enter")
     expect(page.get_by_text("Rules.pdf was removed.")).to_be_visible()

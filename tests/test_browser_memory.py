@@ -1,4 +1,6 @@
-"""Ratings and the Memory page in a real browser: what is rated comes back marked, is seen and corrected, and disturbs no answer on its way."""
+"""Ratings and the Memory page in a real browser: what is rated comes back marked, is seen and corrected,
+and disturbs no answer on its way.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from tests.browser import Server, Visitor, add, ask, at_once, chromium, go
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
 TEXT = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."
 CEILING, ANCHOR = "What is the deficit ceiling?", "What is the debt anchor?"
@@ -34,7 +39,11 @@ def thumb(message: Locator, name: str) -> Locator:
 
 
 def slowly(body: dict[str, object]) -> list[str]:
-    return [*[f"word{number} " for number in range(25)], "The deficit ceiling is three per cent of output", f" [{first_key(body)}]."]
+    return [
+        *[f"word{number} " for number in range(25)],
+        "The deficit ceiling is three per cent of output",
+        f" [{first_key(body)}].",
+    ]
 
 
 def test_what_is_rated_is_remembered_seen_corrected_and_deleted(browser: Browser, home: Path) -> None:
@@ -78,7 +87,11 @@ def test_what_is_rated_is_remembered_seen_corrected_and_deleted(browser: Browser
 
 def test_a_rating_does_not_disturb_an_answer_on_its_way(browser: Browser, home: Path) -> None:
     with Provider([slowly, Say(slowly, delay=0.15)]) as provider:
-        settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret", "OPENAI_BASE_URL": provider.url}
+        settings = {
+            "FINPOLICY_CHAT_MODEL": "stand-in",
+            "OPENAI_API_KEY": "sk-secret",
+            "OPENAI_BASE_URL": provider.url,
+        }
         with Server(home, settings) as server, Visitor(browser, server.url) as page:
             first = ask(page, CEILING)
             page.get_by_label("Ask about the documents").fill(ANCHOR)

@@ -1,4 +1,6 @@
-"""Settings in a real browser: what one user chooses answers them and nobody else, and their key is found nowhere once it is saved."""
+"""Settings in a real browser: what one user chooses answers them and nobody else, and their key is found
+nowhere once it is saved.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from tests.browser import Server, Visitor, add, ask, chromium, go
 from tests.pdfs import make_pdf
 from tests.provider import Body, Provider, Say, first_key
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
 TEXT = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."
 QUESTION = "What is the deficit ceiling?"
@@ -44,15 +49,28 @@ def choose_model(page: Page, model: str, url: str, key: str) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
 
 
-def test_each_user_is_answered_by_their_own_choice_and_the_key_is_found_nowhere(browser: Browser, home: Path) -> None:
+def test_each_user_is_answered_by_their_own_choice_and_the_key_is_found_nowhere(
+    browser: Browser, home: Path
+) -> None:
     received: list[bytes] = []
 
     def listen(socket: WebSocket) -> None:
-        socket.on("framereceived", lambda frame: received.append(frame if isinstance(frame, bytes) else frame.encode()))
+        socket.on(
+            "framereceived",
+            lambda frame: received.append(frame if isinstance(frame, bytes) else frame.encode()),
+        )
 
     with Provider([says("Server")]) as servers, Provider(["ready", says("Ann")]) as anns:
-        settings = {"FINPOLICY_CHAT_MODEL": "for-all", "OPENAI_API_KEY": SERVER_KEY, "OPENAI_BASE_URL": servers.url}
-        with Server(home, settings) as server, Visitor(browser, server.url) as ann, Visitor(browser, server.url) as bob:
+        settings = {
+            "FINPOLICY_CHAT_MODEL": "for-all",
+            "OPENAI_API_KEY": SERVER_KEY,
+            "OPENAI_BASE_URL": servers.url,
+        }
+        with (
+            Server(home, settings) as server,
+            Visitor(browser, server.url) as ann,
+            Visitor(browser, server.url) as bob,
+        ):
             ann.on("websocket", listen)
             ann.reload()
             ann.get_by_role("heading", name="Chat", exact=True).wait_for()
@@ -70,7 +88,9 @@ def test_each_user_is_answered_by_their_own_choice_and_the_key_is_found_nowhere(
             expect(ask(ann, QUESTION)).to_contain_text("Ann says")
             expect(ask(bob, QUESTION)).to_contain_text("Server says")
             expect(bob.get_by_test_id("stSidebar")).to_contain_text("(for-all)")
-            expect(ann.get_by_test_id("stSidebar")).to_contain_text("(anns-model). You chose this on the Settings page.")
+            expect(ann.get_by_test_id("stSidebar")).to_contain_text(
+                "(anns-model). You chose this on the Settings page."
+            )
             go(bob, "Settings")
             expect(bob.get_by_label("Exchanges that follow-ups lean on")).to_have_value("10")
             bob.get_by_text("No model: the documents' own words").click()
@@ -115,11 +135,20 @@ def test_a_choice_survives_the_server_and_the_key_does_not(browser: Browser, hom
 
 
 @pytest.mark.parametrize(
-    "opened", [{"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}, {"STREAMLIT_SERVER_ALLOWED_HOSTS": "policy.example.org 127.0.0.1"}], ids=["address", "host"]
+    "opened",
+    [
+        {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"},
+        {"STREAMLIT_SERVER_ALLOWED_HOSTS": "policy.example.org 127.0.0.1"},
+    ],
+    ids=["address", "host"],
 )
-def test_open_to_others_it_warns_and_lets_nobody_choose_an_endpoint(browser: Browser, home: Path, opened: dict[str, str]) -> None:
+def test_open_to_others_it_warns_and_lets_nobody_choose_an_endpoint(
+    browser: Browser, home: Path, opened: dict[str, str]
+) -> None:
     with Server(home, opened) as server, Visitor(browser, server.url) as page:
-        expect(page.get_by_role("alert")).to_contain_text("can be opened from beyond this machine, and asks nobody to sign in")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "can be opened from beyond this machine, and asks nobody to sign in"
+        )
         go(page, "Settings")
         expect(page.get_by_text("lets nobody choose an endpoint of their own")).to_be_visible()
         expect(page.get_by_text("A model of my own", exact=True)).to_have_count(0)

@@ -1,4 +1,6 @@
-"""Signing in, in a real browser, with a server that stands in for the provider: nothing is shown before, and a person is the same everywhere."""
+"""Signing in, in a real browser, with a server that stands in for the provider: nothing is shown before,
+and a person is the same everywhere.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ from tests.browser import Server, add, ask, chromium, settled
 from tests.identity_provider import CLIENT_SECRET, IdentityProvider
 from tests.pdfs import make_pdf
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
+]
 
 TEXT = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."
 QUESTION = "What is the deficit ceiling?"
@@ -46,9 +51,16 @@ def server(tmp_path_factory: pytest.TempPathFactory, provider: IdentityProvider)
 
 
 def visit(browser: Browser, server: Server, path: str = "") -> tuple[Page, list[str]]:
-    """A page in a browser of its own, before it is signed in; and the errors of its console, but for what a nested address asks in vain."""
+    """A page in a browser of its own, before it is signed in; and the errors of its console, but for what
+    a nested address asks in vain.
+    """
     page, errors = browser.new_context(viewport={"width": 1280, "height": 900}).new_page(), list[str]()
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" and "404" not in message.text else None)
+    page.on(
+        "console",
+        lambda message: (
+            errors.append(message.text) if message.type == "error" and "404" not in message.text else None
+        ),
+    )
     page.set_default_timeout(20_000)
     page.goto(f"{server.url}{path}")
     page.get_by_role("heading", name="Sign in", exact=True).wait_for()
@@ -60,8 +72,12 @@ def sign_in(page: Page, person: str) -> None:
     page.get_by_role("link", name=person, exact=True).click()
 
 
-def test_nothing_is_shown_before_and_a_person_is_the_same_on_two_browsers(browser: Browser, server: Server, provider: IdentityProvider) -> None:
-    (first, errors), (second, _), (third, _) = (visit(browser, server, path) for path in ("", "/documents", ""))
+def test_nothing_is_shown_before_and_a_person_is_the_same_on_two_browsers(
+    browser: Browser, server: Server, provider: IdentityProvider
+) -> None:
+    (first, errors), (second, _), (third, _) = (
+        visit(browser, server, path) for path in ("", "/documents", "")
+    )
     expect(second.get_by_text("Rules.pdf")).to_have_count(0)
     expect(first.get_by_label("Ask about the documents")).to_have_count(0)
     sign_in(first, "Ann")
@@ -92,16 +108,32 @@ def test_nothing_is_shown_before_and_a_person_is_the_same_on_two_browsers(browse
         page.context.close()
 
 
-@pytest.mark.parametrize("wrong", [{"forged": True}, {"aud": "another"}, {"iss": "https://elsewhere.example"}, {"nonce": "replayed"}, {"exp": 1}])
-def test_a_token_that_is_not_right_opens_nothing(browser: Browser, server: Server, provider: IdentityProvider, wrong: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"forged": True},
+        {"aud": "another"},
+        {"iss": "https://elsewhere.example"},
+        {"nonce": "replayed"},
+        {"exp": 1},
+    ],
+)
+def test_a_token_that_is_not_right_opens_nothing(
+    browser: Browser, server: Server, provider: IdentityProvider, wrong: dict[str, object]
+) -> None:
     page, _ = visit(browser, server)
-    provider.forged, provider.changes = bool(wrong.get("forged")), {name: value for name, value in wrong.items() if name != "forged"}
+    provider.forged, provider.changes = (
+        bool(wrong.get("forged")),
+        {name: value for name, value in wrong.items() if name != "forged"},
+    )
     try:
         sign_in(page, "Ann")
         page.get_by_role("heading", name="Sign in", exact=True).wait_for()
         settled(page)
         expect(page.get_by_label("Ask about the documents")).to_have_count(0)
-        assert not [cookie for cookie in page.context.cookies() if cookie["name"].startswith("_streamlit_user")]
+        assert not [
+            cookie for cookie in page.context.cookies() if cookie["name"].startswith("_streamlit_user")
+        ]
     finally:
         provider.forged, provider.changes = False, {}
         page.context.close()

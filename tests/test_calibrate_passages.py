@@ -26,11 +26,18 @@ def test_the_sign_of_right_passages_gets_the_weight() -> None:
 
 
 def test_the_rank_counts_what_comes_before_the_first_right_passage() -> None:
-    example = calibrate_passages.Example("A.pdf", np.array([[3.0], [1.0], [2.0]]), np.array([False, True, True]))
+    example = calibrate_passages.Example(
+        "A.pdf", np.array([[3.0], [1.0], [2.0]]), np.array([False, True, True])
+    )
     assert calibrate_passages.rank(example, np.array([1.0])) == 1
     assert calibrate_passages.rank(example, np.array([-1.0])) == 0
 
 
 def test_the_script_runs_as_the_readme_calls_it() -> None:
     script = Path(__file__).parent.parent / "benchmarks" / "calibrate_passages.py"
-    assert "--ridge" in subprocess.run([sys.executable, str(script), "--help"], capture_output=True, text=True, check=True).stdout
+    assert (
+        "--ridge"
+        in subprocess.run(
+            [sys.executable, str(script), "--help"], capture_output=True, text=True, check=True
+        ).stdout
+    )

@@ -1,4 +1,6 @@
-"""A store whose process is killed goes on where it was: a short campaign, and the windows that longer ones have hit."""
+"""A store whose process is killed goes on where it was: a short campaign, and the windows that longer ones
+have hit.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> Non
     monkeypatch.setattr(owner, method, stopped)
 
 
-def stopped_after(monkeypatch: pytest.MonkeyPatch, owner: type, method: str, library: Library, work: Callable[[], object]) -> None:
+def stopped_after(
+    monkeypatch: pytest.MonkeyPatch, owner: type, method: str, library: Library, work: Callable[[], object]
+) -> None:
     with monkeypatch.context() as patched:
         stop_after(patched, owner, method)
         with pytest.raises(KeyboardInterrupt):
@@ -66,17 +70,31 @@ def stopped_after(monkeypatch: pytest.MonkeyPatch, owner: type, method: str, lib
 
 
 def test_a_few_kills(root: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "benchmarks/crash.py", "--kills", "6", "--real", "0", "--seed", "3", "--keep", str(tmp_path / "crash")]
+    command = [
+        sys.executable,
+        "benchmarks/crash.py",
+        "--kills",
+        "6",
+        "--real",
+        "0",
+        "--seed",
+        "3",
+        "--keep",
+        str(tmp_path / "crash"),
+    ]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("python benchmarks/crash.py --kills 6 --real 0 --seed 3\n6 kills, ")
 
 
-# --- windows that kills have hit --------------------------------------------------------------------------------------------------
+# --- windows that kills have hit
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("change", ["remove", "restore", "retire"])
-def test_names_beside_a_copy_follow_a_change_that_was_killed_before_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+def test_names_beside_a_copy_follow_a_change_that_was_killed_before_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
     library = opened(tmp_path)
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     add_now(library, [Upload(path), Upload(path, "Twin.pdf")])
@@ -95,11 +113,19 @@ def test_names_beside_a_copy_follow_a_change_that_was_killed_before_them(tmp_pat
     library.close()
 
 
-def test_what_ocr_has_read_is_kept_until_the_document_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_ocr_has_read_is_kept_until_the_document_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library = opened(tmp_path)
     (taken,) = [library.adding.take(make_pdf(tmp_path / "Rules.pdf", FIRST), "Rules.pdf")]
     library.catalog.keep_draft(taken.digest, Page(1, FIRST[0], method="ocr"))
-    stopped_after(monkeypatch, Catalog, "fill", library, lambda: library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False))
+    stopped_after(
+        monkeypatch,
+        Catalog,
+        "fill",
+        library,
+        lambda: library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False),
+    )
     library = opened(tmp_path)
     assert list(library.catalog.drafts(taken.digest)) == [1]
     library.resume()
@@ -108,7 +134,9 @@ def test_what_ocr_has_read_is_kept_until_the_document_is_found(tmp_path: Path, m
     library.close()
 
 
-def test_vectors_whose_index_was_being_made_anew_are_put_in_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_whose_index_was_being_made_anew_are_put_in_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library = opened(tmp_path)
     add_now(library, [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))])
     library.resume()
@@ -158,7 +186,9 @@ def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: py
     glob = Path.glob
     monkeypatch.setattr(Path, "glob", lambda path, pattern: iter(sorted(glob(path, pattern))))
     monkeypatch.setattr(Path, "rename", noted)
-    with closing(sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3")) as other:  # while it is open, its log stands
+    with closing(
+        sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3")
+    ) as other:  # while it is open, its log stands
         other.execute("pragma user_version = 1")
         other.commit()
         results = list(rebuild(Settings(home=tmp_path / "home"), {}, embedder=HashEmbedder()))
@@ -168,7 +198,8 @@ def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: py
     assert [(result.document, result.status) for result in results] == [("Rules.pdf", "added")]
 
 
-# --- what the campaign looks for ----------------------------------------------------------------------------------------------------
+# --- what the campaign looks for
+# ----------------------------------------------------------------------------------------------------
 
 
 def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:
@@ -179,7 +210,10 @@ def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:
     add_now(library, [Upload(files[0].path)])
     library.close()
     contents = look(tmp_path / "home")
-    known = {file.sha256: File(file.path, file.sha256, file.words, contents.texts[1], contents.tables[1]) for file in files}
+    known = {
+        file.sha256: File(file.path, file.sha256, file.words, contents.texts[1], contents.tables[1])
+        for file in files
+    }
     assert faults(tmp_path / "home", contents, known) == []
     return tmp_path / "home", known
 
@@ -214,13 +248,18 @@ def test_each_fault_of_the_copies_is_seen(tmp_path: Path) -> None:
     (home / "documents" / "stray.pdf").write_bytes(b"")
     assert faults(home, look(home), files) == ["stray.pdf belongs to nothing"]
     (home / "documents" / "stray.pdf").unlink()
-    (home / "documents" / f"{digest}.json").write_text(json.dumps({"names": [{"name": "Other.pdf", "removed_at": None}]}))
+    (home / "documents" / f"{digest}.json").write_text(
+        json.dumps({"names": [{"name": "Other.pdf", "removed_at": None}]})
+    )
     assert "Other.pdf" in faults(home, look(home), files)[0]
     (home / "documents" / f"{digest}.pdf").unlink()
     assert f"{digest}.pdf is missing" in faults(home, look(home), files)
     gone = File(tmp_path / "Gone.pdf", "ab", ((1, "zuvelo"),))
     (home / "chroma_db" / "left").write_text("... zuvelo ...")
-    assert any("left still holds a word of Gone.pdf" in line for line in faults(home, look(home), {**files, "ab": gone}))
+    assert any(
+        "left still holds a word of Gone.pdf" in line
+        for line in faults(home, look(home), {**files, "ab": gone})
+    )
 
 
 def test_repeated_work_is_counted() -> None:
@@ -237,11 +276,18 @@ def test_every_step_that_is_logged_is_there() -> None:
     assert all(callable(getattr(owner, method)) for owner, methods in STEPS.values() for method in methods)
 
 
-def test_names_that_are_as_they_should_be_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_are_as_they_should_be_are_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library = opened(tmp_path)
-    add_now(library, [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)), Upload(make_pdf(tmp_path / "Notes.pdf", SECOND))])
+    add_now(
+        library,
+        [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)), Upload(make_pdf(tmp_path / "Notes.pdf", SECOND))],
+    )
     written: list[tuple[str, tuple[KeptName, ...]]] = []
-    monkeypatch.setattr(Copies, "write_names", lambda copies, digest, names: written.append((digest, tuple(names))))
+    monkeypatch.setattr(
+        Copies, "write_names", lambda copies, digest, names: written.append((digest, tuple(names)))
+    )
     library.adding.write_names(library.catalog.hashes())
     assert written == []
     library.remove("Notes.pdf")

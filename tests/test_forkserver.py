@@ -1,4 +1,6 @@
-"""The helper that forks the product's processes for the tests: what it forks is real, and nothing outlives whom it is for."""
+"""The helper that forks the product's processes for the tests: what it forks is real, and nothing outlives
+whom it is for.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from pathlib import Path
 from tests import forkserver
 forkserver.use(Path(sys.argv[1]), int(sys.argv[2]))
 with open(os.devnull, "r+") as nothing:
-    held = forkserver.start(["-m", "http.server", "0"], cwd=Path.cwd(), env=dict(os.environ), stdin=nothing, stdout=nothing, stderr=nothing)
+    held = forkserver.start(["-m", "http.server", "0"], cwd=Path.cwd(), env=dict(os.environ), stdin=nothing,
+    stdout=nothing, stderr=nothing)
 print(held.pid, flush=True)
 sys.stdin.read()
 """
@@ -42,22 +45,43 @@ def is_gone(pid: int, seconds: float = 20.0) -> bool:
 
 def started(module: str, *arguments: str) -> forkserver.Process:
     with open(os.devnull, "r+b") as nothing:
-        return forkserver.start(["-m", module, *arguments], cwd=ROOT, env=dict(os.environ), stdin=nothing, stdout=nothing, stderr=nothing)
+        return forkserver.start(
+            ["-m", module, *arguments],
+            cwd=ROOT,
+            env=dict(os.environ),
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+        )
 
 
 def test_a_forked_command_says_and_ends_as_a_started_one(tmp_path: Path) -> None:
     for arguments in (["list", "--json"], ["frobnicate"], ["ask", ""], ["remove", "\udcff"]):
         command = [sys.executable, "-m", "chatbot", *arguments]
-        alone = subprocess.run(command, cwd=ROOT, env={**os.environ, "FINPOLICY_HOME": str(tmp_path)}, capture_output=True, text=True, check=False)
+        alone = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "FINPOLICY_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         forked = run(tmp_path, *arguments)
-        assert (forked.returncode, forked.stdout, forked.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+        assert (forked.returncode, forked.stdout, forked.stderr) == (
+            alone.returncode,
+            alone.stdout,
+            alone.stderr,
+        )
 
 
 def test_a_forked_process_is_its_own(tmp_path: Path) -> None:
     (tmp_path / "told.py").write_text(
-        "import os, sys\nprint(os.getpid(), os.getcwd(), sys.argv[1:], os.environ['TOLD'], sys.stdin.read())\nsys.exit(7)"
+        "import os, sys\nprint(os.getpid(), os.getcwd(), sys.argv[1:], os.environ['TOLD'], "
+        "sys.stdin.read())\nsys.exit(7)"
     )
-    done = forkserver.run(["-m", "told", "a", "ü"], cwd=tmp_path, env={**os.environ, "TOLD": "so"}, input="hello")
+    done = forkserver.run(
+        ["-m", "told", "a", "ü"], cwd=tmp_path, env={**os.environ, "TOLD": "so"}, input="hello"
+    )
     pid, said = done.stdout.split(" ", 1)
     assert int(pid) not in {os.getpid(), forkserver.preloaded()["pid"]}
     assert (said, done.returncode) == (f"{tmp_path} ['a', 'ü'] so hello\n", 7)
@@ -83,7 +107,9 @@ def test_a_child_that_is_killed_or_too_slow_is_told_and_harms_nobody(tmp_path: P
 def test_what_a_dead_worker_has_left_is_killed(tmp_path: Path) -> None:
     place = forkserver.place()
     command = [sys.executable, "-c", HOLDER, str(place.folder), str(place.owner)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as worker:
         assert worker.stdout
         left = int(worker.stdout.readline())
         assert not is_gone(left, 0.2)
@@ -95,7 +121,11 @@ def test_what_a_dead_worker_has_left_is_killed(tmp_path: Path) -> None:
 def test_it_ends_with_its_owner_and_takes_all_along(tmp_path: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path), str(owner.pid)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER, str(tmp_path), str(owner.pid)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as worker:
         assert worker.stdout
         left = int(worker.stdout.readline())

@@ -1,4 +1,6 @@
-"""The contract of all who read sentences: they find the same ends, amounts and periods in what is hard to read."""
+"""The contract of all who read sentences: they find the same ends, amounts and periods in what is hard to
+read.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ FRAME = "The committee met again. {} The minutes are kept by the board."
 @every
 def test_sentences_end_where_a_reader_ends_them(hard: Hard) -> None:
     framed = FRAME.format(hard.text)
-    assert sentences(framed) == ["The committee met again.", *hard.parts, "The minutes are kept by the board."]
+    assert sentences(framed) == [
+        "The committee met again.",
+        *hard.parts,
+        "The minutes are kept by the board.",
+    ]
     for part in hard.parts:
         start = framed.index(part)
         opened, ended = sentence_around(framed, start + 1, start + 2, reach=400)
@@ -45,7 +51,9 @@ def test_periods_are_read(hard: Hard) -> None:
 @every
 def test_a_quotation_is_of_whole_sentences(hard: Hard) -> None:
     text = FRAME.format(hard.text)
-    found = [passage.text for passage in page_of(hit(1, text)).passages]  # a very short sentence goes with its neighbour
+    found = [
+        passage.text for passage in page_of(hit(1, text)).passages
+    ]  # a very short sentence goes with its neighbour
     assert " ".join(found) == text
     assert all(any(part in one for one in found) for part in hard.parts)
 

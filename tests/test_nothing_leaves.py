@@ -1,4 +1,6 @@
-"""Nothing leaves the machine, and nothing is written but in the product's own folders: seen from outside, since libraries need no Python to do either."""
+"""Nothing leaves the machine, and nothing is written but in the product's own folders: seen from outside,
+since libraries need no Python to do either.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ ADDRESS = re.compile(r"inet_(?:addr\(|pton\(AF_INET6, )\"([^\"]+)\"")
 # A path, and the folder it is told from where it is not whole.
 PLACE = re.compile(r"(?:<([^<>]*)>, |\(|, )\"([^\"]*)\"")
 READING = re.compile(r"open(?:at2?)?\((?!.*O_(?:WRONLY|RDWR|CREAT))")
-MAKING = re.compile(r"(?:open(?:at2?)?|creat|mkdir(?:at)?|rename(?:at2?)?|link(?:at)?|symlink(?:at)?|mknod(?:at)?|truncate)\(")
+MAKING = re.compile(
+    r"(?:open(?:at2?)?|creat|mkdir(?:at)?|rename(?:at2?)?|link(?:at)?|symlink(?:at)?|mknod(?:at)?|truncate)\("
+)
 
 
 @cache
@@ -34,20 +38,36 @@ def hindrance() -> str:
     """Why nobody can watch here; "" where one can."""
     if missing := [name for name in ("strace", "unshare") if not shutil.which(name)]:
         return f"there is no {missing[0]} on PATH (bash .ci/browser.sh, as root on Debian)"
-    done = subprocess.run([*APART, "strace", "-o", os.devnull, "true"], capture_output=True, text=True, check=False)
-    return f"no network of one's own, or no strace, is allowed here: {done.stderr.strip()[-200:]}" if done.returncode else ""
+    done = subprocess.run(
+        [*APART, "strace", "-o", os.devnull, "true"], capture_output=True, text=True, check=False
+    )
+    return (
+        f"no network of one's own, or no strace, is allowed here: {done.stderr.strip()[-200:]}"
+        if done.returncode
+        else ""
+    )
 
 
 pytestmark = pytest.mark.timeout(240)  # a watched process is slower, and there are five
 
 
 def run(what: str, folder: Path) -> None:
-    """See tests/alone.py; settings of ours, and measuring of coverage, which writes files, are none of its."""
+    """See tests/alone.py; settings of ours, and measuring of coverage, which writes files, are none of
+    its.
+    """
     given = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     for name in ("home", "temporary"):
         (folder / name).mkdir()
     command = [*APART, sys.executable, "-m", "tests.alone", what, str(folder)]
-    done = subprocess.run(command, cwd=Path(__file__).parent.parent, env=given, capture_output=True, text=True, check=False, timeout=200)
+    done = subprocess.run(
+        command,
+        cwd=Path(__file__).parent.parent,
+        env=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -57,17 +77,21 @@ def sent_elsewhere(trace: str) -> list[str]:
 
 
 def stays_here(line: str) -> bool:
-    return set(FAMILY.findall(line)) <= FAMILIES and all(ip_address(found).is_loopback for found in ADDRESS.findall(line))
+    return set(FAMILY.findall(line)) <= FAMILIES and all(
+        ip_address(found).is_loopback for found in ADDRESS.findall(line)
+    )
 
 
 def written_elsewhere(trace: str, folder: Path) -> list[str]:
-    """Lines that make a file, or open one to be changed, outside the store, the product's cache and the folder of temporary files; what Python compiles
-    stands beside its source."""
+    """Lines that make a file, or open one to be changed, outside the store, the product's cache and the
+    folder of temporary files; what Python compiles stands beside its source."""
     own = (f"{folder}/store", f"{folder}/home/.cache", f"{folder}/temporary/", "/dev/", "/proc/self/")
     return [
         line
         for line in trace.splitlines()
-        if MAKING.search(line) and not READING.search(line) and not all(p.startswith(own) or "/__pycache__" in p for p in places(line))
+        if MAKING.search(line)
+        and not READING.search(line)
+        and not all(p.startswith(own) or "/__pycache__" in p for p in places(line))
     ]
 
 
@@ -78,7 +102,9 @@ def places(line: str) -> Iterator[str]:
 
 def left(folder: Path) -> set[str]:
     """What stands in the user's home and in the folder of temporary files, but for the product's own."""
-    found = {str(path.relative_to(folder)) for name in ("home", "temporary") for path in (folder / name).rglob("*")}
+    found = {
+        str(path.relative_to(folder)) for name in ("home", "temporary") for path in (folder / name).rglob("*")
+    }
     return {path for path in found if not (f"{path}/").startswith("home/.cache/finpolicy/")} - {"home/.cache"}
 
 
@@ -90,7 +116,9 @@ def after_commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("commands")
     (folder / "documents").mkdir()
     make_pdf(folder / "documents" / "Rules.pdf", RULES)
-    make_scan(folder / "documents" / "Scan.pdf", ["Procurement\nOffers above 40,000 crowns are opened in public."])
+    make_scan(
+        folder / "documents" / "Scan.pdf", ["Procurement\nOffers above 40,000 crowns are opened in public."]
+    )
     run("commands", folder)
     return folder
 
@@ -123,11 +151,32 @@ def test_the_server_with_a_visitor_stays_on_the_machine(after_commands: Path, tm
 @pytest.mark.parametrize(
     ("line", "elsewhere"),
     [
-        ('7 connect(3<socket:[1]>, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("10.0.0.53")}, 16 <unfinished ...>', True),
-        ('7 sendto(3, "x", 1, 0, {sa_family=AF_INET6, sin6_port=htons(9), inet_pton(AF_INET6, "2001:db8::1", &sin6_addr)}, 28) = 1', True),
+        (
+            (
+                "7 connect(3<socket:[1]>, {sa_family=AF_INET, sin_port=htons(53), "
+                'sin_addr=inet_addr("10.0.0.53")}, 16 <unfinished ...>'
+            ),
+            True,
+        ),
+        (
+            (
+                '7 sendto(3, "x", 1, 0, {sa_family=AF_INET6, sin6_port=htons(9), inet_pton(AF_INET6, '
+                '"2001:db8::1", &sin6_addr)}, 28) = 1'
+            ),
+            True,
+        ),
         ("7 connect(3, {sa_family=AF_VSOCK, svm_cid=0x2}, 16) = 0", True),
-        ('7 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0', False),
-        ('7 connect(3, {sa_family=AF_UNIX, sun_path="/var/run/nscd/socket"}, 110) = -1 ENOENT (No such file or directory)', False),
+        (
+            '7 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0',
+            False,
+        ),
+        (
+            (
+                '7 connect(3, {sa_family=AF_UNIX, sun_path="/var/run/nscd/socket"}, 110) = -1 ENOENT (No '
+                "such file or directory)"
+            ),
+            False,
+        ),
         ("7 sendto(3, [{nlmsg_len=20}], 20, 0, {sa_family=AF_NETLINK, nl_pid=0}, 12) = 20", False),
     ],
 )

@@ -1,4 +1,6 @@
-"""Asks the sample documents 34 questions and holds the share of pages found, right answers and refusals above floors."""
+"""Asks the sample documents 34 questions and holds the share of pages found, right answers and refusals
+above floors.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,18 @@ from benchmarks.absent import make_absent
 from benchmarks.answers import Asked, ask_all, other_documents
 from benchmarks.asking import answer_to, opened, page_texts
 from benchmarks.questions import load_questions, only_answerable
-from benchmarks.retrieval import PEER, WHOLE, ablations, hits_within, measure, search_everything, search_nearest_chunks
+from benchmarks.retrieval import (
+    PEER,
+    WHOLE,
+    ablations,
+    hits_within,
+    measure,
+    search_everything,
+    search_nearest_chunks,
+)
 
-# A little below what is measured now, so that a question or two may move: whoever improves something raises its floor to a little below the new figure.
+# A little below what is measured now, so that a question or two may move: whoever improves something raises
+# its floor to a little below the new figure.
 FLOORS = {
     "own document: hit@1": 0.73,  # .808, n = 26
     "own document: hit@3": 0.92,  # .962
@@ -21,7 +32,8 @@ FLOORS = {
     "all documents: hit@1": 0.65,  # .731, n = 26
     "all documents: hit@3": 0.84,  # .923
     "all documents: hit@10": 0.92,  # .962
-    "vectors alone, own document: hit@3": 0.76,  # .808, n = 26; each alone, because here one makes up for the other
+    # .808, n = 26; each alone, because here one makes up for the other
+    "vectors alone, own document: hit@3": 0.76,
     "words alone, own document: hit@3": 0.88,  # .923
     "as asked: right value on a cited gold page": 0.61,  # .692, n = 26
     "as asked: gold page cited": 0.69,  # .769, n = 26
@@ -51,10 +63,14 @@ def evaluation(root: Path, samples: Path, tmp_path_factory: pytest.TempPathFacto
         alone = {name: search for name, search in ablations().items() if name in ALONE}
         ranks = measure(chatbot, questions, {PEER: search_nearest_chunks, WHOLE: search_everything, **alone})
         texts = page_texts(chatbot)
-        absent, others = make_absent(questions.questions, texts), other_documents(questions, texts, most=36, seed=1)
+        absent, others = (
+            make_absent(questions.questions, texts),
+            other_documents(questions, texts, most=36, seed=1),
+        )
         asked = ask_all(chatbot, questions, absent, others)
         asked["as asked"] = [
-            Asked(question, question.names, answer_to(chatbot, question, question.names)) for question in only_answerable(questions.questions)
+            Asked(question, question.names, answer_to(chatbot, question, question.names))
+            for question in only_answerable(questions.questions)
         ]
     return Evaluation({**found(ranks), **right(asked["as asked"]), **refused(asked)}, ranks, asked)
 
@@ -67,14 +83,20 @@ def found(ranks: dict[str, dict[str, dict[str, int]]]) -> dict[str, float]:
     places = {scope: list(by_variant[WHOLE].values()) for scope, by_variant in ranks.items()}
     alone = {name: list(ranks["own document"][name].values()) for name in ALONE}
     return {
-        **{f"{scope}: hit@{k}": hits_within(k, some) / len(some) for scope, some in places.items() for k in (1, 3, 10)},
+        **{
+            f"{scope}: hit@{k}": hits_within(k, some) / len(some)
+            for scope, some in places.items()
+            for k in (1, 3, 10)
+        },
         **{f"{name}, own document: hit@3": hits_within(3, some) / len(some) for name, some in alone.items()},
     }
 
 
 def right(asked: list[Asked]) -> dict[str, float]:
     return {
-        "as asked: right value on a cited gold page": share([one.has_value and one.cites_gold for one in asked]),
+        "as asked: right value on a cited gold page": share(
+            [one.has_value and one.cites_gold for one in asked]
+        ),
         "as asked: gold page cited": share([one.cites_gold for one in asked]),
         "as asked: answered": share([one.answer.answered for one in asked]),
     }
@@ -83,7 +105,10 @@ def right(asked: list[Asked]) -> dict[str, float]:
 def refused(asked: dict[str, list[Asked]]) -> dict[str, float]:
     made = [one for group, some in asked.items() if group.endswith(", made") for one in some]
     groups = {name: asked[name] for name in ("absent, as written", "another document's question")}
-    return {f"{name}: refused": share([not one.answer.answered for one in some]) for name, some in {**groups, "made absent": made}.items()}
+    return {
+        f"{name}: refused": share([not one.answer.answered for one in some])
+        for name, some in {**groups, "made absent": made}.items()
+    }
 
 
 @pytest.mark.parametrize("what", FLOORS)

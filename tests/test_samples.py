@@ -1,4 +1,6 @@
-"""Holds the sample documents to what tests and readers rely on: the same bytes, page numbers, pictures without text, and where answers stand."""
+"""Holds the sample documents to what tests and readers rely on: the same bytes, page numbers, pictures
+without text, and where answers stand.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,28 @@ from pypdf import PdfReader
 from documents.sample_content import SAMPLES, Block, Heading, Scan, Table
 
 ROOT = Path(__file__).resolve().parent.parent
-QUESTIONS = [json.loads(line) for line in (ROOT / "tests" / "sample_questions.jsonl").read_text(encoding="utf-8").splitlines()]
+QUESTIONS = [
+    json.loads(line)
+    for line in (ROOT / "tests" / "sample_questions.jsonl").read_text(encoding="utf-8").splitlines()
+]
 ANSWERABLE = [question for question in QUESTIONS if question["answerable"]]
 
 STATEMENT, BOOK, POLICY_2019, POLICY_2024 = (sample.file for sample in SAMPLES)
 PAGES = {STATEMENT: 14, BOOK: 30, POLICY_2019: 4, POLICY_2024: 5}
-BEFORE_BODY = {STATEMENT: 4, BOOK: 5, POLICY_2019: 0, POLICY_2024: 0}  # pages before the one that is numbered 1
+BEFORE_BODY = {
+    STATEMENT: 4,
+    BOOK: 5,
+    POLICY_2019: 0,
+    POLICY_2024: 0,
+}  # pages before the one that is numbered 1
 SCANNED = (27, 28, 29)  # physical pages of the Budget Book that are pictures
 
 
 @pytest.fixture(scope="session")
 def texts(samples: Path) -> dict[str, list[str]]:
-    """The text layer of every page by document, white space as single spaces, line by line where lines matter."""
+    """The text layer of every page by document, white space as single spaces, line by line where lines
+    matter.
+    """
     return {name: _texts(samples / name) for name in PAGES}
 
 
@@ -78,12 +90,16 @@ def test_page_counts(texts: dict[str, list[str]], name: str) -> None:
     assert len(texts[name]) == PAGES[name]
 
 
-@pytest.mark.parametrize(("name", "front"), [(STATEMENT, ["i", "ii", "iii"]), (BOOK, ["i", "ii", "iii", "iv"]), (POLICY_2019, []), (POLICY_2024, [])])
+@pytest.mark.parametrize(
+    ("name", "front"),
+    [(STATEMENT, ["i", "ii", "iii"]), (BOOK, ["i", "ii", "iii", "iv"]), (POLICY_2019, []), (POLICY_2024, [])],
+)
 def test_printed_numbers(texts: dict[str, list[str]], name: str, front: list[str]) -> None:
     printed = [_printed(text) if text else None for text in texts[name][1 if front else 0 :]]
     expected = front + [str(number + 1) for number in range(PAGES[name] - BEFORE_BODY[name])]
     assert [there for there, _ in zip(printed, expected, strict=True)] == [
-        None if name == BOOK and page in SCANNED else label for page, label in enumerate(expected, start=2 if front else 1)
+        None if name == BOOK and page in SCANNED else label
+        for page, label in enumerate(expected, start=2 if front else 1)
     ]
 
 
@@ -103,7 +119,9 @@ def test_contents_name_the_printed_page(texts: dict[str, list[str]]) -> None:
             found = re.fullmatch(r"(.+?)(?: \.)+ (\w+)", line)
             assert found, line
             title, label = found.groups()
-            if label.isdigit() and (page := int(label) + BEFORE_BODY[name]) not in (SCANNED if name == BOOK else ()):
+            if label.isdigit() and (page := int(label) + BEFORE_BODY[name]) not in (
+                SCANNED if name == BOOK else ()
+            ):
                 assert title.strip() in _flat(texts[name][page - 1]), f"{name}: {line}"
 
 
@@ -144,7 +162,12 @@ def _blocks(name: str) -> Iterator[Block]:
         yield from (inside for page in block.pages for inside in page) if isinstance(block, Scan) else [block]
 
 
-TABLES = {(name, block.caption.partition(":")[0]): block for name in PAGES for block in _blocks(name) if isinstance(block, Table)}
+TABLES = {
+    (name, block.caption.partition(":")[0]): block
+    for name in PAGES
+    for block in _blocks(name)
+    if isinstance(block, Table)
+}
 SUMMED = [key for key, table in TABLES.items() if table.bold == (len(table.rows) - 1,)]
 
 
@@ -176,12 +199,17 @@ def test_the_figures_agree_with_each_other() -> None:
     balance, interest = _row(BOOK, "1", "Overall balance"), _row(BOOK, "1", "Interest on public debt")
     revenue, expenditure = _row(BOOK, "1", "Total revenue"), _row(BOOK, "1", "Total expenditure")
     assert [taken - spent for taken, spent in zip(revenue, expenditure, strict=True)] == balance
-    assert [spent + paid for spent, paid in zip(_row(BOOK, "1", "Primary expenditure"), interest, strict=True)] == expenditure
+    assert [
+        spent + paid for spent, paid in zip(_row(BOOK, "1", "Primary expenditure"), interest, strict=True)
+    ] == expenditure
     for number in ("4", "5"):
         assert _row(BOOK, number, "Total expenditure")[:3] == expenditure
     assert all(goods > 0 for goods in _row(BOOK, "5", "Goods and services"))
     assert _row(STATEMENT, "3", "Overall balance", last=True)[:3] == balance
-    assert _row(STATEMENT, "3", "Public debt, end of year", last=True)[1] == _row(STATEMENT, "6", "Total public debt")[0]
+    assert (
+        _row(STATEMENT, "3", "Public debt, end of year", last=True)[1]
+        == _row(STATEMENT, "6", "Total public debt")[0]
+    )
     assert _row(BOOK, "16", "Total interest")[0] == interest[2]
     assert _row(STATEMENT, "8", "All instruments")[-1] == _row(BOOK, "16", "Total principal")[0] - balance[2]
 
@@ -200,8 +228,16 @@ def test_the_figures_are_those_that_the_rules_need() -> None:
 
 
 def test_each_ministry_has_its_page_with_the_same_figures() -> None:
-    pages = [block.text.partition(" ")[2] for block in _blocks(BOOK) if isinstance(block, Heading) and block.text.startswith("5.")]
-    assert pages == [row[0] for row in TABLES[BOOK, "Table 4"].rows[:9]] == [row[0] for row in TABLES[BOOK, "Table 18"].rows[:9]]
+    pages = [
+        block.text.partition(" ")[2]
+        for block in _blocks(BOOK)
+        if isinstance(block, Heading) and block.text.startswith("5.")
+    ]
+    assert (
+        pages
+        == [row[0] for row in TABLES[BOOK, "Table 4"].rows[:9]]
+        == [row[0] for row in TABLES[BOOK, "Table 18"].rows[:9]]
+    )
     for number, ministry in enumerate(pages, start=6):
         assert TABLES[BOOK, f"Table {number}"].caption.startswith(f"Table {number}: {ministry}")
         assert _row(BOOK, str(number), "Total") == _row(BOOK, "4", ministry)[:3]
@@ -214,12 +250,39 @@ def test_questions_are_whole() -> None:
     assert len({question["id"] for question in QUESTIONS}) == 34
     assert len(ANSWERABLE) == 26
     assert {question["document"] for question in ANSWERABLE} == set(PAGES)
-    kinds = {"figure", "rule", "list", "definition", "table", "follow-up", "yes-no", "absent", "scanned", "superseded"}
+    kinds = {
+        "figure",
+        "rule",
+        "list",
+        "definition",
+        "table",
+        "follow-up",
+        "yes-no",
+        "absent",
+        "scanned",
+        "superseded",
+    }
     assert {question["kind"] for question in QUESTIONS} == kinds
     for question in QUESTIONS:
-        assert list(question) == ["id", "question", "documents", "history", "answerable", "values", "pages", "document", "kind", "note"]
+        assert list(question) == [
+            "id",
+            "question",
+            "documents",
+            "history",
+            "answerable",
+            "values",
+            "pages",
+            "document",
+            "kind",
+            "note",
+        ]
         assert set(question["documents"] or PAGES) <= set(PAGES)
-        assert question["answerable"] == (question["kind"] != "absent") == bool(question["values"]) == bool(question["pages"])
+        assert (
+            question["answerable"]
+            == (question["kind"] != "absent")
+            == bool(question["values"])
+            == bool(question["pages"])
+        )
         assert (question["kind"] == "follow-up") == bool(question["history"])
         assert all(exchange.keys() == {"user", "assistant"} for exchange in question["history"])
 
@@ -233,10 +296,14 @@ def test_the_answer_stands_on_its_page(texts: dict[str, list[str]], question: di
             assert page in SCANNED
             continue
         text = _flat(texts[name][page - 1])
-        assert any(value in text for value in question["values"]), f"none of {question['values']} on page {page} of {name}"
+        assert any(value in text for value in question["values"]), (
+            f"none of {question['values']} on page {page} of {name}"
+        )
 
 
-@pytest.mark.parametrize("question", [q for q in ANSWERABLE if q["kind"] == "scanned"], ids=lambda question: question["id"])
+@pytest.mark.parametrize(
+    "question", [q for q in ANSWERABLE if q["kind"] == "scanned"], ids=lambda question: question["id"]
+)
 def test_the_answer_was_printed_on_the_scanned_page(question: dict[str, Any]) -> None:
     (pictures,) = (block for block in SAMPLES[1].body if isinstance(block, Scan))
     page = pictures.pages[question["pages"][0] - SCANNED[0]]

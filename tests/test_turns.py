@@ -1,4 +1,6 @@
-"""Turns among the workers of a run: what waits has an end, and a worker that dies ends the run red instead of keeping the others."""
+"""Turns among the workers of a run: what waits has an end, and a worker that dies ends the run red instead
+of keeping the others.
+"""
 
 from __future__ import annotations
 
@@ -44,28 +46,67 @@ def test_other_alone(): pass
 def test_a_worker_that_dies_ends_the_run_red_and_all_others_are_passed(tmp_path: Path) -> None:
     (tmp_path / "test_dying.py").write_text(DYING)
     (tmp_path / "test_other.py").write_text(OTHER)
-    options = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-p", "tests.conftest", "-p", "no:cacheprovider", "--color=no"]
-    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), f"--rootdir={tmp_path}", *options, str(tmp_path)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    options = [
+        "-n",
+        "2",
+        "--dist",
+        "loadfile",
+        "--no-loadscope-reorder",
+        "-p",
+        "tests.conftest",
+        "-p",
+        "no:cacheprovider",
+        "--color=no",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-c",
+        str(ROOT / "pyproject.toml"),
+        f"--rootdir={tmp_path}",
+        *options,
+        str(tmp_path),
+    ]
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))
+    }
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "3 failed, 8 passed" in done.stdout.splitlines()[-1]
     assert sum("crashed while running" in line for line in done.stdout.splitlines()) >= 3
 
 
 def test_who_waits_too_long_says_so(tmp_path: Path) -> None:
-    with turn(tmp_path, alone=True), pytest.raises(TurnError, match="for too long"), turn(tmp_path, alone=False, patience=0.1):
+    with (
+        turn(tmp_path, alone=True),
+        pytest.raises(TurnError, match="for too long"),
+        turn(tmp_path, alone=False, patience=0.1),
+    ):
         pytest.fail("two at once")
-    with turn(tmp_path, alone=False), pytest.raises(TurnError, match="room"), turn(tmp_path, alone=True, patience=0.1):
+    with (
+        turn(tmp_path, alone=False),
+        pytest.raises(TurnError, match="room"),
+        turn(tmp_path, alone=True, patience=0.1),
+    ):
         pytest.fail("alone with another")
     with turn(tmp_path, alone=True, patience=0.1):
         pass
 
 
 def test_the_turn_of_who_dies_ends(tmp_path: Path) -> None:
-    code = "import os, sys\nfrom pathlib import Path\nfrom tests.turns import turn\nwith turn(Path(sys.argv[1]), alone=True): os._exit(3)"
+    code = (
+        "import os, sys\nfrom pathlib import Path\nfrom tests.turns import turn\nwith "
+        "turn(Path(sys.argv[1]), alone=True): os._exit(3)"
+    )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False).returncode == 3
-    with turn(tmp_path, alone=True, patience=0.1), pytest.raises(TurnError), turn(tmp_path, alone=False, patience=0.1):
+    with (
+        turn(tmp_path, alone=True, patience=0.1),
+        pytest.raises(TurnError),
+        turn(tmp_path, alone=False, patience=0.1),
+    ):
         pytest.fail("two at once")
 
 

@@ -1,4 +1,6 @@
-"""Files sent to a real server without a browser: from whom they are taken, how many bytes, and how long they stay in its memory."""
+"""Files sent to a real server without a browser: from whom they are taken, how many bytes, and how long
+they stay in its memory.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-pytest.importorskip("playwright.sync_api", reason="playwright is not installed")  # tests.browser, which starts servers, needs it
+pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed"
+)  # tests.browser, which starts servers, needs it
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -31,15 +35,21 @@ NUMBERS = count()
 
 
 class Tab:
-    """An open page as the server sees it: a socket, a session and cookies. person: who is signed in, "" for nobody."""
+    """An open page as the server sees it: a socket, a session and cookies. person: who is signed in, ""
+    for nobody.
+    """
 
     def __init__(self, server: Server, person: str = "") -> None:
         self.server = server
         with urllib.request.urlopen(f"{server.url}/_stcore/health") as answer:
             self.xsrf = next(
-                value.split(";")[0].partition("=")[2] for value in answer.headers.get_all("set-cookie") if value.startswith("_streamlit_xsrf")
+                value.split(";")[0].partition("=")[2]
+                for value in answer.headers.get_all("set-cookie")
+                if value.startswith("_streamlit_xsrf")
             )
-        self.cookies = f"_streamlit_xsrf={self.xsrf}" + (f"; _streamlit_user={cookie(server, person)}" if person else "")
+        self.cookies = f"_streamlit_xsrf={self.xsrf}" + (
+            f"; _streamlit_user={cookie(server, person)}" if person else ""
+        )
         self.socket = self.connect()
         run = BackMsg()
         run.rerun_script.query_string = ""
@@ -55,27 +65,57 @@ class Tab:
         """Open the page's socket; of a session that lost its own, where one is given."""
         protocols = [Subprotocol(text) for text in ("streamlit", self.xsrf, session) if text]
         address, origin = self.server.url.replace("http", "ws"), Origin(self.server.url)
-        return connect(f"{address}/_stcore/stream", subprotocols=protocols, origin=origin, additional_headers={"Cookie": self.cookies}, legacy=True)
+        return connect(
+            f"{address}/_stcore/stream",
+            subprotocols=protocols,
+            origin=origin,
+            additional_headers={"Cookie": self.cookies},
+            legacy=True,
+        )
 
     def send(self, size: int, *, session: str = "", chunked: bool = False) -> tuple[int, str]:
         """Send a file of so many bytes. Returns the status and what the server said."""
         head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.pdf"\r\n\r\n'
         body = [head, *[bytes(min(MIB, size - at)) for at in range(0, size, MIB)], b"\r\n--x--\r\n"]
-        headers = {"Content-Type": "multipart/form-data; boundary=x", "Cookie": self.cookies, "X-Xsrftoken": self.xsrf}
+        headers = {
+            "Content-Type": "multipart/form-data; boundary=x",
+            "Cookie": self.cookies,
+            "X-Xsrftoken": self.xsrf,
+        }
         if not chunked:
             headers["Content-Length"] = str(sum(map(len, body)))
-        return ask(self.server, f"/_stcore/upload_file/{session or self.session}/{next(NUMBERS)}", "PUT", headers, body)
+        return ask(
+            self.server,
+            f"/_stcore/upload_file/{session or self.session}/{next(NUMBERS)}",
+            "PUT",
+            headers,
+            body,
+        )
 
     def lose(self) -> None:
         """Lose the connection, as on a train."""
         self.socket.socket.shutdown(socket.SHUT_RDWR)
 
 
-def ask(server: Server, path: str, method: str = "GET", headers: dict[str, str] | None = None, body: list[bytes] | None = None) -> tuple[int, str]:
-    """A request; returns the status and the answer. What is refused early may be told while its body is still being sent."""
+def ask(
+    server: Server,
+    path: str,
+    method: str = "GET",
+    headers: dict[str, str] | None = None,
+    body: list[bytes] | None = None,
+) -> tuple[int, str]:
+    """A request; returns the status and the answer. What is refused early may be told while its body is
+    still being sent.
+    """
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        connection.request(method, path, iter(body) if body else None, headers or {}, encode_chunked="Content-Length" not in (headers or {}))
+        connection.request(
+            method,
+            path,
+            iter(body) if body else None,
+            headers or {},
+            encode_chunked="Content-Length" not in (headers or {}),
+        )
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
@@ -114,7 +154,9 @@ def started(folder: Path, settings: dict[str, str], port: int = 0) -> Iterator[S
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One that nobody signs in to, and that takes few bytes; it gives up a session that lost its connection after a second."""
+    """One that nobody signs in to, and that takes few bytes; it gives up a session that lost its
+    connection after a second.
+    """
     settings = {
         "FINPOLICY_SESSION_UPLOADS_MB": "100",
         "FINPOLICY_SERVER_UPLOADS_MB": "150",
@@ -131,7 +173,10 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     secrets = folder / "secrets.toml"
-    secrets.write_text(f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\ncookie_secret = "{SECRET}"\n', encoding="utf-8")
+    secrets.write_text(
+        f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\ncookie_secret = "{SECRET}"\n',
+        encoding="utf-8",
+    )
     yield from started(folder, {"STREAMLIT_SECRETS_FILES": str(secrets)}, port)
 
 
@@ -149,10 +194,19 @@ def test_who_is_not_signed_in_sends_nothing(closed: Server) -> None:
 
 def test_before_sign_in_the_server_tells_nothing_of_itself(closed: Server) -> None:
     signed_in = {"Cookie": f"_streamlit_user={cookie(closed, 'Ann')}"}
-    inside = ("/_stcore/metrics", "/_stcore/script-health-check", "/_stcore/agent/openapi.json", "/original/1-x/a.pdf", "/image/x.png", "/download/x")
+    inside = (
+        "/_stcore/metrics",
+        "/_stcore/script-health-check",
+        "/_stcore/agent/openapi.json",
+        "/original/1-x/a.pdf",
+        "/image/x.png",
+        "/download/x",
+    )
     for path in inside:
         assert ask(closed, path)[0] == 403
-        assert ask(closed, path, headers={"Cookie": f"_streamlit_user={cookie(closed, 'Ann')[:-2]}xx"})[0] == 403
+        assert (
+            ask(closed, path, headers={"Cookie": f"_streamlit_user={cookie(closed, 'Ann')[:-2]}xx"})[0] == 403
+        )
         assert ask(closed, path, headers=signed_in)[0] in {200, 404}
     assert ask(closed, "/stop/1-x", "POST")[0] == 403
     for path in ("/", "/_stcore/health", "/_stcore/host-config", "/ready", "/documents"):

@@ -1,4 +1,6 @@
-"""How the time of a function grows with what it is given, in this process's own time, which the load of the machine hardly changes; knows no test."""
+"""How the time of a function grows with what it is given, in this process's own time, which the load of
+the machine hardly changes; knows no test.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ LEAST_SECONDS = 0.002
 
 
 def growth(act: Callable[[int], object], *, small: int, large: int, tries: int = 3) -> float:
-    """How many times as long an item takes among `large` as among `small`: about 1 where time grows with the size, and large / small where with its square.
+    """How many times as long an item takes among `large` as among `small`: about 1 where time grows with the
+    size, and large / small where with its square.
 
-    The least of so many tries; one that is far from the square ends them. Measuring coverage changes both alike.
+    The least of so many tries; one that is far from the square ends them. Measuring coverage changes both
+    alike.
     """
     act(small)
     found = float("inf")

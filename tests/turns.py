@@ -1,4 +1,6 @@
-"""Whose turn it is among the workers of one test run: many run tests at a time, what measures time or memory runs alone; knows no test."""
+"""Whose turn it is among the workers of one test run: many run tests at a time, what measures time or
+memory runs alone; knows no test.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class TurnError(Exception):
 
 
 def note_alone(folder: Path, tests: Iterable[str]) -> None:
-    """Tell who deals out the tests which of them run alone; every worker notes the same. folder: the run's own."""
+    """Tell who deals out the tests which of them run alone; every worker notes the same. folder: the run's
+    own.
+    """
     path = folder / f"alone-{os.getpid()}"
     path.write_text("\n".join(tests), "utf-8")
     path.replace(folder / "alone")
@@ -37,10 +41,11 @@ def noted_alone(folder: Path) -> frozenset[str]:
 
 @contextmanager
 def turn(folder: Path, *, alone: bool, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
-    """Wait until it is this worker's turn; with `alone` no other has one until this one ends. folder: the run's own, of all its workers. Raises TurnError
-    after `patience` seconds.
+    """Wait until it is this worker's turn; with `alone` no other has one until this one ends. folder: the
+    run's own, of all its workers. Raises TurnError after `patience` seconds.
 
-    The kernel ends the turn of a worker that dies. A process that it has forked may still hold its lock, which is why nobody waits for ever.
+    The kernel ends the turn of a worker that dies. A process that it has forked may still hold its lock,
+    which is why nobody waits for ever.
     """
     end = time.monotonic() + patience
     with (folder / "door").open("w") as door, (folder / "room").open("w") as room:
@@ -63,7 +68,10 @@ def _lock(file: IO[str], kind: int, end: float) -> None:
             fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > end:
-                raise TurnError(f"Another worker has kept {file.name} for too long: has one died and left a process behind?") from None
+                raise TurnError(
+                    f"Another worker has kept {file.name} for too long: has one died and left a process "
+                    f"behind?"
+                ) from None
             time.sleep(PAUSE_SECONDS)
         else:
             return

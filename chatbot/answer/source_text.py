@@ -1,4 +1,6 @@
-"""A page as a chat model is to read it: rows of tables under their heads, loose words in lines; cuts nothing to a size and cites nothing."""
+"""A page as a chat model is to read it: rows of tables under their heads, loose words in lines; cuts
+nothing to a size and cites nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ _LOOSE = re.compile(r"(?:^\S{1,30}\n){3,}", re.MULTILINE)
 
 
 def source_text(hit: Hit, *, since: int = 0) -> str:
-    """The page from an offset on. A row of a table is its label and cells between bars, "Health | 300 | 345", an empty cell too; what the table is, its unit
-    and its columns, stands above its first row. No citation can be read in it."""
+    """The page from an offset on. A row of a table is its label and cells between bars, "Health | 300 | 345",
+    an empty cell too; what the table is, its unit and its columns, stands above its first row. No citation
+    can be read in it."""
     text, position, pieces = hit.page_text, since, list[str]()
     for start, end, shown in _rows(hit):
         if start >= position:
@@ -29,11 +32,16 @@ def source_text(hit: Hit, *, since: int = 0) -> str:
 
 
 def _rows(hit: Hit) -> Iterator[tuple[int, int, str]]:
-    """(start, end, what is shown) of each row that can be shown so without losing a word, in the order of the page."""
+    """(start, end, what is shown) of each row that can be shown so without losing a word, in the order of
+    the page.
+    """
     found = []
     for table in hit.tables:
         rows = [row for row in table.rows if _is_whole(row, hit.page_text)]
-        found += [(row.start, row.end, (f"{_head(table)}\n" if at == 0 else "") + _row_text(row)) for at, row in enumerate(rows)]
+        found += [
+            (row.start, row.end, (f"{_head(table)}\n" if at == 0 else "") + _row_text(row))
+            for at, row in enumerate(rows)
+        ]
     return iter(sorted(found))
 
 

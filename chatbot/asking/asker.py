@@ -1,4 +1,6 @@
-"""The way of one question from its words to its complete answer, event by event; knows the order of the steps and takes none of them itself."""
+"""The way of one question from its words to its complete answer, event by event; knows the order of the
+steps and takes none of them itself.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,15 @@ __all__ = ["Asker"]
 # From so many seconds to its first word on, a model is asked for answers alone.
 SLOW_SECONDS = 20.0
 NOT_ASKED = "For ten minutes it is asked for answers alone."
-# Of a chat model's context for each page that it is given: most take half of that, and notes and exchanges come beside them.
+# Of a chat model's context for each page that it is given: most take half of that, and notes and exchanges
+# come beside them.
 TOKENS_PER_PAGE = 1_600
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Joins what answers a question. context_tokens: of the prompt; pages: that a chat model is given, 0 for as many as have room there. Safe from several
-    threads."""
+    """Joins what answers a question. context_tokens: of the prompt; pages: that a chat model is given, 0 for
+    as many as have room there. Safe from several threads."""
 
     library: Library
     finder: Finder
@@ -58,16 +61,22 @@ class Asker:
     pages: int = 0
 
     def events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
-        """Stages, tokens and notices as they come, and the Answer last, without `notices` and `timings`. The first comes once it is sure that the
-        question can be asked. Raises QuestionError, NotFoundError."""
+        """Stages, tokens and notices as they come, and the Answer last, without `notices` and `timings`. The
+        first comes once it is sure that the question can be asked. Raises QuestionError, NotFoundError."""
         started = time.perf_counter()
         question = checked(ask.question)
-        index = index_fingerprint(self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names))
-        exchanges = self.lending.exchanges(ask)  # before the first event, with which the question becomes one of them
+        index = index_fingerprint(
+            self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names)
+        )
+        exchanges = self.lending.exchanges(
+            ask
+        )  # before the first event, with which the question becomes one of them
         intent, before_it = self._intent(question, ask)
         yield Stage("searching")
         model = self.models.answering(ask.owner)
-        if intent and (told := self.talking.answer(intent, ask, question, before_it, by_model=model is not None)):
+        if intent and (
+            told := self.talking.answer(intent, ask, question, before_it, by_model=model is not None)
+        ):
             yield from self._told_at_once(told, ask, index, started)
             return
         if (advice := self.lending.advice(ask)) is not None:
@@ -78,17 +87,35 @@ class Asker:
         understanding = understand(query if again else self.finder.spelled(question, ask.names), query)
         understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
-        wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", self.models.settings_of(ask.owner).pages, understanding)
+        wanted = Query(
+            query,
+            vector,
+            ask.names,
+            "keyword" if vector is None else "hybrid",
+            self.models.settings_of(ask.owner).pages,
+            understanding,
+        )
         before = self.lending.before(ask, query, vector)
         yield from before.notices
         rated, reranker = self.lending.rated(ask, query, vector), self.models.reranking(ask.owner)
         judged = partial(
-            self.answering.judged, understanding=understanding, vector=vector, names=ask.names, avoid=rated.avoid, hasty=model is not None
+            self.answering.judged,
+            understanding=understanding,
+            vector=vector,
+            names=ask.names,
+            avoid=rated.avoid,
+            hasty=model is not None,
         )
         unread = set[int]()
         # What was rated is kept to: remembered as it was, or set aside.
-        if model is None and not (rated.case or rated.avoid) and (found := (yield from self._of_several(question, wanted, unread, stop))):
-            yield from self._told_at_once(replace(found, notes=before.notes, compression=before.compression), ask, index, started)
+        if (
+            model is None
+            and not (rated.case or rated.avoid)
+            and (found := (yield from self._of_several(question, wanted, unread, stop)))
+        ):
+            yield from self._told_at_once(
+                replace(found, notes=before.notes, compression=before.compression), ask, index, started
+            )
             return
         while True:
             unrated = self.finder.pages(wanted)
@@ -96,7 +123,16 @@ class Asker:
             if (yield from self._completing([*unrated, *hits], unread, stop)):
                 continue
             hits = [hit for hit in hits if hit.version not in unread]
-            request = Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.context_tokens, before.earlier)
+            request = Request(
+                question,
+                query,
+                hits,
+                before.exchanges,
+                before.notes,
+                secrets.token_hex(3),
+                self.context_tokens,
+                before.earlier,
+            )
             prompt = build_prompt(request)
             try:
                 remembered = self._remembered(rated, prompt)
@@ -112,7 +148,8 @@ class Asker:
                     raise  # a page was not erased meanwhile: what is there now would not answer either
         if coming := pending_content(self.library, ask.names, unread):
             yield coming
-        # Whoever asks for a whole document is given its pages: that no sentence of them is like the question says nothing.
+        # Whoever asks for a whole document is given its pages: that no sentence of them is like the question
+        # says nothing.
         reason = None if intent and intent.kind in WHOLE else asked.reason
         asked = replace(asked, in_part=bool(coming or unread), around=again is not None, reason=reason)
         if again and model is None:
@@ -135,16 +172,29 @@ class Asker:
         )
 
     def _intent(self, question: str, ask: Ask) -> tuple[Intent | None, list[Exchange]]:
-        """What a message asks of the chatbot or of a whole document, with what was said before; to explain a summary is to give it again."""
+        """What a message asks of the chatbot or of a whole document, with what was said before; to explain
+        a summary is to give it again.
+        """
         intent = self.talking.intent(question, ask.names)
         before = self.talking.before(ask) if intent else []
-        whole = self.talking.intent(before[-1].user, ask.names) if intent and intent.kind == EXPLAIN and before else None
+        whole = (
+            self.talking.intent(before[-1].user, ask.names)
+            if intent and intent.kind == EXPLAIN and before
+            else None
+        )
         return whole if whole and whole.kind in WHOLE else intent, before
 
     def _query(
-        self, question: str, ask: Ask, exchanges: tuple[Exchange, ...], again: Exchange | None, stop: Callable[[], bool]
+        self,
+        question: str,
+        ask: Ask,
+        exchanges: tuple[Exchange, ...],
+        again: Exchange | None,
+        stop: Callable[[], bool],
     ) -> Generator[Event, None, str]:
-        """What is searched: the question as it stands alone, or that of an exchange which is to be explained again, without slips of the keyboard."""
+        """What is searched: the question as it stands alone, or that of an exchange which is to be
+        explained again, without slips of the keyboard.
+        """
         if again:
             query = self.lending.searched(again, ask)
         else:
@@ -152,8 +202,12 @@ class Asker:
             query = yield from self._completed(meant, lent or exchanges, ask.owner, stop)
         return self.finder.spelled(query, ask.names)
 
-    def _of_several(self, question: str, wanted: Query, unread: set[int], stop: Callable[[], bool]) -> Generator[Event, None, Answer | None]:
-        """What each of several documents says that a question names; None where it names one, or only one of them answers."""
+    def _of_several(
+        self, question: str, wanted: Query, unread: set[int], stop: Callable[[], bool]
+    ) -> Generator[Event, None, Answer | None]:
+        """What each of several documents says that a question names; None where it names one, or only one
+        of them answers.
+        """
         sides = self.finder.groups(wanted)
         if len(sides) < 2:
             return None
@@ -178,22 +232,38 @@ class Asker:
         yield Token(answer.text)
         seconds = round(time.perf_counter() - started, 3)
         yield replace(
-            answer, conversation=ask.conversation, names=ask.names, index=index, seconds=seconds, fingerprint=self.library.embedder.fingerprint
+            answer,
+            conversation=ask.conversation,
+            names=ask.names,
+            index=index,
+            seconds=seconds,
+            fingerprint=self.library.embedder.fingerprint,
         )
 
-    def _reordered(self, query: Query, hits: Sequence[Hit], reranker: LLM, owner: str, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+    def _reordered(
+        self, query: Query, hits: Sequence[Hit], reranker: LLM, owner: str, stop: Callable[[], bool]
+    ) -> Generator[Event, None, list[Hit]]:
         """As many pages as these, none that lacks its tables, in the order of a chat model."""
         ranked = self.finder.reordered(query, hits, reranker, stop)
         yield from self._told(ranked, owner)
         lacking = without_tables(self.library, ranked.hits)
         return [hit for hit in ranked.hits if hit in hits or hit.version not in lacking]
 
-    def _prompted(self, owner: str, query: Query, request: Request, asked: PromptedQuestion) -> tuple[PromptedQuestion, list[Hit]]:
+    def _prompted(
+        self, owner: str, query: Query, request: Request, asked: PromptedQuestion
+    ) -> tuple[PromptedQuestion, list[Hit]]:
         """The question with what its owner's chat model is sent, and the pages in that."""
-        told = replace(request, doubt=self.answering.doubt(asked), worked_out=asked.computed, today=time.strftime("%Y-%m-%d"))
+        told = replace(
+            request,
+            doubt=self.answering.doubt(asked),
+            worked_out=asked.computed,
+            today=time.strftime("%Y-%m-%d"),
+        )
 
         def sent(tokens: int) -> Prompt:
-            return build_prompt(replace(told, hits=self._for_model(query, request.hits, tokens), max_tokens=tokens))
+            return build_prompt(
+                replace(told, hits=self._for_model(query, request.hits, tokens), max_tokens=tokens)
+            )
 
         room = self.models.prompt_tokens(owner)
         prompt = sent(room)
@@ -206,9 +276,15 @@ class Asker:
         return made, list(prompt.sources.values())
 
     def _told(self, outcome: Reranked | Rewritten, owner: str) -> Iterator[Notice]:
-        """What is said of a call beside the answer; of one that took too long, that there is none for a while."""
+        """What is said of a call beside the answer; of one that took too long, that there is none for a
+        while.
+        """
         if notice := outcome.notice:
-            yield Notice(f"{notice.text} {NOT_ASKED}", notice.hint) if outcome.late and self.models.found_slow(owner) else notice
+            yield (
+                Notice(f"{notice.text} {NOT_ASKED}", notice.hint)
+                if outcome.late and self.models.found_slow(owner)
+                else notice
+            )
 
     def _waited(self, owner: str, seconds: float) -> Sequence[Notice]:
         """What follows from the seconds to the first word of an answer."""
@@ -217,20 +293,32 @@ class Asker:
         return (Notice(f"The chat model took {seconds:.0f} s to its first word. {NOT_ASKED}"),)
 
     def _for_model(self, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
-        """The pages that a chat model is given, those first that answer without one: as many as its context has room for, none that lacks its tables."""
+        """The pages that a chat model is given, those first that answer without one: as many as its
+        context has room for, none that lacks its tables.
+        """
         more = self.finder.beside(query, hits, self.pages or max(query.k, tokens // TOKENS_PER_PAGE))
         lacking = without_tables(self.library, more)
         return [hit for hit in more if hit in hits or hit.version not in lacking]
 
-    def _completing(self, hits: Sequence[Hit], unread: set[int], stop: Callable[[], bool]) -> Generator[Event, None, bool]:
-        """Whether tables were read that these pages lacked, so that the search is to be made again. unread: gets the versions whose tables could not be."""
-        lacking = {version: name for version, name in without_tables(self.library, hits).items() if version not in unread}
+    def _completing(
+        self, hits: Sequence[Hit], unread: set[int], stop: Callable[[], bool]
+    ) -> Generator[Event, None, bool]:
+        """Whether tables were read that these pages lacked, so that the search is to be made again.
+        unread: gets the versions whose tables could not be.
+        """
+        lacking = {
+            version: name
+            for version, name in without_tables(self.library, hits).items()
+            if version not in unread
+        }
         for version, name in lacking.items():
             if not (yield from complete_tables(self.library, version, name, stop)):
                 unread.add(version)
         return bool(lacking.keys() - unread)
 
-    def _completed(self, question: str, exchanges: tuple[Exchange, ...], owner: str, stop: Callable[[], bool]) -> Generator[Event, None, str]:
+    def _completed(
+        self, question: str, exchanges: tuple[Exchange, ...], owner: str, stop: Callable[[], bool]
+    ) -> Generator[Event, None, str]:
         """The query that is searched: of a follow-up in the chat model's words where that is switched on."""
         model = self.models.rewriting(owner) if exchanges else None
         if model is None:

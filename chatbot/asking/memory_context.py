@@ -1,4 +1,6 @@
-"""What its owner's memories lend to one question: exchanges, notes, ratings, and the answer where it is advice to be noted; searches no page."""
+"""What its owner's memories lend to one question: exchanges, notes, ratings, and the answer where it is
+advice to be noted; searches no page.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,21 @@ __all__ = ["MemoryContext"]
 class MemoryContext:
     """The memories as a question needs them. Safe from several threads."""
 
-    def __init__(self, library: Library, memory: MemoryService, cases: Cases, situations: Situations, models: ChatModels) -> None:
-        self._library, self._memory, self._cases, self._situations, self._models = library, memory, cases, situations, models
+    def __init__(
+        self,
+        library: Library,
+        memory: MemoryService,
+        cases: Cases,
+        situations: Situations,
+        models: ChatModels,
+    ) -> None:
+        self._library, self._memory, self._cases, self._situations, self._models = (
+            library,
+            memory,
+            cases,
+            situations,
+            models,
+        )
 
     def exchanges(self, ask: Ask) -> tuple[Exchange, ...]:
         """The exchanges that a question may lean on."""
@@ -51,7 +66,11 @@ class MemoryContext:
 
     def cited(self, ask: Ask) -> frozenset[str]:
         """The documents that the last answer of the conversation cites."""
-        return self._memory.cited(ask.conversation, ask.owner) if ask.conversation and ask.history is None else frozenset()
+        return (
+            self._memory.cited(ask.conversation, ask.owner)
+            if ask.conversation and ask.history is None
+            else frozenset()
+        )
 
     def searched(self, exchange: Exchange, ask: Ask) -> str:
         """What was searched for an exchange of the conversation: its question as it stands alone."""
@@ -61,39 +80,84 @@ class MemoryContext:
         return standalone_query(exchange.user, said[: said.index(exchange)])
 
     def gone_back(self, question: str, ask: Ask) -> tuple[str, tuple[Exchange, ...]]:
-        """(what is asked, the exchange it goes back to); the question itself and () where it goes back to none."""
-        return self._memory.gone_back(question, ask.conversation, ask.owner) if ask.conversation and ask.history is None else (question, ())
+        """(what is asked, the exchange it goes back to); the question itself and () where it goes back to
+        none.
+        """
+        return (
+            self._memory.gone_back(question, ask.conversation, ask.owner)
+            if ask.conversation and ask.history is None
+            else (question, ())
+        )
 
     def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
         """What the prompt is given of what was said before."""
         if ask.history is not None:
             return Before(self._memory.fitted(ask.history, query, self._models.settings_of(ask.owner)))
-        return self._memory.before(Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())) if ask.conversation else Before()
+        return (
+            self._memory.before(Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time()))
+            if ask.conversation
+            else Before()
+        )
 
     def rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> FeedbackRerank:
-        """What its owner's ratings say of a question; nothing where cases are switched off, or cannot be read."""
-        if vector is None or ask.conversation is None or not self._memory.is_on(ask.conversation, ask.owner, CaseLayer.name):
+        """What its owner's ratings say of a question; nothing where cases are switched off, or cannot be
+        read.
+        """
+        if (
+            vector is None
+            or ask.conversation is None
+            or not self._memory.is_on(ask.conversation, ask.owner, CaseLayer.name)
+        ):
             return FeedbackRerank()
         try:
-            same = self._cases.of_question(ask.owner, query, vector, ask.names) if self._models.answering(ask.owner) is None else None
-            weights = {(one.document_id, one.page): one for one in self._cases.weighed_pages(ask.owner, vector)}
+            same = (
+                self._cases.of_question(ask.owner, query, vector, ask.names)
+                if self._models.answering(ask.owner) is None
+                else None
+            )
+            weights = {
+                (one.document_id, one.page): one for one in self._cases.weighed_pages(ask.owner, vector)
+            }
         except ProjectError:  # the layer tells of it
             return FeedbackRerank()
         older = partial(is_older, listed(self._library) if weights else {})
         case, bad = (same.case if same else None), same is not None and not same.case.reward
-        return FeedbackRerank(weights, self._library.catalog.digest_of, None if bad else case, older, avoid=case.plan if case and bad else "")
+        return FeedbackRerank(
+            weights,
+            self._library.catalog.digest_of,
+            None if bad else case,
+            older,
+            avoid=case.plan if case and bad else "",
+        )
 
     def advice(self, ask: Ask) -> Iterator[Event] | None:
-        """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and where situations are switched off."""
+        """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and
+        where situations are switched off.
+        """
         advice = advice_of(ask.question) if ask.conversation and ask.history is None else None
-        if advice is None or ask.conversation is None or not self._memory.is_on(ask.conversation, ask.owner, SituationLayer.name):
+        if (
+            advice is None
+            or ask.conversation is None
+            or not self._memory.is_on(ask.conversation, ask.owner, SituationLayer.name)
+        ):
             return None
-        text = f"Noted. When a question describes this, it will be recalled: {advice.situation} → {advice.recommendation}."
+        text = (
+            f"Noted. When a question describes this, it will be recalled: {advice.situation} → "
+            f"{advice.recommendation}."
+        )
         if ask.conversation.startswith(PRIVATE):
-            text = "Not noted: nothing of a private conversation is kept. Say it in another one, and it will be recalled."
+            text = (
+                "Not noted: nothing of a private conversation is kept. Say it in another one, and it will "
+                "be recalled."
+            )
         else:
             try:
                 self._situations.add(ask.owner, [(advice.situation, advice.recommendation)])
             except ProjectError as error:
                 text = f"Not noted: {error.message} {error.hint}".strip()
-        return iter((Token(text), Answer(ask.question, ask.question, text, True, model=MEMORY, conversation=ask.conversation)))
+        return iter(
+            (
+                Token(text),
+                Answer(ask.question, ask.question, text, True, model=MEMORY, conversation=ask.conversation),
+            )
+        )

@@ -1,4 +1,6 @@
-"""Knows of each chat model how much it takes, as its endpoint tells, and whether it is too slow for more than the answer; sends it no question."""
+"""Knows of each chat model how much it takes, as its endpoint tells, and whether it is too slow for more
+than the answer; sends it no question.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ _FIELDS = ("max_model_len", "context_length", "context_window", "n_ctx")
 
 
 class ModelLimits:
-    """What was found out in this process. Safe from several threads; whoever has found out last is believed."""
+    """What was found out in this process. Safe from several threads; whoever has found out last is
+    believed.
+    """
 
     def __init__(self, ask: Callable[[Settings], int | None] | None = None) -> None:
         """ask: finds a context out, as `ask_context`."""
@@ -52,13 +56,19 @@ class ModelLimits:
                     self._contexts[key] = (now + KNOWN_SECONDS, context)
         if not context:
             return settings.context_tokens
-        return min(settings.context_tokens, max(LEAST_CONTEXT, int(context * SHARE_OF_CONTEXT) - settings.answer_tokens))
+        return min(
+            settings.context_tokens,
+            max(LEAST_CONTEXT, int(context * SHARE_OF_CONTEXT) - settings.answer_tokens),
+        )
 
     def too_long(self, settings: Settings, tokens: int) -> int:
         """That a prompt of so many tokens was too long: what the next one may take."""
         less = max(LEAST_CONTEXT, int(tokens * SHRUNK))
         with self._lock:
-            self._contexts[_key(settings)] = (time.monotonic() + KNOWN_SECONDS, int((less + settings.answer_tokens) / SHARE_OF_CONTEXT) + 1)
+            self._contexts[_key(settings)] = (
+                time.monotonic() + KNOWN_SECONDS,
+                int((less + settings.answer_tokens) / SHARE_OF_CONTEXT) + 1,
+            )
         return less
 
     def found_slow(self, settings: Settings) -> bool:
@@ -74,9 +84,11 @@ class ModelLimits:
 
 
 def ask_context(settings: Settings) -> int | None:
-    """The tokens of prompt and answer together that an endpoint has room for; 0 where it does not tell, None where it may tell once the model is loaded.
+    """The tokens of prompt and answer together that an endpoint has room for; 0 where it does not tell, None
+    where it may tell once the model is loaded.
 
-    Asked are vLLM, llama.cpp, LM Studio, Ollama and what lists its models as they do, each in its own way; no text is sent.
+    Asked are vLLM, llama.cpp, LM Studio, Ollama and what lists its models as they do, each in its own way; no
+    text is sent.
     """
     if not settings.base_url:  # OpenAI's own, whose list tells none
         return 0
@@ -102,21 +114,35 @@ def _of_ollama(client: OpenAI, root: str, model: str) -> int | None:
     if told := _told(running):
         return told
     shown = _get(client, f"{root}/api/show", {"model": model}).get("parameters")
-    asked = [words[1] for line in (shown.splitlines() if isinstance(shown, str) else []) if (words := line.split())[:1] == ["num_ctx"] and words[1:]]
-    return (_number(int(asked[0])) if asked and asked[0].isascii() and asked[0].isdigit() and len(asked[0]) < 9 else 0) or None
+    asked = [
+        words[1]
+        for line in (shown.splitlines() if isinstance(shown, str) else [])
+        if (words := line.split())[:1] == ["num_ctx"] and words[1:]
+    ]
+    return (
+        _number(int(asked[0]))
+        if asked and asked[0].isascii() and asked[0].isdigit() and len(asked[0]) < 9
+        else 0
+    ) or None
 
 
 def _get(client: OpenAI, address: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:
     """What is answered, {} for anything but an object; posted where there is a body."""
     with suppress(*endpoint_failures()):
-        answer = client.get(address, cast_to=object) if body is None else client.post(address, body=body, cast_to=object)
+        answer = (
+            client.get(address, cast_to=object)
+            if body is None
+            else client.post(address, body=body, cast_to=object)
+        )
         if isinstance(answer, dict):
             return answer
     return {}
 
 
 def _entry(listed: object, model: str, name: str) -> Mapping[str, object]:
-    """The model's own of a list; the only one where there is one, for some servers know their model by a file's name."""
+    """The model's own of a list; the only one where there is one, for some servers know their model by a
+    file's name.
+    """
     entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     own = [one for one in entries if one.get(name) in (model, f"{model}:latest")]
     found = own or (entries if len(entries) == 1 else [])
@@ -125,11 +151,19 @@ def _entry(listed: object, model: str, name: str) -> Mapping[str, object]:
 
 def _told(entry: object) -> int:
     """The first of the fields that tells a context, 0 where none does."""
-    return next((number for name in _FIELDS if (number := _number(entry.get(name)))), 0) if isinstance(entry, dict) else 0
+    return (
+        next((number for name in _FIELDS if (number := _number(entry.get(name)))), 0)
+        if isinstance(entry, dict)
+        else 0
+    )
 
 
 def _number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and FEWEST_TOKENS <= value <= MOST_TOKENS else 0
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and FEWEST_TOKENS <= value <= MOST_TOKENS
+        else 0
+    )
 
 
 def _key(settings: Settings) -> tuple[str, str]:

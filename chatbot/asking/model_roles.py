@@ -1,4 +1,6 @@
-"""Which chat model does what for whom: answers, puts pages into order, completes follow-ups; asks none of them anything."""
+"""Which chat model does what for whom: answers, puts pages into order, completes follow-ups; asks none of
+them anything.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class ChatModels:
         return self._settings if owner is None else self._own.settings(owner)
 
     def answering(self, owner: str | None = None) -> LLM | None:
-        """The chat model that an owner chose, or the settings; None for extractive answers. owner: None for the settings' own."""
+        """The chat model that an owner chose, or the settings; None for extractive answers. owner: None
+        for the settings' own.
+        """
         if owner is not None:
             return self._own.model(owner, self.answering)
         if not self._chosen:
@@ -39,27 +43,41 @@ class ChatModels:
     def reranking(self, owner: str | None = None) -> LLM | None:
         """The chat model that puts pages into order, None where that is off, or it is slow."""
         settings = self.settings_of(owner)
-        return self._helper(settings, owner, make_reranking_model) if settings.rerank and not self._limits.is_slow(settings) else None
+        return (
+            self._helper(settings, owner, make_reranking_model)
+            if settings.rerank and not self._limits.is_slow(settings)
+            else None
+        )
 
     def rewriting(self, owner: str) -> LLM | None:
         """The chat model that completes follow-ups, None where that is off, or it is slow."""
         settings = self.settings_of(owner)
-        return self._helper(settings, owner, make_rewriting_model) if settings.rewrite and not self._limits.is_slow(settings) else None
+        return (
+            self._helper(settings, owner, make_rewriting_model)
+            if settings.rewrite and not self._limits.is_slow(settings)
+            else None
+        )
 
     def prompt_tokens(self, owner: str) -> int:
         """What the prompt of this owner's chat model may take."""
         return self._limits.prompt_tokens(self.settings_of(owner))
 
     def too_long(self, owner: str, tokens: int) -> int:
-        """That a prompt of so many tokens was too long for this owner's chat model: what the next one may take."""
+        """That a prompt of so many tokens was too long for this owner's chat model: what the next one may
+        take.
+        """
         return self._limits.too_long(self.settings_of(owner), tokens)
 
     def found_slow(self, owner: str) -> bool:
-        """That this owner's chat model took too long: True where it was asked for more than answers until now, and is no more for a while."""
+        """That this owner's chat model took too long: True where it was asked for more than answers until
+        now, and is no more for a while.
+        """
         settings = self.settings_of(owner)
         return self._limits.found_slow(settings) and (settings.rerank or settings.rewrite)
 
-    def _helper(self, settings: Settings, owner: str | None, make: Callable[[Settings], LLM | None]) -> LLM | None:
+    def _helper(
+        self, settings: Settings, owner: str | None, make: Callable[[Settings], LLM | None]
+    ) -> LLM | None:
         """The chat model for a short call beside the answer; one that was handed in does all."""
         if owner is not None and self._own.is_own(owner):
             made = make(settings)

@@ -10,14 +10,16 @@ from chatbot.records import Exchange
 
 __all__ = ["LONGEST_QUESTION", "Ask", "checked"]
 
-# A longer question is a document: it should be added, not asked. 60,000 characters are embedded in 60 windows, within two seconds.
+# A longer question is a document: it should be added, not asked. 60,000 characters are embedded in 60
+# windows, within two seconds.
 LONGEST_QUESTION = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question with its circumstances. names: documents to stay in, () for all. history: exchanges to use instead of a
-    conversation's. conversation: id, None to remember nothing. owner: whose conversation it is."""
+    """A question with its circumstances. names: documents to stay in, () for all. history: exchanges to use
+    instead of a conversation's. conversation: id, None to remember nothing. owner: whose conversation it is.
+    """
 
     question: str
     names: tuple[str, ...] = ()
@@ -33,6 +35,7 @@ def checked(question: str) -> str:
         raise QuestionError("The question is empty.", hint="Ask something about the documents.")
     if len(question) > LONGEST_QUESTION:
         raise QuestionError(
-            f"The question has {len(question):,} characters.", hint=f"Ask in at most {LONGEST_QUESTION:,}, or add the text as a document."
+            f"The question has {len(question):,} characters.",
+            hint=f"Ask in at most {LONGEST_QUESTION:,}, or add the text as a document.",
         )
     return encodable(question.replace("\x00", " "))

@@ -1,4 +1,6 @@
-"""Answers that need no document: greetings, what the chatbot can do, which documents are there, what was said before; finds and checks nothing."""
+"""Answers that need no document: greetings, what the chatbot can do, which documents are there, what was
+said before; finds and checks nothing.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ WHAT_WORKS = """Ask in your own words. What works well:
 Every answer shows the page it stands on. Where the documents do not answer, it says so."""
 NO_PROMPT = """There is nothing hidden. Without a chat model there is no prompt: answers are sentences and rows of the pages, chosen by fixed rules.
 With a chat model, the whole prompt of each answer stands under “How this was answered”."""
-# Of a conversation that is summed up: characters of a question and of an answer's beginning; exchanges at most.
+# Of a conversation that is summed up: characters of a question and of an answer's beginning; exchanges at
+# most.
 LONGEST_QUESTION, LONGEST_ANSWER, MOST_EXCHANGES = 160, 220, 20
 MOST_DOCUMENTS = 30
 
@@ -31,11 +34,18 @@ def small_talk(kind: str, documents: Sequence[DocumentRow]) -> str:
     if kind == "prompt":
         return NO_PROMPT
     here = (
-        "There are no documents yet: add PDFs on the page Documents, or attach one to a question." if not documents else f"{_count(documents)} here."
+        "There are no documents yet: add PDFs on the page Documents, or attach one to a question."
+        if not documents
+        else f"{_count(documents)} here."
     )
     if kind == "greeting":
-        return f"Hello. I answer questions about your documents, with the page each statement stands on. {here}"
-    return f"I am a program that answers questions about your documents, with the page each statement stands on. {here}\n\n{WHAT_WORKS}"
+        return (
+            f"Hello. I answer questions about your documents, with the page each statement stands on. {here}"
+        )
+    return (
+        f"I am a program that answers questions about your documents, with the page each statement stands "
+        f"on. {here}\n\n{WHAT_WORKS}"
+    )
 
 
 def about_documents(documents: Sequence[DocumentRow]) -> str:
@@ -43,25 +53,37 @@ def about_documents(documents: Sequence[DocumentRow]) -> str:
     if not documents:
         return "There are no documents yet. Add PDFs on the page Documents, or attach one to a question."
     lines = [f"• {_described(row)}" for row in documents[:MOST_DOCUMENTS]]
-    more = f"\n… and {len(documents) - MOST_DOCUMENTS:,} more, on the page Documents." if len(documents) > MOST_DOCUMENTS else ""
+    more = (
+        f"\n… and {len(documents) - MOST_DOCUMENTS:,} more, on the page Documents."
+        if len(documents) > MOST_DOCUMENTS
+        else ""
+    )
     return f"{_count(documents)} here:\n" + "\n".join(lines) + more
 
 
 def about_conversation(kind: str, said: Sequence[Exchange]) -> str:
-    """What was asked first or last, or each question with the beginning of its answer. said: the exchanges before, oldest first, without small talk."""
+    """What was asked first or last, or each question with the beginning of its answer. said: the exchanges
+    before, oldest first, without small talk.
+    """
     if not said:
         return "Nothing was asked before in this conversation."
     if kind == "first_question":
         return f"Your first question was: “{_short(said[0].user, LONGEST_QUESTION)}”"
     if kind == "last_question":
-        before = [f"{number}. {_short(one.user, LONGEST_QUESTION)}" for number, one in enumerate(said, 1)][-MOST_EXCHANGES:]
+        before = [f"{number}. {_short(one.user, LONGEST_QUESTION)}" for number, one in enumerate(said, 1)][
+            -MOST_EXCHANGES:
+        ]
         last = f"Your last question was: “{_short(said[-1].user, LONGEST_QUESTION)}”"
         return last if len(before) == 1 else f"{last}\n\nAll your questions so far:\n" + "\n".join(before)
     lines = [
         f"{number}. {_short(one.user, LONGEST_QUESTION)}\n    {_short(one.assistant, LONGEST_ANSWER)}"
         for number, one in list(enumerate(said, 1))[-MOST_EXCHANGES:]
     ]
-    left_out = f"The last {MOST_EXCHANGES} of {len(said)} questions, each with how its answer begins:" if len(said) > MOST_EXCHANGES else ""
+    left_out = (
+        f"The last {MOST_EXCHANGES} of {len(said)} questions, each with how its answer begins:"
+        if len(said) > MOST_EXCHANGES
+        else ""
+    )
     return (left_out or "Your questions so far, each with how its answer begins:") + "\n" + "\n".join(lines)
 
 
@@ -71,7 +93,11 @@ def _count(documents: Sequence[DocumentRow]) -> str:
 
 def _described(row: DocumentRow) -> str:
     pages = "one page" if row.pages == 1 else f"{row.pages:,} pages"
-    title = f": {' '.join(row.title.split())}" if row.title and " " in row.title.strip() and not find_instructions(row.title) else ""
+    title = (
+        f": {' '.join(row.title.split())}"
+        if row.title and " " in row.title.strip() and not find_instructions(row.title)
+        else ""
+    )
     return f"{row.name}{title} ({', '.join(filter(None, (row.period, row.status, pages)))})"
 
 

@@ -1,4 +1,6 @@
-"""Answers about a document as a whole without a model: its main points and figures, its parts, the main points of a part; tells no intent."""
+"""Answers about a document as a whole without a model: its main points and figures, its parts, the main
+points of a part; tells no intent.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ __all__ = ["WHICH", "WholeDocument"]
 
 # What is asked back where several documents may be meant.
 WHICH = "which"
-# Sentences and figures of a summary, headings of an outline and of a summary, and pages that the sentences are taken from.
+# Sentences and figures of a summary, headings of an outline and of a summary, and pages that the sentences
+# are taken from.
 POINTS, FIGURES, HEADINGS, FEW_HEADINGS, PAGES = 6, 4, 16, 6, 10
 # Where a document's authors sum it up themselves.
 SUMMED_UP = ("executive summary", "summary", "overview", "highlights", "introduction", "conclusion")
@@ -48,21 +51,35 @@ class _Parts:
 class WholeDocument:
     """Summaries and outlines of the documents of a library. Safe from several threads."""
 
-    def __init__(self, library: Library, finder: Finder, answering: Answering, *, context_tokens: int) -> None:
-        self._library, self._finder, self._answering, self._context_tokens = library, finder, answering, context_tokens
+    def __init__(
+        self, library: Library, finder: Finder, answering: Answering, *, context_tokens: int
+    ) -> None:
+        self._library, self._finder, self._answering, self._context_tokens = (
+            library,
+            finder,
+            answering,
+            context_tokens,
+        )
 
     def heading(self, names: Sequence[str], message: str) -> str:
-        """The longest title of a part, of the one document that is asked, that a message names; "" for none, and where several are asked."""
+        """The longest title of a part, of the one document that is asked, that a message names; "" for
+        none, and where several are asked.
+        """
         scope = self._library.scope(names)
         if len(scope) != 1:
             return ""
         said = message.casefold()
-        titles = [part.name for version, name in scope.items() for part in self._document(version, name).parts]
+        titles = [
+            part.name for version, name in scope.items() for part in self._document(version, name).parts
+        ]
         return max((title for title in titles if title and title.casefold() in said), key=len, default="")
 
-    def answer(self, intent: Intent, question: str, names: Sequence[str], meant: Collection[str]) -> Answer | None:
-        """The answer; None where the document has no such part, so that the question is one like any other. names: of the documents that are asked, () for
-        all; meant: of those that the answer before cites. Raises NotFoundError."""
+    def answer(
+        self, intent: Intent, question: str, names: Sequence[str], meant: Collection[str]
+    ) -> Answer | None:
+        """The answer; None where the document has no such part, so that the question is one like any other.
+        names: of the documents that are asked, () for all; meant: of those that the answer before cites.
+        Raises NotFoundError."""
         scope = self._library.scope([intent.document] if intent.document else names)
         if len(scope) > 1 and len(meant) == 1:
             scope = {version: name for version, name in scope.items() if name in meant} or scope
@@ -77,20 +94,33 @@ class WholeDocument:
             return None
         if not any(text.strip() for text in document.texts):
             return Answer(question, question, f"No text could be read of {name}.", False, reason="no_page")
-        return self._outline(question, document) if intent.kind == "outline" else self._summary(question, document, part)
+        return (
+            self._outline(question, document)
+            if intent.kind == "outline"
+            else self._summary(question, document, part)
+        )
 
     def _document(self, version: int, name: str) -> _Parts:
         catalog = self._library.catalog
         texts, kinds = catalog.page_texts(version), self._library.page_kinds(version)
         # Only a list of contents speaks of printed numbers.
-        labels = {one.label: one.number for one in catalog.report(version) if one.label} if any(CONTENTS in of for of in kinds.values()) else {}
+        labels = (
+            {one.label: one.number for one in catalog.report(version) if one.label}
+            if any(CONTENTS in of for of in kinds.values())
+            else {}
+        )
         return _Parts(version, name, texts, sections(texts, kinds, labels))
 
     def _summary(self, question: str, document: _Parts, part: Section | None) -> Answer:
         pages = set(_of_part(part) if part else self._standing(document))
         prompt = self._prompt(question, document, pages)
         vectors = self._answering.sentence_vectors
-        points = [f"• {point}" for point in main_points(_only(prompt, pages), POINTS, vectors, after=(part.title, part.page) if part else ("", 0))]
+        points = [
+            f"• {point}"
+            for point in main_points(
+                _only(prompt, pages), POINTS, vectors, after=(part.title, part.page) if part else ("", 0)
+            )
+        ]
         figures = [f"• {figure}" for figure in key_figures(prompt, FIGURES)]
         parts = [] if part else self._listed(prompt, document, FEW_HEADINGS)
         blocks = [self._title(document, part), *_block("What it says, in its own sentences:", points)]
@@ -99,20 +129,31 @@ class WholeDocument:
         return self._checked(prompt, "\n\n".join(blocks), question)
 
     def _outline(self, question: str, document: _Parts) -> Answer:
-        prompt = self._prompt(question, document, {part.page for part in _chosen(document.parts, HEADINGS)} or {1})
+        prompt = self._prompt(
+            question, document, {part.page for part in _chosen(document.parts, HEADINGS)} or {1}
+        )
         listed = self._listed(prompt, document, HEADINGS)
         if not listed:
             text = f"{self._title(document, None)} No headings were found in it."
             return self._checked(prompt, text, question)
         left_out = len(document.parts) - len(listed)
         more = [f"… and {left_out:,} smaller ones between them."] if left_out > 0 else []
-        return self._checked(prompt, "\n\n".join([self._title(document, None), "\n".join([*listed, *more])]), question)
+        return self._checked(
+            prompt, "\n\n".join([self._title(document, None), "\n".join([*listed, *more])]), question
+        )
 
     def _standing(self, document: _Parts) -> list[int]:
-        """Physical pages that stand for the whole document: where it is summed up, its statements, and others at even distances."""
+        """Physical pages that stand for the whole document: where it is summed up, its statements, and
+        others at even distances.
+        """
         kinds = self._library.page_kinds(document.version)
         own = [part.page for title in SUMMED_UP if (part := part_of(document.parts, title)) is not None][:2]
-        statements = {kind: page for page, of in sorted(kinds.items(), reverse=True) for kind in of if kind in PRIMARY_STATEMENTS}
+        statements = {
+            kind: page
+            for page, of in sorted(kinds.items(), reverse=True)
+            for kind in of
+            if kind in PRIMARY_STATEMENTS
+        }
         heads = {part.page: part.title for part in document.parts}
         there = [*own, *statements.values()]
         return [*there, *outline(document.texts, heads, kinds, PAGES, there)]
@@ -120,18 +161,31 @@ class WholeDocument:
     def _prompt(self, question: str, document: _Parts, pages: Collection[int]) -> Prompt:
         listed = {part.page for part in _chosen(document.parts, FEW_HEADINGS)}
         hits = self._finder.pages_of(document.version, document.name, {*pages, *listed})
-        return build_prompt(Request(question, question, hits, (), (), secrets.token_hex(3), self._context_tokens))
+        return build_prompt(
+            Request(question, question, hits, (), (), secrets.token_hex(3), self._context_tokens)
+        )
 
     def _listed(self, prompt: Prompt, document: _Parts, most: int) -> list[str]:
         keys = {hit.page: key for key, hit in prompt.sources.items()}
-        parts = (part for part in _chosen(document.parts, most) if part.page in keys and not find_instructions(part.title))
+        parts = (
+            part
+            for part in _chosen(document.parts, most)
+            if part.page in keys and not find_instructions(part.title)
+        )
         return [f"• “{escape_keys(part.title)}” [{keys[part.page]}]" for part in parts]
 
     def _title(self, document: _Parts, part: Section | None) -> str:
         stored = self._library.catalog.version(document.version)
         facts = self._library.facts(document.version)
-        titled = stored is not None and stored.title and NAME.search(stored.title) and not find_instructions(stored.title)
-        title = escape_keys(" ".join(stored.title.split()) if stored and stored.title and titled else document.name)
+        titled = (
+            stored is not None
+            and stored.title
+            and NAME.search(stored.title)
+            and not find_instructions(stored.title)
+        )
+        title = escape_keys(
+            " ".join(stored.title.split()) if stored and stored.title and titled else document.name
+        )
         if part is not None:
             pages = f"page {part.page}" if part.page == part.last else f"pages {part.page} to {part.last}"
             return f"“{escape_keys(part.title)}” ({pages} of {title}):"
@@ -141,10 +195,20 @@ class WholeDocument:
     def _checked(self, prompt: Prompt, text: str, question: str) -> Answer:
         answer = self._answering.checked(prompt, text, "extractive")
         # How many pages and headings there are is the catalogue's, and stands on no page.
-        aside = [figure.text for line in text.splitlines() if not line.startswith("•") for figure in find_figures(line)]
+        aside = [
+            figure.text
+            for line in text.splitlines()
+            if not line.startswith("•")
+            for figure in find_figures(line)
+        ]
         answer = replace(answer, numbers=tuple(check for check in answer.numbers if check.text not in aside))
         hits: tuple[Hit, ...] = tuple(prompt.sources.values())
-        return replace(answer, question=question, considered=hits, understanding=Understanding(question, question, "summary"))
+        return replace(
+            answer,
+            question=question,
+            considered=hits,
+            understanding=Understanding(question, question, "summary"),
+        )
 
 
 def _only(prompt: Prompt, pages: Collection[int]) -> Prompt:
@@ -159,7 +223,9 @@ def _of_part(part: Section) -> list[int]:
 
 
 def _chosen(parts: Sequence[Section], most: int) -> list[Section]:
-    """The parts that are numbered or named such where several are, else all; at even distances where they are many."""
+    """The parts that are numbered or named such where several are, else all; at even distances where they
+    are many.
+    """
     numbered = [part for part in parts if part.number and "." not in part.number]
     of = numbered if len(numbered) >= min(3, len(parts)) else list(parts)
     return [of[at * len(of) // most] for at in range(most)] if len(of) > most else of
@@ -172,7 +238,15 @@ def _block(head: str, lines: Sequence[str]) -> list[str]:
 def _which(question: str, names: Sequence[str]) -> Answer:
     """The question which document is meant."""
     more = f"\n… and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
-    text = f"Which document? Name one, as in “Summarise {names[0]}”, or choose it under “Search in”:\n" + "\n".join(
-        f"• {name}" for name in names[:MOST_LISTED]
+    text = (
+        f"Which document? Name one, as in “Summarise {names[0]}”, or choose it under “Search in”:\n"
+        + "\n".join(f"• {name}" for name in names[:MOST_LISTED])
     )
-    return Answer(question, question, text + more, True, model=GUIDE, understanding=Understanding(question, question, WHICH))
+    return Answer(
+        question,
+        question,
+        text + more,
+        True,
+        model=GUIDE,
+        understanding=Understanding(question, question, WHICH),
+    )

@@ -1,1 +1,3 @@
-"""Answers to take away and to check again: one file that holds an answer with all it rests on, and its verification without trust in it."""
+"""Answers to take away and to check again: one file that holds an answer with all it rests on, and its
+verification without trust in it.
+"""

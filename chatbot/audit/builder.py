@@ -1,4 +1,6 @@
-"""Makes the audit file of an answer: gathers what it rests on from the store and the documents' own bytes; checks nothing anew."""
+"""Makes the audit file of an answer: gathers what it rests on from the store and the documents' own bytes;
+checks nothing anew.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,18 @@ import chatbot
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Marks, Read, draw, places
 from chatbot.audit.recheck import checks_of, stated
-from chatbot.audit.record import FORMAT, Considered, Document, Leaf, NoteRecord, Quote, Record, Sent, Source, sealed
+from chatbot.audit.record import (
+    FORMAT,
+    Considered,
+    Document,
+    Leaf,
+    NoteRecord,
+    Quote,
+    Record,
+    Sent,
+    Source,
+    sealed,
+)
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.fit import fit_text
 from chatbot.records import Answer, Hit, Understanding
@@ -31,7 +44,12 @@ FORMS = {form: f"a {form}" for form in ("figure", "list", "definition", "reason"
     "yes_no": "yes or no",
     "several": "what each of several documents says",
 }
-PARTS = {"vector": "meaning", "chunk_words": "words of the passage", "page_words": "words of the page", "coverage": "share of the question's words"}
+PARTS = {
+    "vector": "meaning",
+    "chunk_words": "words of the passage",
+    "page_words": "words of the page",
+    "coverage": "share of the question's words",
+}
 
 
 # Document, SHA-256 of its file, physical page.
@@ -42,28 +60,43 @@ Quoted = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """How an answer came about, beyond what it says itself. asked_at: seconds since the epoch, None where that is not known. files: SHA-256 of the file of
-    each version it speaks of, where they are not the store's of today. passwords: by SHA-256, of protected files that may be opened."""
+    """How an answer came about, beyond what it says itself. asked_at: seconds since the epoch, None where
+    that is not known. files: SHA-256 of the file of each version it speaks of, where they are not the store's
+    of today. passwords: by SHA-256, of protected files that may be opened."""
 
     asked_at: float | None = None
     files: Mapping[int, str] = field(default_factory=dict)
     passwords: Mapping[str, str] = field(default_factory=dict)
 
 
-def audit_kept(chatbot: Chatbot, conversation: str, number: int, owner: str, *, passwords: Mapping[str, str] | None = None) -> bytes:
+def audit_kept(
+    chatbot: Chatbot,
+    conversation: str,
+    number: int,
+    owner: str,
+    *,
+    passwords: Mapping[str, str] | None = None,
+) -> bytes:
     """The audit file of a kept answer. Raises NotFoundError, StoreError, DocumentError."""
     kept = chatbot.conversations.answer(conversation, number, owner)
     if kept is None:
-        raise NotFoundError("That answer is not kept any more.", hint="Ask again, and take the file of the new answer.")
+        raise NotFoundError(
+            "That answer is not kept any more.", hint="Ask again, and take the file of the new answer."
+        )
     said = chatbot.conversations.said(conversation, owner, last=1, before=number + 1)
     answer, files = kept
     return audit_file(chatbot, answer, Occasion(said[-1].at if said else None, files, passwords or {}))
 
 
 def audit_file(chatbot: Chatbot, answer: Answer, occasion: Occasion) -> bytes:
-    """The file, UTF-8. Raises DocumentError where there is too much for one, or nothing in it to be checked."""
+    """The file, UTF-8. Raises DocumentError where there is too much for one, or nothing in it to be
+    checked.
+    """
     if not answer.from_documents:
-        raise DocumentError("This is no answer from the documents: there is nothing to audit.", hint="Ask a question about the documents.")
+        raise DocumentError(
+            "This is no answer from the documents: there is nothing to audit.",
+            hint="Ask a question about the documents.",
+        )
     images: dict[str, bytes] = {}
     record = sealed(_Making(chatbot, answer, occasion, images).record())
     return render(record, images).encode("utf-8")
@@ -72,13 +105,21 @@ def audit_file(chatbot: Chatbot, answer: Answer, occasion: Occasion) -> bytes:
 def file_name(question: str, at: float | None = None) -> str:
     """Such as "audit-2026-11-22-contingency-reserve.html". at: seconds since the epoch, None for now."""
     plain = unicodedata.normalize("NFKD", question).encode("ascii", "ignore").decode().lower()
-    words = [word for word in sub(r"[^a-z0-9]+", " ", plain[:2_000]).split() if len(word) > 1 and word not in EMPTY]
+    words = [
+        word for word in sub(r"[^a-z0-9]+", " ", plain[:2_000]).split() if len(word) > 1 and word not in EMPTY
+    ]
     day = time.strftime("%Y-%m-%d", time.localtime(at))
-    return "-".join(["audit", day, *words[:NAME_WORDS]])[: len("audit-2026-11-22-") + NAME_CHARACTERS].rstrip("-") + ".html"
+    return (
+        "-".join(["audit", day, *words[:NAME_WORDS]])[: len("audit-2026-11-22-") + NAME_CHARACTERS].rstrip(
+            "-"
+        )
+        + ".html"
+    )
 
 
 EMPTY = frozenset(
-    "the an of in on at to for from by with and or is are was were be been do does did has have had what which who whom whose when where why how much many "
+    "the an of in on at to for from by with and or is are was were be been do does did has have had "
+    "what which who whom whose when where why how much many "
     "it its this that these those there must may can could should would will shall set as about under".split()
 )
 
@@ -86,7 +127,9 @@ EMPTY = frozenset(
 class _Making:
     """One answer's record while it is gathered. images: PNG by SHA-256, filled on the way."""
 
-    def __init__(self, chatbot: Chatbot, answer: Answer, occasion: Occasion, images: dict[str, bytes]) -> None:
+    def __init__(
+        self, chatbot: Chatbot, answer: Answer, occasion: Occasion, images: dict[str, bytes]
+    ) -> None:
         self.chatbot, self.answer, self.occasion, self.images = chatbot, answer, occasion, images
         self.catalog = chatbot.library.catalog
 
@@ -117,7 +160,8 @@ class _Making:
             considered=tuple(_considered(hit) for hit in answer.considered),
             within=answer.names,
             documents=documents,
-            whole=bool(answer.index) and scope_fingerprint(answer.fingerprint, (one.sha256 for one in documents)) == answer.index,
+            whole=bool(answer.index)
+            and scope_fingerprint(answer.fingerprint, (one.sha256 for one in documents)) == answer.index,
             model=answer.model,
             sent=self._sent(),
             notes=tuple(NoteRecord(note.layer, note.source, note.text) for note in answer.notes),
@@ -128,7 +172,8 @@ class _Making:
             statements=stated(answer.statements),
         )
 
-    # --- pages ------------------------------------------------------------------------------------------------------------------
+    # --- pages
+    # --------------------------------------------------------------------------------------------------------
 
     def _digest(self, version: int | None) -> str:
         """SHA-256 of the file of a version, "" where that is not known any more."""
@@ -140,7 +185,11 @@ class _Making:
     def _nearest(self) -> list[Place]:
         """The pages that a refusal points to, as (document, SHA-256, page)."""
         hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
-        found = [hits[page.document, page.page] for page in self.answer.nearest if (page.document, page.page) in hits]
+        found = [
+            hits[page.document, page.page]
+            for page in self.answer.nearest
+            if (page.document, page.page) in hits
+        ]
         return list(dict.fromkeys((hit.document, self._digest(hit.version), hit.page) for hit in found))
 
     def _wanted(self) -> dict[Place, list[Quoted]]:
@@ -148,12 +197,16 @@ class _Making:
         wanted: dict[Place, list[Quoted]] = {}
         for citation in self.answer.citations:
             if citation.document is not None and citation.page is not None:
-                wanted.setdefault((citation.document, self._digest(citation.version), citation.page), []).append((citation.quote, citation.start))
+                wanted.setdefault(
+                    (citation.document, self._digest(citation.version), citation.page), []
+                ).append((citation.quote, citation.start))
         for place in self._nearest():
             wanted.setdefault(place, [])
         return wanted
 
-    def _leaves(self, wanted: Mapping[Place, Sequence[Quoted]]) -> tuple[tuple[Leaf, ...], dict[Place, list[Marks]]]:
+    def _leaves(
+        self, wanted: Mapping[Place, Sequence[Quoted]]
+    ) -> tuple[tuple[Leaf, ...], dict[Place, list[Marks]]]:
         """The pages, and the places of the quotations on each; every file is opened once."""
         leaves: dict[Place, Leaf] = {}
         marks: dict[Place, list[Marks]] = {}
@@ -195,7 +248,10 @@ class _Making:
     def _unseen(self, place: Place, missing: str) -> Leaf:
         """A page without its image."""
         name, digest, number = place
-        labels = {(hit.document, hit.page): (hit.page_label, hit.extraction_method) for hit in self.answer.considered}
+        labels = {
+            (hit.document, hit.page): (hit.page_label, hit.extraction_method)
+            for hit in self.answer.considered
+        }
         label, method = labels.get((name, number), (None, "none"))
         return Leaf(name, digest, number, label, method, None, 0, missing)
 
@@ -203,19 +259,39 @@ class _Making:
         left = {place: iter(found) for place, found in marks.items()}
         quotes = []
         for one in self.answer.citations:
-            place = (one.document, self._digest(one.version), one.page) if one.document is not None and one.page is not None else None
+            place = (
+                (one.document, self._digest(one.version), one.page)
+                if one.document is not None and one.page is not None
+                else None
+            )
             found = next(left[place]) if place else ()
             leaf = at.index(place) if place else None
             quotes.append(
-                Quote(one.key, leaf, one.quote, one.verified, one.reason, one.start, one.end, one.confidence, one.instructs, found, one.basis)
+                Quote(
+                    one.key,
+                    leaf,
+                    one.quote,
+                    one.verified,
+                    one.reason,
+                    one.start,
+                    one.end,
+                    one.confidence,
+                    one.instructs,
+                    found,
+                    one.basis,
+                )
             )
         return tuple(quotes)
 
     def _sources(self) -> tuple[Source, ...]:
         prompt = self.answer.prompt
-        return tuple(_source(key, hit, self._digest(hit.version)) for key, hit in (prompt.sources.items() if prompt else ()))
+        return tuple(
+            _source(key, hit, self._digest(hit.version))
+            for key, hit in (prompt.sources.items() if prompt else ())
+        )
 
-    # --- circumstances ------------------------------------------------------------------------------------------------------------
+    # --- circumstances
+    # --------------------------------------------------------------------------------------------------------
 
     def _documents(self) -> tuple[Document, ...]:
         """The documents that were searched, as far as they are still there."""
@@ -225,7 +301,9 @@ class _Making:
         for row in self.chatbot.documents():
             there = row.added_at <= then and (row.removed_at is None or row.removed_at > then)
             if there and (not self.answer.names or row.name in self.answer.names) and row.id in files:
-                own = self.catalog.own_facts(files[row.id].id)  # which can be verified; what people say of it cannot
+                own = self.catalog.own_facts(
+                    files[row.id].id
+                )  # which can be verified; what people say of it cannot
                 found.append(Document(row.name, files[row.id].sha256, own.period, own.status))
         return tuple(found)
 
@@ -243,7 +321,14 @@ def _moment(seconds: float) -> str:
 
 def _source(key: str, hit: Hit, digest: str) -> Source:
     ordinal = hit.chunk_id.rpartition(":")[2]
-    return Source(key, hit.document, digest, hit.page, int(ordinal) if ordinal.isdecimal() else -1, hit.context.partition(" | ")[0])
+    return Source(
+        key,
+        hit.document,
+        digest,
+        hit.page,
+        int(ordinal) if ordinal.isdecimal() else -1,
+        hit.context.partition(" | ")[0],
+    )
 
 
 def _considered(hit: Hit) -> Considered:
@@ -255,9 +340,18 @@ def _understood(understanding: Understanding | None) -> tuple[tuple[str, str], .
     """What the question was taken to ask, in words."""
     if understanding is None:
         return ()
-    rows = [("Understood as asking for", FORMS.get(understanding.form, understanding.form)), ("About", understanding.subject)]
-    rows += [("Measures", ", ".join(understanding.measures)), ("Years", ", ".join(map(str, understanding.years)))]
-    rows += [("Names", ", ".join(understanding.names)), ("Stands in", ", ".join(kind.replace("_", " ") for kind in understanding.kinds))]
+    rows = [
+        ("Understood as asking for", FORMS.get(understanding.form, understanding.form)),
+        ("About", understanding.subject),
+    ]
+    rows += [
+        ("Measures", ", ".join(understanding.measures)),
+        ("Years", ", ".join(map(str, understanding.years))),
+    ]
+    rows += [
+        ("Names", ", ".join(understanding.names)),
+        ("Stands in", ", ".join(kind.replace("_", " ") for kind in understanding.kinds)),
+    ]
     return tuple((what, how) for what, how in rows if how)
 
 
@@ -271,4 +365,7 @@ def _shortened(answer: Answer) -> str:
     kept = answer.compression
     if kept is None:
         return ""
-    return f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of {kept.original_tokens:,} tokens were kept."
+    return (
+        f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of "
+        f"{kept.original_tokens:,} tokens were kept."
+    )

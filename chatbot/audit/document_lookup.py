@@ -1,4 +1,6 @@
-"""Finds documents by the SHA-256 of their bytes, among kept copies and in a folder; what a file is called does not matter, nor does a name lead anywhere."""
+"""Finds documents by the SHA-256 of their bytes, among kept copies and in a folder; what a file is called
+does not matter, nor does a name lead anywhere.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ MOST_FILES, LARGEST = 20_000, 2**31
 
 @dataclass(frozen=True, slots=True)
 class LocatedDocument:
-    """A document that is there. known_as: the names it is kept under, or the file's. titles: what the context of its chunks may call it."""
+    """A document that is there. known_as: the names it is kept under, or the file's. titles: what the
+    context of its chunks may call it.
+    """
 
     path: Path
     known_as: tuple[str, ...]
@@ -37,7 +41,8 @@ def is_digest(text: str) -> bool:
 
 
 def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, LocatedDocument]:
-    """SHA-256 -> document, for those of `wanted` that are found. store: the folder of kept copies, which need not exist and is not changed.
+    """SHA-256 -> document, for those of `wanted` that are found. store: the folder of kept copies, which need
+    not exist and is not changed.
 
     Every file is hashed, whatever its name says.
     """

@@ -1,4 +1,6 @@
-"""Draws a record as one HTML page that needs nothing else: no script, no request; whatever it shows of others is text and nothing more."""
+"""Draws a record as one HTML page that needs nothing else: no script, no request; whatever it shows of
+others is text and nothing more.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ IMAGE = 'src="data:image/png;base64,'
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # Nothing is fetched or run; the one style sheet is named by its digest, and images stand in the file.
 POLICY = "default-src 'none'; img-src data:; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
-VERIFIED = {"located": "✓ verified: it stands on that page", "figures": "✓ figures confirmed: they stand on that page, in other words"}
+VERIFIED = {
+    "located": "✓ verified: it stands on that page",
+    "figures": "✓ figures confirmed: they stand on that page, in other words",
+}
 FIGURES = {
     "supported": "✓ stands in the cited passage",
     "derived": "✓ worked out from figures that stand there",
@@ -39,13 +44,16 @@ READ = {
 }
 NOT_SENT = "No chat model was asked, and nothing was sent to one: the answer is in the documents' own words."
 WHAT_IT_PROVES = (
-    "Verification reads the documents again: it tells whether the quotations and figures stand there, and whether anything in this file was changed by itself. "
+    "Verification reads the documents again: it tells whether the quotations and figures stand there, "
+    "and whether anything in this file was changed by itself. "
     "It cannot tell who made the file, nor that a model said these words."
 )
 
 
 def render(record: Record, images: Mapping[str, bytes]) -> str:
-    """The whole file. images: PNG by SHA-256, of every leaf that has one. The same record and images give the same file, byte for byte."""
+    """The whole file. images: PNG by SHA-256, of every leaf that has one. The same record and images give
+    the same file, byte for byte.
+    """
     style = _style()
     policy = POLICY.format(style=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
     body = [
@@ -88,7 +96,8 @@ def _style() -> str:
     return Path(__file__).with_name("style.css").read_text("utf-8")
 
 
-# --- the parts --------------------------------------------------------------------------------------------------------------------
+# --- the parts
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _head(record: Record) -> str:
@@ -101,7 +110,10 @@ def _head(record: Record) -> str:
 
 
 def _question(record: Record) -> str:
-    rows = [("Searched as", plain(record.query)), *((plain(what), plain(how)) for what, how in record.understood)]
+    rows = [
+        ("Searched as", plain(record.query)),
+        *((plain(what), plain(how)) for what, how in record.understood),
+    ]
     rows += [("Kept to", "; ".join(map(plain, record.within)))] if record.within else []
     return f"<section><h2>The question</h2>{pairs(rows)}</section>"
 
@@ -112,9 +124,15 @@ def _answer(record: Record) -> str:
     text = _linked(_answer_html(record), record.quotes)
     nearest = ""
     if record.nearest:
-        links = "".join(f"<li>{_leaf_link(at, record.leaves[at])}</li>" for at in record.nearest if 0 <= at < len(record.leaves))
+        links = "".join(
+            f"<li>{_leaf_link(at, record.leaves[at])}</li>"
+            for at in record.nearest
+            if 0 <= at < len(record.leaves)
+        )
         nearest = f"<p>The nearest pages, shown below:</p><ul>{links}</ul>"
-    reason = f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>' if record.refusal else ""
+    reason = (
+        f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>' if record.refusal else ""
+    )
     return f'<section><h2>{heading}</h2>{notices}<div class="answer">{text}</div>{reason}{nearest}</section>'
 
 
@@ -150,14 +168,29 @@ def _leaf_link(at: int, leaf: Leaf) -> str:
 
 def _quotes(record: Record) -> str:
     if not record.quotes:
-        return "<section><h2>Citations</h2><p>The answer cites no page.</p></section>" if record.answered else ""
+        return (
+            "<section><h2>Citations</h2><p>The answer cites no page.</p></section>" if record.answered else ""
+        )
     rows = []
     for quote in record.quotes:
-        leaf = record.leaves[quote.leaf] if quote.leaf is not None and 0 <= quote.leaf < len(record.leaves) else None
+        leaf = (
+            record.leaves[quote.leaf]
+            if quote.leaf is not None and 0 <= quote.leaf < len(record.leaves)
+            else None
+        )
         where = _leaf_link(quote.leaf or 0, leaf) if leaf else "⚠ no such source"
-        rows.append((tight(f"[{quote.key}]"), where, f"“{plain(joined(quote.quote))}”" if quote.quote else "–", _located(quote)))
+        rows.append(
+            (
+                tight(f"[{quote.key}]"),
+                where,
+                f"“{plain(joined(quote.quote))}”" if quote.quote else "–",
+                _located(quote),
+            )
+        )
     ids = [f"citation-{at}" for at in range(1, len(rows) + 1)]
-    listed = table("What the answer cites, in its order", ("Key", "Page", "Quotation", "Located"), rows, ids=ids)
+    listed = table(
+        "What the answer cites, in its order", ("Key", "Page", "Quotation", "Located"), rows, ids=ids
+    )
     return f"<section><h2>Citations</h2>{listed}</section>"
 
 
@@ -165,9 +198,17 @@ def _located(quote: Quote) -> str:
     if quote.verified:
         said = [VERIFIED.get(quote.basis, VERIFIED["located"])]
     else:
-        said = [f"≈ {plain(quote.reason or '')}" if _is_reworded(quote) else f"⚠ not verified: {plain(quote.reason or 'not located')}"]
+        said = [
+            f"≈ {plain(quote.reason or '')}"
+            if _is_reworded(quote)
+            else f"⚠ not verified: {plain(quote.reason or 'not located')}"
+        ]
     said += [f"read by OCR, confidence {quote.confidence:.0f} of 100"] if quote.confidence is not None else []
-    said += ["⚠ the quoted text gives orders to machines that read it: it is shown as data"] if quote.instructs else []
+    said += (
+        ["⚠ the quoted text gives orders to machines that read it: it is shown as data"]
+        if quote.instructs
+        else []
+    )
     said += ["found in the text, no place to mark on the image"] if quote.verified and not quote.marks else []
     return "; ".join(said)
 
@@ -178,9 +219,20 @@ def _is_reworded(quote: Quote) -> bool:
 
 def _figures(record: Record) -> str:
     if not record.checks:
-        return "<section><h2>Figures</h2><p>The answer states no figure.</p></section>" if record.answered else ""
-    rows = [(plain(check.text), FIGURES.get(check.status, plain(check.status)), _meant(check), _how(check)) for check in record.checks]
-    listed = table("Each figure of the answer, looked for in the cited pages", ("Figure", "Found", "Read as", "How"), rows)
+        return (
+            "<section><h2>Figures</h2><p>The answer states no figure.</p></section>"
+            if record.answered
+            else ""
+        )
+    rows = [
+        (plain(check.text), FIGURES.get(check.status, plain(check.status)), _meant(check), _how(check))
+        for check in record.checks
+    ]
+    listed = table(
+        "Each figure of the answer, looked for in the cited pages",
+        ("Figure", "Found", "Read as", "How"),
+        rows,
+    )
     return f"<section><h2>Figures</h2>{listed}</section>"
 
 
@@ -192,25 +244,47 @@ def _statements(record: Record) -> str:
         for one in record.statements
         if one.status in marks
     ]
-    listed = table("Sentences to which the model gave no citation", ("Sentence", "Found", "Where"), rows) if rows else ""
+    listed = (
+        table("Sentences to which the model gave no citation", ("Sentence", "Found", "Where"), rows)
+        if rows
+        else ""
+    )
     return f"<section><h2>Statements without a citation</h2>{listed}</section>" if rows else ""
 
 
 def _meant(check: FigureCheckRecord) -> str:
-    value = "–" if check.value is None else f"{check.value:g}" if abs(check.value) < 1e6 else f"{check.value:,.2f}".rstrip("0").rstrip(".")
-    parts = [value, f"× {check.scale:,.0f}" if check.scale != 1 else "", check.unit or "", f"({check.period})" if check.period else ""]
+    value = (
+        "–"
+        if check.value is None
+        else f"{check.value:g}"
+        if abs(check.value) < 1e6
+        else f"{check.value:,.2f}".rstrip("0").rstrip(".")
+    )
+    parts = [
+        value,
+        f"× {check.scale:,.0f}" if check.scale != 1 else "",
+        check.unit or "",
+        f"({check.period})" if check.period else "",
+    ]
     return plain(" ".join(part for part in parts if part))
 
 
 def _how(check: FigureCheckRecord) -> str:
-    parts = [f"[{check.citation}]" if check.citation else "", check.formula or "", f"operands: {'; '.join(check.operands)}" if check.operands else ""]
+    parts = [
+        f"[{check.citation}]" if check.citation else "",
+        check.formula or "",
+        f"operands: {'; '.join(check.operands)}" if check.operands else "",
+    ]
     return plain(" · ".join(part for part in (*parts, check.reason or "") if part)) or "–"
 
 
 def _leaves(record: Record, images: Mapping[str, bytes]) -> str:
     if not record.leaves:
         return ""
-    shown = [_leaf(at, leaf, [quote for quote in record.quotes if quote.leaf == at], images) for at, leaf in enumerate(record.leaves)]
+    shown = [
+        _leaf(at, leaf, [quote for quote in record.quotes if quote.leaf == at], images)
+        for at, leaf in enumerate(record.leaves)
+    ]
     return f"<section><h2>The pages</h2>{''.join(shown)}</section>"
 
 
@@ -221,12 +295,18 @@ def _leaf(at: int, leaf: Leaf, quotes: Sequence[Quote], images: Mapping[str, byt
         sheet = f'<p class="notice">{plain(leaf.missing)}</p>'
     else:
         marks = "".join(dict.fromkeys(_rectangle(*mark) for quote in quotes for mark in quote.marks))
-        overlay = f'<svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">{marks}</svg>' if marks else ""
+        overlay = (
+            f'<svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">{marks}</svg>'
+            if marks
+            else ""
+        )
         data = base64.b64encode(images[leaf.image]).decode()
         sheet = f'<div class="sheet"><img alt="{name}" {IMAGE}{data}">{overlay}</div>'
     passages = "".join(
         f'<blockquote dir="auto"><span class="key">[{text[0]}]</span> {text[1]}</blockquote>'
-        for text in dict.fromkeys((plain(quote.key), plain(joined(quote.quote))) for quote in quotes if quote.quote)
+        for text in dict.fromkeys(
+            (plain(quote.key), plain(joined(quote.quote))) for quote in quotes if quote.quote
+        )
     )
     return (
         f'<article id="page-{at + 1}"><h3 dir="auto">{name}</h3>{passages}{sheet}'
@@ -238,12 +318,17 @@ def _rectangle(x0: float, y0: float, x1: float, y1: float) -> str:
     """A mark, a little wider than the letters. The view is 1000 by 1000, whatever the page's shape."""
     left, top = max(0.0, 1000 * x0 - 3), max(0.0, 1000 * y0 - 2)
     width, height = min(1000.0, 1000 * x1 + 3) - left, min(1000.0, 1000 * y1 + 2) - top
-    return f'<rect x="{left:.2f}" y="{top:.2f}" width="{max(0.0, width):.2f}" height="{max(0.0, height):.2f}"/>'
+    return (
+        f'<rect x="{left:.2f}" y="{top:.2f}" width="{max(0.0, width):.2f}" height="{max(0.0, height):.2f}"/>'
+    )
 
 
 def _account(record: Record) -> str:
     parts = [_sent(record), _notes(record), _considered(record), _documents(record), _origin(record)]
-    machine = f"<details><summary>The same for machines, as JSON</summary>{RECORD_START}{dump(record)}{RECORD_END}</details>"
+    machine = (
+        f"<details><summary>The same for machines, as "
+        f"JSON</summary>{RECORD_START}{dump(record)}{RECORD_END}</details>"
+    )
     return f"<section><h2>How it was answered</h2>{''.join(parts)}{machine}</section>"
 
 
@@ -252,12 +337,21 @@ def _sent(record: Record) -> str:
     if sent is None:
         return f"<p>{NOT_SENT}</p>"
     failed = (
-        f'<p class="notice" dir="auto">The model failed, and the answer is in the documents\' own words: {plain(sent.failure)}</p>'
+        (
+            f'<p class="notice" dir="auto">The model failed, and the answer is in the documents\' own '
+            f"words: {plain(sent.failure)}</p>"
+        )
         if sent.failure
         else ""
     )
-    rows = [("Model", plain(sent.model)), ("Was to be sent to" if sent.failure else "Sent to", plain(sent.host) or "not noted")]
-    messages = "".join(f'<p class="role">{plain(role)}</p><pre dir="auto">{plain(content)}</pre>' for role, content in sent.messages)
+    rows = [
+        ("Model", plain(sent.model)),
+        ("Was to be sent to" if sent.failure else "Sent to", plain(sent.host) or "not noted"),
+    ]
+    messages = "".join(
+        f'<p class="role">{plain(role)}</p><pre dir="auto">{plain(content)}</pre>'
+        for role, content in sent.messages
+    )
     return f"{pairs(rows)}{failed}<details><summary>The prompt, word for word</summary>{messages}</details>"
 
 
@@ -271,25 +365,54 @@ def _notes(record: Record) -> str:
 
 def _considered(record: Record) -> str:
     rows = [
-        (str(rank), f"{plain(one.document)}, {page_name(one.page, one.label)}", tight(f"{one.score:.3f}"), plain(one.parts))
+        (
+            str(rank),
+            f"{plain(one.document)}, {page_name(one.page, one.label)}",
+            tight(f"{one.score:.3f}"),
+            plain(one.parts),
+        )
         for rank, one in enumerate(record.considered, 1)
     ]
-    return table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows) if rows else "<p>No page was considered.</p>"
+    return (
+        table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
+        if rows
+        else "<p>No page was considered.</p>"
+    )
 
 
 def _documents(record: Record) -> str:
     since = (
         ""
         if record.whole
-        else "<p>The documents have changed since it was answered, or it was not noted which there were: listed are those of then that are there still.</p>"
+        else (
+            "<p>The documents have changed since it was answered, or it was not noted which there were: "
+            "listed are those of then that are there still.</p>"
+        )
     )
-    rows = [(plain(one.name), tight(one.period or "–"), tight(one.status or "–"), f"<code>{plain(one.sha256)}</code>") for one in record.documents]
-    return since + (table("Documents that were searched", ("Document", "Period", "Status", "SHA-256"), rows) if rows else "<p>None was searched.</p>")
+    rows = [
+        (
+            plain(one.name),
+            tight(one.period or "–"),
+            tight(one.status or "–"),
+            f"<code>{plain(one.sha256)}</code>",
+        )
+        for one in record.documents
+    ]
+    return since + (
+        table("Documents that were searched", ("Document", "Period", "Status", "SHA-256"), rows)
+        if rows
+        else "<p>None was searched.</p>"
+    )
 
 
 def _origin(record: Record) -> str:
     rows = [
-        ("Answered by", plain(record.model) if record.model != "extractive" else "the documents' own words, on this machine"),
+        (
+            "Answered by",
+            plain(record.model)
+            if record.model != "extractive"
+            else "the documents' own words, on this machine",
+        ),
         ("Took", f"{record.seconds:.2f} seconds"),
         ("Program", plain(record.program)),
         ("Embedder", plain(record.embedder) or "not noted"),

@@ -1,4 +1,6 @@
-"""Anybody's text as HTML that shows it character by character, and tables of it; nothing in it takes effect."""
+"""Anybody's text as HTML that shows it character by character, and tables of it; nothing in it takes
+effect.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,11 @@ from ingestion.language.months import MONTHS
 
 __all__ = ["joined", "moment", "page_name", "pairs", "paragraphs", "plain", "seen", "table", "tight"]
 
-# Control and bidirectional characters must not rearrange what a reader sees. Part of the file's format: files made before are drawn anew with these.
-UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+# Control and bidirectional characters must not rearrange what a reader sees. Part of the file's format: files
+# made before are drawn anew with these.
+UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
 # Characters of a key, a year, a status, a score.
 SHORT = 16
 
@@ -39,7 +44,9 @@ def paragraphs(text: str) -> str:
     return "".join(f'<p dir="auto">{plain(block)}</p>' for block in blocks)
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, ids: Sequence[str] = ()) -> str:
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, ids: Sequence[str] = ()
+) -> str:
     """caption, head: ours; rows: HTML. ids: of the rows."""
     heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
     lines = [
@@ -67,7 +74,8 @@ def moment(text: str) -> str:
         return plain(text)
     zone = f"{at:%z}"
     return plain(
-        f"on {at.day} {MONTHS[at.month - 1].capitalize()} {at.year} at {at:%H:%M:%S} UTC{f'{zone[:3]}:{zone[3:5]}' if zone.strip('+-0') else ''}"
+        f"on {at.day} {MONTHS[at.month - 1].capitalize()} {at.year} at {at:%H:%M:%S} "
+        f"UTC{f'{zone[:3]}:{zone[3:5]}' if zone.strip('+-0') else ''}"
     )
 
 

@@ -1,4 +1,6 @@
-"""Pages as images, with the places of the quotations on them, from a PDF's own bytes; knows no store and no answer."""
+"""Pages as images, with the places of the quotations on them, from a PDF's own bytes; knows no store and
+no answer.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ __all__ = ["Drawn", "Marks", "Read", "draw", "looks_alike", "places"]
 # Dots per inch, from the first on, until a page's image is small enough to travel in a file.
 DPI = (110, 72, 36)
 MOST_BYTES = 3 * 2**20
-# Another version of PDFium smooths letters a little otherwise. Of blocks of 8 x 8 pixels, the mean difference in brightness that is no sign of
-# another text: one exchanged digit at 110 dpi differs by 60 and more.
+# Another version of PDFium smooths letters a little otherwise. Of blocks of 8 x 8 pixels, the mean difference
+# in brightness that is no sign of another text: one exchanged digit at 110 dpi differs by 60 and more.
 BLOCK, MOST_DIFFERENCE = 8, 32
 Marks = tuple[tuple[float, float, float, float], ...]
 
@@ -57,18 +59,29 @@ def draw(reader: Reader, number: int, *, dpi: int = 0) -> Drawn:
 
 
 def places(reader: Reader, page: Read, quotes: Sequence[tuple[str, int]]) -> list[Marks]:
-    """For each quotation with its offset in the page's text, -1 where unknown, the rectangles over it, () where it is not found. Raises DocumentError."""
+    """For each quotation with its offset in the page's text, -1 where unknown, the rectangles over it, ()
+    where it is not found. Raises DocumentError.
+    """
     if not any(quote for quote, _ in quotes):
         return [() for _ in quotes]
-    glyphs = [(word.text, word.box) for word in page.words] if page.method == "ocr" else reader.glyphs(page.number)
+    glyphs = (
+        [(word.text, word.box) for word in page.words] if page.method == "ocr" else reader.glyphs(page.number)
+    )
     # What was read from a picture on a page of text is not among the characters of the file.
     glyphs += [(word.text, word.box) for word in page.words] if page.method == "text+ocr" else []
-    found = [locate_quote(glyphs, quote, page.text[: max(0, start)]) if quote else () for quote, start in quotes]
-    return [tuple((round(box.x0, 5), round(box.y0, 5), round(box.x1, 5), round(box.y1, 5)) for box in boxes) for boxes in found]
+    found = [
+        locate_quote(glyphs, quote, page.text[: max(0, start)]) if quote else () for quote, start in quotes
+    ]
+    return [
+        tuple((round(box.x0, 5), round(box.y0, 5), round(box.x1, 5), round(box.y1, 5)) for box in boxes)
+        for boxes in found
+    ]
 
 
 def looks_alike(given: bytes, drawn: bytes) -> bool:
-    """Whether an image from anywhere shows the page that was drawn here. It is not decoded unless it is a PNG of the same size."""
+    """Whether an image from anywhere shows the page that was drawn here. It is not decoded unless it is a
+    PNG of the same size.
+    """
     if given == drawn:
         return True
     from PIL import Image, ImageChops

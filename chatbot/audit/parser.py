@@ -36,11 +36,17 @@ def read_file(path: Path) -> AuditFile:
     try:
         size = path.stat().st_size if path.is_file() else -1
         if size > LARGEST_FILE:
-            raise AuditFileError(f"The file has {size / 2**20:,.0f} MiB; an audit file has {LARGEST_FILE // 2**20} at most.", hint=HINT)
+            raise AuditFileError(
+                f"The file has {size / 2**20:,.0f} MiB; an audit file has {LARGEST_FILE // 2**20} at most.",
+                hint=HINT,
+            )
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
     except OSError as error:
-        raise AuditFileError(f"The file cannot be read: {error.strerror}.", hint="Check that it exists and that you may read it.") from error
+        raise AuditFileError(
+            f"The file cannot be read: {error.strerror}.",
+            hint="Check that it exists and that you may read it.",
+        ) from error
     return AuditFile(data, load(_record_in(data[: LARGEST_FILE + 1])), _images_in(data))
 
 
@@ -57,7 +63,9 @@ def _record_in(data: bytes) -> str:
     try:
         return data[first + len(start) : last].decode("ascii")
     except UnicodeDecodeError as error:
-        raise AuditFileError("The machine-readable part is damaged: it is not plain ASCII.", hint=HINT) from error
+        raise AuditFileError(
+            "The machine-readable part is damaged: it is not plain ASCII.", hint=HINT
+        ) from error
 
 
 def _images_in(data: bytes) -> dict[str, bytes]:

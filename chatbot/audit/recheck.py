@@ -1,4 +1,6 @@
-"""Checks an answer's citations and figures anew on pages as they were read just now; looks nothing up and trusts no status."""
+"""Checks an answer's citations and figures anew on pages as they were read just now; looks nothing up and
+trusts no status.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.answer.citations.model_statements import CheckedText, check_behind, check_quoted, check_statements, with_whole_keys, without_added
+from chatbot.answer.citations.model_statements import (
+    CheckedText,
+    check_behind,
+    check_quoted,
+    check_statements,
+    with_whole_keys,
+    without_added,
+)
 from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, StatementRecord
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
@@ -26,24 +35,35 @@ KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 
 @dataclass(frozen=True, slots=True)
 class RecheckedAnswer:
-    """What the checker says today. citations: in the order of the answer's keys; checks: of its figures; statements: of its sentences,
-    () for a file of a format that does not speak of them."""
+    """What the checker says today. citations: in the order of the answer's keys; checks: of its figures;
+    statements: of its sentences, () for a file of a format that does not speak of them."""
 
     citations: tuple[Citation, ...]
     checks: tuple[FigureCheckRecord, ...]
     statements: tuple[StatementRecord, ...] = ()
 
 
-def check_again(record: Record, readings: Mapping[str, DocumentReading], titles: Mapping[str, Sequence[str]]) -> RecheckedAnswer:
-    """The answer's citations and figures on these readings, by SHA-256 of the file; sources whose file is not among them are left out.
+def check_again(
+    record: Record, readings: Mapping[str, DocumentReading], titles: Mapping[str, Sequence[str]]
+) -> RecheckedAnswer:
+    """The answer's citations and figures on these readings, by SHA-256 of the file; sources whose file is not
+    among them are left out.
 
-    titles: what each file may be called in the context of its chunks, for a title taken from the record could say anything. Raises KeyError for
-    a page that a document does not have.
+    titles: what each file may be called in the context of its chunks, for a title taken from the record could
+    say anything. Raises KeyError for a page that a document does not have.
     """
-    sources = {one.key: _hit(one, readings[one.sha256], titles.get(one.sha256, ())) for one in record.sources if one.sha256 in readings}
-    prompt = Prompt(record.question, record.query, sources, (), (), record.sent.messages if record.sent else (), "")
+    sources = {
+        one.key: _hit(one, readings[one.sha256], titles.get(one.sha256, ()))
+        for one in record.sources
+        if one.sha256 in readings
+    }
+    prompt = Prompt(
+        record.question, record.query, sources, (), (), record.sent.messages if record.sent else (), ""
+    )
     found = _checked(record, prompt)
-    words = {one.key.partition("-")[0]: _words(one, readings) for one in record.sources if one.sha256 in readings}
+    words = {
+        one.key.partition("-")[0]: _words(one, readings) for one in record.sources if one.sha256 in readings
+    }
     sure = tuple(_with_confidence(citation, words) for citation in found.citations)
     return RecheckedAnswer(sure, checks_of(found.numbers), stated(found.statements))
 
@@ -58,7 +78,9 @@ def _checked(record: Record, prompt: Prompt) -> CheckedText:
     own, behind, said = text.partition(f"\n\n{MODEL_TEXT}\n\n")
     if behind:
         return check_behind(own, said, prompt)
-    added = [Statement(with_whole_keys(one.text, prompt), one.status, one.citation) for one in record.statements]
+    added = [
+        Statement(with_whole_keys(one.text, prompt), one.status, one.citation) for one in record.statements
+    ]
     return check_statements(without_added(text, added, prompt), prompt)
 
 
@@ -93,7 +115,9 @@ def operands_of(formula: str) -> tuple[str, ...]:
 
 
 def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
-    """The answer with its keys as the model was given them: shown as [S1], of which only the whole key says that it was known."""
+    """The answer with its keys as the model was given them: shown as [S1], of which only the whole key
+    says that it was known.
+    """
     whole, left = {key.partition("-")[0]: key for key in keys}, iter(quotes)
 
     def one(found: re.Match[str]) -> str:
@@ -107,7 +131,9 @@ def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit
     pages = {page.number: page for page in reading.pages}
     page = pages[source.page]
     title = source.title if source.title in titles else ""
-    chunk = next((chunk for chunk in chunk_pages(reading.pages, title) if chunk.ordinal == source.chunk), None)
+    chunk = next(
+        (chunk for chunk in chunk_pages(reading.pages, title) if chunk.ordinal == source.chunk), None
+    )
     there = chunk is not None and chunk.page == page.number
     return Hit(
         document=source.document,
@@ -135,4 +161,6 @@ def _words(source: Source, readings: Mapping[str, DocumentReading]) -> tuple[Wor
 def _with_confidence(citation: Citation, words: Mapping[str, tuple[Word, ...]]) -> Citation:
     if citation.confidence is None or citation.start < 0:
         return citation
-    return replace(citation, confidence=confidence_of(words.get(citation.key, ()), citation.start, citation.end))
+    return replace(
+        citation, confidence=confidence_of(words.get(citation.key, ()), citation.start, citation.end)
+    )

@@ -1,7 +1,7 @@
 """What an audit file says, as plain values with one way to write them; draws nothing and checks nothing.
 
-A file is verified by writing it anew, so what is written must stay as it is: whoever changes these shapes, the page or its style raises
-FORMAT, and keeps the code of the one before to verify older files with.
+A file is verified by writing it anew, so what is written must stay as it is: whoever changes these shapes,
+the page or its style raises FORMAT, and keeps the code of the one before to verify older files with.
 """
 
 from __future__ import annotations
@@ -47,7 +47,16 @@ WITH_FORMATTING = 3
 # The first that says of each citation how it stands on its page.
 WITH_BASIS = 4
 # What an answer may have at most, so that no file makes much work: far beyond any real one.
-MOST = {"leaves": 60, "sources": 60, "quotes": 1_000, "checks": 2_000, "statements": 2_000, "considered": 500, "documents": 20_000, "notes": 500}
+MOST = {
+    "leaves": 60,
+    "sources": 60,
+    "quotes": 1_000,
+    "checks": 2_000,
+    "statements": 2_000,
+    "considered": 500,
+    "documents": 20_000,
+    "notes": 500,
+}
 LONGEST_ANSWER = 100_000
 
 
@@ -57,7 +66,9 @@ class AuditFileError(DocumentError):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that was searched. sha256: of its bytes; period, status: what it says of itself, None where it does not."""
+    """A document that was searched. sha256: of its bytes; period, status: what it says of itself, None
+    where it does not.
+    """
 
     name: str
     sha256: str
@@ -67,8 +78,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A page that is shown. page: physical, 1-based; label: the printed one. method: how its text was read. image: SHA-256 of its PNG, drawn at `dpi`
-    without marks; None where there is none, for the reason in `missing`."""
+    """A page that is shown. page: physical, 1-based; label: the printed one. method: how its text was read.
+    image: SHA-256 of its PNG, drawn at `dpi` without marks; None where there is none, for the reason in
+    `missing`."""
 
     document: str
     sha256: str
@@ -82,8 +94,9 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A citation, as records.Citation. leaf: which of the leaves it stands on, None for an unknown key. marks: rectangles over the quotation on the page,
-    (x0, y0, x1, y1) as fractions of the page, origin top left."""
+    """A citation, as records.Citation. leaf: which of the leaves it stands on, None for an unknown key.
+    marks: rectangles over the quotation on the page, (x0, y0, x1, y1) as fractions of the page, origin top
+    left."""
 
     key: str
     leaf: int | None
@@ -100,7 +113,9 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class FigureCheckRecord:
-    """A figure's check, as records.NumberCheck. value: None where it is beyond what JSON holds. operands: the figures of its formula, as written there."""
+    """A figure's check, as records.NumberCheck. value: None where it is beyond what JSON holds. operands:
+    the figures of its formula, as written there.
+    """
 
     text: str
     value: float | None
@@ -125,8 +140,8 @@ class StatementRecord:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page that the answer could rest on. key: as the prompt names it. chunk: which of the document's chunks was found on it, from 0. title: the
-    document's in that chunk's context."""
+    """A page that the answer could rest on. key: as the prompt names it. chunk: which of the document's
+    chunks was found on it, from 0. title: the document's in that chunk's context."""
 
     key: str
     document: str
@@ -158,7 +173,9 @@ class NoteRecord:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a chat model was sent. messages: (role, content), exactly so. failure: what came instead of an answer, "" where one came."""
+    """What a chat model was sent. messages: (role, content), exactly so. failure: what came instead of an
+    answer, "" where one came.
+    """
 
     model: str
     host: str
@@ -168,11 +185,12 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All of it. asked_at, made_at: ISO 8601 with offset from UTC; asked_at "" where it is not known. query: as searched; understood: (what, how).
+    """All of it. asked_at, made_at: ISO 8601 with offset from UTC; asked_at "" where it is not known. query:
+    as searched; understood: (what, how).
 
-    nearest: leaves shown for a refusal. sent: None where nothing was sent to a model. within: names that the search was kept to, () for all. index: of
-    the documents that were searched when it was answered, "" where that was not noted; whole: the documents listed are exactly those. digest: SHA-256
-    of all the rest.
+    nearest: leaves shown for a refusal. sent: None where nothing was sent to a model. within: names that the
+    search was kept to, () for all. index: of the documents that were searched when it was answered, "" where
+    that was not noted; whole: the documents listed are exactly those. digest: SHA-256 of all the rest.
     """
 
     format: int
@@ -207,7 +225,9 @@ class Record:
 
 
 def dump(record: Record) -> str:
-    """The record as JSON in plain ASCII that holds neither `<`, `>` nor `&`: it can stand in HTML as it is, and nothing in it takes effect there."""
+    """The record as JSON in plain ASCII that holds neither `<`, `>` nor `&`: it can stand in HTML as it
+    is, and nothing in it takes effect there.
+    """
     values = asdict(record)
     if record.format < WITH_STATEMENTS:
         del values["statements"]
@@ -225,7 +245,9 @@ def digest_of(record: Record) -> str:
 def sealed(record: Record) -> Record:
     """The record with its digest. Raises DocumentError where there is more than an audit file may hold."""
     if problem := _problem(record):
-        raise DocumentError(f"The answer is too large for an audit file: {problem}.", hint="Export the conversation instead.")
+        raise DocumentError(
+            f"The answer is too large for an audit file: {problem}.", hint="Export the conversation instead."
+        )
     return replace(record, digest=digest_of(record))
 
 
@@ -235,11 +257,16 @@ def load(text: str) -> Record:
         values = json.loads(text, parse_constant=_refuse)
         found = values.get("format") if isinstance(values, dict) else None
         if isinstance(found, int) and found > FORMAT:
-            raise AuditFileError(f"The file is of format {found}, this program knows {FORMAT}.", hint="Update the program.")
+            raise AuditFileError(
+                f"The file is of format {found}, this program knows {FORMAT}.", hint="Update the program."
+            )
         record = _adapter().validate_python(values)
         dump(record)  # numbers beyond JSON's are none
     except (ValueError, RecursionError, MemoryError) as error:
-        raise AuditFileError("The machine-readable part is damaged: it is not what an audit file holds.", hint="Make the file again.") from error
+        raise AuditFileError(
+            "The machine-readable part is damaged: it is not what an audit file holds.",
+            hint="Make the file again.",
+        ) from error
     if problem := _problem(record):
         raise AuditFileError(f"The file holds more than any answer: {problem}.", hint="Make the file again.")
     return record

@@ -1,4 +1,6 @@
-"""Verifies an audit file against the documents' bytes: what is seen, quotations, figures and page images, each anew; asks no model and no store."""
+"""Verifies an audit file against the documents' bytes: what is seen, quotations, figures and page images,
+each anew; asks no model and no store.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ from ingestion.records import Page
 __all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "DocumentSources", "VerificationLine", "verify"]
 
 CONFIRMED, DIFFERS, UNKNOWN = "confirmed", "does not hold", "cannot be checked"
-# How far a mark may stand from where it is found anew, as a share of the page; and how far OCR may be of another mind on how sure it is.
+# How far a mark may stand from where it is found anew, as a share of the page; and how far OCR may be of
+# another mind on how sure it is.
 MARK_TOLERANCE, CONFIDENCE_TOLERANCE = 0.005, 2.0
 # Characters around the first difference that are told.
 SHOWN = 60
@@ -49,8 +52,8 @@ class VerificationLine:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSources:
-    """Where documents may be. store: the folder of kept copies; folder: another one, None for none. passwords: of protected documents by their name.
-    processes: that read at once."""
+    """Where documents may be. store: the folder of kept copies; folder: another one, None for none.
+    passwords: of protected documents by their name. processes: that read at once."""
 
     store: Path
     folder: Path | None = None
@@ -60,7 +63,9 @@ class DocumentSources:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A document that was found and read. unread: pages that would need OCR and were not read by it, for nothing rests on them."""
+    """A document that was found and read. unread: pages that would need OCR and were not read by it, for
+    nothing rests on them.
+    """
 
     path: Path
     titles: tuple[str, ...]
@@ -73,7 +78,9 @@ class _Opened:
 
 
 def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationLine]:
-    """One finding for each thing that is checked, as it is checked. Reading is done in reading processes, under their limits."""
+    """One finding for each thing that is checked, as it is checked. Reading is done in reading processes,
+    under their limits.
+    """
     record = file.record
     yield from _whole(file)
     wanted = list(dict.fromkeys(sha256 for _, sha256, _ in _places(record)))
@@ -87,16 +94,26 @@ def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationL
     yield _searched(record, opened)
 
 
-# --- the file itself --------------------------------------------------------------------------------------------------------------
+# --- the file itself
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _whole(file: AuditFile) -> Iterator[VerificationLine]:
     record = file.record
     holds = digest_of(record) == record.digest
-    yield VerificationLine("digest", *((CONFIRMED, record.digest) if holds else (DIFFERS, "the record was changed after the file was made")))
+    yield VerificationLine(
+        "digest",
+        *(
+            (CONFIRMED, record.digest)
+            if holds
+            else (DIFFERS, "the record was changed after the file was made")
+        ),
+    )
     lacking = [leaf for leaf in record.leaves if leaf.image is not None and leaf.image not in file.images]
     if lacking:
-        yield VerificationLine("visible part", DIFFERS, f"the image of {_name(lacking[0])} is not the one that the record names")
+        yield VerificationLine(
+            "visible part", DIFFERS, f"the image of {_name(lacking[0])} is not the one that the record names"
+        )
         return
     try:
         anew = render(record, file.images).encode("utf-8", "replace")
@@ -105,13 +122,21 @@ def _whole(file: AuditFile) -> Iterator[VerificationLine]:
         return
     same = anew == file.data
     yield VerificationLine(
-        "visible part", *((CONFIRMED, "it is what the record says, and nothing else") if same else (DIFFERS, _difference(file.data, anew)))
+        "visible part",
+        *(
+            (CONFIRMED, "it is what the record says, and nothing else")
+            if same
+            else (DIFFERS, _difference(file.data, anew))
+        ),
     )
 
 
 def _difference(given: bytes, anew: bytes) -> str:
     """Where two files part, in words."""
-    at = next((at for at, (one, other) in enumerate(zip(given, anew, strict=False)) if one != other), min(len(given), len(anew)))
+    at = next(
+        (at for at, (one, other) in enumerate(zip(given, anew, strict=False)) if one != other),
+        min(len(given), len(anew)),
+    )
     line = given.count(b"\n", 0, at) + 1
     return f"line {line} has “{_around(given, at)}”, the record says “{_around(anew, at)}”"
 
@@ -127,27 +152,42 @@ def _places(record: Record) -> list[tuple[str, str, int]]:
     return shown + [(source.document, source.sha256, source.page) for source in record.sources]
 
 
-# --- documents --------------------------------------------------------------------------------------------------------------------
+# --- documents
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _document(
-    record: Record, digest: str, found: Mapping[str, LocatedDocument], evidence: DocumentSources, opened: Gathered, *, too_many: bool
+    record: Record,
+    digest: str,
+    found: Mapping[str, LocatedDocument],
+    evidence: DocumentSources,
+    opened: Gathered,
+    *,
+    too_many: bool,
 ) -> VerificationLine:
     names = dict.fromkeys(name for name, sha256, _ in _places(record) if sha256 == digest)
     what = f"document {next(iter(names), '')}"
     if not is_digest(digest):
         return VerificationLine(
-            what, UNKNOWN if not digest else DIFFERS, "its SHA-256 is not noted" if not digest else f"{digest[:80]!r} is no SHA-256"
+            what,
+            UNKNOWN if not digest else DIFFERS,
+            "its SHA-256 is not noted" if not digest else f"{digest[:80]!r} is no SHA-256",
         )
     if digest not in found:
-        return VerificationLine(what, UNKNOWN, f"no file with SHA-256 {digest} is there; name the folder that has it with --documents")
+        return VerificationLine(
+            what,
+            UNKNOWN,
+            f"no file with SHA-256 {digest} is there; name the folder that has it with --documents",
+        )
     if too_many:
         return VerificationLine(what, UNKNOWN, f"only {DOCUMENTS_READ} documents of one file are read")
     numbers = {number for _, sha256, number in _places(record) if sha256 == digest}
     password = next((evidence.passwords[name] for name in names if name in evidence.passwords), None)
     try:
         # A table goes on from the page before.
-        how = Circumstances(password, evidence.processes, ocr_pages=frozenset(numbers | {number - 1 for number in numbers}))
+        how = Circumstances(
+            password, evidence.processes, ocr_pages=frozenset(numbers | {number - 1 for number in numbers})
+        )
         reading = read_document(found[digest].path, how)
     except EncryptedError:
         return VerificationLine(what, UNKNOWN, "it is protected by a password; give it with --passwords")
@@ -156,7 +196,9 @@ def _document(
     unread = any(page.method == "none" and page.number not in numbers for page in reading.pages)
     opened[digest] = _Opened(found[digest].path, found[digest].titles, reading, password, unread)
     known_as = ", ".join(found[digest].known_as[:3]) or found[digest].path.name
-    return VerificationLine(what, CONFIRMED, f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}")
+    return VerificationLine(
+        what, CONFIRMED, f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}"
+    )
 
 
 def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[VerificationLine]:
@@ -168,14 +210,22 @@ def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[Ve
         return
     page = document.page(leaf.page)
     if page is None:
-        yield VerificationLine(f"page {what}", DIFFERS, f"the document has {len(document.reading.pages)} pages")
+        yield VerificationLine(
+            f"page {what}", DIFFERS, f"the document has {len(document.reading.pages)} pages"
+        )
         return
     if page.label != label_line(leaf.label) and not (document.unread and _is_printed(leaf.label, page)):
         yield VerificationLine(f"page {what}", DIFFERS, f"its printed number is {page.label or 'not there'}")
     elif page.method != leaf.method:
-        yield VerificationLine(f"page {what}", DIFFERS, f"its text was read as {page.method}, not as {leaf.method}")
+        yield VerificationLine(
+            f"page {what}", DIFFERS, f"its text was read as {page.method}, not as {leaf.method}"
+        )
     else:
-        yield VerificationLine(f"page {what}", CONFIRMED, "it is there, with that printed number" if leaf.label else "it is there")
+        yield VerificationLine(
+            f"page {what}",
+            CONFIRMED,
+            "it is there, with that printed number" if leaf.label else "it is there",
+        )
     quotes = [quote for quote in file.record.quotes if quote.leaf == at]
     try:
         with closing(Reader(document.path, password=document.password)) as reader:
@@ -186,7 +236,9 @@ def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[Ve
 
 
 def _is_printed(label: str | None, page: Page) -> bool:
-    """Whether a printed number stands on a page by itself. Where not every page was read, no series tells which it is."""
+    """Whether a printed number stands on a page by itself. Where not every page was read, no series tells
+    which it is.
+    """
     return label is not None and re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", page.text) is not None
 
 
@@ -204,19 +256,30 @@ def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> VerificationLine:
 def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) -> Iterator[VerificationLine]:
     if not shown:
         return
-    anew = places(reader, Read(page.number, page.method, page.words, page.text), [(quote.quote, quote.start) for quote in quotes])
+    anew = places(
+        reader,
+        Read(page.number, page.method, page.words, page.text),
+        [(quote.quote, quote.start) for quote in quotes],
+    )
     for quote, found in zip(quotes, anew, strict=True):
         if not _close(quote.marks, found):
-            yield VerificationLine(f"mark of [{quote.key}]", DIFFERS, "the quotation stands elsewhere on the page, or nowhere on it")
+            yield VerificationLine(
+                f"mark of [{quote.key}]",
+                DIFFERS,
+                "the quotation stands elsewhere on the page, or nowhere on it",
+            )
 
 
 def _close(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> bool:
     return len(one) == len(other) and all(
-        abs(a - b) <= MARK_TOLERANCE for left, right in zip(one, other, strict=True) for a, b in zip(left, right, strict=True)
+        abs(a - b) <= MARK_TOLERANCE
+        for left, right in zip(one, other, strict=True)
+        for a, b in zip(left, right, strict=True)
     )
 
 
-# --- quotations and figures -------------------------------------------------------------------------------------------------------
+# --- quotations and figures
+# -------------------------------------------------------------------------------------------------------
 
 
 def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
@@ -228,32 +291,62 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
         return
     missing = {source.sha256 for source in record.sources} - opened.keys()
     try:
-        checked = check_again(record, {digest: one.reading for digest, one in opened.items()}, {digest: one.titles for digest, one in opened.items()})
+        checked = check_again(
+            record,
+            {digest: one.reading for digest, one in opened.items()},
+            {digest: one.titles for digest, one in opened.items()},
+        )
     except KeyError:
-        yield VerificationLine("sources", DIFFERS, "a page that the answer could rest on is not in its document")
+        yield VerificationLine(
+            "sources", DIFFERS, "a page that the answer could rest on is not in its document"
+        )
         return
     pages, numbers = _pages_of(record), _numbers(record.quotes)
     if len(checked.citations) != len(record.quotes):
-        yield VerificationLine("citations", DIFFERS, f"the answer has {len(checked.citations)} keys, the file speaks of {len(record.quotes)}")
+        yield VerificationLine(
+            "citations",
+            DIFFERS,
+            f"the answer has {len(checked.citations)} keys, the file speaks of {len(record.quotes)}",
+        )
     else:
         for quote, citation in zip(record.quotes, checked.citations, strict=True):
             number = numbers.get((quote.key, quote.quote))
-            yield _quote(record, quote, citation, number=number, missing=_is_missing(record, quote, missing), pages=pages)
+            yield _quote(
+                record,
+                quote,
+                citation,
+                number=number,
+                missing=_is_missing(record, quote, missing),
+                pages=pages,
+            )
     yield from _figures(record, checked, some_missing=bool(missing))
     if record.statements or checked.statements:
         yield _statements(record, checked, some_missing=bool(missing))
 
 
 def _pages_of(record: Record) -> dict[str, tuple[str, str, int]]:
-    return {source.key.partition("-")[0]: (source.document, source.sha256, source.page) for source in record.sources}
+    return {
+        source.key.partition("-")[0]: (source.document, source.sha256, source.page)
+        for source in record.sources
+    }
 
 
 def _is_missing(record: Record, quote: Quote, missing: Collection[str]) -> bool:
-    return quote.leaf is not None and 0 <= quote.leaf < len(record.leaves) and record.leaves[quote.leaf].sha256 in missing
+    return (
+        quote.leaf is not None
+        and 0 <= quote.leaf < len(record.leaves)
+        and record.leaves[quote.leaf].sha256 in missing
+    )
 
 
 def _quote(
-    record: Record, quote: Quote, anew: Citation, *, number: int | None, missing: bool, pages: Mapping[str, tuple[str, str, int]]
+    record: Record,
+    quote: Quote,
+    anew: Citation,
+    *,
+    number: int | None,
+    missing: bool,
+    pages: Mapping[str, tuple[str, str, int]],
 ) -> VerificationLine:
     what = f"quotation [{quote.key}], {number}" if number else f"quotation [{quote.key}]"
     what += f" “{_beginning(quote.quote)}”" if quote.quote.strip() else ""
@@ -262,23 +355,56 @@ def _quote(
     if quote.leaf is None:
         same = anew.document is None and not quote.verified and anew.key == quote.key
         return VerificationLine(
-            what, *((CONFIRMED, "no such source, as the file says") if same else (DIFFERS, "the file says otherwise of an unknown key"))
+            what,
+            *(
+                (CONFIRMED, "no such source, as the file says")
+                if same
+                else (DIFFERS, "the file says otherwise of an unknown key")
+            ),
         )
     leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
-    if leaf is None or pages.get(quote.key) != (leaf.document, leaf.sha256, leaf.page) or anew.document is None:
-        return VerificationLine(what, DIFFERS, "the page it leads to is not the one that its key was given for")
+    if (
+        leaf is None
+        or pages.get(quote.key) != (leaf.document, leaf.sha256, leaf.page)
+        or anew.document is None
+    ):
+        return VerificationLine(
+            what, DIFFERS, "the page it leads to is not the one that its key was given for"
+        )
     if anew.verified != quote.verified:
-        return VerificationLine(what, DIFFERS, "it is located on the page, the file denies it" if anew.verified else f"not located: {anew.reason}")
-    same = (anew.quote, anew.reason, anew.start, anew.end, anew.instructs) == (quote.quote, quote.reason, quote.start, quote.end, quote.instructs)
+        return VerificationLine(
+            what,
+            DIFFERS,
+            "it is located on the page, the file denies it"
+            if anew.verified
+            else f"not located: {anew.reason}",
+        )
+    same = (anew.quote, anew.reason, anew.start, anew.end, anew.instructs) == (
+        quote.quote,
+        quote.reason,
+        quote.start,
+        quote.end,
+        quote.instructs,
+    )
     if not same or (record.format >= WITH_BASIS and anew.basis != quote.basis):
         return VerificationLine(
-            what, DIFFERS, f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”" if anew.quote != quote.quote else "it is judged otherwise"
+            what,
+            DIFFERS,
+            f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”"
+            if anew.quote != quote.quote
+            else "it is judged otherwise",
         )
-    if (anew.confidence is None) != (quote.confidence is None) or abs((anew.confidence or 0) - (quote.confidence or 0)) > CONFIDENCE_TOLERANCE:
+    if (anew.confidence is None) != (quote.confidence is None) or abs(
+        (anew.confidence or 0) - (quote.confidence or 0)
+    ) > CONFIDENCE_TOLERANCE:
         return VerificationLine(what, DIFFERS, "OCR reads it with another confidence")
     read = "" if quote.confidence is None else ", as OCR reads it"
     return VerificationLine(
-        what, CONFIRMED, f"located anew on {_name(leaf)}{read}" if quote.verified else f"not located on {_name(leaf)}, as the file says"
+        what,
+        CONFIRMED,
+        f"located anew on {_name(leaf)}{read}"
+        if quote.verified
+        else f"not located on {_name(leaf)}, as the file says",
     )
 
 
@@ -303,7 +429,11 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
             yield VerificationLine(what, UNKNOWN, "a page that it may rest on was not read")
         elif check is None or anew is None:
             yield VerificationLine(
-                what, DIFFERS, "the answer states it, the file does not check it" if check is None else "the answer does not state it"
+                what,
+                DIFFERS,
+                "the answer states it, the file does not check it"
+                if check is None
+                else "the answer does not state it",
             )
         else:
             yield VerificationLine(what, DIFFERS, _other(check, anew))
@@ -313,33 +443,54 @@ def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool)
     """Which sentences rest on a page, as one finding: they are as many as the answer has."""
     if record.statements == checked.statements:
         unfound = sum(one.status == "unsupported" for one in record.statements)
-        return VerificationLine("statements", CONFIRMED, f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says")
+        return VerificationLine(
+            "statements",
+            CONFIRMED,
+            f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says",
+        )
     if some_missing:
         return VerificationLine("statements", UNKNOWN, "a page that they may rest on was not read")
     pairs = zip_longest(record.statements, checked.statements)
     said, anew = next((said, anew) for said, anew in pairs if said != anew)
     return VerificationLine(
-        "statements", DIFFERS, f"“{_beginning((said or anew).text)}” is {anew.status.replace('_', ' ') if anew else 'no sentence of the answer'}"
+        "statements",
+        DIFFERS,
+        (
+            f"“{_beginning((said or anew).text)}” is "
+            f"{anew.status.replace('_', ' ') if anew else 'no sentence of the answer'}"
+        ),
     )
 
 
 def _other(check: FigureCheckRecord, anew: FigureCheckRecord) -> str:
     if check.status != anew.status:
-        return f"{anew.status.replace('_', ' ')}, not {check.status[:40].replace('_', ' ')}" + (f": {anew.reason}" if anew.reason else "")
+        return f"{anew.status.replace('_', ' ')}, not {check.status[:40].replace('_', ' ')}" + (
+            f": {anew.reason}" if anew.reason else ""
+        )
     return "its check comes out otherwise: another value, unit, period, formula or citation"
 
 
 def _searched(record: Record, opened: Gathered) -> VerificationLine:
     for one in record.documents:
         read = opened.get(one.sha256)
-        if read is not None and not read.unread and (read.reading.facts.period, read.reading.facts.status) != (one.period, one.status):
-            return VerificationLine("documents searched", DIFFERS, f"{one.name} says another period or status of itself")
+        if (
+            read is not None
+            and not read.unread
+            and (read.reading.facts.period, read.reading.facts.status) != (one.period, one.status)
+        ):
+            return VerificationLine(
+                "documents searched", DIFFERS, f"{one.name} says another period or status of itself"
+            )
     same = scope_fingerprint(record.embedder, (one.sha256 for one in record.documents)) == record.index
     if record.whole != same:
         return VerificationLine("documents searched", DIFFERS, "the list is not what its mark stands for")
     listed = f"{len(record.documents)} listed"
     return VerificationLine(
-        "documents searched", CONFIRMED, f"{listed}, all that were searched" if same else f"{listed}; the file says that others may have been there"
+        "documents searched",
+        CONFIRMED,
+        f"{listed}, all that were searched"
+        if same
+        else f"{listed}; the file says that others may have been there",
     )
 
 

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import chatbot
-from chatbot.cli import audit_command, compare_command, conversation_commands, document_commands, question_commands
+from chatbot.cli import (
+    audit_command,
+    compare_command,
+    conversation_commands,
+    document_commands,
+    question_commands,
+)
 from chatbot.cli import memory_command as memories
 from chatbot.cli.exit_codes import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
@@ -61,42 +67,107 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
     if serve is not None:
         _add_serve(commands, serve)
 
-    add = _command(commands, "add", document_commands.add, "add PDF files, or folders of them; without a path, those copied into documents/")
+    add = _command(
+        commands,
+        "add",
+        document_commands.add,
+        "add PDF files, or folders of them; without a path, those copied into documents/",
+    )
     add.add_argument("paths", nargs="*", metavar="PATH", type=Path)
     add.add_argument("--name", help="name to keep a single file under (default: its file name)")
-    add.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="lines of file name, tab, password for protected files; never stored")
+    add.add_argument(
+        "--passwords",
+        metavar="FILE.tsv",
+        type=Path,
+        help="lines of file name, tab, password for protected files; never stored",
+    )
 
     _command(commands, "list", document_commands.list_documents, "list the documents")
-    remove = _command(commands, "remove", document_commands.remove, "hide a document; it can be restored for 7 days")
+    remove = _command(
+        commands, "remove", document_commands.remove, "hide a document; it can be restored for 7 days"
+    )
     remove.add_argument("name", metavar="NAME")
     remove.add_argument("--purge", action="store_true", help="erase it now, beyond restoring")
     restore = _command(commands, "restore", document_commands.restore, "bring a removed document back")
     restore.add_argument("name", metavar="NAME")
 
-    rebuild = _command(commands, "rebuild", document_commands.rebuild_store, "make the store anew from the kept copies, or from the text it holds")
-    rebuild.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="as for add; a protected file without one keeps the text it has")
-    doctor = _command(commands, "doctor", document_commands.doctor, "finish what a stop left, then check the store; prints nothing when it is sound")
+    rebuild = _command(
+        commands,
+        "rebuild",
+        document_commands.rebuild_store,
+        "make the store anew from the kept copies, or from the text it holds",
+    )
+    rebuild.add_argument(
+        "--passwords",
+        metavar="FILE.tsv",
+        type=Path,
+        help="as for add; a protected file without one keeps the text it has",
+    )
+    doctor = _command(
+        commands,
+        "doctor",
+        document_commands.doctor,
+        "finish what a stop left, then check the store; prints nothing when it is sound",
+    )
     doctor.add_argument("--repair", action="store_true", help="mend what can be mended")
 
     search = _command(commands, "search", question_commands.search, "find the pages for a query")
     search.add_argument("query", nargs="?", metavar="QUERY")
-    search.add_argument("-k", type=_page_count, default=3, help=f"how many pages, 1 to {MOST_PAGES} (default 3)")
-    search.add_argument("--mode", choices=MODES, default="hybrid", help="what counts: meaning and words, or one of them (default hybrid)")
-    search.add_argument("--strategy", choices=STRATEGIES, default="average", help="how the pieces of a long query are combined (default average)")
-    search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
+    search.add_argument(
+        "-k", type=_page_count, default=3, help=f"how many pages, 1 to {MOST_PAGES} (default 3)"
+    )
+    search.add_argument(
+        "--mode",
+        choices=MODES,
+        default="hybrid",
+        help="what counts: meaning and words, or one of them (default hybrid)",
+    )
+    search.add_argument(
+        "--strategy",
+        choices=STRATEGIES,
+        default="average",
+        help="how the pieces of a long query are combined (default average)",
+    )
+    search.add_argument(
+        "--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages"
+    )
     ask = _command(commands, "ask", question_commands.ask, "ask a question")
     ask.add_argument("query", nargs="?", metavar="QUESTION")
     ask.add_argument(
-        "--conversation", metavar="ID", help="remember this exchange, and use what is remembered: those before it, rated answers, advice, news"
+        "--conversation",
+        metavar="ID",
+        help=(
+            "remember this exchange, and use what is remembered: those before it, rated answers, advice, news"
+        ),
     )
-    ask.add_argument("--audit", metavar="FILE", type=Path, help="write the answer with all it rests on as one HTML file, for `verify`")
-    verify = _command(commands, "verify", audit_command.verify, "check audit files anew against the documents' own bytes")
+    ask.add_argument(
+        "--audit",
+        metavar="FILE",
+        type=Path,
+        help="write the answer with all it rests on as one HTML file, for `verify`",
+    )
+    verify = _command(
+        commands, "verify", audit_command.verify, "check audit files anew against the documents' own bytes"
+    )
     verify.add_argument("files", nargs="+", metavar="FILE", type=Path)
-    verify.add_argument("--documents", metavar="FOLDER", type=Path, help="look for the documents here too, whatever they are called")
+    verify.add_argument(
+        "--documents",
+        metavar="FOLDER",
+        type=Path,
+        help="look for the documents here too, whatever they are called",
+    )
     verify.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="as for add")
     for command in (search, ask):
-        command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
-        command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")
+        command.add_argument(
+            "--document",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="stay in this document (may be repeated)",
+        )
+        command.add_argument(
+            "--batch", action="store_true", help="read queries as JSON lines from standard input"
+        )
     _add_compare(commands)
     _add_conversations(commands)
     _add_memory(commands)
@@ -120,11 +191,31 @@ def _add_serve(commands: Any, serve: Command) -> None:
 
 
 def _add_compare(commands: Any) -> None:
-    compare = _command(commands, "compare", compare_command.compare, "ask one question of several documents, or years, side by side")
+    compare = _command(
+        commands,
+        "compare",
+        compare_command.compare,
+        "ask one question of several documents, or years, side by side",
+    )
     compare.add_argument("query", metavar="QUESTION")
-    compare.add_argument("--document", action="append", default=[], required=True, metavar="NAME", help="compare this document (may be repeated)")
-    compare.add_argument("--year", action="append", default=[], metavar="YEAR", help="in this year, such as 2024 or 2024-25 (may be repeated)")
-    compare.add_argument("--csv", action="store_true", help="the table as CSV on standard output, once it is complete")
+    compare.add_argument(
+        "--document",
+        action="append",
+        default=[],
+        required=True,
+        metavar="NAME",
+        help="compare this document (may be repeated)",
+    )
+    compare.add_argument(
+        "--year",
+        action="append",
+        default=[],
+        metavar="YEAR",
+        help="in this year, such as 2024 or 2024-25 (may be repeated)",
+    )
+    compare.add_argument(
+        "--csv", action="store_true", help="the table as CSV on standard output, once it is complete"
+    )
 
 
 def _add_conversations(commands: Any) -> None:
@@ -134,40 +225,89 @@ def _add_conversations(commands: Any) -> None:
     kept.add_argument("--search", metavar="WORDS", help="list those that hold all these words")
     kept.add_argument("--deleted", action="store_true", help="list those that can be restored")
     change = kept.add_mutually_exclusive_group()
-    change.add_argument("--export", choices=("markdown", "json"), help="print the whole of it, with all that was checked")
+    change.add_argument(
+        "--export", choices=("markdown", "json"), help="print the whole of it, with all that was checked"
+    )
     change.add_argument("--rename", metavar="TITLE")
     change.add_argument("--delete", action="store_true", help="hide it; it can be restored for 7 days")
     change.add_argument("--restore", action="store_true", help="bring a deleted one back")
 
 
 def _add_memory(commands: Any) -> None:
-    kept = _command(commands, "memory", memories.memory, "show and change what is remembered: rated answers, situations with advice, news signals")
+    kept = _command(
+        commands,
+        "memory",
+        memories.memory,
+        "show and change what is remembered: rated answers, situations with advice, news signals",
+    )
     actions = memories.actions()
     kept.add_argument("memory", choices=tuple(memories.commands_by_memory()))
     kept.add_argument("action", choices=list(actions))
-    kept.add_argument("texts", nargs="*", metavar="TEXT", help="what the action takes: " + ", ".join(f"{a} {t}" for a, t in actions.items() if t))
-    kept.add_argument("-k", type=_row_count, help="how many at most (default 10; of rated answers `list` shows all)")
+    kept.add_argument(
+        "texts",
+        nargs="*",
+        metavar="TEXT",
+        help="what the action takes: " + ", ".join(f"{a} {t}" for a, t in actions.items() if t),
+    )
+    kept.add_argument(
+        "-k", type=_row_count, help="how many at most (default 10; of rated answers `list` shows all)"
+    )
     for name, option in memories.options_by_name().items():
         kept.add_argument(f"--{name.replace('_', '-')}", dest=name, default=None, **option.keywords)
 
 
 def _add_compress(commands: Any) -> None:
-    compress = _command(commands, "compress", conversation_commands.compress, "cut a conversation to a share of its tokens, sentences verbatim")
-    compress.add_argument("file", metavar="FILE", type=Path, help='messages as JSON lines: {"id", "role", "content"}')
-    compress.add_argument("--max-tokens", type=int, default=20_000, help="up to so many tokens nothing is cut (default 20000)")
-    compress.add_argument("--ratio", type=float, default=0.5, help="share of all tokens that is kept (default 0.5)")
-    compress.add_argument("--keep-last", type=int, default=2, help="messages at the end that stay as they are (default 2)")
-    compress.add_argument("--scoring", choices=("query", "seed"), default="query", help="by the query, or by a fixed formula (default query)")
-    compress.add_argument("--rho", type=float, help="what whole chunks take of what is cut, 0 to 1 (default 1 by query, 0.5 by seed)")
-    compress.add_argument("--gamma", type=float, default=1.0, help="how much more the less important loses (default 1)")
-    compress.add_argument("--no-vectors", action="store_true", help="compare words only: faster, and finds a little less")
+    compress = _command(
+        commands,
+        "compress",
+        conversation_commands.compress,
+        "cut a conversation to a share of its tokens, sentences verbatim",
+    )
+    compress.add_argument(
+        "file", metavar="FILE", type=Path, help='messages as JSON lines: {"id", "role", "content"}'
+    )
+    compress.add_argument(
+        "--max-tokens", type=int, default=20_000, help="up to so many tokens nothing is cut (default 20000)"
+    )
+    compress.add_argument(
+        "--ratio", type=float, default=0.5, help="share of all tokens that is kept (default 0.5)"
+    )
+    compress.add_argument(
+        "--keep-last", type=int, default=2, help="messages at the end that stay as they are (default 2)"
+    )
+    compress.add_argument(
+        "--scoring",
+        choices=("query", "seed"),
+        default="query",
+        help="by the query, or by a fixed formula (default query)",
+    )
+    compress.add_argument(
+        "--rho",
+        type=float,
+        help="what whole chunks take of what is cut, 0 to 1 (default 1 by query, 0.5 by seed)",
+    )
+    compress.add_argument(
+        "--gamma", type=float, default=1.0, help="how much more the less important loses (default 1)"
+    )
+    compress.add_argument(
+        "--no-vectors", action="store_true", help="compare words only: faster, and finds a little less"
+    )
     asked = compress.add_mutually_exclusive_group()
-    asked.add_argument("--query", metavar="Q", default="", help="what is to be asked of the conversation next")
-    asked.add_argument("--queries", metavar="FILE", type=Path, help='queries as JSON lines, {"id", "query"}: one object printed for each')
+    asked.add_argument(
+        "--query", metavar="Q", default="", help="what is to be asked of the conversation next"
+    )
+    asked.add_argument(
+        "--queries",
+        metavar="FILE",
+        type=Path,
+        help='queries as JSON lines, {"id", "query"}: one object printed for each',
+    )
 
 
 def _row_count(text: str) -> int:
-    """The argument of -k where lines are counted. Raises ArgumentTypeError, which argparse makes exit code 2 of."""
+    """The argument of -k where lines are counted. Raises ArgumentTypeError, which argparse makes exit code
+    2 of.
+    """
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
         raise argparse.ArgumentTypeError(f"k is {text[:20]}: ask for 1 or more")
     return int(text)
@@ -192,7 +332,9 @@ def _page_count(text: str) -> int:
 
 
 def _command(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text.capitalize() + ".")
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=text, description=text.capitalize() + "."
+    )
     command.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
     command.set_defaults(run=run)
     return command

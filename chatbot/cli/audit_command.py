@@ -25,7 +25,9 @@ __all__ = ["verify", "write_audit"]
 
 
 def verify(options: argparse.Namespace, settings: Settings) -> int:
-    """Check files anew, a line for each thing that was checked. 0: all confirmed; 1: something does not hold, or cannot be checked; 2: a file is no audit file."""
+    """Check files anew, a line for each thing that was checked. 0: all confirmed; 1: something does not
+    hold, or cannot be checked; 2: a file is no audit file.
+    """
     from chatbot.audit.parser import read_file
     from chatbot.audit.record import AuditFileError
     from chatbot.audit.verifier import CONFIRMED, DocumentSources
@@ -33,7 +35,9 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
 
     if options.documents is not None and not options.documents.is_dir():
         raise UsageError(f"{options.documents} is no folder.", hint="Name the folder that has the documents.")
-    evidence = DocumentSources(settings.documents, options.documents, read_passwords(options.passwords), settings.threads)
+    evidence = DocumentSources(
+        settings.documents, options.documents, read_passwords(options.passwords), settings.threads
+    )
     code = DONE
     for path in options.files:
         try:
@@ -45,12 +49,29 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
         counted: Counter[str] = Counter()
         for finding in findings_of(file, evidence):
             counted[finding.status] += 1
-            line = {"file": str(path), "check": finding.what, "status": finding.status, "detail": finding.detail}
-            emit(line, f"{finding.status:<17}  {_line(finding.what)}: {_line(finding.detail)}", as_json=options.json)
+            line = {
+                "file": str(path),
+                "check": finding.what,
+                "status": finding.status,
+                "detail": finding.detail,
+            }
+            emit(
+                line,
+                f"{finding.status:<17}  {_line(finding.what)}: {_line(finding.detail)}",
+                as_json=options.json,
+            )
         if counted.total() > counted[CONFIRMED]:
             code = max(code, FAILED)
-        others = ", ".join(f"{count} {status}" for status, count in sorted(counted.items()) if status != CONFIRMED)
-        print(visible(f"{path.name}: {counted[CONFIRMED]} of {counted.total()} confirmed{f', {others}' if others else ''}."), file=sys.stderr)
+        others = ", ".join(
+            f"{count} {status}" for status, count in sorted(counted.items()) if status != CONFIRMED
+        )
+        print(
+            visible(
+                f"{path.name}: {counted[CONFIRMED]} of {counted.total()} "
+                f"confirmed{f', {others}' if others else ''}."
+            ),
+            file=sys.stderr,
+        )
     return code
 
 
@@ -59,7 +80,9 @@ def _line(text: str) -> str:
 
 
 def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -> None:
-    """Write the audit file of an answer just given. Raises UsageError where it cannot be written, DocumentError."""
+    """Write the audit file of an answer just given. Raises UsageError where it cannot be written,
+    DocumentError.
+    """
     from chatbot.audit.builder import Occasion, audit_file
 
     data = audit_file(chatbot, answer, Occasion(asked_at))
@@ -69,5 +92,7 @@ def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -
         if fresh:
             give_to_the_user(path)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Name a file in a folder that is there.") from error
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}.", hint="Name a file in a folder that is there."
+        ) from error
     print(visible(f"Audit file: {path}"), file=sys.stderr)

@@ -15,7 +15,16 @@ __all__ = ["compare"]
 
 
 def compare(options: argparse.Namespace, settings: Settings) -> int:
-    from chatbot.comparison import Change, Comparison, Entry, EntryPlace, changes, csv_bytes, entry_line, entry_text
+    from chatbot.comparison import (
+        Change,
+        Comparison,
+        Entry,
+        EntryPlace,
+        changes,
+        csv_bytes,
+        entry_line,
+        entry_text,
+    )
 
     if options.json and options.csv:
         raise UsageError("--json and --csv are two forms of one table.", hint="Leave one of them out.")

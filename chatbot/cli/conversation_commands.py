@@ -1,4 +1,6 @@
-"""The commands that speak of conversations: those kept on this machine, and any file of messages to be compressed."""
+"""The commands that speak of conversations: those kept on this machine, and any file of messages to be
+compressed.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.memory.memory_database import open_memories
     from chatbot.store.lock import StoreLock
 
-    if options.id is None and (options.export or options.rename is not None or options.delete or options.restore):
+    if options.id is None and (
+        options.export or options.rename is not None or options.delete or options.restore
+    ):
         raise UsageError("Which conversation?", hint=f"Name its id; `{PROGRAM} conversations` lists them.")
     lock = StoreLock(settings.store / "store.lock")
     try:
@@ -51,7 +55,11 @@ def _run(options: argparse.Namespace, kept: Conversations) -> int:
     if options.id is None:
         rows = kept.listed(OWNER, search=options.search or "", deleted=options.deleted)
         for row in rows:
-            emit(_line(row), f"{row.id}  {_time(row.changed_at)}  {row.exchanges:>4} exchanges  {row.title}", as_json=options.json)
+            emit(
+                _line(row),
+                f"{row.id}  {_time(row.changed_at)}  {row.exchanges:>4} exchanges  {row.title}",
+                as_json=options.json,
+            )
         if not rows:
             print("None. Ask with --conversation NAME to begin one.", file=sys.stderr)
         return DONE
@@ -69,7 +77,13 @@ def _run(options: argparse.Namespace, kept: Conversations) -> int:
         return DONE
     _must_be_there(row)
     for said in kept.said(options.id, OWNER):
-        line = {"number": said.number, "at": said.at, "state": said.state, "question": said.user, "answer": said.assistant}
+        line = {
+            "number": said.number,
+            "at": said.at,
+            "state": said.state,
+            "question": said.user,
+            "answer": said.assistant,
+        }
         emit(line, f"{said.number}. {said.user}\n\n{said.assistant}\n", as_json=options.json)
     return DONE
 
@@ -119,10 +133,21 @@ def _time(at: float) -> str:
 
 def compress(options: argparse.Namespace, settings: Settings) -> int:
     """Cut a conversation to a share of its tokens."""
-    from chatbot.memory.compression.compress_file import CompressRequest, compress_file, result_line, result_text
+    from chatbot.memory.compression.compress_file import (
+        CompressRequest,
+        compress_file,
+        result_line,
+        result_text,
+    )
 
     asked = CompressRequest(options.file, options.query, options.queries, not options.no_vectors)
-    given = {field: getattr(options, field) for field in ("max_tokens", "rho", "gamma", "keep_last", "scoring")}
+    given = {
+        field: getattr(options, field) for field in ("max_tokens", "rho", "gamma", "keep_last", "scoring")
+    }
     for number, result in compress_file(asked, {**given, "compression_ratio": options.ratio}, settings):
-        emit(result_line(number, result), result_text(result), as_json=options.json or options.queries is not None)
+        emit(
+            result_line(number, result),
+            result_text(result),
+            as_json=options.json or options.queries is not None,
+        )
     return DONE

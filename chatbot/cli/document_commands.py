@@ -30,7 +30,18 @@ __all__ = ["add", "doctor", "list_documents", "read_passwords", "rebuild_store",
 STARTED = time.perf_counter()
 PASSWORD_TRIES = 3
 # What `list` tells of a document, beside its name.
-LISTED = ["id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages", "lacks", "to_come"]
+LISTED = [
+    "id",
+    "title",
+    "state",
+    "pages",
+    "chunks",
+    "embedded",
+    "ocr_pages",
+    "failed_pages",
+    "lacks",
+    "to_come",
+]
 LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "period", "status"]
 
 
@@ -38,7 +49,12 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
     uploads = _uploads(options)
     failed = False
     left = [known_as(upload.name or upload.path.name) for upload in uploads]
-    with _naming_what_to_add_again(left), open_chatbot(settings) as chatbot, _telling_what_is_left(chatbot, left), progress_bars() as progress:
+    with (
+        _naming_what_to_add_again(left),
+        open_chatbot(settings) as chatbot,
+        _telling_what_is_left(chatbot, left),
+        progress_bars() as progress,
+    ):
         if not uploads:
             return _add_unread(chatbot, options, progress)
         locked: set[str] = set()
@@ -60,7 +76,9 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
     return FAILED if failed else DONE
 
 
-def _add_unread(chatbot: Chatbot, options: argparse.Namespace, progress: Callable[[str, str, int, int], None]) -> int:
+def _add_unread(
+    chatbot: Chatbot, options: argparse.Namespace, progress: Callable[[str, str, int, int], None]
+) -> int:
     """Add what was copied into the folder of documents."""
     results = []
     for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress):
@@ -84,14 +102,22 @@ def _naming_what_to_add_again(left: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
-    """An interrupt is not to leave open what becomes of a document that is searched already and not all read; it is taken out of `left`."""
+    """An interrupt is not to leave open what becomes of a document that is searched already and not all
+    read; it is taken out of `left`.
+    """
     try:
         yield
     except KeyboardInterrupt:
-        searched = {version.document for version in [*chatbot.library.incomplete(), *chatbot.library.without_vectors()]}
+        searched = {
+            version.document
+            for version in [*chatbot.library.incomplete(), *chatbot.library.without_vectors()]
+        }
         left[:] = [name for name in left if name not in searched]
         if searched:
-            what = "Searched already, and made complete with the next `add` or `doctor`, or while the server runs"
+            what = (
+                "Searched already, and made complete with the next `add` or `doctor`, or while the server "
+                "runs"
+            )
             print(visible(f"\n{what}: {listed(sorted(searched))}."), file=sys.stderr)
         raise
 
@@ -122,15 +148,23 @@ def _uploads(options: argparse.Namespace) -> list[Upload]:
     passwords = read_passwords(options.passwords)
     paths = [inside for path in options.paths for inside in _walk(path)]
     if options.name is not None and len(paths) != 1:
-        raise UsageError(f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time.")
+        raise UsageError(
+            f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time."
+        )
     return [Upload(path, options.name or "", passwords.get(known_as(path.name))) for path in paths]
 
 
 def _walk(path: Path) -> list[Path]:
-    """A file as it is; a folder's PDFs in name order. A folder without any stays as it is, to be reported like a file that cannot be read."""
+    """A file as it is; a folder's PDFs in name order. A folder without any stays as it is, to be reported
+    like a file that cannot be read.
+    """
     from ingestion.reading.formats import is_named_like_a_document
 
-    inside = sorted(found for found in path.rglob("*") if is_named_like_a_document(found) and found.is_file()) if path.is_dir() else []
+    inside = (
+        sorted(found for found in path.rglob("*") if is_named_like_a_document(found) and found.is_file())
+        if path.is_dir()
+        else []
+    )
     return inside or [path]
 
 
@@ -142,9 +176,12 @@ def read_passwords(path: Path | None) -> dict[str, str]:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise QuestionError(
-            f"The passwords in {path} cannot be read: {type(error).__name__}.", hint="One line a file: its name, a tab, the password."
+            f"The passwords in {path} cannot be read: {type(error).__name__}.",
+            hint="One line a file: its name, a tab, the password.",
         ) from error
-    return {known_as(name): password for name, tab, password in (line.partition("\t") for line in lines) if tab}
+    return {
+        known_as(name): password for name, tab, password in (line.partition("\t") for line in lines) if tab
+    }
 
 
 def _add_line(result: AddResult) -> dict[str, Any]:
@@ -166,7 +203,11 @@ def _add_line(result: AddResult) -> dict[str, Any]:
 
 def _add_text(result: AddResult) -> str:
     if result.error:
-        how = " On the command line: --passwords FILE.tsv, lines of file name, tab, password." if result.needs_password and not _interactive() else ""
+        how = (
+            " On the command line: --passwords FILE.tsv, lines of file name, tab, password."
+            if result.needs_password and not _interactive()
+            else ""
+        )
         return f"failed     {result.document}: {result.error}{how}"
     parts = [f"{result.pages} pages", f"{result.chunks} chunks"]
     parts += [f"{result.ocr_pages} read by OCR"] if result.ocr_pages else []
@@ -188,14 +229,24 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
         catalog.close()
     for row in rows:
         line = {"document": row.name, **{field: getattr(row, field) for field in LISTED}}
-        facts = f" ({', '.join(said)})" if (said := [fact for fact in (row.period, row.status) if fact]) else ""
+        facts = (
+            f" ({', '.join(said)})" if (said := [fact for fact in (row.period, row.status) if fact]) else ""
+        )
         same = f" (the same file as {row.same_as})" if row.same_as else ""
         coming = f" ({row.coming})" if row.coming else ""
         emit(
-            line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{facts}{same}{coming}", as_json=options.json
+            line,
+            (
+                f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  "
+                f"{row.name}{facts}{same}{coming}"
+            ),
+            as_json=options.json,
         )
     for taken in waiting:
-        print(visible(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"), file=sys.stderr)
+        print(
+            visible(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"),
+            file=sys.stderr,
+        )
     copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0
     if copies > len(waiting):
         print(f"The catalogue is empty, and {copies} copies are kept: {PROGRAM} doctor", file=sys.stderr)
@@ -209,9 +260,16 @@ def remove(options: argparse.Namespace, settings: Settings) -> int:
         left = chatbot.remove(options.name, purge=options.purge)
     again = f"{PROGRAM} restore -- {shlex.quote(known_as(options.name))}"
     undo = "Erased." if options.purge else f"Removed. Undo within 7 days: {again}"
-    emit({"document": options.name, "status": "purged" if options.purge else "removed"}, undo, as_json=options.json)
+    emit(
+        {"document": options.name, "status": "purged" if options.purge else "removed"},
+        undo,
+        as_json=options.json,
+    )
     for path in left if options.purge else ():
-        print(visible(f"What was copied into the folder of documents stays; delete it yourself: {path}"), file=sys.stderr)
+        print(
+            visible(f"What was copied into the folder of documents stays; delete it yourself: {path}"),
+            file=sys.stderr,
+        )
     return DONE
 
 
@@ -240,8 +298,16 @@ def doctor(options: argparse.Namespace, settings: Settings) -> int:
     with open_chatbot(settings) as chatbot, progress_bars() as progress:
         for finding in examine(chatbot.library, repair=options.repair, progress=progress):
             found |= not finding.mended
-            line = {"document": finding.document, "problem": finding.problem, "fix": finding.fix, **({"mended": True} if finding.mended else {})}
-            text = f"{'mended' if finding.mended else 'problem'}    {finding.document or 'store'}: {finding.problem}. {finding.fix}"
+            line = {
+                "document": finding.document,
+                "problem": finding.problem,
+                "fix": finding.fix,
+                **({"mended": True} if finding.mended else {}),
+            }
+            text = (
+                f"{'mended' if finding.mended else 'problem'}    {finding.document or 'store'}: "
+                f"{finding.problem}. {finding.fix}"
+            )
             emit(line, text, as_json=options.json)
     if not found:
         print("The store is sound.", file=sys.stderr)

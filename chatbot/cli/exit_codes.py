@@ -1,4 +1,6 @@
-"""What every command shares: how a run ends, how many pages may be asked for, and the store opened for a while."""
+"""What every command shares: how a run ends, how many pages may be asked for, and the store opened for a
+while.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["DONE", "FAILED", "MOST_PAGES", "STRATEGIES", "UNUSABLE", "USAGE", "is_page_count", "open_chatbot"]
 
 DONE, FAILED, USAGE, UNUSABLE = 0, 1, 2, 3
-# Pages that one search may be asked for; retrieval.MOST_HITS, which this module must not load before it is needed.
+# Pages that one search may be asked for; retrieval.MOST_HITS, which this module must not load before it is
+# needed.
 MOST_PAGES = 10_000
 # How the pieces of a long query are combined, as fusion.STRATEGIES.
 STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")

@@ -1,4 +1,6 @@
-"""What the commands of every memory are made of: actions with what they take, options, and what imports and exports print; knows no memory."""
+"""What the commands of every memory are made of: actions with what they take, options, and what imports
+and exports print; knows no memory.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ FEW, MOST_PROBLEMS = 10, 20
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """takes: the texts it is given, one word each, such as "TEXT TEXT". rows: lines that it shows where -k says nothing, 0 where it takes no -k."""
+    """takes: the texts it is given, one word each, such as "TEXT TEXT". rows: lines that it shows where -k
+    says nothing, 0 where it takes no -k.
+    """
 
     run: Run
     takes: str = ""
@@ -39,7 +43,9 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """default: where nobody gives it. actions: those that take it; with another it is wrong usage, for it would be ignored. keywords: of add_argument."""
+    """default: where nobody gives it. actions: those that take it; with another it is wrong usage, for it
+    would be ignored. keywords: of add_argument.
+    """
 
     default: object
     actions: tuple[str, ...]
@@ -66,11 +72,14 @@ def told(tell: Callable[[Chatbot, argparse.Namespace], Lines]) -> Run:
 
 
 def file_actions(memory: str, form: str) -> dict[str, Action]:
-    """The actions that read and write the files of a memory. memory: its name as an attribute of the chatbot, of what has import_file and export. form: what a
-    line of such a file looks like, told where nothing in it can be read."""
+    """The actions that read and write the files of a memory. memory: its name as an attribute of the chatbot,
+    of what has import_file and export. form: what a line of such a file looks like, told where nothing in it
+    can be read."""
 
     def load(chatbot: Chatbot, options: argparse.Namespace) -> int:
-        return _print_imported(getattr(chatbot, memory).import_file(OWNER, Path(options.texts[0])), options, form)
+        return _print_imported(
+            getattr(chatbot, memory).import_file(OWNER, Path(options.texts[0])), options, form
+        )
 
     def export(chatbot: Chatbot, options: argparse.Namespace) -> int:
         for line in getattr(chatbot, memory).export(OWNER):
@@ -89,6 +98,14 @@ def _print_imported(done: ImportedLines, options: argparse.Namespace, form: str)
         print(f"And {counted(len(done.problems) - MOST_PROBLEMS, 'more line')}.", file=sys.stderr)
     if done.problems and not done.added and not done.known:
         note(Notice("Nothing in the file can be read.", form))
-    line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
-    emit(line, f"{done.added} added, {done.known} known, {counted(len(done.problems), 'line')} unreadable.", as_json=options.json)
+    line = {
+        "added": done.added,
+        "known": done.known,
+        "unreadable": [dataclasses.asdict(problem) for problem in done.problems],
+    }
+    emit(
+        line,
+        f"{done.added} added, {done.known} known, {counted(len(done.problems), 'line')} unreadable.",
+        as_json=options.json,
+    )
     return FAILED if done.problems else DONE

@@ -1,4 +1,6 @@
-"""The command that shows and changes what is remembered beside documents, by the actions of each memory; knows none of them."""
+"""The command that shows and changes what is remembered beside documents, by the actions of each memory;
+knows none of them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,11 @@ def actions() -> dict[str, str]:
 
 def options_by_name() -> dict[str, Option]:
     """The options of all memories, but for -k, which each has that lists or searches."""
-    return {name: option for commands in commands_by_memory().values() for name, option in commands.options.items()}
+    return {
+        name: option
+        for commands in commands_by_memory().values()
+        for name, option in commands.options.items()
+    }
 
 
 def memory(options: argparse.Namespace, settings: Settings) -> int:
@@ -37,26 +43,43 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
     commands = commands_by_memory()[options.memory]
     action = commands.actions.get(options.action)
     if action is None:
-        raise UsageError(f"The memory of {options.memory} has no {options.action!r}.", hint=f"It has {', '.join(commands.actions)}.")
+        raise UsageError(
+            f"The memory of {options.memory} has no {options.action!r}.",
+            hint=f"It has {', '.join(commands.actions)}.",
+        )
     if len(options.texts) != len(action.takes.split()):
         takes = action.takes or "nothing more"
-        raise UsageError(f"`memory {options.memory} {options.action}` takes {takes}.", hint="Put texts of several words in quotation marks.")
+        raise UsageError(
+            f"`memory {options.memory} {options.action}` takes {takes}.",
+            hint="Put texts of several words in quotation marks.",
+        )
     for name, option in options_by_name().items():
         if getattr(options, name) is None:
             setattr(options, name, option.default)
         elif name not in commands.options or options.action not in commands.options[name].actions:
             _refuse(options, f"--{name.replace('_', '-')}", _takers(name))
     if options.k is not None and not action.rows:
-        _refuse(options, "-k", [f"`memory {memory} {name}`" for name in ("search", "list") for memory in commands_by_memory()])
+        _refuse(
+            options,
+            "-k",
+            [f"`memory {memory} {name}`" for name in ("search", "list") for memory in commands_by_memory()],
+        )
     options.k = options.k or action.rows
     with open_chatbot(settings) as chatbot:
         return action.run(chatbot, options)
 
 
 def _takers(name: str) -> list[str]:
-    given = [(memory, commands.options[name].actions) for memory, commands in commands_by_memory().items() if name in commands.options]
+    given = [
+        (memory, commands.options[name].actions)
+        for memory, commands in commands_by_memory().items()
+        if name in commands.options
+    ]
     return [f"`memory {memory} {action}`" for memory, actions in given for action in actions]
 
 
 def _refuse(options: argparse.Namespace, shown: str, takers: list[str]) -> None:
-    raise UsageError(f"`memory {options.memory} {options.action}` takes no {shown}.", hint=f"It belongs to {', '.join(takers)}.")
+    raise UsageError(
+        f"`memory {options.memory} {options.action}` takes no {shown}.",
+        hint=f"It belongs to {', '.join(takers)}.",
+    )

@@ -1,4 +1,6 @@
-"""What the command line prints: lines of JSON or text, notes, errors and progress; asks and decides nothing."""
+"""What the command line prints: lines of JSON or text, notes, errors and progress; asks and decides
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ SECONDS_BETWEEN_LINES = 10
 
 
 def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
-    """Print one or the other. Terminal control must not come from a document or a model: what is unseen in a text is written out."""
+    """Print one or the other. Terminal control must not come from a document or a model: what is unseen in
+    a text is written out.
+    """
     print(json.dumps(line) if as_json else visible(text), flush=True)
 
 
@@ -52,7 +56,10 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
         bar = bars.get((document, phase))
         if bar is None:
             bar = bars[document, phase] = tqdm(
-                total=total, desc=visible(f"{phase} {document[:40]}"), unit="pages" if phase != "embedding" else "chunks", leave=False
+                total=total,
+                desc=visible(f"{phase} {document[:40]}"),
+                unit="pages" if phase != "embedding" else "chunks",
+                leave=False,
             )
         bar.update(done - bar.n)
         if done >= total:
@@ -89,24 +96,49 @@ def place_text(document: str, page: int | None, label: str | None) -> str:
 
 
 def answer_text(answer: Answer) -> str:
-    lines = [answer.first, "", *(("More from these pages:", "", answer.further, "") if answer.further else ())]
+    lines = [
+        answer.first,
+        "",
+        *(("More from these pages:", "", answer.further, "") if answer.further else ()),
+    ]
     if answer.error and answer.answered:
         lines.insert(0, "In the documents' own words, because the chat model failed:")
     lines += [fit_text(answer)] if fit_text(answer) else []
-    for citation in {(c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations}.values():
-        place = place_text(citation.document, citation.page, citation.page_label) if citation.document else "no such source"
-        read = "" if citation.confidence is None else f", read by OCR, confidence {citation.confidence:.0f} of 100"
-        checked = f"NOT VERIFIED: {citation.reason}" if citation.doubted else citation.verdict.removeprefix("≈ ")
+    for citation in {
+        (c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations
+    }.values():
+        place = (
+            place_text(citation.document, citation.page, citation.page_label)
+            if citation.document
+            else "no such source"
+        )
+        read = (
+            ""
+            if citation.confidence is None
+            else f", read by OCR, confidence {citation.confidence:.0f} of 100"
+        )
+        checked = (
+            f"NOT VERIFIED: {citation.reason}" if citation.doubted else citation.verdict.removeprefix("≈ ")
+        )
         orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
-    lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
+    lines += [
+        f"Figure {number.text}: {number.status}"
+        for number in answer.numbers
+        if number.status not in {"supported", "derived"}
+    ]
     lines += [f"{one.mark}: “{' '.join(one.text.split())}”" for one in answer.statements if one.mark]
     lines += answer.superseded
     from chatbot.memory.layers import beside
 
-    lines += [f"Recalled, not from these documents: {note.text} ({note.source})" for note in beside(answer.notes)]
+    lines += [
+        f"Recalled, not from these documents: {note.text} ({note.source})" for note in beside(answer.notes)
+    ]
     if answer.compression:
         kept = answer.compression
-        lines.append(f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of {kept.original_tokens:,} tokens kept.")
+        lines.append(
+            f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of "
+            f"{kept.original_tokens:,} tokens kept."
+        )
     lines += [f"Nearest: {place_text(page.document, page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()

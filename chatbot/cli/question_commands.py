@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ask", "search"]
 
-ROW_HINT = f'A line is {{"id", "query", "documents": [NAME]?, "k": 1 to {MOST_PAGES}?, "history": [{{"user", "assistant"}}]?}}.'
+ROW_HINT = (
+    f'A line is {{"id", "query", "documents": [NAME]?, "k": 1 to {MOST_PAGES}?, "history": [{{"user", '
+    f'"assistant"}}]?}}.'
+)
 
 
 def search(options: argparse.Namespace, settings: Settings) -> int:
@@ -45,7 +48,11 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
         query = chatbot.standalone(row["query"], _history(row))
         k = options.k if row["k"] is None else row["k"]
         hits = find(chatbot, query, row["documents"], k)
-        return {"id": row["id"], "search_query": query, "hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]}
+        return {
+            "id": row["id"],
+            "search_query": query,
+            "hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)],
+        }
 
     if options.batch:
         return _batch(options, settings, run)
@@ -75,7 +82,10 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
 
     def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
         history = tuple(_history(row))
-        return {"id": row["id"], **answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history)))}
+        return {
+            "id": row["id"],
+            **answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history))),
+        }
 
     if options.batch and options.audit is not None:
         raise UsageError("--audit goes with one question.", hint="Leave out --batch.")
@@ -95,7 +105,9 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
     return FAILED if given.error else DONE
 
 
-def _batch(options: argparse.Namespace, settings: Settings, run: Callable[[Chatbot, dict[str, Any]], dict[str, Any]]) -> int:
+def _batch(
+    options: argparse.Namespace, settings: Settings, run: Callable[[Chatbot, dict[str, Any]], dict[str, Any]]
+) -> int:
     """One output line for each line of standard input, in order; a failed one is a line with "error"."""
     failed = False
     with open_chatbot(settings) as chatbot:
@@ -107,7 +119,9 @@ def _batch(options: argparse.Namespace, settings: Settings, run: Callable[[Chatb
                 row = _row(text, options)
                 line = {"id": row["id"]}
                 if row["wrong"]:
-                    raise QuestionError(f"Of the line, {' and '.join(row['wrong'])} cannot be used.", hint=ROW_HINT)
+                    raise QuestionError(
+                        f"Of the line, {' and '.join(row['wrong'])} cannot be used.", hint=ROW_HINT
+                    )
                 line = run(chatbot, row)
             except ProjectError as error:
                 line["error"] = str(error)
@@ -117,7 +131,9 @@ def _batch(options: argparse.Namespace, settings: Settings, run: Callable[[Chatb
 
 
 def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
-    """One query of a batch; "wrong" names the parts that cannot be used. Raises QuestionError where the line is no JSON object."""
+    """One query of a batch; "wrong" names the parts that cannot be used. Raises QuestionError where the
+    line is no JSON object.
+    """
     try:
         row = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -134,12 +150,22 @@ def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
     }
     wrong = [name for name, right in checks.items() if not right]
     identity = row.get("id") if "id" not in wrong else str(row["id"])
-    given = {"id": identity, "query": row.get("query"), "documents": documents or options.document, "history": history, "k": row.get("k")}
+    given = {
+        "id": identity,
+        "query": row.get("query"),
+        "documents": documents or options.document,
+        "history": history,
+        "k": row.get("k"),
+    }
     return {**given, "wrong": wrong}
 
 
 def _is_exchange(said: object) -> bool:
-    return isinstance(said, dict) and isinstance(said.get("user"), str) and isinstance(said.get("assistant"), str)
+    return (
+        isinstance(said, dict)
+        and isinstance(said.get("user"), str)
+        and isinstance(said.get("assistant"), str)
+    )
 
 
 def _history(row: dict[str, Any]) -> list[Exchange]:
@@ -150,5 +176,8 @@ def _history(row: dict[str, Any]) -> list[Exchange]:
 
 def _query(options: argparse.Namespace) -> str:
     if options.query is None:
-        raise UsageError("There is no question.", hint="Give one in quotation marks, or --batch with JSON lines on standard input.")
+        raise UsageError(
+            "There is no question.",
+            hint="Give one in quotation marks, or --batch with JSON lines on standard input.",
+        )
     return str(options.query)

@@ -1,4 +1,5 @@
-"""One question over several documents and years: what is compared, what was found, what changed, and the table as CSV; asks and reads nothing.
+"""One question over several documents and years: what is compared, what was found, what changed, and the
+table as CSV; asks and reads nothing.
 
 `records` holds what is compared and found, `changes` the arithmetic over it, `table` the table as CSV and as text.
 """
@@ -7,7 +8,15 @@ from __future__ import annotations
 
 from chatbot.comparison.changes import Change, change_between, changes, series, unit_text
 from chatbot.comparison.comparison_table import csv_bytes, entry_line, entry_text
-from chatbot.comparison.records import Comparison, Entry, EntryPlace, Nearest, Quantity, question_in, year_written
+from chatbot.comparison.records import (
+    Comparison,
+    Entry,
+    EntryPlace,
+    Nearest,
+    Quantity,
+    question_in,
+    year_written,
+)
 
 __all__ = [
     "Change",

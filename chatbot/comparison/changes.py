@@ -1,4 +1,6 @@
-"""Works out what changed between two figures, and which figures are one series; never across different units, and says why not. Asks and reads nothing."""
+"""Works out what changed between two figures, and which figures are one series; never across different
+units, and says why not. Asks and reads nothing.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ POINTS = "percentage points"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From one entry to another. since: the place of the first. absolute, relative: as shown, with sign; relative is "" where it says nothing.
-    formula: how both were worked out. why_not: why they were not, and the others are "" then."""
+    """From one entry to another. since: the place of the first. absolute, relative: as shown, with sign;
+    relative is "" where it says nothing. formula: how both were worked out. why_not: why they were not, and
+    the others are "" then."""
 
     since: EntryPlace
     absolute: str = ""
@@ -49,7 +52,9 @@ def _joined(money: str, scale: str) -> str:
 
 
 def changes(comparison: Comparison, entries: Mapping[EntryPlace, Entry]) -> dict[EntryPlace, Change]:
-    """Each entry's change: from the year before it that has a figure; where at most one year is asked for, from the first document that has one."""
+    """Each entry's change: from the year before it that has a figure; where at most one year is asked for,
+    from the first document that has one.
+    """
     found: dict[EntryPlace, Change] = {}
     lines = [[EntryPlace(name, year) for year in comparison.years] for name in comparison.names]
     if len(comparison.years) < 2:
@@ -68,7 +73,8 @@ def changes(comparison: Comparison, entries: Mapping[EntryPlace, Entry]) -> dict
 
 
 def change_between(before: Entry, after: Entry) -> Change:
-    """The change from one figure to another; why there is none where their units do not allow it, or a figure is not confirmed.
+    """The change from one figure to another; why there is none where their units do not allow it, or a figure
+    is not confirmed.
 
     Both entries have a quantity.
     """
@@ -83,12 +89,17 @@ def change_between(before: Entry, after: Entry) -> Change:
     decimals = min(MOST_DECIMALS, max(first.decimals, last.decimals))
     unit = _joined(_money(first, last), SCALE_NAMES.get(last.scale, ""))
     difference = now - was
-    formula = f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = {_number(difference, decimals)}{f' {unit}' if unit else ''}"
+    formula = (
+        f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = "
+        f"{_number(difference, decimals)}{f' {unit}' if unit else ''}"
+    )
     relative = ""
     if was > 0:
         share = 100 * difference / was
         relative = f"{_signed(share, 1)}%"
-        formula += f"; 100 × {_operand(difference, decimals)} / {_number(was, decimals)} = {_number(share, 1)}%"
+        formula += (
+            f"; 100 × {_operand(difference, decimals)} / {_number(was, decimals)} = {_number(share, 1)}%"
+        )
     else:
         formula += "; of a figure that is not above zero no percentage is formed"
     if first.scale != last.scale:  # the coarser one is rounded by more than the finer one shows
@@ -100,7 +111,9 @@ def change_between(before: Entry, after: Entry) -> Change:
 def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
     """Rates and shares differ in points, and in nothing else."""
     was, now = (one.value * (0.01 if one.unit == "basis points" else 1.0) for one in (first, last))
-    decimals = min(MOST_DECIMALS, max(one.decimals + 2 * (one.unit == "basis points") for one in (first, last)))
+    decimals = min(
+        MOST_DECIMALS, max(one.decimals + 2 * (one.unit == "basis points") for one in (first, last))
+    )
     difference = _number(now - was, decimals)
     formula = f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = {difference} {POINTS}"
     return Change(since, f"{_signed(now - was, decimals)} {POINTS}", "", formula)
@@ -124,7 +137,10 @@ def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
     bare = [one for one in (first, last) if one.scale == 1.0 and abs(one.value) < LEAST_WHOLE]
     if first.scale != last.scale and bare:
         scaled = next(one for one in (first, last) if one is not bare[0])
-        return f"Not worked out: one is in {SCALE_NAMES.get(scaled.scale, 'another scale')}s, of the other no scale is stated."
+        return (
+            f"Not worked out: one is in {SCALE_NAMES.get(scaled.scale, 'another scale')}s, of the other no "
+            f"scale is stated."
+        )
     return ""
 
 
@@ -159,19 +175,35 @@ def _operand(value: float, decimals: int) -> str:
 
 
 def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], str]:
-    """(places with their values in one scale, what the values are in) of figures that can stand in one chart, the largest scale among them; of
-    others ([], why they cannot). ([], "") where there are not two figures."""
-    found = [(entry, entry.quantity) for entry in entries if entry.quantity is not None and entry.quantity.status in FINE]
+    """(places with their values in one scale, what the values are in) of figures that can stand in one chart,
+    the largest scale among them; of others ([], why they cannot). ([], "") where there are not two figures.
+    """
+    found = [
+        (entry, entry.quantity)
+        for entry in entries
+        if entry.quantity is not None and entry.quantity.status in FINE
+    ]
     if len(found) < 2:
         return [], ""
     kinds = {_kind(quantity) for _, quantity in found}
     if len(kinds) > 1:
         return [], f"No chart: some figures are {' and some '.join(sorted(kinds))}."
     units = {quantity.unit for _, quantity in found}
-    if len(units - {None}) > 1 or (None in units and len(units) > 1 and len({entry.place.document for entry, _ in found}) > 1):
-        return [], f"No chart: the figures are in {' and '.join(sorted(unit or 'no stated currency' for unit in units))}."
+    if len(units - {None}) > 1 or (
+        None in units and len(units) > 1 and len({entry.place.document for entry, _ in found}) > 1
+    ):
+        return (
+            [],
+            (
+                f"No chart: the figures are in "
+                f"{' and '.join(sorted(unit or 'no stated currency' for unit in units))}."
+            ),
+        )
     scale = max(quantity.scale for _, quantity in found)
-    if any(quantity.scale != scale and quantity.scale == 1.0 and abs(quantity.value) < LEAST_WHOLE for _, quantity in found):
+    if any(
+        quantity.scale != scale and quantity.scale == 1.0 and abs(quantity.value) < LEAST_WHOLE
+        for _, quantity in found
+    ):
         return [], "No chart: of some figures no scale is stated."
     unit = next(iter(units - {None}), None)
     said = "per cent" if unit == "%" else _joined(unit or "", SCALE_NAMES.get(scale, ""))

@@ -1,4 +1,6 @@
-"""Writes the entries of a comparison out: as CSV for spreadsheets, as JSON and as lines of text; works nothing out."""
+"""Writes the entries of a comparison out: as CSV for spreadsheets, as JSON and as lines of text; works
+nothing out.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ COLUMNS = (
     "nearest page",
     "remark",
 )
-# The heads of columns that a reader could take for something else: the figure is in the unit beside it, the value has the scale in it already.
+# The heads of columns that a reader could take for something else: the figure is in the unit beside it, the
+# value has the scale in it already.
 HEADS = {"unit": "unit of the figure", "value": "value in full", "value in": "unit of the value"}
 # What a spreadsheet would take for a formula, in wide letters too; an apostrophe before it makes it text.
 FORMULA_BEGINS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -47,20 +50,26 @@ FOUND = {"figure": "figure", "passage": "passage", "absent": "not in this docume
 
 
 def csv_bytes(entries: Sequence[Entry], changed: Mapping[EntryPlace, Change], question: str) -> bytes:
-    """The table with one line for each entry, in UTF-8 with a byte-order mark. "value in full" is a plain number, with scale and sign; all else is text,
-    of which nothing is taken for a formula. question: in each line, so that lines of several tables can stand together."""
+    """The table with one line for each entry, in UTF-8 with a byte-order mark. "value in full" is a plain
+    number, with scale and sign; all else is text, of which nothing is taken for a formula. question: in each
+    line, so that lines of several tables can stand together."""
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\r\n")
     rows.writerow(["question", *(HEADS.get(column, column) for column in COLUMNS)])
     for entry in entries:
         line = entry_line(entry, changed.get(entry.place))
-        rows.writerow([_safe(question), *(line[column] if column == "value" else _safe(line[column]) for column in COLUMNS)])
+        rows.writerow(
+            [
+                _safe(question),
+                *(line[column] if column == "value" else _safe(line[column]) for column in COLUMNS),
+            ]
+        )
     return (BOM + written.getvalue()).encode("utf-8", "replace")
 
 
 def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
-    """One entry by the names of its columns; "" where there is nothing to say, "value" and the pages None then. page: cited; "nearest page": of an
-    entry without an answer."""
+    """One entry by the names of its columns; "" where there is nothing to say, "value" and the pages None
+    then. page: cited; "nearest page": of an entry without an answer."""
     quantity, citation = entry.quantity, next(iter(entry.citations), None)
     return {
         "document": entry.place.document,
@@ -80,7 +89,10 @@ def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
         "change in per cent": change.relative if change else "",
         "changed from": (change.since.year or change.since.document) if change and not change.why_not else "",
         "how it was worked out": "; ".join(
-            filter(None, [quantity.formula if quantity else "", (change.formula or change.why_not) if change else ""])
+            filter(
+                None,
+                [quantity.formula if quantity else "", (change.formula or change.why_not) if change else ""],
+            )
         ),
         "nearest page": None if citation else next((page.page for page in entry.nearest), None),
         "remark": " ".join(filter(None, [quantity.doubt if quantity else "", entry.reason, entry.hint])),
@@ -94,15 +106,22 @@ def entry_text(entry: Entry, change: Change | None) -> str:
     if entry.state == "failed":
         return f"{where}: {line['remark']}"
     if entry.state == "absent":
-        return f"{where}: not in this document. {line['remark']}" + (f" Nearest: page {line['nearest page']}." if line["nearest page"] else "")
-    page = f"page {line['page']}" + (f" (printed {line['printed page']})" if line["printed page"] not in {"", str(line["page"])} else "")
+        return f"{where}: not in this document. {line['remark']}" + (
+            f" Nearest: page {line['nearest page']}." if line["nearest page"] else ""
+        )
+    page = f"page {line['page']}" + (
+        f" (printed {line['printed page']})" if line["printed page"] not in {"", str(line["page"])} else ""
+    )
     said = " ".join(filter(None, [line["figure"], line["unit"]])) if entry.quantity else f"“{entry.passage}”"
     checked = "verified" if line["verified"] == "yes" else "NOT VERIFIED"
     doubt = f" ({entry.quantity.doubt})" if entry.quantity and entry.quantity.doubt else ""
     figure = f", figure {line['figure check']}{doubt}" if entry.quantity else ""
     text = f"{where}: {said} - {page}, {checked}{figure}"
     if change is not None:
-        how = change.why_not or f"{change.absolute}{f' ({change.relative})' if change.relative else ''}: {change.formula}"
+        how = (
+            change.why_not
+            or f"{change.absolute}{f' ({change.relative})' if change.relative else ''}: {change.formula}"
+        )
         text += f"\n    from {change.since.year or change.since.document}: {how}"
     return text + (f"\n    {entry.reason}" if entry.reason else "")
 

@@ -1,4 +1,6 @@
-"""What is compared and what was found: a question over documents and years, and an entry of the table for each; asks and reads nothing."""
+"""What is compared and what was found: a question over documents and years, and an entry of the table for
+each; asks and reads nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,20 @@ __all__ = [
 MOST_DOCUMENTS, MOST_YEARS, MOST_ENTRIES = 20, 12, 80
 LONGEST_QUESTION = 1_000
 # A question that ends in a year asks for another one in each column.
-LAST_YEAR = re.compile(rf"\s(?:in|for|of|during)(?: the)?(?: fiscal| financial)?(?: year)? (?:{FISCAL} ?)?{YEAR}(?:[-/–]\d{{2,4}})?$", re.IGNORECASE)
+LAST_YEAR = re.compile(
+    (
+        rf"\s(?:in|for|of|during)(?: the)?(?: fiscal| financial)?(?: year)? (?:{FISCAL} ?)?{YEAR}"
+        rf"(?:[-/–]\d{{2,4}})?$"
+    ),
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is compared. names: of documents, each once; years: as written, such as "2021" or "2025-26", in order of time, () for the question as it is."""
+    """What is compared. names: of documents, each once; years: as written, such as "2021" or "2025-26", in
+    order of time, () for the question as it is.
+    """
 
     question: str
     names: tuple[str, ...]
@@ -39,20 +49,39 @@ class Comparison:
 
     @classmethod
     def of(cls, question: str, names: Sequence[str], years: Sequence[str] = ()) -> Comparison:
-        """The comparison, in order and without repetitions. Raises QuestionError for one that cannot be made."""
+        """The comparison, in order and without repetitions. Raises QuestionError for one that cannot be
+        made.
+        """
         question, names = " ".join(question.split()), tuple(dict.fromkeys(names))
         written = sorted({year_written(year) for year in years if year.strip()}, key=_time)
         if not any(map(str.isalnum, question)):
-            raise QuestionError("There is no question yet.", hint="Write one question; it is asked of each document.")
+            raise QuestionError(
+                "There is no question yet.", hint="Write one question; it is asked of each document."
+            )
         if len(question) > LONGEST_QUESTION:
-            raise QuestionError(f"The question has {len(question):,} characters.", hint=f"Ask in at most {LONGEST_QUESTION:,}.")
+            raise QuestionError(
+                f"The question has {len(question):,} characters.",
+                hint=f"Ask in at most {LONGEST_QUESTION:,}.",
+            )
         if not names:
             raise QuestionError("No document is chosen.", hint="Choose the documents to compare.")
         if len(names) * max(1, len(written)) < 2:
-            raise QuestionError("One document in one year is nothing to compare.", hint="Choose a second document, or two years.")
-        if len(names) > MOST_DOCUMENTS or len(written) > MOST_YEARS or len(names) * max(1, len(written)) > MOST_ENTRIES:
-            limits = f"At most {MOST_DOCUMENTS} documents, {MOST_YEARS} years and {MOST_ENTRIES} answers are compared at once"
-            raise QuestionError(f"{limits}; this would be {len(names)} × {max(1, len(written))}.", hint="Leave some out.")
+            raise QuestionError(
+                "One document in one year is nothing to compare.",
+                hint="Choose a second document, or two years.",
+            )
+        if (
+            len(names) > MOST_DOCUMENTS
+            or len(written) > MOST_YEARS
+            or len(names) * max(1, len(written)) > MOST_ENTRIES
+        ):
+            limits = (
+                f"At most {MOST_DOCUMENTS} documents, {MOST_YEARS} years and {MOST_ENTRIES} answers are "
+                f"compared at once"
+            )
+            raise QuestionError(
+                f"{limits}; this would be {len(names)} × {max(1, len(written))}.", hint="Leave some out."
+            )
         return cls(question, names, tuple(written))
 
     @property
@@ -76,11 +105,12 @@ class EntryPlace:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A figure of an entry. text: as the document writes it, or as it was worked out; value: with sign, without scale; unit: as in Figure.
+    """A figure of an entry. text: as the document writes it, or as it was worked out; value: with sign,
+    without scale; unit: as in Figure.
 
-    heading: the words that give a table's cells their scale, such as "in millions", "" without. status: as in NumberCheck; doubt: why it is
-    not supported, "" where it is. formula: "" unless it was worked out. dated: the year asked for stands with the figure; otherwise it is the
-    document's own.
+    heading: the words that give a table's cells their scale, such as "in millions", "" without. status: as in
+    NumberCheck; doubt: why it is not supported, "" where it is. formula: "" unless it was worked out. dated:
+    the year asked for stands with the figure; otherwise it is the document's own.
     """
 
     text: str
@@ -112,8 +142,8 @@ class Nearest:
 class Entry:
     """What one document says, of one year. state: "figure" | "passage" | "absent" | "failed".
 
-    passage: the words it stands in, short. citations: where, the telling one first. nearest: for "absent". reason: why there is no figure, no
-    passage or no answer; hint: what to do about it. model: as in Answer.
+    passage: the words it stands in, short. citations: where, the telling one first. nearest: for "absent".
+    reason: why there is no figure, no passage or no answer; hint: what to do about it. model: as in Answer.
     """
 
     place: EntryPlace
@@ -137,11 +167,15 @@ def question_in(question: str, year: str) -> str:
 
 
 def year_written(text: str) -> str:
-    """A year or a span of them as questions write it: " 2025/26 " is "2025-26". Raises QuestionError for anything else."""
+    """A year or a span of them as questions write it: " 2025/26 " is "2025-26". Raises QuestionError for
+    anything else.
+    """
     written = text.strip().replace("/", "-").replace("–", "-")
     periods = find_periods(written)
     if len(periods) != 1 or periods[0].text != written or periods[0].kind == "quarter" or len(written) > 12:
-        raise QuestionError(f"“{text.strip()[:20]}” is no year.", hint="Write a year such as 2024, 2024-25 or FY2024.")
+        raise QuestionError(
+            f"“{text.strip()[:20]}” is no year.", hint="Write a year such as 2024, 2024-25 or FY2024."
+        )
     return written
 
 

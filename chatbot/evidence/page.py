@@ -1,6 +1,8 @@
-"""A page as all who quote, check and count look at it; each part is made when it is first asked for and kept with the page.
+"""A page as all who quote, check and count look at it; each part is made when it is first asked for and kept
+with the page.
 
-Made on demand, not when a document is added: a page's parts take some 10 ms, and of a hundred pages added one is ever cited.
+Made on demand, not when a document is added: a page's parts take some 10 ms, and of a hundred pages added one
+is ever cited.
 """
 
 from __future__ import annotations
@@ -26,9 +28,13 @@ SENTENCE_REACH = 300  # characters on each side of a figure in which its sentenc
 
 
 class PageEvidence:
-    """text: as printed. body: without running heads and feet. named: the document's name and what stands above the page in it."""
+    """text: as printed. body: without running heads and feet. named: the document's name and what stands
+    above the page in it.
+    """
 
-    def __init__(self, text: str, body: str, context: str, document: str, printed_tables: tuple[Table, ...]) -> None:
+    def __init__(
+        self, text: str, body: str, context: str, document: str, printed_tables: tuple[Table, ...]
+    ) -> None:
         self.text, self.body, self.context, self.printed_tables = text, body, context, printed_tables
         self.named = f"{document} {context}"
         self.once = WeakCache()
@@ -92,7 +98,9 @@ def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
 def page_of(hit: Hit) -> PageEvidence:
     """The hit's page, kept for the next question; its chunk where the page's text is missing."""
     text = hit.page_text or hit.text
-    return _page(text, hit.body or hit.page_text, hit.context, hit.document, hit.tables if hit.page_text else ())
+    return _page(
+        text, hit.body or hit.page_text, hit.context, hit.document, hit.tables if hit.page_text else ()
+    )
 
 
 def forget_pages() -> None:

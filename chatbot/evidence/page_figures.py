@@ -25,7 +25,8 @@ LONGEST_LINE = 300  # characters of a line that are looked at before a figure
 _PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
 _SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
 _LETTER_MONEY = re.compile(
-    rf"(?<![A-Za-z0-9.,])(?P<letter>{either(LETTERS)})(?P<whole>[0-9]{{2,6}}+)(?:\.(?P<cents>[0-9]{{1,2}}+))?(?![A-Za-z0-9.,]*[0-9A-Za-z])"
+    rf"(?<![A-Za-z0-9.,])(?P<letter>{either(LETTERS)})(?P<whole>[0-9]{{2,6}}+)(?:\."
+    rf"(?P<cents>[0-9]{{1,2}}+))?(?![A-Za-z0-9.,]*[0-9A-Za-z])"
 )
 _SPACED_DASH = re.compile(f"[{MINUS}] ")
 _YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
@@ -44,9 +45,11 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class OnPage(Placed):
-    """counts: it is followed by a word, "24 municipalities". cell: nothing but figures follow on its line. percent: it may be a percentage.
+    """counts: it is followed by a word, "24 municipalities". cell: nothing but figures follow on its line.
+    percent: it may be a percentage.
 
-    line: where its line starts; on_line: words before it there. place: its cell, None where it stands in none that is known.
+    line: where its line starts; on_line: words before it there. place: its cell, None where it stands in none
+    that is known.
     """
 
     mark: ScaleMark | None
@@ -60,7 +63,9 @@ class OnPage(Placed):
 
 @dataclass(frozen=True, slots=True)
 class FiguresOfPage:
-    """A page's figures in order; by their significant digits, with what else can be read as a figure; and by the words next to them."""
+    """A page's figures in order; by their significant digits, with what else can be read as a figure; and
+    by the words next to them.
+    """
 
     all: tuple[OnPage, ...]
     by_digits: dict[str, list[OnPage]]
@@ -74,22 +79,32 @@ class _Marks(NamedTuple):
     kinds: list[ScaleMark]
     default: ScaleMark | None
 
-    def at(self, figure: Figure, tables: TablesOfPage, place: CellPlace | None) -> tuple[ScaleMark | None, ScaleMark | None]:
+    def at(
+        self, figure: Figure, tables: TablesOfPage, place: CellPlace | None
+    ) -> tuple[ScaleMark | None, ScaleMark | None]:
         """Those for one figure: what its table says, else the nearest on the page."""
         if place is not None and tables.per_piece(place):
             return None, governing_mark(self.kinds, figure.start)
         if place is not None and any(found := tables.marks_of(place)):
             return found
-        return governing_mark(self.scales, figure.start) or self.default, governing_mark(self.kinds, figure.start)
+        return governing_mark(self.scales, figure.start) or self.default, governing_mark(
+            self.kinds, figure.start
+        )
 
 
-def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def words_around(
+    words: Words, figure: Figure, first: int, last: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     here, beyond = bisect_left(words.starts, figure.start), bisect_left(words.starts, figure.end)
-    return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[beyond : min(last, beyond + NEAR_WORDS)]
+    return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[
+        beyond : min(last, beyond + NEAR_WORDS)
+    ]
 
 
 def digits_of(figure: Figure) -> str:
-    """The significant digits, equal for one value at every decimal scale: 15 of them, as a 16th of 9.12 would be noise."""
+    """The significant digits, equal for one value at every decimal scale: 15 of them, as a 16th of 9.12
+    would be noise.
+    """
     return f"{abs(figure.value):.14e}".split("e")[0].replace(".", "").rstrip("0")
 
 
@@ -97,13 +112,19 @@ def read_figures(text: str, context: str, words: Words, tables: TablesOfPage) ->
     """The figures of a page. context: what stands above it in its document; words: the page's."""
     found = scale_marks(text)
     default = next((mark for mark in reversed(scale_marks(context)) if mark.scale > 1), None)
-    marks = _Marks([mark for mark in found if mark.scale > 1], [mark for mark in found if mark.scale == 1], default)
+    marks = _Marks(
+        [mark for mark in found if mark.scale > 1], [mark for mark in found if mark.scale == 1], default
+    )
     percent_said = _PERCENT_SAID.search(text) is not None
     figures = find_figures(text)
     others = [
         figure
         for figure in _other_readings(text, figures)
-        if not (tables.views and _YEAR_CELL.fullmatch(figure.text) and tables.place_of(figure.start, figure.end) is None)
+        if not (
+            tables.views
+            and _YEAR_CELL.fullmatch(figure.text)
+            and tables.place_of(figure.start, figure.end) is None
+        )
         and not tables.are_several(figure.start, figure.end)
     ]
     placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
@@ -117,11 +138,15 @@ def read_figures(text: str, context: str, words: Words, tables: TablesOfPage) ->
     return FiguresOfPage(tuple(placed[: len(figures)]), dict(by_digits), dict(by_neighbour))
 
 
-def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, TablesOfPage], percent_said: bool) -> OnPage:
+def _on_page(
+    text: str, words: Words, figure: Figure, marks: tuple[_Marks, TablesOfPage], percent_said: bool
+) -> OnPage:
     """The page's figure with its words and readings."""
     place = marks[1].place_of(figure.start, figure.end)
     scale, kind = marks[0].at(figure, marks[1], place)
-    line = text.rfind("\n", max(0, figure.start - LONGEST_LINE), figure.start) + 1 or max(0, figure.start - LONGEST_LINE)
+    line = text.rfind("\n", max(0, figure.start - LONGEST_LINE), figure.start) + 1 or max(
+        0, figure.start - LONGEST_LINE
+    )
     rest = text[figure.end : figure.end + 40].split("\n")[0]
     counts = re.match(r"[ \u00a0-]?[a-z]", rest) is not None
     readings = [figure]
@@ -133,19 +158,38 @@ def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, Table
             readings.append(replace(figure, scale=money.scale, unit=figure.unit or money.unit))
     if figure.bare and kind and figure.unit is None:
         readings.append(replace(figure, unit=kind.unit, percent="percent" if kind.unit == "%" else "points"))
-    if place is not None and _SPACED_DASH.match(figure.text) and not marks[1].views[place.table].digits(place.row, place.column).startswith("-"):
-        readings += [replace(reading, value=-reading.value) for reading in readings]  # "2,200 - 1,400" with an empty cell between
+    if (
+        place is not None
+        and _SPACED_DASH.match(figure.text)
+        and not marks[1].views[place.table].digits(place.row, place.column).startswith("-")
+    ):
+        readings += [
+            replace(reading, value=-reading.value) for reading in readings
+        ]  # "2,200 - 1,400" with an empty cell between
     percent = figure.bare and figure.unit is None and not counts and (kind is None or kind.unit == "%")
     if percent:
         percent = _PERCENT_SAID.search(text[line : figure.end] + rest) is not None if scale else percent_said
     before, after = words_around(words, figure, 0, len(words.texts))
     on_line = bisect_left(words.starts, figure.start) - bisect_left(words.starts, line)
     cell = not any(character.isalpha() for character in rest)
-    return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent, line, on_line, place)
+    return OnPage(
+        figure,
+        tuple(readings),
+        before,
+        after,
+        scale if figure.bare else None,
+        counts,
+        cell,
+        percent,
+        line,
+        on_line,
+        place,
+    )
 
 
 def _other_readings(text: str, figures: Sequence[Figure]) -> list[Figure]:
-    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "R560", "twelve". May overlap.
+    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "R560",
+    "twelve". May overlap.
 
     figures: those it claims, in order.
     """
@@ -153,7 +197,16 @@ def _other_readings(text: str, figures: Sequence[Figure]) -> list[Figure]:
     found += [_plain(text, match.start(), match.end()) for match in _YEAR_CELL.finditer(text)]
     for match in _LETTER_MONEY.finditer(text):
         value = float(f"{match['whole']}.{match['cents'] or 0}")
-        found.append(Figure(match[0], match.start(), match.end(), value, LETTERS[match["letter"]], decimals=len(match["cents"] or "")))
+        found.append(
+            Figure(
+                match[0],
+                match.start(),
+                match.end(),
+                value,
+                LETTERS[match["letter"]],
+                decimals=len(match["cents"] or ""),
+            )
+        )
     ends = [figure.end for figure in figures]
     for match in _WORD_NUMBER.finditer(text):
         claimed = bisect_left(ends, match.end())
@@ -171,6 +224,11 @@ def _plain(text: str, start: int, end: int) -> Figure:
 def _spaced_windows(text: str) -> Iterator[tuple[int, int]]:
     """Every two, three or four neighbouring groups of a run such as "9 905 410 205"."""
     for run in _SPACED_RUN.finditer(text):
-        groups = [(match.start(), match.end()) for match in re.compile("[0-9]++").finditer(text, run.start(), run.end())]
+        groups = [
+            (match.start(), match.end())
+            for match in re.compile("[0-9]++").finditer(text, run.start(), run.end())
+        ]
         for first in range(len(groups)):
-            yield from ((groups[first][0], groups[last][1]) for last in range(first + 1, min(first + 4, len(groups))))
+            yield from (
+                (groups[first][0], groups[last][1]) for last in range(first + 1, min(first + 4, len(groups)))
+            )

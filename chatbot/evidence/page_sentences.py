@@ -1,4 +1,6 @@
-"""Knows a page's sentences: by their words as they are searched, and the whole ones of its running text; knows no figures, rows and clauses."""
+"""Knows a page's sentences: by their words as they are searched, and the whole ones of its running text;
+knows no figures, rows and clauses.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ NEAR = 300
 
 @dataclass(frozen=True, slots=True)
 class Stems:
-    """The terms of a page: of each sentence, of what stands around each, and of all of it, with those of its headings and its document's name."""
+    """The terms of a page: of each sentence, of what stands around each, and of all of it, with those of
+    its headings and its document's name.
+    """
 
     sentences: tuple[frozenset[str], ...]
     around: tuple[frozenset[str], ...]
@@ -35,7 +39,9 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def parted(text: str) -> str:
-    """A text whose words of several, "short-term", are several, and "non-resident" one: who speaks of them need not know how a page writes them."""
+    """A text whose words of several, "short-term", are several, and "non-resident" one: who speaks of them
+    need not know how a page writes them.
+    """
     return _HYPHEN.sub(" ", _NEGATED.sub(r"\1", text))
 
 
@@ -47,7 +53,9 @@ def read_stems(text: str, named: str, spans: Sequence[tuple[int, int]]) -> Stems
     """named: the document's name and its headings. spans: of the sentences."""
     names = stems_of(named)
     of_each = tuple(stems_of(_both_ways(text[start:end])) | names for start, end in spans)
-    around = tuple(stems_of(_both_ways(text[max(0, start - NEAR) : end + NEAR])) | names for start, end in spans)
+    around = tuple(
+        stems_of(_both_ways(text[max(0, start - NEAR) : end + NEAR])) | names for start, end in spans
+    )
     return Stems(of_each, around, stems_of(_both_ways(text)) | names)
 
 
@@ -63,5 +71,9 @@ def whole_sentences(text: str) -> list[tuple[str, str]]:
         else:
             prose = " ".join(block.split())
             prose = prose[number.end() :] if (number := PARAGRAPH_NUMBER.match(prose)) else prose
-            found += [(sentence, head) for sentence in sentences(prose, longest=len(prose) or 1) if is_finished(sentence)]
+            found += [
+                (sentence, head)
+                for sentence in sentences(prose, longest=len(prose) or 1)
+                if is_finished(sentence)
+            ]
     return found

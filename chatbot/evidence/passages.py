@@ -1,4 +1,6 @@
-"""Cuts a page into what can be quoted of it: sentences, list items and table rows, verbatim; knows no question."""
+"""Cuts a page into what can be quoted of it: sentences, list items and table rows, verbatim; knows no
+question.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +36,17 @@ MOST_NUMBERS_IN_LEAD = 1
 LONGEST_WHOLE_ROW = 400
 # Words of a label in which a stop is no sentence's: "Yahoo! Inc.".
 MOST_LABEL_WORDS = 14
-# Rows of the page's tables that a sentence may repeat word for word; what has more is their text without its columns. Of fewer characters than
-# these a row is a figure or two, which any sentence can have.
+# Rows of the page's tables that a sentence may repeat word for word; what has more is their text without its
+# columns. Of fewer characters than these a row is a figure or two, which any sentence can have.
 MOST_ROWS_IN_PROSE, SHORTEST_REPEATED = 1, 12
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it is about. at: its place on
-    the page, counted. table, row: where it is a row of a table that was read as one. asks: it is of a speaker's turn that ends in a question.
-    is_item: it is of a list's item. lead: the sentence that announces its list or its rows, skips: further ones stand between the two. follows: nothing
+    """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it
+    is about. at: its place on the page, counted. table, row: where it is a row of a table that was read as
+    one. asks: it is of a speaker's turn that ends in a question. is_item: it is of a list's item. lead: the
+    sentence that announces its list or its rows, skips: further ones stand between the two. follows: nothing
     stands between it and the passage before it.
     """
 
@@ -61,28 +64,39 @@ class Passage:
 
 
 def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage]:
-    """A page's sentences, list items and table rows in order; rows of its tables, whose heads are known, last. body: its text without running heads."""
+    """A page's sentences, list items and table rows in order; rows of its tables, whose heads are known,
+    last. body: its text without running heads.
+    """
     found: list[Passage] = []
     heading, table, group = "", "", ""
     pending: list[str] = []
     blocks = list(read_blocks(body))
     for (block, is_row), (following, row_follows) in pairwise([*blocks, ("", False)]):
         if is_row:
-            if pending and table and len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR_SAID.search(pending[0]):
+            if (
+                pending
+                and table
+                and len(pending) == 1
+                and not CAPTION.match(pending[0])
+                and not YEAR_SAID.search(pending[0])
+            ):
                 group = pending[0]  # a line within the table that heads the rows below it
             elif pending:
                 table, group = " ".join(pending[-MOST_HEAD_LINES:]), ""
             elif not table and found and found[-1].text.endswith(":"):
                 table = found[-1].text[-LONGEST_ROW:]  # the sentence that announces the rows
             found.append(Passage(block, f"{table} {group}".strip(), True, follows=not pending))
-        elif is_head(block) and not (_announces(block) and not CAPTION.match(block) and (row_follows or LINE_ITEM.match(following))):
+        elif is_head(block) and not (
+            _announces(block) and not CAPTION.match(block) and (row_follows or LINE_ITEM.match(following))
+        ):
             pending.append(block)
             continue
         else:
             heading, table = (pending[-1] if pending else heading), ""
             item = LINE_ITEM.match(block) is not None
             found.extend(
-                Passage(sentence, heading, False, is_item=item, follows=bool(at or not pending)) for at, sentence in enumerate(_sentences(block))
+                Passage(sentence, heading, False, is_item=item, follows=bool(at or not pending))
+                for at, sentence in enumerate(_sentences(block))
             )
         pending = []
     rows = [passage for printed_table in tables for passage in _rows_of(printed_table, text)]
@@ -92,9 +106,14 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
     for row in known:
         if len(row) >= SHORTEST_REPEATED:
             beginning.setdefault(row[:SHORTEST_REPEATED], []).append(row)
-    # Left out are the rows read line after line, and the beginning of one whose label takes several lines, which is no sentence.
+    # Left out are the rows read line after line, and the beginning of one whose label takes several lines,
+    # which is no sentence.
     left_out = [
-        not passage.is_row and (_runs_through(passage.text, beginning) or (not is_finished(passage.text) and _repeats(passage.text, printed)))
+        not passage.is_row
+        and (
+            _runs_through(passage.text, beginning)
+            or (not is_finished(passage.text) and _repeats(passage.text, printed))
+        )
         for passage in found
     ]
     prose = [
@@ -114,17 +133,32 @@ def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
     """The rows of a table that have values."""
     announced = table.caption.endswith(":")
     for number, row in enumerate(table.rows):
-        if any(row.cells) and 0 <= row.start < row.end <= len(page_text) and _is_one_row(page_text[row.start : row.end]):
+        if (
+            any(row.cells)
+            and 0 <= row.start < row.end <= len(page_text)
+            and _is_one_row(page_text[row.start : row.end])
+        ):
             text = verbatim(row, page_text)
             unit = "" if table.unit in table.caption else table.unit
             head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
-            yield Passage(text, _shortened(" ".join(head.split())), True, table=table, row=row, skips=announced and number > 0)
+            yield Passage(
+                text,
+                _shortened(" ".join(head.split())),
+                True,
+                table=table,
+                row=row,
+                skips=announced and number > 0,
+            )
 
 
 def _is_one_row(text: str) -> bool:
-    """Whether the text of a row can be one: none of more than a few words has the end of a sentence and the beginning of another in it."""
+    """Whether the text of a row can be one: none of more than a few words has the end of a sentence and
+    the beginning of another in it.
+    """
     words = sum(map(str.isalpha, text.split()))
-    return len(text) <= LONGEST_WHOLE_ROW and (words <= MOST_LABEL_WORDS or len(sentences(" ".join(text.split()))) == 1)
+    return len(text) <= LONGEST_WHOLE_ROW and (
+        words <= MOST_LABEL_WORDS or len(sentences(" ".join(text.split()))) == 1
+    )
 
 
 def orders_of(hit: Hit) -> str:
@@ -145,14 +179,28 @@ def _shortened(line: str) -> str:
 
 
 def _runs_through(text: str, rows: Mapping[str, Collection[str]]) -> bool:
-    """Whether a text is a table's, read line after line: it has several of its rows. rows: without their spaces, by how they begin."""
+    """Whether a text is a table's, read line after line: it has several of its rows. rows: without their
+    spaces, by how they begin.
+    """
     joined = _spaceless(text) if rows else ""
     places = range(len(joined) - SHORTEST_REPEATED + 1)
-    return len({row for at in places for row in rows.get(joined[at : at + SHORTEST_REPEATED], ()) if joined.startswith(row, at)}) > MOST_ROWS_IN_PROSE
+    return (
+        len(
+            {
+                row
+                for at in places
+                for row in rows.get(joined[at : at + SHORTEST_REPEATED], ())
+                if joined.startswith(row, at)
+            }
+        )
+        > MOST_ROWS_IN_PROSE
+    )
 
 
 def _without(printed: str, found: Iterable[Passage]) -> Iterator[Passage]:
-    """The passages but for lines that are rows of the tables; what stands behind such a line follows nothing, unless the passage before has the line."""
+    """The passages but for lines that are rows of the tables; what stands behind such a line follows
+    nothing, unless the passage before has the line.
+    """
     last, parted = "", False
     for passage in found:
         if passage.is_row and _repeats(passage.text, printed):
@@ -163,7 +211,9 @@ def _without(printed: str, found: Iterable[Passage]) -> Iterator[Passage]:
 
 
 def _repeats(line: str, printed: str) -> bool:
-    """Whether a line is a row of the tables, or one of its lines: its label may take several. printed: the rows without their spaces, each between line ends."""
+    """Whether a line is a row of the tables, or one of its lines: its label may take several. printed: the
+    rows without their spaces, each between line ends.
+    """
     row = _spaceless(line)
     return f"\n{row}\n" in printed or (len(row) >= SHORTEST_REPEATED and row in printed)
 
@@ -186,8 +236,8 @@ def _with_who_asks(found: Sequence[Passage]) -> list[Passage]:
 
 
 def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
-    """Sentences that announce a list or a short table, taken together with the items or rows that follow, and these by themselves, each with its lead;
-    an item announces nothing itself."""
+    """Sentences that announce a list or a short table, taken together with the items or rows that follow, and
+    these by themselves, each with its lead; an item announces nothing itself."""
     taken, lead = 0, ""
     outer = ("", "")  # what announces the list around, and the mark of its items
     for at, passage in enumerate(found):
@@ -203,29 +253,46 @@ def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
         taken, lead = at + 1 + len(items), passage.text
         if items and items[0].is_item and not kind:
             outer = lead, _kind_of_item(items[0].text)
-        yield replace(passage, text="\n".join([passage.text, *(item.text for item in items)])) if items else passage
+        yield (
+            replace(passage, text="\n".join([passage.text, *(item.text for item in items)]))
+            if items
+            else passage
+        )
 
 
 def _items_of(lead: Passage, following: Sequence[Passage]) -> list[Passage]:
-    """The rows or items that a sentence announces, by its colon or by not being finished before its list; [] for a sentence that announces none."""
+    """The rows or items that a sentence announces, by its colon or by not being finished before its list;
+    [] for a sentence that announces none.
+    """
     if lead.is_row or not following or not following[0].follows:
         return []
     if following[0].is_row:
-        rows = list(takewhile(_is_labelled, following[: MOST_LISTED_ROWS + 1])) if _announces(lead.text) else []
+        rows = (
+            list(takewhile(_is_labelled, following[: MOST_LISTED_ROWS + 1])) if _announces(lead.text) else []
+        )
         return rows if len(rows) <= MOST_LISTED_ROWS else []
     nested = _is_first(following[0].text) and _announces(lead.text)
     kind = _kind_of_item(following[0].text, roman=nested)
-    if not kind or (kind == _kind_of_item(lead.text) and not nested) or not (_announces(lead.text) or _leads_on(lead.text)):
+    if (
+        not kind
+        or (kind == _kind_of_item(lead.text) and not nested)
+        or not (_announces(lead.text) or _leads_on(lead.text))
+    ):
         return []
     # An item may have several sentences; one that announces a list of its own ends this one.
     kinds = ((one, _kind_of_item(one.text, roman=nested)) for one in following[:MOST_ITEMS])
-    belongs = (one.is_item and one.follows and said in ("", kind) and not _announces(one.text) for one, said in kinds)
+    belongs = (
+        one.is_item and one.follows and said in ("", kind) and not _announces(one.text) for one, said in kinds
+    )
     return [item for item, _ in takewhile(itemgetter(1), zip(following, belongs, strict=False))]
 
 
 def _leads_on(text: str) -> bool:
     """Whether a text without a colon leads a list in: it is unfinished, and no heads of columns."""
-    return not is_finished(text, also=",;") and sum(word[0].isdigit() for word in text.split()) <= MOST_NUMBERS_IN_LEAD
+    return (
+        not is_finished(text, also=",;")
+        and sum(word[0].isdigit() for word in text.split()) <= MOST_NUMBERS_IN_LEAD
+    )
 
 
 def _is_first(text: str) -> bool:
@@ -235,8 +302,8 @@ def _is_first(text: str) -> bool:
 
 
 def _kind_of_item(text: str, *, roman: bool = False) -> str:
-    """The mark at an item's beginning, figures and letters alike for those of one list: "a" for "(b)", "1" for "3."; "" for none. roman: numerals such
-    as "(ii)" are of a kind of their own."""
+    """The mark at an item's beginning, figures and letters alike for those of one list: "a" for "(b)", "1"
+    for "3."; "" for none. roman: numerals such as "(ii)" are of a kind of their own."""
     mark = LINE_ITEM.match(text)
     if not mark:
         return ""
@@ -245,7 +312,9 @@ def _kind_of_item(text: str, *, roman: bool = False) -> str:
 
 
 def _is_labelled(passage: Passage) -> bool:
-    """A row that has a word and stands next to what is before it; a figure alone is a mark of a chart's axis."""
+    """A row that has a word and stands next to what is before it; a figure alone is a mark of a chart's
+    axis.
+    """
     return passage.is_row and passage.follows and any(map(str.isalpha, passage.text))
 
 

@@ -1,4 +1,6 @@
-"""Knows whether an answer has a line or a table's row as the page prints it, and no other that ends alike; judges no figure."""
+"""Knows whether an answer has a line or a table's row as the page prints it, and no other that ends alike;
+judges no figure.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,18 @@ _LABEL_END = re.compile(r"\s[^\w\s%]{0,3}\d")
 
 
 def has_line(text: str, line: str, lines: str) -> bool:
-    """Whether a text has a line of a page from end to end, case and blanks aside, and not as the end of another: "Revenue 12 10" in "Other revenue 12 10",
-    where the page knows other revenue too. lines: the page's as `plain_lines` gives them."""
+    """Whether a text has a line of a page from end to end, case and blanks aside, and not as the end of
+    another: "Revenue 12 10" in "Other revenue 12 10", where the page knows other revenue too. lines: the
+    page's as `plain_lines` gives them."""
     said, sought = _plain(text), _plain(line)
     at = said.find(sought) if sought else -1
     for _ in range(MOST_PLACES):
         if at < 0:
             return False
         end, before = at + len(sought), said[max(0, at - REACH) : at]
-        touches = (before and sought[0].isalnum() and _OPEN.search(before + sought[0])) or _GOES_ON.match(said, end)
+        touches = (before and sought[0].isalnum() and _OPEN.search(before + sought[0])) or _GOES_ON.match(
+            said, end
+        )
         if not touches and not _ends_another(before, sought, lines):
             return True
         at = said.find(sought, at + 1)
@@ -34,13 +39,21 @@ def has_line(text: str, line: str, lines: str) -> bool:
 
 
 def rows_printed(text: str, view: TableView, page: str, lines: str) -> frozenset[int]:
-    """The positions of a table's rows that a text has as printed, label and all. lines: the page's, see plain_lines."""
+    """The positions of a table's rows that a text has as printed, label and all. lines: the page's, see
+    plain_lines.
+    """
     rows = [page[max(0, row.start) : row.end] for row in view.table.rows]
-    return frozenset(number for number, line in enumerate(rows) if any(map(str.isalpha, line)) and has_line(text, line, lines))
+    return frozenset(
+        number
+        for number, line in enumerate(rows)
+        if any(map(str.isalpha, line)) and has_line(text, line, lines)
+    )
 
 
 def _ends_another(before: str, line: str, lines: str) -> bool:
-    """Whether the word before a printed line belongs to its label, as a line of the page shows that begins so."""
+    """Whether the word before a printed line belongs to its label, as a line of the page shows that begins
+    so.
+    """
     word = _WORD_BEFORE.search(before)
     if word is None:
         return False

@@ -1,4 +1,6 @@
-"""Knows a page's tables by their cells: which one a figure stands in, and the words, periods and scale that its heads give it; knows no answer."""
+"""Knows a page's tables by their cells: which one a figure stands in, and the words, periods and scale
+that its heads give it; knows no answer.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,16 @@ from ingestion.records import Row, Table
 __all__ = ["CellPlace", "Named", "TableView", "TablesOfPage", "Words", "read_tables"]
 
 LONGEST_SHOWN = 60
-CELLS_BACK = 400  # cells that start before one and may still be open: those of a large table whose cells have several lines
+# cells that start before one and may still be open: those of a large table whose cells have several lines
+CELLS_BACK = 400
 _BRACKETED = re.compile(r"\([^()]{0,80}\)|\[[^\[\]]{0,80}\]")
-_PER_PIECE = re.compile(r"\bper (?:\w+ ){0,2}(?:share|unit|head|capita)\b", re.IGNORECASE)  # "in millions, except per share amounts"
+_PER_PIECE = re.compile(
+    r"\bper (?:\w+ ){0,2}(?:share|unit|head|capita)\b", re.IGNORECASE
+)  # "in millions, except per share amounts"
 _WITH_AMOUNT = re.compile(r"\([^()]*[0-9][^()]*\)")  # "dividends ($5.66 per share)" are no amounts per share
-_PIECES = re.compile(r"\bshares\b", re.IGNORECASE)  # "shares used to compute net income per share" are counted in millions
+_PIECES = re.compile(
+    r"\bshares\b", re.IGNORECASE
+)  # "shares used to compute net income per share" are counted in millions
 _DIGIT = re.compile("[0-9]")
 Words = frozenset[str]
 
@@ -41,18 +48,23 @@ class CellPlace:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A row or column as an answer may name it. words: must all be said to name it in full. beside: section or brackets, which need not be."""
+    """A row or column as an answer may name it. words: must all be said to name it in full. beside:
+    section or brackets, which need not be.
+    """
 
     words: Words
     beside: Words
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # compared by identity, so that what is found out about one can be kept
+@dataclass(
+    frozen=True, slots=True, eq=False
+)  # compared by identity, so that what is found out about one can be kept
 class TableView:
-    """A table's rows and columns by the words that tell them apart. heads: all words of each column's. weights: the rarer a word, the more.
+    """A table's rows and columns by the words that tell them apart. heads: all words of each column's.
+    weights: the rarer a word, the more.
 
-    around: words of caption and unit. other_periods: those of the caption. all_digits: each row's cells as `digits` gives them. once: keeps what is
-    found out about the table.
+    around: words of caption and unit. other_periods: those of the caption. all_digits: each row's cells as
+    `digits` gives them. once: keeps what is found out about the table.
     """
 
     table: Table
@@ -84,7 +96,9 @@ class TableView:
 
     def periods(self, row: int, column: int) -> tuple[Period, ...]:
         """Those of the column's head and the row's label; else the only one of the caption."""
-        return self.column_periods[column] + self.row_periods[row] or (self.other_periods if len(self.other_periods) == 1 else ())
+        return self.column_periods[column] + self.row_periods[row] or (
+            self.other_periods if len(self.other_periods) == 1 else ()
+        )
 
     def row_shown(self, row: int) -> str:
         """The row's name in a sentence, "" without a label."""
@@ -99,7 +113,8 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class TablesOfPage:
-    """A page's tables, and their cells by where they stand. starts: of the cells, ascending; spans, places: of each.
+    """A page's tables, and their cells by where they stand. starts: of the cells, ascending; spans, places:
+    of each.
 
     names: numbers in heads, labels and captions, each with the word before it: ("level", "3").
     """
@@ -111,20 +126,36 @@ class TablesOfPage:
     names: frozenset[tuple[str, str]]
 
     def place_of(self, start: int, end: int) -> CellPlace | None:
-        """The cell that a figure at these offsets stands in; the narrowest, as cells of several lines enclose others."""
+        """The cell that a figure at these offsets stands in; the narrowest, as cells of several lines
+        enclose others.
+        """
         last = bisect_right(self.starts, end)
-        around = [index for index in range(max(0, last - CELLS_BACK), last) if self.spans[index][0] < end and start < self.spans[index][1]]
-        around = [index for index in around if self.spans[index][1] >= end] or around  # "- (1.2)" may be two cells, of which the last has the digits
-        return self.places[min(around, key=lambda index: self.spans[index][1] - self.spans[index][0])] if around else None
+        around = [
+            index
+            for index in range(max(0, last - CELLS_BACK), last)
+            if self.spans[index][0] < end and start < self.spans[index][1]
+        ]
+        around = [
+            index for index in around if self.spans[index][1] >= end
+        ] or around  # "- (1.2)" may be two cells, of which the last has the digits
+        return (
+            self.places[min(around, key=lambda index: self.spans[index][1] - self.spans[index][0])]
+            if around
+            else None
+        )
 
     def are_several(self, start: int, end: int) -> bool:
-        """Whether cells of one row stand side by side between these offsets: "145 150" is two amounts, and none of 145,150."""
+        """Whether cells of one row stand side by side between these offsets: "145 150" is two amounts, and
+        none of 145,150.
+        """
         first, last = bisect_left(self.starts, start), bisect_right(self.starts, end)
         inside = {self.places[index] for index in range(first, last) if self.spans[index][1] <= end}
         return len({(place.row, place.column) for place in inside}) > 1
 
     def marks_of(self, place: CellPlace) -> tuple[ScaleMark | None, ScaleMark | None]:
-        """The scale, and the percent kind, that head, row, section, unit or caption give the cell; of both, the nearer one alone."""
+        """The scale, and the percent kind, that head, row, section, unit or caption give the cell; of
+        both, the nearer one alone.
+        """
         view = self.views[place.table]
         row = view.table.rows[place.row]
 
@@ -148,10 +179,15 @@ class TablesOfPage:
     def shown(self, place: CellPlace) -> str:
         """Row and column as a person would name them."""
         view = self.views[place.table]
-        return ", ".join(filter(None, (view.row_shown(place.row), view.column_shown(place.column)))) or "a table without heads"
+        return (
+            ", ".join(filter(None, (view.row_shown(place.row), view.column_shown(place.column))))
+            or "a table without heads"
+        )
 
     def period_of(self, place: CellPlace) -> str | None:
-        """The one period that column or row give the cell, as printed; None where they give none or several."""
+        """The one period that column or row give the cell, as printed; None where they give none or
+        several.
+        """
         found = self.views[place.table].periods(place.row, place.column)
         return found[0].text if len(found) == 1 else None
 
@@ -159,7 +195,11 @@ class TablesOfPage:
 def _is_no_percentage(row: Row, column: int) -> bool:
     """Whether other cells of a row print their "%" and this one does not."""
     cell = row.cells[column] if column < len(row.cells) else None
-    return cell is not None and "%" not in cell.text and any(other is not None and "%" in other.text for other in row.cells)
+    return (
+        cell is not None
+        and "%" not in cell.text
+        and any(other is not None and "%" in other.text for other in row.cells)
+    )
 
 
 def read_tables(tables: Sequence[Table]) -> TablesOfPage:
@@ -167,15 +207,29 @@ def read_tables(tables: Sequence[Table]) -> TablesOfPage:
     cells: list[tuple[int, int, CellPlace]] = []
     for number, table in enumerate(tables):
         for row, line in enumerate(table.rows):
-            found = [(cell, column) for column, cell in enumerate(line.cells[: len(table.heads)]) if cell is not None and cell.start >= 0]
+            found = [
+                (cell, column)
+                for column, cell in enumerate(line.cells[: len(table.heads)])
+                if cell is not None and cell.start >= 0
+            ]
             cells += [(cell.start, cell.end, CellPlace(number, row, column)) for cell, column in found]
     cells.sort(key=lambda cell: cell[:2])
     spans = tuple((start, end) for start, end, _ in cells)
-    return TablesOfPage(tuple(map(_view, tables)), tuple(start for start, _ in spans), spans, tuple(place for *_, place in cells), _names(tables))
+    return TablesOfPage(
+        tuple(map(_view, tables)),
+        tuple(start for start, _ in spans),
+        spans,
+        tuple(place for *_, place in cells),
+        _names(tables),
+    )
 
 
 def _names(tables: Sequence[Table]) -> frozenset[tuple[str, str]]:
-    texts = [text for table in tables for text in (" ".join(table.heads), table.caption, *(row.label for row in table.rows))]
+    texts = [
+        text
+        for table in tables
+        for text in (" ".join(table.heads), table.caption, *(row.label for row in table.rows))
+    ]
     words = [comparable_words(text).texts for text in texts]
     return frozenset(pair for found in words for pair in pairwise(found) if pair[1].isdigit())
 
@@ -183,7 +237,11 @@ def _names(tables: Sequence[Table]) -> frozenset[tuple[str, str]]:
 def _view(table: Table) -> TableView:
     rows = [_named(row.label, row.section) for row in table.rows]
     heads = [_named_head(head) for head in table.heads]
-    shared = frozenset.intersection(*(head.words | head.beside for head in heads)) if len(heads) > 1 else frozenset()
+    shared = (
+        frozenset.intersection(*(head.words | head.beside for head in heads))
+        if len(heads) > 1
+        else frozenset()
+    )
     columns = tuple(Named(head.words - shared, head.beside - shared) for head in heads)
     counts = Counter(word for named in (*rows, *columns) for word in named.words | named.beside)
     weights = {word: math.log(1 + (len(rows) + len(columns)) / count) for word, count in counts.items()}
@@ -192,7 +250,18 @@ def _view(table: Table) -> TableView:
     column_periods = tuple(periods_in(head) for head in table.heads)
     full = tuple(head.words | head.beside for head in heads)
     digits = tuple(tuple(_digits(cell.text if cell else "") for cell in row.cells) for row in table.rows)
-    return TableView(table, tuple(rows), columns, full, weights, around, row_periods, column_periods, periods_in(table.caption), digits)
+    return TableView(
+        table,
+        tuple(rows),
+        columns,
+        full,
+        weights,
+        around,
+        row_periods,
+        column_periods,
+        periods_in(table.caption),
+        digits,
+    )
 
 
 def _digits(text: str) -> str:
@@ -206,7 +275,9 @@ def _named(text: str, section: str) -> Named:
 
 
 def _named_head(head: str) -> Named:
-    """A column is named by the innermost of its heads that has words: "General grant" of "Domestic > General grant"."""
+    """A column is named by the innermost of its heads that has words: "General grant" of "Domestic >
+    General grant".
+    """
     parts = head.split(" > ")
     inner = next((at for at in range(len(parts) - 1, -1, -1) if label_words(parts[at])), 0)
     return _named(parts[inner], " ".join(parts[:inner]))

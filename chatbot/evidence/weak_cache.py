@@ -13,7 +13,9 @@ MOST_KEPT = 1_024
 
 
 class WeakCache:
-    """Calls a function once for the same arguments. All that is kept goes when it is full, and with its owner."""
+    """Calls a function once for the same arguments. All that is kept goes when it is full, and with its
+    owner.
+    """
 
     def __init__(self) -> None:
         self._found: dict[Hashable, object] = {}

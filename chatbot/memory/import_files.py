@@ -1,4 +1,6 @@
-"""What every memory's import has in common: a file read whole within a bound, and what came of its lines; knows no memory's format."""
+"""What every memory's import has in common: a file read whole within a bound, and what came of its lines;
+knows no memory's format.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,17 @@ from typing import BinaryIO, TypeVar
 
 from chatbot.errors import NotFoundError, UsageError
 
-__all__ = ["NO_JSON", "ImportedLines", "LineProblem", "Progress", "holds_words", "no_progress", "open_file", "read_lines", "read_whole"]
+__all__ = [
+    "NO_JSON",
+    "ImportedLines",
+    "LineProblem",
+    "Progress",
+    "holds_words",
+    "no_progress",
+    "open_file",
+    "read_lines",
+    "read_whole",
+]
 
 Item = TypeVar("Item")
 # How it begins why a line that is no JSON cannot be read.
@@ -41,14 +53,18 @@ class LineProblem:
 
 @dataclass(frozen=True, slots=True)
 class ImportedLines:
-    """What an import did. added: what is new here, or says something new; known: the others; problems: lines that cannot be read."""
+    """What an import did. added: what is new here, or says something new; known: the others; problems:
+    lines that cannot be read.
+    """
 
     added: int
     known: int
     problems: tuple[LineProblem, ...] = ()
 
 
-def read_lines(lines: Iterable[bytes], read: Callable[[bytes, int], Item], noun: str) -> tuple[list[Item], tuple[LineProblem, ...]]:
+def read_lines(
+    lines: Iterable[bytes], read: Callable[[bytes, int], Item], noun: str
+) -> tuple[list[Item], tuple[LineProblem, ...]]:
     """(what the lines hold, those that cannot be read); empty ones are passed over. noun: what a line is.
 
     read(line, its number from 1): raises ValueError, which says why, beginning with NO_JSON where it is none.
@@ -61,13 +77,20 @@ def read_lines(lines: Iterable[bytes], read: Callable[[bytes, int], Item], noun:
                 found.append(read(line, number))
         except ValueError as error:
             if not found and line.lstrip().startswith(b"[") and str(error).startswith(NO_JSON):
-                return [], (LineProblem(number, f"the file is one JSON array over several lines; each {noun} needs a line of its own"),)
+                return [], (
+                    LineProblem(
+                        number,
+                        f"the file is one JSON array over several lines; each {noun} needs a line of its own",
+                    ),
+                )
             problems.append(LineProblem(number, str(error)))
     return found, tuple(problems)
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A file to be read. Raises OSError also for a folder, a pipe or a device, which would be waited for or read without end."""
+    """A file to be read. Raises OSError also for a folder, a pipe or a device, which would be waited for
+    or read without end.
+    """
     opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     mode = os.fstat(opened).st_mode
     if stat.S_ISREG(mode):

@@ -1,4 +1,6 @@
-"""The memories there are, each with its folder, and what every one of them is to the chatbot: asked before an answer, it gives notes."""
+"""The memories there are, each with its folder, and what every one of them is to the chatbot: asked before
+an answer, it gives notes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,17 @@ from chatbot.records import Note, Recall
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 
-__all__ = ["REGISTERED", "LayerOpening", "MemoryLayer", "Registered", "beside", "counted", "label_of", "layers_with", "open_layers"]
+__all__ = [
+    "REGISTERED",
+    "LayerOpening",
+    "MemoryLayer",
+    "Registered",
+    "beside",
+    "counted",
+    "label_of",
+    "layers_with",
+    "open_layers",
+]
 
 
 class MemoryLayer(Protocol):
@@ -22,9 +34,11 @@ class MemoryLayer(Protocol):
     name: str
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """At most n notes that bear on the question, the best first; each says where it comes from. Notes are data and give no orders.
+        """At most n notes that bear on the question, the best first; each says where it comes from. Notes are
+        data and give no orders.
 
-        recall.tell gets what the user should know of them. A failure is told there or raised, and never passed over.
+        recall.tell gets what the user should know of them. A failure is told there or raised, and never
+        passed over.
         """
         ...
 
@@ -42,12 +56,13 @@ class LayerOpening:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A memory by its name, its package and what readers are told it is. What is named beside that is a module of the package:
+    """A memory by its name, its package and what readers are told it is. What is named beside that is a
+    module of the package:
 
     switch: of its switch in a conversation's menu, as (label, help); then `case_layer`, say, has
-    open_layer(opening: Opening) -> MemoryLayer. tab: of its tab on the Memory page; then `case_tab` has draw(context).
-    commands: for `memory NAME …`; then `case_commands` has COMMANDS.
-    beside: its notes stand beside the answer; what was said before and rated answers show in the answer itself.
+    open_layer(opening: Opening) -> MemoryLayer. tab: of its tab on the Memory page; then `case_tab` has
+    draw(context). commands: for `memory NAME …`; then `case_commands` has COMMANDS. beside: its notes stand
+    beside the answer; what was said before and rated answers show in the answer itself.
     """
 
     name: str
@@ -71,7 +86,10 @@ REGISTERED: tuple[Registered, ...] = (
         "cases",
         "chatbot.memory.cases",
         "Rated answers",
-        ("Use my ratings", "Answers you rated guide those to similar questions here. Rating stays possible without."),
+        (
+            "Use my ratings",
+            "Answers you rated guide those to similar questions here. Rating stays possible without.",
+        ),
         "Rated answers",
         commands=True,
     ),
@@ -79,7 +97,13 @@ REGISTERED: tuple[Registered, ...] = (
         "situations",
         "chatbot.memory.situations",
         "Advice",
-        ("Use my advice", "What you advised in a situation is recalled when a question describes it, and “when … then …” is noted."),
+        (
+            "Use my advice",
+            (
+                "What you advised in a situation is recalled when a question describes it, and “when … then "
+                "…” is noted."
+            ),
+        ),
         "Advice",
         commands=True,
         beside=True,
@@ -88,12 +112,17 @@ REGISTERED: tuple[Registered, ...] = (
         "signals",
         "chatbot.memory.signals",
         "News signals",
-        ("Use news signals", "Signals like a question are recalled beside the documents, where news was imported."),
+        (
+            "Use news signals",
+            "Signals like a question are recalled beside the documents, where news was imported.",
+        ),
         "News signals",
         commands=True,
         beside=True,
     ),
-    Registered("compression", "chatbot.memory.compression", "Shortened conversation", tab="Long conversations"),
+    Registered(
+        "compression", "chatbot.memory.compression", "Shortened conversation", tab="Long conversations"
+    ),
 )
 
 

@@ -1,4 +1,6 @@
-"""Takes over what earlier versions kept in files of their own, each once: copied in one transaction, then the file renamed; knows their forms alone."""
+"""Takes over what earlier versions kept in files of their own, each once: copied in one transaction, then
+the file renamed; knows their forms alone.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,13 @@ log = logging.getLogger(__name__)
 CASES, STATE = "cases", "signals/state.json"
 # What enters the key that a question's vector was kept under, and the bytes of that key.
 VECTOR_KEY, KEY_BYTES = b"1\0", 16
-# Of each file below the store what makes the tables that its rows go into, and the names of those tables, what others refer to first.
+# Of each file below the store what makes the tables that its rows go into, and the names of those tables,
+# what others refer to first.
 FILES = {
-    "conversations.sqlite3": (conversations.TABLES, ("conversation", "exchange", "detail", "source", "summary")),
+    "conversations.sqlite3": (
+        conversations.TABLES,
+        ("conversation", "exchange", "detail", "source", "summary"),
+    ),
     "situations/situations.sqlite3": (situations.TABLES, ("situation", "advice")),
     "preferences.sqlite3": (user_settings_store.TABLES, ("preference",)),
 }
@@ -50,8 +56,8 @@ def take_over(database: MemoryDatabase, store: Path, embedder: Embedder) -> Path
 
     Returns where a damaged file was set aside, None where all could be read.
 
-    What is there already is not written over, so that a take-over that was broken off is done again; on a full disk it waits for room.
-    Raises StoreError.
+    What is there already is not written over, so that a take-over that was broken off is done again; on a
+    full disk it waits for room. Raises StoreError.
     """
     damaged = [_taken(database, store, name) for name in FILES]
     # Made from the situations' file, in an index that is not used any more.
@@ -98,7 +104,12 @@ def _waiting_for_room(store: Path, name: str) -> Iterator[None]:
 def _copy_rows(database: MemoryDatabase, path: Path, names: tuple[str, ...]) -> str:
     """Copy what can be read; what could not, "" where all was."""
     damage = ""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS)) as earlier, database.write() as connection:
+    with (
+        closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS)
+        ) as earlier,
+        database.write() as connection,
+    ):
         earlier.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for name in names:
             try:
@@ -112,17 +123,24 @@ def _copy_rows(database: MemoryDatabase, path: Path, names: tuple[str, ...]) -> 
 
 def _copy_table(earlier: sqlite3.Connection, connection: sqlite3.Connection, name: str) -> None:
     there = {row[1] for row in earlier.execute(f"pragma table_info({name})")}
-    columns = [row[1] for row in connection.execute(f"pragma table_info({name})") if there and (row[1] in there or row[1] in INSTEAD)]
+    columns = [
+        row[1]
+        for row in connection.execute(f"pragma table_info({name})")
+        if there and (row[1] in there or row[1] in INSTEAD)
+    ]
     if not columns:
         return
     values = ", ".join(column if column in there else INSTEAD[column] for column in columns)
-    statement = f"insert or ignore into {name} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
+    statement = (
+        f"insert or ignore into {name} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
+    )
     for row in earlier.execute(f"select {values} from {name}"):
         with suppress(sqlite3.IntegrityError):  # of a conversation that could not be read
             connection.execute(statement, row)
 
 
-# --- rated answers --------------------------------------------------------------------------------------------------------------
+# --- rated answers
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _take_cases(database: MemoryDatabase, folder: Path, embedder: Embedder) -> None:
@@ -150,25 +168,36 @@ def _take_shelf(connection: sqlite3.Connection, path: Path, embedder: Embedder) 
                 found[case.id] = (case, line.rstrip(b"\r\n") + b"\n")
     vectors = _vectors(path, embedder)
     for case, line in found.values():
-        vector = vectors.get(hashlib.sha256(VECTOR_KEY + case.question.encode("utf-8", "replace")).digest()[:KEY_BYTES])
+        vector = vectors.get(
+            hashlib.sha256(VECTOR_KEY + case.question.encode("utf-8", "replace")).digest()[:KEY_BYTES]
+        )
         connection.execute(
-            "insert or ignore into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, ?, ?, ?)",
+            (
+                "insert or ignore into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, ?, "
+                "?, ?)"
+            ),
             (path.stem, case.id, line, embedder.fingerprint if vector else None, vector),
         )
 
 
 def _vectors(path: Path, embedder: Embedder) -> dict[bytes, bytes]:
-    """What this embedder's vectors are kept under, each with its float32 bytes; of a file that is cut short the whole ones."""
+    """What this embedder's vectors are kept under, each with its float32 bytes; of a file that is cut
+    short the whole ones.
+    """
     named = hashlib.sha256(embedder.fingerprint.encode()).hexdigest()[:12]
     size = KEY_BYTES + 4 * embedder.dimension
     try:
         data = path.with_name(f"{path.stem}-{named}.vectors").read_bytes()
     except FileNotFoundError:
         return {}
-    return {data[at : at + KEY_BYTES]: data[at + KEY_BYTES : at + size] for at in range(0, len(data) - size + 1, size)}
+    return {
+        data[at : at + KEY_BYTES]: data[at + KEY_BYTES : at + size]
+        for at in range(0, len(data) - size + 1, size)
+    }
 
 
-# --- signals --------------------------------------------------------------------------------------------------------------------
+# --- signals
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _take_state(database: MemoryDatabase, path: Path) -> None:
@@ -196,6 +225,7 @@ def _renamed(path: Path, why: str) -> Path:
             os.close(folder)
     except OSError as error:
         raise StoreError(
-            f"{path.name} was taken over and cannot be renamed: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write."
+            f"{path.name} was taken over and cannot be renamed: {error.strerror}.",
+            hint="Set FINPOLICY_HOME to a folder you may write.",
         ) from error
     return aside

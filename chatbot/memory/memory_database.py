@@ -1,4 +1,6 @@
-"""The SQLite file of all memories: its connections, each memory's tables brought up to date, and what errors mean for the user; knows no memory."""
+"""The SQLite file of all memories: its connections, each memory's tables brought up to date, and what
+errors mean for the user; knows no memory.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,16 @@ from typing import Any, TypeVar
 from chatbot.errors import StoreError
 from chatbot.store.sqlite_file import NewerStoreError, SqliteFile
 
-__all__ = ["EARLIER", "NAME", "DamagedError", "MemoryDatabase", "Tables", "keep_latest", "open_memories", "set_aside"]
+__all__ = [
+    "EARLIER",
+    "NAME",
+    "DamagedError",
+    "MemoryDatabase",
+    "Tables",
+    "keep_latest",
+    "open_memories",
+    "set_aside",
+]
 
 log = logging.getLogger(__name__)
 Value = TypeVar("Value")
@@ -38,25 +49,31 @@ class DamagedError(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of one memory. steps: SQL scripts of statements that each end in ";\\n"; each brings the tables from one version to the next, the first
-    makes them. A step that was released is never changed."""
+    """The tables of one memory. steps: SQL scripts of statements that each end in ";\\n"; each brings the
+    tables from one version to the next, the first makes them. A step that was released is never changed."""
 
     memory: str
     steps: tuple[str, ...]
 
 
 class MemoryDatabase(SqliteFile):
-    """One file for all memories, or none: what is kept in memory alone. Reads from any thread, writes one at a time, beside other processes too."""
+    """One file for all memories, or none: what is kept in memory alone. Reads from any thread, writes one
+    at a time, beside other processes too.
+    """
 
     def __init__(self, path: Path | None) -> None:
-        """path: None for what is never written to disk. Raises StoreError where it cannot be used, DamagedError where nothing of it can be read."""
+        """path: None for what is never written to disk. Raises StoreError where it cannot be used,
+        DamagedError where nothing of it can be read.
+        """
         self._in_memory = path is None
         # What has no file is there for the one connection that made it.
         self._connection_each = not self._in_memory
         super().__init__(path or Path("memory"), SCHEMA, VERSION)
 
     def prepare(self, tables: Tables) -> None:
-        """Bring the tables of one memory up to date, with all that is in them. Raises StoreError, NewerStoreError where a later program made them."""
+        """Bring the tables of one memory up to date, with all that is in them. Raises StoreError,
+        NewerStoreError where a later program made them.
+        """
         if self._version(tables) == len(tables.steps):
             return
         with self.write() as connection:
@@ -64,13 +81,18 @@ class MemoryDatabase(SqliteFile):
             for step in tables.steps[self._version(tables) :]:
                 for statement in filter(str.strip, step.split(";\n")):
                     connection.execute(statement)
-            connection.execute("insert or replace into memory_version values (?, ?)", (tables.memory, len(tables.steps)))
+            connection.execute(
+                "insert or replace into memory_version values (?, ?)", (tables.memory, len(tables.steps))
+            )
 
     def _version(self, tables: Tables) -> int:
         found = self.read("select version from memory_version where memory = ?", (tables.memory,))
         version = int(found[0][0]) if found else 0
         if version > len(tables.steps):
-            message = f"The memory of {tables.memory} is of version {version}, this program knows {len(tables.steps)}."
+            message = (
+                f"The memory of {tables.memory} is of version {version}, this program knows "
+                f"{len(tables.steps)}."
+            )
             raise NewerStoreError(message, hint="Update the program.")
         return version
 
@@ -94,11 +116,20 @@ class MemoryDatabase(SqliteFile):
             connection.executemany(statement, rows)
 
     def erased(self) -> None:
-        """What was deleted just now is not to be brought back: leave it in no file, nor what earlier versions kept it in, nor what was set aside as damaged."""
+        """What was deleted just now is not to be brought back: leave it in no file, nor what earlier
+        versions kept it in, nor what was set aside as damaged.
+        """
         if not self.compact():
-            log.warning("Another program reads the memories: what was deleted leaves their log when that has ended.")
+            log.warning(
+                "Another program reads the memories: what was deleted leaves their log when that has ended."
+            )
         if not self._in_memory:
-            for path in [path for name in (EARLIER, DAMAGED) for depth in ("", "*/") for path in self._path.parent.glob(f"{depth}*.{name}*")]:
+            for path in [
+                path
+                for name in (EARLIER, DAMAGED)
+                for depth in ("", "*/")
+                for path in self._path.parent.glob(f"{depth}*.{name}*")
+            ]:
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     def _address(self) -> str:
@@ -119,9 +150,16 @@ class MemoryDatabase(SqliteFile):
             return found
         text, name = str(error), self._path.name
         if "locked" in text or "busy" in text:
-            return StoreError(f"Another program holds the memories ({name}).", hint="Close it and try again; nothing stored is lost.", retryable=True)
+            return StoreError(
+                f"Another program holds the memories ({name}).",
+                hint="Close it and try again; nothing stored is lost.",
+                retryable=True,
+            )
         if "readonly" in text or "unable to open" in text:
-            return StoreError(f"The memories cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
+            return StoreError(
+                f"The memories cannot be written: {text}.",
+                hint="Set FINPOLICY_HOME to a folder you may write.",
+            )
         hint = f"Move {self._path} away; the documents are not touched by that."
         kind = DamagedError if "not a database" in text or "malformed" in text else StoreError
         return kind(f"The memories ({name}) cannot be used: {text}.", hint=hint)
@@ -136,7 +174,8 @@ def keep_latest(kept: OrderedDict[str, Value], key: str, value: Value, most: int
 
 
 def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:
-    """(the memories of a store, where a damaged file was set aside so that documents can be asked all the same; None where it is sound).
+    """(the memories of a store, where a damaged file was set aside so that documents can be asked all the
+    same; None where it is sound).
 
     Raises StoreError.
     """
@@ -149,7 +188,8 @@ def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:
 
 
 def set_aside(path: Path, why: str) -> Path:
-    """Rename a file or folder to "<name>.<why>", with what SQLite keeps beside it, which would be taken to belong to a new one. Returns the new path.
+    """Rename a file or folder to "<name>.<why>", with what SQLite keeps beside it, which would be taken to
+    belong to a new one. Returns the new path.
 
     Raises OSError.
     """

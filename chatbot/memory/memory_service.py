@@ -1,4 +1,6 @@
-"""What is remembered for a question and kept of its answer: window, shortened conversation, notes of the memories, the draft; answers nothing itself."""
+"""What is remembered for a question and kept of its answer: window, shortened conversation, notes of the
+memories, the draft; answers nothing itself.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ log = logging.getLogger(__name__)
 NOTES_EACH = 3
 # Seconds between two writes of an answer that is still coming.
 WRITE_SECONDS = 0.5
-# Exchanges whose vectors are made after an answer, so that old conversations are caught up with little by little.
+# Exchanges whose vectors are made after an answer, so that old conversations are caught up with little by
+# little.
 MOST_VECTORS = 20
 # What is embedded of an exchange: the embedder sees some 1,000 characters.
 EMBEDDED_CHARACTERS = 1_200
@@ -41,7 +44,9 @@ EMBEDDED_CHARACTERS = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a prompt is given of what was before. exchanges: the last ones, whole; earlier: those before them, shortened, as role and text."""
+    """What a prompt is given of what was before. exchanges: the last ones, whole; earlier: those before
+    them, shortened, as role and text.
+    """
 
     exchanges: tuple[Exchange, ...] = ()
     earlier: tuple[tuple[str, str], ...] = ()
@@ -63,14 +68,22 @@ class MemoryService:
         *,
         settings_of: Callable[[str], Settings] | None = None,
     ) -> None:
-        """layers: the memories beside the conversation's own, asked in this order. settings_of: those of an owner, default the same for all."""
+        """layers: the memories beside the conversation's own, asked in this order. settings_of: those of
+        an owner, default the same for all.
+        """
         self._layers, self._settings_of = layers, settings_of or (lambda owner: settings)
-        self._settings, self._conversations, self._catalog, self._embedder = settings, conversations, catalog, embedder
+        self._settings, self._conversations, self._catalog, self._embedder = (
+            settings,
+            conversations,
+            catalog,
+            embedder,
+        )
         self._sessions = Sessions(model=settings.chat_model)
         self._history = HistoryLayer(conversations, embedder)
         self._summary = SummaryLayer(conversations)
 
-    # --- before an answer ---------------------------------------------------------------------------------------------------
+    # --- before an answer
+    # ---------------------------------------------------------------------------------------------------
 
     def window(self, conversation: str, owner: str) -> tuple[Exchange, ...]:
         """The live exchanges, oldest first; none where they cannot be read, of which `before` tells."""
@@ -97,12 +110,16 @@ class MemoryService:
     def searched(self, exchange: Exchange, conversation: str, owner: str) -> str:
         """What was searched for an exchange of a conversation, as the last of that question."""
         with suppress(StoreError, NotFoundError):
-            same = [one for one in self._conversations.given(conversation, owner) if one.user == exchange.user]
+            same = [
+                one for one in self._conversations.given(conversation, owner) if one.user == exchange.user
+            ]
             return self._searched(same[-1], owner) if same else exchange.user
         return exchange.user
 
     def gone_back(self, question: str, conversation: str, owner: str) -> tuple[str, tuple[Exchange, ...]]:
-        """(what is asked, the exchange it goes back to); the question itself and () where it goes back to none."""
+        """(what is asked, the exchange it goes back to); the question itself and () where it goes back to
+        none.
+        """
         back = goes_back(question)
         if back is None:
             return question, ()
@@ -112,7 +129,9 @@ class MemoryService:
         with suppress(StoreError, NotFoundError):
             recall = Recall(back.topic, vector, conversation, owner, now=time.time(), before=2**31)
             # What only went back itself would be found first, by the words that both have.
-            found = next((one for one in self._history.find(recall) if goes_back(one.said.user) is None), None)
+            found = next(
+                (one for one in self._history.find(recall) if goes_back(one.said.user) is None), None
+            )
         if found is None or found.score < CALLED:
             return question, ()
         searched = self._searched(found.said, owner)
@@ -120,15 +139,22 @@ class MemoryService:
         return searched if again else back.question, (Exchange(searched, found.said.cited),)
 
     def before(self, recall: Recall) -> Before:
-        """What the prompt of a question is given: below the threshold the last exchanges and notes on older ones, above it all older ones shortened. Where
-        the conversation cannot be read, nothing but a notice that says so."""
+        """What the prompt of a question is given: below the threshold the last exchanges and notes on older
+        ones, above it all older ones shortened. Where the conversation cannot be read, nothing but a notice
+        that says so."""
         try:
             return self._before(recall)
         except (StoreError, NotFoundError) as error:
-            return Before(notices=(Notice(f"Answered without the conversation before: {error.message}", error.hint),))
+            return Before(
+                notices=(Notice(f"Answered without the conversation before: {error.message}", error.hint),)
+            )
 
-    def fitted(self, exchanges: Sequence[Exchange], question: str, settings: Settings | None = None) -> tuple[Exchange, ...]:
-        """The last exchanges as the prompt has them: whole, but for one too long for its share of the prompt, whose sentences are chosen by the question."""
+    def fitted(
+        self, exchanges: Sequence[Exchange], question: str, settings: Settings | None = None
+    ) -> tuple[Exchange, ...]:
+        """The last exchanges as the prompt has them: whole, but for one too long for its share of the
+        prompt, whose sentences are chosen by the question.
+        """
         settings = settings or self._settings
         return fit_exchanges(exchanges[-settings.prompt_exchanges :], question, settings)
 
@@ -141,10 +167,20 @@ class MemoryService:
         row = self._conversations.get(recall.conversation, recall.owner)
         tokens = self._tokens(row, said)
         if older and self._shortens(row, tokens, settings):
-            sent = sum(count_tokens(one.user, settings.chat_model) + count_tokens(one.assistant, settings.chat_model) for one in whole)
+            sent = sum(
+                count_tokens(one.user, settings.chat_model) + count_tokens(one.assistant, settings.chat_model)
+                for one in whole
+            )
             vectors = self._history.vectors(recall, [recall.conversation])
-            shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent, self._embedder.fingerprint), recall, vectors, settings)
-            notes, notices = self._notes(replace(recall, before=0), row, [self._history] if row.recalls_others else [])
+            shortened = shorten(
+                Long(older, tokens[: len(older)], sum(tokens), sent, self._embedder.fingerprint),
+                recall,
+                vectors,
+                settings,
+            )
+            notes, notices = self._notes(
+                replace(recall, before=0), row, [self._history] if row.recalls_others else []
+            )
             return Before(whole, shortened.context, notes, shortened.compression, notices)
         notes, notices = self._notes(recall, row, [self._summary, self._history])
         return Before(whole, (), notes, None, notices)
@@ -163,8 +199,12 @@ class MemoryService:
         except (NotFoundError, StoreError):
             return False
 
-    def _notes(self, recall: Recall, row: ConversationRow, own: Sequence[MemoryLayer]) -> tuple[tuple[Note, ...], tuple[Notice, ...]]:
-        """Notes of the conversation's own memories and of all that are on in it; one that fails is named, and the answer goes on without it."""
+    def _notes(
+        self, recall: Recall, row: ConversationRow, own: Sequence[MemoryLayer]
+    ) -> tuple[tuple[Note, ...], tuple[Notice, ...]]:
+        """Notes of the conversation's own memories and of all that are on in it; one that fails is named,
+        and the answer goes on without it.
+        """
         notes: list[Note] = []
         notices: list[Notice] = []
         recall = replace(recall, tell=notices.append)
@@ -172,7 +212,9 @@ class MemoryService:
             try:
                 notes += layer.recall(recall, NOTES_EACH)
             except ProjectError as error:
-                notices.append(Notice(f"Answered without {label_of(layer.name).lower()}: {error.message}", error.hint))
+                notices.append(
+                    Notice(f"Answered without {label_of(layer.name).lower()}: {error.message}", error.hint)
+                )
         return tuple(notes), tuple(notices)
 
     def _searched(self, said: Said, owner: str) -> str:
@@ -182,16 +224,25 @@ class MemoryService:
             return kept[0].search_query if kept else said.user
         return said.user
 
-    # --- while and after it is given ----------------------------------------------------------------------------------------
+    # --- while and after it is given
+    # ----------------------------------------------------------------------------------------
 
     def draft(self, conversation: str | None, owner: str, question: str) -> Draft:
         """What keeps the answer as it is written."""
         return Draft(self._conversations, conversation, owner, question, self._files)
 
     def answer(self, conversation: str, number: int, owner: str) -> Answer | None:
-        """A kept answer in full, its citations leading to where their files stand today; None where only its words were kept. Raises StoreError."""
+        """A kept answer in full, its citations leading to where their files stand today; None where only
+        its words were kept. Raises StoreError.
+        """
         kept = self._conversations.answer(conversation, number, owner)
-        return with_versions(kept[0], {version: self._today(version, digest) for version, digest in kept[1].items()}) if kept else None
+        return (
+            with_versions(
+                kept[0], {version: self._today(version, digest) for version, digest in kept[1].items()}
+            )
+            if kept
+            else None
+        )
 
     def stats(self, conversation: str, owner: str) -> CompressionStats:
         """What compression has done in a conversation; nothing for one that is not there."""
@@ -199,14 +250,23 @@ class MemoryService:
         if not said:
             return CompressionStats()
         history = self._conversations.compressions(conversation, owner)
-        told = tuple(dict(zip(("timestamp", "original_tokens", "compressed_tokens", "chunks_compressed"), one[1:], strict=True)) for one in history)
+        told = tuple(
+            dict(
+                zip(
+                    ("timestamp", "original_tokens", "compressed_tokens", "chunks_compressed"),
+                    one[1:],
+                    strict=True,
+                )
+            )
+            for one in history
+        )
         latest = bool(history) and history[-1][1] == said[-1].at
         tokens = self._tokens(self._conversations.get(conversation, owner), said)
         return CompressionStats(2 * len(said), sum(tokens), latest, len(told), told)
 
     def settle(self, conversation: str, owner: str, model: LLM | None) -> None:
-        """What may wait until an answer is given: what is to be erased, vectors of exchanges, summaries. One that fails is logged, and tried again after the
-        next answer; the others are done all the same."""
+        """What may wait until an answer is given: what is to be erased, vectors of exchanges, summaries. One
+        that fails is logged, and tried again after the next answer; the others are done all the same."""
         work: list[Callable[[], object]] = [
             self.sweep,
             partial(self._embed, conversation, owner),
@@ -224,16 +284,28 @@ class MemoryService:
         self.forget_erased()
 
     def forget_erased(self) -> None:
-        """Take the text of erased documents out of kept answers. What has a copy is there, though a lost catalogue may not know it."""
+        """Take the text of erased documents out of kept answers. What has a copy is there, though a lost
+        catalogue may not know it.
+        """
         there = self._catalog.hashes() | {path.stem for path in self._settings.documents.glob("*.pdf")}
         self._conversations.forget_files(there.__contains__)
 
     def _embed(self, conversation: str, owner: str) -> None:
-        """Vectors of the exchanges that lack one, the latest first: after a change of the embedder an old conversation is caught up with by and by."""
+        """Vectors of the exchanges that lack one, the latest first: after a change of the embedder an old
+        conversation is caught up with by and by.
+        """
         fingerprint = self._embedder.fingerprint
         there = self._conversations.vectors([conversation], fingerprint)
-        latest = [one for one in self._conversations.complete(conversation, owner) if (conversation, one.number) not in there][-MOST_VECTORS:]
-        rows = self._embedder.embed([f"{one.user}\n{one.cited}"[:EMBEDDED_CHARACTERS] for one in latest]) if latest else ()
+        latest = [
+            one
+            for one in self._conversations.complete(conversation, owner)
+            if (conversation, one.number) not in there
+        ][-MOST_VECTORS:]
+        rows = (
+            self._embedder.embed([f"{one.user}\n{one.cited}"[:EMBEDDED_CHARACTERS] for one in latest])
+            if latest
+            else ()
+        )
         for one, vector in zip(latest, rows, strict=True):
             self._conversations.keep_vector(conversation, one.number, fingerprint, vector)
 
@@ -243,7 +315,9 @@ class MemoryService:
             return
         said = self._conversations.complete(conversation, owner)
         row = self._conversations.get(conversation, owner)
-        if len(said) <= settings.prompt_exchanges or self._shortens(row, self._tokens(row, said), settings):  # what is shortened needs no summary
+        if len(said) <= settings.prompt_exchanges or self._shortens(
+            row, self._tokens(row, said), settings
+        ):  # what is shortened needs no summary
             return
         due = self._summary.due(conversation, owner, said[-settings.prompt_exchanges].number)
         if due:
@@ -251,7 +325,9 @@ class MemoryService:
 
     def _files(self, answer: Answer) -> dict[int, str]:
         """SHA-256 of the file of each version that an answer speaks of."""
-        versions = {hit.version for hit in answer.considered} | {citation.version for citation in answer.citations if citation.version}
+        versions = {hit.version for hit in answer.considered} | {
+            citation.version for citation in answer.citations if citation.version
+        }
         return {version: digest for version in versions if (digest := self._catalog.digest_of(version))}
 
     def _today(self, version: int, digest: str) -> int | None:
@@ -262,12 +338,25 @@ class MemoryService:
 
 
 class Draft:
-    """One exchange as it is being written. A store that fails is told of once, and never keeps the answer from coming."""
+    """One exchange as it is being written. A store that fails is told of once, and never keeps the answer
+    from coming.
+    """
 
     def __init__(
-        self, conversations: Conversations, conversation: str | None, owner: str, question: str, files: Callable[[Answer], Mapping[int, str]]
+        self,
+        conversations: Conversations,
+        conversation: str | None,
+        owner: str,
+        question: str,
+        files: Callable[[Answer], Mapping[int, str]],
     ) -> None:
-        self._conversations, self._conversation, self._owner, self._question, self._files = conversations, conversation or "", owner, question, files
+        self._conversations, self._conversation, self._owner, self._question, self._files = (
+            conversations,
+            conversation or "",
+            owner,
+            question,
+            files,
+        )
         # Of the exchange, from 1; 0 where none is kept.
         self._number = 0
         self._text, self._written, self._anew, self._finished = "", 0.0, False, False
@@ -307,7 +396,9 @@ class Draft:
         self._finished = True
         whole = replace(answer, exchange=self._number)
         try:
-            self._conversations.finish(self._conversation, self._number, whole, self._files(whole), owner=self._owner)
+            self._conversations.finish(
+                self._conversation, self._number, whole, self._files(whole), owner=self._owner
+            )
         except (StoreError, NotFoundError) as error:
             return answer, Notice(f"This answer is not kept: {error.message}", error.hint)
         return whole, None
@@ -315,4 +406,6 @@ class Draft:
     def _write(self, state: str) -> None:
         """What fails here is written with the whole answer, or told then."""
         with suppress(StoreError):
-            self._conversations.write(self._conversation, self._number, self._text, owner=self._owner, state=state)
+            self._conversations.write(
+                self._conversation, self._number, self._text, owner=self._owner, state=state
+            )

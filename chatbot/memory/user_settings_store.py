@@ -1,4 +1,6 @@
-"""Each owner's settings: what they chose, in SQLite, their key, in this process only, and the model that comes of both; answers nothing itself."""
+"""Each owner's settings: what they chose, in SQLite, their key, in this process only, and the model that
+comes of both; answers nothing itself.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,16 @@ from chatbot.memory.memory_database import MemoryDatabase, Tables, keep_latest
 from chatbot.models.chat import LLM, Reply, named_model
 from chatbot.models.endpoints import endpoint_url
 from chatbot.settings import Settings
-from chatbot.user_settings import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
+from chatbot.user_settings import (
+    BY_NAME,
+    MODEL_CHOICES,
+    Value,
+    applied,
+    check_key,
+    check_model,
+    check_value,
+    in_own_words,
+)
 
 __all__ = ["TABLES", "UserModel", "UserSettingsStore"]
 
@@ -24,7 +35,12 @@ log = logging.getLogger(__name__)
 
 TABLES = Tables(
     "preferences",
-    ("create table preference (owner text not null, name text not null, value text not null, primary key (owner, name)) without rowid;\n",),
+    (
+        (
+            "create table preference (owner text not null, name text not null, value text not null, primary "
+            "key (owner, name)) without rowid;\n"
+        ),
+    ),
 )
 MODEL_NAMES = ("answers", "chat_model", "base_url")
 # Owners whose keys and models are held at once; who comes after so many others gives the key again.
@@ -41,10 +57,13 @@ class UserSettingsStore:
         self._keys = OrderedDict[str, tuple[str, str]]()  # owner to endpoint and key
         self._models = OrderedDict[str, tuple[Settings, UserModel]]()
 
-    # --- what holds ---------------------------------------------------------------------------------------------------------
+    # --- what holds
+    # --------------------------------------------------------------------------------------------------------
 
     def settings(self, owner: str) -> Settings:
-        """The settings that an ask of this owner uses. Where they cannot be read, no model is used: the owner may have chosen to send nothing."""
+        """The settings that an ask of this owner uses. Where they cannot be read, no model is used: the
+        owner may have chosen to send nothing.
+        """
         try:
             chosen = self.chosen(owner)
         except StoreError as error:
@@ -53,7 +72,9 @@ class UserSettingsStore:
         return applied(self._settings, chosen, self._key(owner, chosen))
 
     def chosen(self, owner: str) -> dict[str, Value]:
-        """What an owner changed, by name: preferences, and of the model "answers" (of MODEL_CHOICES), "chat_model", "base_url". Raises StoreError."""
+        """What an owner changed, by name: preferences, and of the model "answers" (of MODEL_CHOICES),
+        "chat_model", "base_url". Raises StoreError.
+        """
         found: dict[str, Value] = {}
         for name, text in self._database.read("select name, value from preference where owner = ?", (owner,)):
             with suppress(ValueError, TypeError):  # a damaged value counts as none
@@ -77,7 +98,9 @@ class UserSettingsStore:
         return kept[1]
 
     def is_own(self, owner: str) -> bool:
-        """Whether the owner's answers are not left to the server's model. So too where that cannot be read."""
+        """Whether the owner's answers are not left to the server's model. So too where that cannot be
+        read.
+        """
         try:
             choice = self.chosen(owner).get("answers", MODEL_CHOICES[0])
         except StoreError:
@@ -88,17 +111,21 @@ class UserSettingsStore:
         """Whether the owner gave a key for the endpoint that is chosen."""
         return bool(self._key(owner, self.chosen(owner)))
 
-    # --- changes ------------------------------------------------------------------------------------------------------------
+    # --- changes
+    # --------------------------------------------------------------------------------------------------------
 
     def choose(self, owner: str, name: str, value: object) -> None:
         """Change a preference. Raises SettingsError and StoreError."""
         self._keep(owner, {name: check_value(name, value)})
 
     def choose_model(self, owner: str, choice: str, model: str = "", url: str = "", key: str = "") -> None:
-        """Choose who writes the answers. choice: of MODEL_CHOICES; model, url, key: of one's own, where an empty key leaves the one that was given for
-        this very endpoint; that of any other is dropped. Raises SettingsError, ModelError and StoreError, and then changes nothing."""
+        """Choose who writes the answers. choice: of MODEL_CHOICES; model, url, key: of one's own, where an
+        empty key leaves the one that was given for this very endpoint; that of any other is dropped. Raises
+        SettingsError, ModelError and StoreError, and then changes nothing."""
         if choice not in MODEL_CHOICES:
-            raise SettingsError(f"{choice[:40]!r} is no choice of a model.", hint=f"Choose one of {', '.join(MODEL_CHOICES)}.")
+            raise SettingsError(
+                f"{choice[:40]!r} is no choice of a model.", hint=f"Choose one of {', '.join(MODEL_CHOICES)}."
+            )
         if choice != "own":
             if choice == "server":
                 self._database.change("delete from preference where owner = ? and name = 'answers'", (owner,))
@@ -106,7 +133,10 @@ class UserSettingsStore:
                 self._keep(owner, {"answers": choice})
             return
         if not self._settings.allows_user_models:
-            raise SettingsError("This server lets nobody choose a model of their own.", hint="Ask whoever runs it (FINPOLICY_USER_MODELS).")
+            raise SettingsError(
+                "This server lets nobody choose a model of their own.",
+                hint="Ask whoever runs it (FINPOLICY_USER_MODELS).",
+            )
         model, url = check_model(model, url, self._settings)
         given = check_key(key)
         self._keep(owner, {"answers": choice, "chat_model": model, "base_url": url})
@@ -125,12 +155,17 @@ class UserSettingsStore:
             self._models.pop(owner, None)
 
     def reset(self, owner: str, name: str | None = None) -> None:
-        """Leave a preference to the server again; with None all of them, model and key among them. Raises StoreError."""
-        self._database.change("delete from preference where owner = ? and (? is null or name = ?)", (owner, name, name))
+        """Leave a preference to the server again; with None all of them, model and key among them. Raises
+        StoreError.
+        """
+        self._database.change(
+            "delete from preference where owner = ? and (? is null or name = ?)", (owner, name, name)
+        )
         if name is None:
             self.remove_key(owner)
 
-    # --- inside -------------------------------------------------------------------------------------------------------------
+    # --- inside
+    # --------------------------------------------------------------------------------------------------------
 
     def _keep(self, owner: str, values: Mapping[str, Value]) -> None:
         assert values.keys() <= {*BY_NAME, *MODEL_NAMES}

@@ -1,4 +1,6 @@
-"""Chat models as a stream of text: the protocol and the OpenAI-compatible one; knows nothing of prompts, citations or documents."""
+"""Chat models as a stream of text: the protocol and the OpenAI-compatible one; knows nothing of prompts,
+citations or documents.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Protocol
 
 from chatbot.errors import ModelError
-from chatbot.models.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
+from chatbot.models.endpoints import (
+    EndpointError,
+    endpoint_failures,
+    endpoint_host,
+    explain_failure,
+    open_client,
+)
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
@@ -30,7 +38,8 @@ FIRST_PAUSE_SECONDS = 0.5
 LONGEST_NAP_SECONDS = 0.1
 # How long the count of tokens, which comes behind the last word, is waited for.
 COUNTED_SECONDS = 1.0
-# Four times what tokens of any language come to on average: more text than this means that the endpoint ignores the limit.
+# Four times what tokens of any language come to on average: more text than this means that the endpoint
+# ignores the limit.
 MOST_CHARACTERS_PER_TOKEN = 16
 
 _THINKS, _THOUGHT = "<think>", "</think>"
@@ -38,7 +47,9 @@ _THINKS, _THOUGHT = "<think>", "</think>"
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning")
 # OpenAI's newer models know only its new name for the limit, most local servers only the old one.
 _NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
-_PARAMETER_REJECTED = re.compile(r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE)
+_PARAMETER_REJECTED = re.compile(
+    r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE
+)
 
 
 def _never() -> bool:
@@ -50,7 +61,8 @@ class SpentError(ModelError):
 
 
 class Reply(Iterator[str]):
-    """The pieces of one answer as they come. finish: "" until it has ended, then how: "stop" (complete), "length" (the model reached
+    """The pieces of one answer as they come. finish: "" until it has ended, then how: "stop" (complete),
+    "length" (the model reached
     `max_tokens`; the text stands but lacks its end) or "stopped" (`stop()` was true, or it was closed).
 
     After an error finish stays "". Closing it, or dropping it, closes the connection.
@@ -97,20 +109,22 @@ class LLM(Protocol):
     ) -> Reply:
         """The answer, piece by piece, verbatim; nothing is sent before the first piece is asked for.
 
-        messages: (role, content) pairs, roles "system", "user", "assistant". max_tokens: of the answer, 1 or more. schema: a JSON schema that
-        the answer is to follow (every object closed and every property required, as strict mode asks). stop: looked at before each try, in
-        pauses, between pieces, and several times a second while an endpoint is silent.
-        Raises ModelError: before any piece when the endpoint fails, after the pieces that came when the answer was cut or withheld, and at
-        the end of an answer without a word. What came before an error is not an answer.
+        messages: (role, content) pairs, roles "system", "user", "assistant". max_tokens: of the answer, 1 or
+        more. schema: a JSON schema that the answer is to follow (every object closed and every property
+        required, as strict mode asks). stop: looked at before each try, in pauses, between pieces, and
+        several times a second while an endpoint is silent. Raises ModelError: before any piece when the
+        endpoint fails, after the pieces that came when the answer was cut or withheld, and at the end of an
+        answer without a word. What came before an error is not an answer.
         """
         ...
 
 
 class OpenAIModel:
-    """The chat model that the settings name, at any OpenAI-compatible endpoint; may be used by many threads at once.
+    """The chat model that the settings name, at any OpenAI-compatible endpoint; may be used by many threads
+    at once.
 
-    Busy, failing and unreachable endpoints are tried three times, but never after the first piece; a silent one only once. How long it may take, see
-    Patience: a word of its thinking counts as one.
+    Busy, failing and unreachable endpoints are tried three times, but never after the first piece; a silent
+    one only once. How long it may take, see Patience: a word of its thinking counts as one.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -118,10 +132,14 @@ class OpenAIModel:
         self.host = endpoint_host(settings)
         self._settings = settings
         self._limit_name = _NEW_LIMIT_NAME if self.host == "api.openai.com" else _OLD_LIMIT_NAME
-        self._options: dict[str, object] = {"temperature": settings.temperature, "stream_options": {"include_usage": True}}
+        self._options: dict[str, object] = {
+            "temperature": settings.temperature,
+            "stream_options": {"include_usage": True},
+        }
         if settings.reasoning:
             self._options["reasoning_effort"] = settings.reasoning
-        # Of these what the endpoint refuses, as OpenAI's thinking models do any temperature; threads that race here only spend one more request.
+        # Of these what the endpoint refuses, as OpenAI's thinking models do any temperature; threads that
+        # race here only spend one more request.
         self._refused: set[str] = set()
 
     def stream(
@@ -139,11 +157,16 @@ class OpenAIModel:
             "stream": True,
         }
         if schema is not None:
-            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema), "strict": True}}
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": dict(schema), "strict": True},
+            }
         usage: dict[str, int] = {}
         return Reply(self._answer(body, max_tokens, stop, usage), usage)
 
-    def _answer(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], usage: dict[str, int]) -> Generator[str, None, str]:
+    def _answer(
+        self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], usage: dict[str, int]
+    ) -> Generator[str, None, str]:
         tries, pause, patience = 0, FIRST_PAUSE_SECONDS, Timeouts.for_words(self._settings, stop)
         while True:
             tries, said = tries + 1, list[str]()
@@ -163,14 +186,24 @@ class OpenAIModel:
             pause *= 2
 
     def _attempt(
-        self, body: dict[str, object], max_tokens: int, patience: Timeouts, said: list[str], usage: dict[str, int]
+        self,
+        body: dict[str, object],
+        max_tokens: int,
+        patience: Timeouts,
+        said: list[str],
+        usage: dict[str, int],
     ) -> Generator[str, None, str]:
-        """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether anything was shown. usage: gets what was counted."""
+        """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether
+        anything was shown. usage: gets what was counted.
+        """
         stop = patience.stop
         if stop():
             return "stopped"
         finish, characters_left = "", max_tokens * MOST_CHARACTERS_PER_TOKEN
-        with open_client(self._settings, patience) as client, closing(self._events(client, body, max_tokens)) as events:
+        with (
+            open_client(self._settings, patience) as client,
+            closing(self._events(client, body, max_tokens)) as events,
+        ):
             thinking = _Thinking()
             for event in events:
                 received, finish = _read(event)
@@ -194,7 +227,9 @@ class OpenAIModel:
         self._check_end(finish, "".join(said))
         return "length" if finish in {"length", "max_tokens"} else "stop"
 
-    def _events(self, client: OpenAI, body: dict[str, object], max_tokens: int) -> Generator[object, None, None]:
+    def _events(
+        self, client: OpenAI, body: dict[str, object], max_tokens: int
+    ) -> Generator[object, None, None]:
         """The endpoint's events, its failures told in our words; closed with the iterator."""
         failures = endpoint_failures()
         try:
@@ -204,7 +239,9 @@ class OpenAIModel:
             raise explain_failure(error, self._settings, model_setting="FINPOLICY_CHAT_MODEL") from None
 
     def _request(self, client: OpenAI, body: dict[str, object], max_tokens: int) -> Stream[object]:
-        """Asked again without what the endpoint refuses to be told, and from then on; the limit under its other name."""
+        """Asked again without what the endpoint refuses to be told, and from then on; the limit under its
+        other name.
+        """
         from openai import APIStatusError
 
         while True:
@@ -223,10 +260,15 @@ class OpenAIModel:
 
     def _stream(self, client: OpenAI, body: dict[str, object]) -> Stream[object]:
         stream = _post(client, body)
-        if stream.response.headers.get("content-type", "").partition(";")[0].strip().casefold() == "text/html":
+        if (
+            stream.response.headers.get("content-type", "").partition(";")[0].strip().casefold()
+            == "text/html"
+        ):
             stream.close()
             raise EndpointError(
-                f"{self.host} sent a web page, not an answer.", hint="Check OPENAI_BASE_URL; it usually ends in /v1.", retryable=False
+                f"{self.host} sent a web page, not an answer.",
+                hint="Check OPENAI_BASE_URL; it usually ends in /v1.",
+                retryable=False,
             )
         return stream
 
@@ -236,13 +278,20 @@ class OpenAIModel:
         if finish in {"", "error"} and text:
             raise EndpointError(f"{self.host} ended it before it was complete.", hint="Ask again.")
         if not text.strip() and finish == "length":
-            raise SpentError(f"{self.name} used up its tokens without an answer.", hint="Raise FINPOLICY_ANSWER_TOKENS.")
+            raise SpentError(
+                f"{self.name} used up its tokens without an answer.", hint="Raise FINPOLICY_ANSWER_TOKENS."
+            )
         if not text.strip():
-            raise ModelError(f"{self.host} sent an empty answer.", hint="Check FINPOLICY_CHAT_MODEL, and OPENAI_BASE_URL, which usually ends in /v1.")
+            raise ModelError(
+                f"{self.host} sent an empty answer.",
+                hint="Check FINPOLICY_CHAT_MODEL, and OPENAI_BASE_URL, which usually ends in /v1.",
+            )
 
 
 def make_model(settings: Settings) -> LLM | None:
-    """The chat model that the settings name; None where they name none, and answers are extractive. Connects to nothing."""
+    """The chat model that the settings name; None where they name none, and answers are extractive.
+    Connects to nothing.
+    """
     return named_model(settings) if settings.chat_model else None
 
 
@@ -252,7 +301,9 @@ def named_model(settings: Settings) -> LLM:
 
 
 class _Thinking:
-    """Leaves out what a model thought aloud, before its answer or within it: blocks that some servers pass on in the text rather than in a field of its own."""
+    """Leaves out what a model thought aloud, before its answer or within it: blocks that some servers pass
+    on in the text rather than in a field of its own.
+    """
 
     def __init__(self) -> None:
         self._held, self._inside, self._begins = "", False, True
@@ -282,18 +333,23 @@ class _Thinking:
 
 def _begun(text: str, mark: str) -> int:
     """How many characters of a mark the text ends in."""
-    return next((count for count in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:count])), 0)
+    return next(
+        (count for count in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:count])), 0
+    )
 
 
 def _post(client: OpenAI, body: dict[str, object]) -> Stream[object]:
     from openai import Stream
 
-    # Raw JSON rather than the client's chunk types: those take any shape that comes and fail later, at the attribute that is missing.
+    # Raw JSON rather than the client's chunk types: those take any shape that comes and fail later, at the
+    # attribute that is missing.
     return client.post("/chat/completions", body=body, cast_to=object, stream=True, stream_cls=Stream[object])
 
 
 def _read(event: object) -> tuple[str, str]:
-    """Text and finish reason of one stream event, each "" where it has none; usage and keep-alive events have no choices."""
+    """Text and finish reason of one stream event, each "" where it has none; usage and keep-alive events
+    have no choices.
+    """
     choice = _choice(event)
     delta, finish = choice.get("delta"), choice.get("finish_reason")
     # A refusal under a schema comes in a field of its own; it is what the model says.
@@ -318,7 +374,9 @@ def _usage(event: object) -> dict[str, int]:
 
 
 def _thinks(event: object) -> bool:
-    """Whether an event carries words of the model's thinking, in the fields that servers have for it: it is alive, though it says nothing yet."""
+    """Whether an event carries words of the model's thinking, in the fields that servers have for it: it
+    is alive, though it says nothing yet.
+    """
     delta = _choice(event).get("delta")
     thoughts = [delta.get(name) for name in _THOUGHT_FIELDS] if isinstance(delta, dict) else []
     return any(isinstance(thought, str) and thought.strip() for thought in thoughts)

@@ -1,4 +1,6 @@
-"""Text to unit vectors: the embedded models, any OpenAI-compatible endpoint, and windows for what is too long; keeps no vector and ranks none."""
+"""Text to unit vectors: the embedded models, any OpenAI-compatible endpoint, and windows for what is too
+long; keeps no vector and ranks none.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
-from chatbot.models.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
+from chatbot.models.endpoints import (
+    check_endpoint,
+    endpoint_failures,
+    endpoint_host,
+    endpoint_url,
+    explain_failure,
+    open_client,
+)
 from chatbot.models.minilm import MINILM
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import DIMENSION, Encoder, EncoderSpec, graph_path
@@ -45,25 +54,30 @@ __all__ = [
 
 # Enough for a title and a section heading; the rest of the window belongs to the passage.
 CONTEXT_TOKENS = 48
-# Raised with every change to `passage_windows`: it is part of each fingerprint, because other texts make other vectors.
+# Raised with every change to `passage_windows`: it is part of each fingerprint, because other texts make
+# other vectors.
 TEXT_VERSION = 1
 
 HEADS_KEPT = 32
 
 # OpenAI's limits for one text and for one request, which its client does not hold.
 MOST_INPUT_TOKENS, MOST_REQUEST_TOKENS, MOST_INPUTS = 8_191, 300_000, 2_048
-# Four pauses of 0.5, 1, 2 and 4 s bridge a restart or a burst; silence has cost a whole time-out each time, so it is borne twice only.
+# Four pauses of 0.5, 1, 2 and 4 s bridge a restart or a burst; silence has cost a whole time-out each time,
+# so it is borne twice only.
 MOST_TRIES, MOST_SILENT_TRIES, FIRST_PAUSE_SECONDS = 5, 2, 0.5
 
-# Blanks that every tokenizer takes for white space; BERT's drops other control characters and so joins what stands beside them.
+# Blanks that every tokenizer takes for white space; BERT's drops other control characters and so joins what
+# stands beside them.
 _BLANKS = " \t\r\n"
 _WORD = re.compile(rf"[^{_BLANKS}]+[{_BLANKS}]*")
 # Sentences whose vectors are kept: of some 300 pages, 20 MB.
 MOST_SENTENCES = 10_000
-# Characters beyond which BERT's tokenizer takes a word for one unknown token: no cut inside a word changes the tokens further away than that. Those of the
-# other model are at most 16 long, and a cut moves few of them.
+# Characters beyond which BERT's tokenizer takes a word for one unknown token: no cut inside a word changes
+# the tokens further away than that. Those of the other model are at most 16 long, and a cut moves few of
+# them.
 LONGEST_WORD = 100
-# Texts that a thread embeds without once waiting for the interpreter: a quarter of a second, for so long an insertion into Chroma may hold it.
+# Texts that a thread embeds without once waiting for the interpreter: a quarter of a second, for so long an
+# insertion into Chroma may hold it.
 MOST_AT_ONCE = 16
 # How far making many vectors steps back behind what people wait for, in steps of nice.
 NICENESS = 10
@@ -72,8 +86,8 @@ NICENESS = 10
 class Embedder(Protocol):
     """Makes vectors of texts; safe to call from several threads.
 
-    fingerprint: names model, dimension and text-building; vectors of different fingerprints must not be compared. dimension: of a vector.
-    max_tokens: of a text, the model's own special tokens not counted.
+    fingerprint: names model, dimension and text-building; vectors of different fingerprints must not be
+    compared. dimension: of a vector. max_tokens: of a text, the model's own special tokens not counted.
     """
 
     def __hash__(self) -> int: ...
@@ -88,26 +102,30 @@ class Embedder(Protocol):
     def max_tokens(self) -> int: ...
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        """Unit rows of shape (len(texts), dimension), in the texts' order; each depends on its own text alone, and on whether it is a query, which asks,
-        or a passage, which may answer: some models make other vectors of the two.
+        """Unit rows of shape (len(texts), dimension), in the texts' order; each depends on its own text
+        alone, and on whether it is a query, which asks, or a passage, which may answer: some models make
+        other vectors of the two.
 
         What exceeds max_tokens is not seen: see `split` and `passage_windows`. Raises ModelError.
         """
         ...
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
-        """The text cut into pieces of at most max_tokens - reserve tokens, after white space where there is any.
+        """The text cut into pieces of at most max_tokens - reserve tokens, after white space where there is
+        any.
 
-        Joined they are the text, verbatim; a text that fits is one piece, an empty one none. reserve: tokens kept free, below max_tokens.
+        Joined they are the text, verbatim; a text that fits is one piece, an empty one none. reserve: tokens
+        kept free, below max_tokens.
         """
         ...
 
 
 def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
-    """What to embed for a passage: its context, cut to CONTEXT_TOKENS, a line break, and the text; the best window's score counts.
+    """What to embed for a passage: its context, cut to CONTEXT_TOKENS, a line break, and the text; the best
+    window's score counts.
 
-    A text that is too long for one window is covered by its beginning and its end, which overlap, and by windows between them only where
-    those two leave a gap. At least one window.
+    A text that is too long for one window is covered by its beginning and its end, which overlap, and by
+    windows between them only where those two leave a gap. At least one window.
     """
     head = _head(embedder, context)
 
@@ -121,7 +139,9 @@ def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
     longest_end = bisect_left(words, True, key=fits)
     last = min([len(text) - len(pieces[-1]), *words[longest_end : longest_end + 1]])
     starts = accumulate(map(len, pieces), initial=0)
-    return [head + piece for piece, start in zip(pieces, starts, strict=False) if start < last] + [head + text[last:]]
+    return [head + piece for piece, start in zip(pieces, starts, strict=False) if start < last] + [
+        head + text[last:]
+    ]
 
 
 @lru_cache(HEADS_KEPT)
@@ -132,10 +152,11 @@ def _head(embedder: Embedder, context: str) -> str:
 
 
 def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list[str]:
-    """Pieces of at most `limit` tokens that joined are the text: after blanks where possible, else inside a word; [] for an empty text.
+    """Pieces of at most `limit` tokens that joined are the text: after blanks where possible, else inside a
+    word; [] for an empty text.
 
-    tokens(start, end): tokens of text[start:end], or any number over the limit where they are more. limit: 1 or more (else ValueError); one
-    character of more tokens is a piece nevertheless.
+    tokens(start, end): tokens of text[start:end], or any number over the limit where they are more. limit: 1
+    or more (else ValueError); one character of more tokens is a piece nevertheless.
     """
     if limit < 1:
         raise ValueError(f"{limit} tokens are no room for a text")
@@ -167,13 +188,16 @@ LOCAL_FINGERPRINTS = tuple(map(_fingerprint, (MINILM, MULTILINGUAL_E5)))
 class LocalEmbedder:
     """An embedded model (see `encoder`), opened at first use.
 
-    Each text runs alone on one thread, so that its vector has the same bytes whatever is embedded beside it; threads: how many at once.
-    cache: the folder of the built graph. source: the model's folder, by default the installed package's.
+    Each text runs alone on one thread, so that its vector has the same bytes whatever is embedded beside it;
+    threads: how many at once. cache: the folder of the built graph. source: the model's folder, by default
+    the installed package's.
     """
 
     dimension = DIMENSION
 
-    def __init__(self, cache: Path, *, threads: int = 1, source: Path | None = None, spec: EncoderSpec = MINILM) -> None:
+    def __init__(
+        self, cache: Path, *, threads: int = 1, source: Path | None = None, spec: EncoderSpec = MINILM
+    ) -> None:
         self._cache, self._threads, self._source, self.spec = cache, threads, source, spec
         self.fingerprint = _fingerprint(spec)
         self.max_tokens = spec.text_tokens
@@ -197,14 +221,16 @@ class LocalEmbedder:
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
         """As Embedder.split."""
-        # Words are tokenized each for itself, by either model, so one pass tells the tokens of any stretch that begins and ends beside a blank.
+        # Words are tokenized each for itself, by either model, so one pass tells the tokens of any stretch
+        # that begins and ends beside a blank.
         token_ends, limit = self._model().token_ends, self.max_tokens - reserve
         ends = token_ends(text)
 
         def tokens(start: int, end: int) -> int:
             if all(at in (0, len(text)) or text[at - 1] in _BLANKS for at in (start, end)):
                 return bisect_right(ends, end) - bisect_right(ends, start)
-            # What lies well inside is tokenized as it is in the whole text, and where that is too much, how much does not matter.
+            # What lies well inside is tokenized as it is in the whole text, and where that is too much, how
+            # much does not matter.
             inside = bisect_right(ends, end - LONGEST_WORD) - bisect_right(ends, start + LONGEST_WORD)
             return inside if inside > limit else len(token_ends(text[start:end]))
 
@@ -217,7 +243,9 @@ class LocalEmbedder:
 
 
 def _parts(texts: Sequence[str], threads: int) -> Iterator[Sequence[str]]:
-    """The texts as threads take them: many at once first, so that they seldom wait for the interpreter, and few at last, so that all end together."""
+    """The texts as threads take them: many at once first, so that they seldom wait for the interpreter,
+    and few at last, so that all end together.
+    """
     start = 0
     while start < len(texts):
         size = min(max((len(texts) - start) // (2 * threads), 1), MOST_AT_ONCE)
@@ -226,10 +254,12 @@ def _parts(texts: Sequence[str], threads: int) -> Iterator[Sequence[str]]:
 
 
 class RemoteEmbedder:
-    """The embedding model that the settings name, at any OpenAI-compatible endpoint. Raises ModelError where it must not be contacted.
+    """The embedding model that the settings name, at any OpenAI-compatible endpoint. Raises ModelError where
+    it must not be contacted.
 
-    Tokens are counted as OpenAI's models do, which for another's is an estimate. Busy, failing and unreachable endpoints are tried five times,
-    silent ones twice. pause: seconds before the first repeat, doubled for each further one; the endpoint's own Retry-After goes before.
+    Tokens are counted as OpenAI's models do, which for another's is an estimate. Busy, failing and
+    unreachable endpoints are tried five times, silent ones twice. pause: seconds before the first repeat,
+    doubled for each further one; the endpoint's own Retry-After goes before.
     """
 
     max_tokens = MOST_INPUT_TOKENS
@@ -241,7 +271,9 @@ class RemoteEmbedder:
         self._dimension = settings.embedding_dimension
         self._asking = threading.Lock()
         # Remembered between processes, so that opening a store needs no endpoint.
-        self._memory = settings.model_cache / re.sub(r"[^\w.]+", "-", f"dimension-{self._host}-{self._name}.txt")
+        self._memory = settings.model_cache / re.sub(
+            r"[^\w.]+", "-", f"dimension-{self._host}-{self._name}.txt"
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -250,7 +282,9 @@ class RemoteEmbedder:
 
     @property
     def dimension(self) -> int:
-        """As set; else as the endpoint's vectors have it, which is asked once and remembered in the model cache. Raises ModelError."""
+        """As set; else as the endpoint's vectors have it, which is asked once and remembered in the model
+        cache. Raises ModelError.
+        """
         with self._asking:
             if not self._dimension:
                 with suppress(OSError, ValueError):
@@ -260,7 +294,9 @@ class RemoteEmbedder:
             return self._dimension
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        """As Embedder.embed; a query is embedded as any text is. Raises ModelError where the endpoint fails, or sends what are no vectors of this dimension."""
+        """As Embedder.embed; a query is embedded as any text is. Raises ModelError where the endpoint
+        fails, or sends what are no vectors of this dimension.
+        """
         parts = [np.empty((0, self.dimension), np.float32)]
         # An empty text is refused, a blank one is not.
         cut = [cut_to_tokens(encodable(text), MOST_INPUT_TOKENS, self._name) or " " for text in texts]
@@ -272,7 +308,9 @@ class RemoteEmbedder:
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
         """As Embedder.split."""
-        return split_text(text, self.max_tokens - reserve, lambda start, end: count_tokens(text[start:end], self._name))
+        return split_text(
+            text, self.max_tokens - reserve, lambda start, end: count_tokens(text[start:end], self._name)
+        )
 
     def _ask_dimension(self) -> int:
         with open_client(self._settings) as client:
@@ -286,8 +324,13 @@ class RemoteEmbedder:
         if found != self._dimension:
             with suppress(OSError):
                 self._memory.unlink(missing_ok=True)
-            hint = f"Set FINPOLICY_EMBEDDING_DIMENSION to {found}, or start again if the model behind that name was changed."
-            raise ModelError(f"{self._host} sent vectors of {found} dimensions instead of {self._dimension}.", hint=hint)
+            hint = (
+                f"Set FINPOLICY_EMBEDDING_DIMENSION to {found}, or start again if the model behind that "
+                f"name was changed."
+            )
+            raise ModelError(
+                f"{self._host} sent vectors of {found} dimensions instead of {self._dimension}.", hint=hint
+            )
 
     def _vectors(self, client: OpenAI, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit rows in the texts' order, of whatever dimension came."""
@@ -295,13 +338,18 @@ class RemoteEmbedder:
         try:
             return _rows(reply, len(texts))
         except (LookupError, TypeError, ValueError):
-            message = f"{self._host} did not send a vector of finite numbers, not all zero, for each of {len(texts)} texts."
+            message = (
+                f"{self._host} did not send a vector of finite numbers, not all zero, for each of "
+                f"{len(texts)} texts."
+            )
             raise ModelError(message, hint="Check FINPOLICY_EMBEDDING_MODEL and OPENAI_BASE_URL.") from None
 
     def _reply(self, client: OpenAI, texts: Sequence[str]) -> object:
         from openai import APITimeoutError
 
-        wanted = {"dimensions": self._settings.embedding_dimension} if self._settings.embedding_dimension else {}
+        wanted = (
+            {"dimensions": self._settings.embedding_dimension} if self._settings.embedding_dimension else {}
+        )
         body = {"model": self._name, "input": list(texts), "encoding_format": "float", **wanted}
         failures, tries, pause = endpoint_failures(), 0, self._pause
         while True:
@@ -311,7 +359,13 @@ class RemoteEmbedder:
                 return client.post("/embeddings", body=body, cast_to=object)
             except failures as error:
                 failure = explain_failure(error, self._settings, model_setting="FINPOLICY_EMBEDDING_MODEL")
-                most = MOST_SILENT_TRIES if isinstance(error, APITimeoutError) else MOST_TRIES if failure.wait is not None else 1
+                most = (
+                    MOST_SILENT_TRIES
+                    if isinstance(error, APITimeoutError)
+                    else MOST_TRIES
+                    if failure.wait is not None
+                    else 1
+                )
                 if tries >= most:
                     raise failure from None
             time.sleep(failure.wait or pause)
@@ -343,7 +397,9 @@ class SentenceVectors:
                 self._kept.clear()
             if at == self._forgotten:  # else a document was erased meanwhile
                 self._kept.update((text, known[text]) for text in missing)
-        return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self._embedder.dimension)
+        return np.array([known[text] for text in texts], np.float32).reshape(
+            len(texts), self._embedder.dimension
+        )
 
     def forget(self) -> None:
         """Drop all that was kept, after a document was erased."""
@@ -359,7 +415,9 @@ def step_back() -> None:
 
 
 def make_embedder(settings: Settings) -> RemoteEmbedder | LocalEmbedder:
-    """The endpoint's model where the settings name one, else the embedded one. Loads nothing and connects to nothing. Raises ModelError."""
+    """The endpoint's model where the settings name one, else the embedded one. Loads nothing and connects
+    to nothing. Raises ModelError.
+    """
     return local_embedder(settings) if settings.embeds_here else RemoteEmbedder(settings)
 
 
@@ -382,7 +440,9 @@ def _batches(texts: Sequence[str], tokens: Sequence[int]) -> Iterator[Sequence[s
 
 
 def _rows(reply: object, count: int) -> NDArray[np.float32]:
-    """The reply's vectors by their index, made unit. Raises LookupError, TypeError or ValueError where they are not that."""
+    """The reply's vectors by their index, made unit. Raises LookupError, TypeError or ValueError where
+    they are not that.
+    """
     data = reply["data"] if isinstance(reply, dict) else []
     vectors = {item["index"]: item["embedding"] for item in data}
     rows = np.array([vectors[index] for index in range(count)], np.float64)

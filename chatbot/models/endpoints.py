@@ -1,4 +1,6 @@
-"""Which model endpoint is configured, whether it may be contacted, and what its failures mean; knows nothing of chat or embedding bodies."""
+"""Which model endpoint is configured, whether it may be contacted, and what its failures mean; knows
+nothing of chat or embedding bodies.
+"""
 
 from __future__ import annotations
 
@@ -43,22 +45,39 @@ MOST_ANSWER_BYTES = 128 * 2**20
 # A reader is waiting: a longer pause is told rather than waited out.
 LONGEST_WAIT_SECONDS = 20.0
 
-# Where clouds hand credentials to whatever asks. Link-local addresses are refused as a whole; these are the known ones outside of them.
-_METADATA_ADDRESSES = frozenset(map(ip_address, ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192")))
+# Where clouds hand credentials to whatever asks. Link-local addresses are refused as a whole; these are the
+# known ones outside of them.
+_METADATA_ADDRESSES = frozenset(
+    map(ip_address, ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"))
+)
 _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
-# Networks whose addresses end in the IPv4 address that is meant: translated, local translators', stateless translation, IPv4-compatible.
+# Networks whose addresses end in the IPv4 address that is meant: translated, local translators', stateless
+# translation, IPv4-compatible.
 _HOLDS_IPV4 = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
 _HOST_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _CONTEXT_EXCEEDED = re.compile(
-    r"context[ _](length|window|size)|(prompt|input) is too long|too many (input )?tokens|exceeds? (the )?(available |maximum |model'?s? )?context",
+    (
+        r"context[ _](length|window|size)|(prompt|input) is too long|too many (input )?tokens"
+        r"|exceeds? (the )?(available |maximum |model'?s? )?context"
+    ),
     re.IGNORECASE,
 )
 
 
 class EndpointError(ModelError):
-    """An endpoint failed. wait: seconds after which one more try is worth it (0: the caller's own pause), None where it is not."""
+    """An endpoint failed. wait: seconds after which one more try is worth it (0: the caller's own pause),
+    None where it is not.
+    """
 
-    def __init__(self, message: str, *, hint: str = "", wait: float | None = None, retryable: bool = True, kind: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        wait: float | None = None,
+        retryable: bool = True,
+        kind: str = "",
+    ) -> None:
         super().__init__(message, hint=hint, retryable=retryable, kind=kind)
         self.wait = wait
 
@@ -69,7 +88,9 @@ def endpoint_url(settings: Settings) -> str:
 
 
 def endpoint_host(settings: Settings) -> str:
-    """Who receives what is sent, for display: host, with its port where one is given. Never raises and never shows a password."""
+    """Who receives what is sent, for display: host, with its port where one is given. Never raises and
+    never shows a password.
+    """
     try:
         parts = _split(endpoint_url(settings))
     except ModelError:
@@ -80,21 +101,25 @@ def endpoint_host(settings: Settings) -> str:
 
 
 def check_endpoint(url: str, settings: Settings) -> None:
-    """Raises ModelError where `url` must not be contacted: offline, not a plain http(s) address, link-local or cloud metadata, or against
+    """Raises ModelError where `url` must not be contacted: offline, not a plain http(s) address, link-local
+    or cloud metadata, or against
     `settings.endpoint_rule`.
 
-    A name is resolved and refused for any such address behind it; one that does not resolve here passes, for a proxy may know it.
+    A name is resolved and refused for any such address behind it; one that does not resolve here passes, for
+    a proxy may know it.
     """
     if settings.offline:
         raise ModelError(
-            "FINPOLICY_OFFLINE is set, so no model endpoint is contacted.", hint="Unset FINPOLICY_OFFLINE, or unset the model's own setting."
+            "FINPOLICY_OFFLINE is set, so no model endpoint is contacted.",
+            hint="Unset FINPOLICY_OFFLINE, or unset the model's own setting.",
         )
     parts = _split(url)
     host = str(parts.hostname).rstrip(".")
     addresses = _addresses(host)
     if host in _METADATA_NAMES or any(map(_is_forbidden, addresses)):
         raise ModelError(
-            f"OPENAI_BASE_URL leads to {host}, a link-local or cloud metadata address.", hint="Set it to the address of a model endpoint."
+            f"OPENAI_BASE_URL leads to {host}, a link-local or cloud metadata address.",
+            hint="Set it to the address of a model endpoint.",
         )
     _check_rule(parts.scheme, host, addresses, settings.endpoint_rule)
 
@@ -104,35 +129,62 @@ def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Ad
     if rule == "public" and not all(_is_public(_plain(address)) for address in addresses):
         raise ModelError(
             f"OPENAI_BASE_URL leads to {host}, an address of this machine or its network.",
-            hint="Name an endpoint on the internet; whoever runs this server can set one inside for everybody.",
+            hint=(
+                "Name an endpoint on the internet; whoever runs this server can set one inside for everybody."
+            ),
         )
-    if rule and scheme == "http" and not (addresses and all(_plain(address).is_loopback for address in addresses)):
-        raise ModelError(f"What is sent to {host} over http:// can be read on the way, the key with it.", hint="Begin the address with https://.")
+    if (
+        rule
+        and scheme == "http"
+        and not (addresses and all(_plain(address).is_loopback for address in addresses))
+    ):
+        raise ModelError(
+            f"What is sent to {host} over http:// can be read on the way, the key with it.",
+            hint="Begin the address with https://.",
+        )
 
 
 def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
-    """A client for the checked endpoint, to be closed by the caller (it is a context manager). Raises ModelError without connecting.
+    """A client for the checked endpoint, to be closed by the caller (it is a context manager). Raises
+    ModelError without connecting.
 
-    It neither retries nor follows redirects (a redirect could lead to an address that was refused), and what a name leads to is looked at again, and
-    kept to, when it connects (it may lead elsewhere than a moment before). `settings.timeout` seconds bound the connecting; an answer that is too
-    large, or later than `patience` allows (by default an answer in one piece), is broken off, its headers and whatever fills the line included. It takes
-    no key from the environment; proxies and certificates are the environment's.
+    It neither retries nor follows redirects (a redirect could lead to an address that was refused), and what
+    a name leads to is looked at again, and kept to, when it connects (it may lead elsewhere than a moment
+    before). `settings.timeout` seconds bound the connecting; an answer that is too large, or later than
+    `patience` allows (by default an answer in one piece), is broken off, its headers and whatever fills the
+    line included. It takes no key from the environment; proxies and certificates are the environment's.
     """
     url, key = endpoint_url(settings), settings.api_key
     check_endpoint(url, settings)
     if not key and urlsplit(url).hostname == "api.openai.com":
-        raise ModelError("OPENAI_API_KEY is not set, and api.openai.com needs one.", hint="Set it, or point OPENAI_BASE_URL elsewhere.")
+        raise ModelError(
+            "OPENAI_API_KEY is not set, and api.openai.com needs one.",
+            hint="Set it, or point OPENAI_BASE_URL elsewhere.",
+        )
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ModelError("OPENAI_API_KEY holds characters that no key has.", hint="Set it again, without quotes, spaces or line breaks.")
+        raise ModelError(
+            "OPENAI_API_KEY holds characters that no key has.",
+            hint="Set it again, without quotes, spaces or line breaks.",
+        )
     import httpx2
     from openai import OpenAI
 
     patience = patience or Timeouts.for_one_piece(settings)
     # The connection itself knows how long it may be read.
     timeout = httpx2.Timeout(None, connect=settings.timeout)
-    transport = httpx2.Client(timeout=timeout, follow_redirects=False, transport=_bounded_transport(settings, patience))
-    # Empty strings keep the client from looking in the environment; local servers ignore the stand-in for a key.
-    return OpenAI(api_key=key or "none", admin_api_key="", base_url=url, timeout=timeout, max_retries=0, http_client=transport)
+    transport = httpx2.Client(
+        timeout=timeout, follow_redirects=False, transport=_bounded_transport(settings, patience)
+    )
+    # Empty strings keep the client from looking in the environment; local servers ignore the stand-in for a
+    # key.
+    return OpenAI(
+        api_key=key or "none",
+        admin_api_key="",
+        base_url=url,
+        timeout=timeout,
+        max_retries=0,
+        http_client=transport,
+    )
 
 
 def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
@@ -157,7 +209,9 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
     class Transport(httpx2.HTTPTransport):
         def __init__(self) -> None:
             super().__init__()
-            assert hasattr(self._pool, "_network_backend")  # a test connects to what is refused, should this change its place
+            assert hasattr(
+                self._pool, "_network_backend"
+            )  # a test connects to what is refused, should this change its place
             self._pool._network_backend = _checked_backend(settings, patience)
 
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -171,7 +225,9 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
 
 
 def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
-    """What opens connections: only to addresses that were looked at, each by its number, and under the limits of `patience`."""
+    """What opens connections: only to addresses that were looked at, each by its number, and under the
+    limits of `patience`.
+    """
     import httpcore2
 
     scheme = urlsplit(endpoint_url(settings)).scheme
@@ -198,20 +254,23 @@ def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
 
 
 def endpoint_failures() -> tuple[type[Exception], ...]:
-    """What a call through `open_client` may raise because of the endpoint; to be given to `explain_failure`."""
+    """What a call through `open_client` may raise because of the endpoint; to be given to
+    `explain_failure`.
+    """
     import httpx2
     from openai import OpenAIError
 
-    # The client lets these through: broken JSON or UTF-8 in a stream, numbers of thousands of digits, JSON nested too deep, a connection lost inside an
-    # error's body.
+    # The client lets these through: broken JSON or UTF-8 in a stream, numbers of thousands of digits, JSON
+    # nested too deep, a connection lost inside an error's body.
     return (OpenAIError, httpx2.HTTPError, ValueError, RecursionError)
 
 
 def explain_failure(error: Exception, settings: Settings, *, model_setting: str) -> EndpointError:
     """One of `endpoint_failures` in the project's words, with the setting to look at.
 
-    model_setting: the name of the setting that chose the model, such as FINPOLICY_CHAT_MODEL. The provider's own words are data:
-    see `clean_text`. Raise the result `from None`, lest a traceback shows what was cleaned away.
+    model_setting: the name of the setting that chose the model, such as FINPOLICY_CHAT_MODEL. The provider's
+    own words are data: see `clean_text`. Raise the result `from None`, lest a traceback shows what was
+    cleaned away.
     """
     import httpx2
     from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
@@ -219,27 +278,41 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
     host = endpoint_host(settings)
     if isinstance(error, APITimeoutError | httpx2.TimeoutException):
         limit = explain_limit(str(error.__cause__ if isinstance(error, APITimeoutError) else error), settings)
-        what, hint = limit or (f"took no connection within {settings.timeout:g} s", "Check that OPENAI_BASE_URL is right and running.")
+        what, hint = limit or (
+            f"took no connection within {settings.timeout:g} s",
+            "Check that OPENAI_BASE_URL is right and running.",
+        )
         return EndpointError(f"{host} {what}.", hint=hint, kind="silent")
     if isinstance(error, APIConnectionError | httpx2.HTTPError):
         cause = error.__cause__ or error
         gone = isinstance(cause, httpx2.ConnectError)
         what = "cannot be reached" if gone else "broke off the connection"
-        # The transport's own words for a server that dies say less than these; for one that speaks no HTTP they quote what it sent.
+        # The transport's own words for a server that dies say less than these; for one that speaks no HTTP
+        # they quote what it sent.
         plain = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause)
-        said = "" if plain or not (gone or _shows_words(settings)) else f": {clean_text(str(cause), settings)}"
+        said = (
+            "" if plain or not (gone or _shows_words(settings)) else f": {clean_text(str(cause), settings)}"
+        )
         message = f"{host} {what}{said}".rstrip(".") + "."
-        return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running.", wait=0, kind="unreachable" if gone else "")
+        return EndpointError(
+            message,
+            hint="Check that OPENAI_BASE_URL is right and running.",
+            wait=0,
+            kind="unreachable" if gone else "",
+        )
     if isinstance(error, APIStatusError):
         return _explain_status(error, settings, model_setting)
     if isinstance(error, APIError):
         return EndpointError(f"{host} reported an error{_quoted(error.message, settings)}")
-    return EndpointError(f"{host} sent something that is not a model's answer.", hint="Check OPENAI_BASE_URL; it usually ends in /v1.")
+    return EndpointError(
+        f"{host} sent something that is not a model's answer.",
+        hint="Check OPENAI_BASE_URL; it usually ends in /v1.",
+    )
 
 
 def _shows_words(settings: Settings) -> bool:
-    """Whether what an endpoint sends instead of an answer is shown. Not where a user chose it: pointed at something that is no model, the server
-    would read to its users what it alone can reach."""
+    """Whether what an endpoint sends instead of an answer is shown. Not where a user chose it: pointed at
+    something that is no model, the server would read to its users what it alone can reach."""
     return not settings.endpoint_rule
 
 
@@ -249,37 +322,73 @@ def _quoted(said: str, settings: Settings) -> str:
 
 
 def clean_text(text: str, settings: Settings) -> str:
-    """Another party's text made fit to show: one line, no control or invisible characters, the key as ***, at most 200 characters."""
+    """Another party's text made fit to show: one line, no control or invisible characters, the key as ***,
+    at most 200 characters.
+    """
     line = one_line(text)
-    return one_line(line.replace(settings.api_key, "***") if settings.api_key else line, MOST_PROVIDER_CHARACTERS)
+    return one_line(
+        line.replace(settings.api_key, "***") if settings.api_key else line, MOST_PROVIDER_CHARACTERS
+    )
 
 
 def _explain_status(error: APIStatusError, settings: Settings, model_setting: str) -> EndpointError:
-    host, status, said = endpoint_host(settings), error.status_code, _provider_words(error.body, error.message)
+    host, status, said = (
+        endpoint_host(settings),
+        error.status_code,
+        _provider_words(error.body, error.message),
+    )
     shown = _quoted(said, settings)
     if status in {401, 403}:
-        return EndpointError(f"{host} refused the key (status {status}){shown}", hint="Check OPENAI_API_KEY.", retryable=False, kind="key")
+        return EndpointError(
+            f"{host} refused the key (status {status}){shown}",
+            hint="Check OPENAI_API_KEY.",
+            retryable=False,
+            kind="key",
+        )
     if status == 404:
         model = settings.chat_model if model_setting == "FINPOLICY_CHAT_MODEL" else settings.embedding_model
         hint = f"Check {model_setting}, and OPENAI_BASE_URL, which usually ends in /v1."
-        return EndpointError(f"{host} does not know the model {model!r} (status 404){shown}", hint=hint, retryable=False, kind="model")
+        return EndpointError(
+            f"{host} does not know the model {model!r} (status 404){shown}",
+            hint=hint,
+            retryable=False,
+            kind="model",
+        )
     if status == 429:
-        return _explain_limit(f"{host} is limiting requests (status 429){shown}", error.code, _retry_after(error.response.headers))
+        return _explain_limit(
+            f"{host} is limiting requests (status 429){shown}",
+            error.code,
+            _retry_after(error.response.headers),
+        )
     if status == 413 or error.code == "context_length_exceeded" or _CONTEXT_EXCEEDED.search(said):
         message = f"The prompt is too long for the model at {host} (status {status}){shown}"
         return EndpointError(message, hint="Lower FINPOLICY_CONTEXT_TOKENS.", retryable=False, kind="length")
     if 300 <= status < 400:
-        return EndpointError(f"{host} redirects elsewhere (status {status}).", hint="Set OPENAI_BASE_URL to the address itself.", retryable=False)
+        return EndpointError(
+            f"{host} redirects elsewhere (status {status}).",
+            hint="Set OPENAI_BASE_URL to the address itself.",
+            retryable=False,
+        )
     if status == 408 or status >= 500:
         wait = _retry_after(error.response.headers)
         hint = "Ask again in a minute; the endpoint's own log may say why."
-        return EndpointError(f"{host} failed (status {status}){shown}", hint=hint, wait=wait if wait <= LONGEST_WAIT_SECONDS else None)
-    return EndpointError(f"{host} rejected the request (status {status}){shown}", hint=f"Check {model_setting}.", retryable=False)
+        return EndpointError(
+            f"{host} failed (status {status}){shown}",
+            hint=hint,
+            wait=wait if wait <= LONGEST_WAIT_SECONDS else None,
+        )
+    return EndpointError(
+        f"{host} rejected the request (status {status}){shown}",
+        hint=f"Check {model_setting}.",
+        retryable=False,
+    )
 
 
 def _explain_limit(message: str, code: str | None, wait: float) -> EndpointError:
     if code == "insufficient_quota":
-        return EndpointError(message, hint="The account of OPENAI_API_KEY has no credit left.", retryable=False)
+        return EndpointError(
+            message, hint="The account of OPENAI_API_KEY has no credit left.", retryable=False
+        )
     if wait > LONGEST_WAIT_SECONDS:
         return EndpointError(message, hint=f"It asks to wait {wait:.0f} s.")
     return EndpointError(message, hint="Ask again in a minute.", wait=wait)
@@ -291,7 +400,9 @@ def _provider_words(body: object, otherwise: str) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds of a Retry-After header, given as seconds or as a date; 0 where there is none or it makes no sense."""
+    """Seconds of a Retry-After header, given as seconds or as a date; 0 where there is none or it makes no
+    sense.
+    """
     text = headers.get("retry-after", "")
     date = parsedate_tz(text)
     try:
@@ -302,10 +413,18 @@ def _retry_after(headers: Mapping[str, str]) -> float:
 
 
 def _split(url: str) -> SplitResult:
-    """The parts of a plain http(s) URL, read so strictly that no other parser can find another host in it. Raises ModelError otherwise."""
+    """The parts of a plain http(s) URL, read so strictly that no other parser can find another host in it.
+    Raises ModelError otherwise.
+    """
     if "@" in url:
-        raise ModelError("OPENAI_BASE_URL holds a user name or password.", hint="Take it out; a key belongs in OPENAI_API_KEY.")
-    wrong = ModelError(f"OPENAI_BASE_URL is {url[:MOST_PROVIDER_CHARACTERS]!r}.", hint="Set it to an address such as http://localhost:11434/v1.")
+        raise ModelError(
+            "OPENAI_BASE_URL holds a user name or password.",
+            hint="Take it out; a key belongs in OPENAI_API_KEY.",
+        )
+    wrong = ModelError(
+        f"OPENAI_BASE_URL is {url[:MOST_PROVIDER_CHARACTERS]!r}.",
+        hint="Set it to an address such as http://localhost:11434/v1.",
+    )
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -314,14 +433,24 @@ def _split(url: str) -> SplitResult:
     except ValueError:
         raise wrong from None
     host_is_plain = ":" in host or ("[" not in url and _HOST_NAME.fullmatch(host))
-    if parts.scheme not in {"http", "https"} or not host_is_plain or port == 0 or not url.isprintable() or " " in url:
+    if (
+        parts.scheme not in {"http", "https"}
+        or not host_is_plain
+        or port == 0
+        or not url.isprintable()
+        or " " in url
+    ):
         raise wrong
     return parts
 
 
 def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
-    """Every address behind `host`; resolving also reads the spellings that a parser of addresses refuses, such as 2852039166."""
-    if ":" in host:  # not resolved: that fails for a zone this machine does not have, and would hide the address
+    """Every address behind `host`; resolving also reads the spellings that a parser of addresses refuses,
+    such as 2852039166.
+    """
+    if (
+        ":" in host
+    ):  # not resolved: that fails for a zone this machine does not have, and would hide the address
         return [ip_address(host)]
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -336,15 +465,27 @@ def _is_forbidden(address: IPv4Address | IPv6Address) -> bool:
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one host's on the internet; Python 3.11 takes site-local and multicast addresses for such."""
-    return address.is_global and not address.is_multicast and not (isinstance(address, IPv6Address) and address.is_site_local)
+    """Whether an address is one host's on the internet; Python 3.11 takes site-local and multicast
+    addresses for such.
+    """
+    return (
+        address.is_global
+        and not address.is_multicast
+        and not (isinstance(address, IPv6Address) and address.is_site_local)
+    )
 
 
 def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The address that is really meant: the IPv4 one inside of another, and without a zone, which would make it differ from the same one in a set."""
+    """The address that is really meant: the IPv4 one inside of another, and without a zone, which would
+    make it differ from the same one in a set.
+    """
     if isinstance(address, IPv6Address):
         # The last of these networks holds "::1" and "::", too.
         held = int(address) > 1 and any(address in network for network in _HOLDS_IPV4)
-        inner = address.ipv4_mapped or address.sixtofour or (IPv4Address(int(address) & 0xFFFFFFFF) if held else None)
+        inner = (
+            address.ipv4_mapped
+            or address.sixtofour
+            or (IPv4Address(int(address) & 0xFFFFFFFF) if held else None)
+        )
         return inner or IPv6Address(address.packed)
     return address

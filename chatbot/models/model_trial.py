@@ -1,4 +1,6 @@
-"""Tries a chat model once and says plainly how it went, for whoever sets it up; changes no setting and keeps nothing."""
+"""Tries a chat model once and says plainly how it went, for whoever sets it up; changes no setting and
+keeps nothing.
+"""
 
 from __future__ import annotations
 
@@ -32,26 +34,43 @@ class Trial:
 
 
 def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -> Trial:
-    """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or until stopped."""
+    """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or until
+    stopped.
+    """
     endpoint_failures()  # imports the client, which is no part of how long the model takes
     host, started = endpoint_host(settings), time.monotonic()
     model = named_model(settings.hurried(MOST_SECONDS))
     try:
-        reply = model.stream(MESSAGES, max_tokens=REPLY_TOKENS, stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS)
+        reply = model.stream(
+            MESSAGES,
+            max_tokens=REPLY_TOKENS,
+            stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS,
+        )
         try:
             "".join(reply)
         finally:
             reply.close()
     except SpentError:
         hint = "Set FINPOLICY_REASONING to low, or choose a model that answers at once."
-        return Trial(False, f"{host} answered, but {settings.chat_model} only thought and said nothing within {REPLY_TOKENS} tokens.", hint)
+        return Trial(
+            False,
+            (
+                f"{host} answered, but {settings.chat_model} only thought and said nothing within "
+                f"{REPLY_TOKENS} tokens."
+            ),
+            hint,
+        )
     except EndpointError as error:
         return _explain(error, host, settings)
     except ModelError as error:
         return Trial(False, error.message, error.hint)
     seconds = time.monotonic() - started
     if seconds > MOST_SECONDS:
-        return Trial(False, f"{host} did not answer within {MOST_SECONDS:.0f} s.", "Try again in a minute, or choose a faster model.")
+        return Trial(
+            False,
+            f"{host} did not answer within {MOST_SECONDS:.0f} s.",
+            "Try again in a minute, or choose a faster model.",
+        )
     return Trial(True, f"{host} answered in {seconds:.1f} s with model {settings.chat_model}.")
 
 
@@ -60,9 +79,17 @@ def _explain(error: EndpointError, host: str, settings: Settings) -> Trial:
         case "key" if not settings.api_key:
             return Trial(False, f"{host} asks for a key, and none is set.", "Set the key for this endpoint.")
         case "key":
-            return Trial(False, f"The key was refused by {host}.", "Check that it is whole, and meant for this endpoint.")
+            return Trial(
+                False,
+                f"The key was refused by {host}.",
+                "Check that it is whole, and meant for this endpoint.",
+            )
         case "unreachable":
-            return Trial(False, f"No connection to {host}: is the server started?", "Start it, or check the address and its port.")
+            return Trial(
+                False,
+                f"No connection to {host}: is the server started?",
+                "Start it, or check the address and its port.",
+            )
         case "model":
             return _without_model(host, settings)
     return Trial(False, error.message, error.hint)
@@ -72,15 +99,20 @@ def _without_model(host: str, settings: Settings) -> Trial:
     offered = _offered(settings)
     if not offered:
         return Trial(
-            False, f"{host} knows no model {settings.chat_model}, or its address is another.", "Check both; the address usually ends in /v1."
+            False,
+            f"{host} knows no model {settings.chat_model}, or its address is another.",
+            "Check both; the address usually ends in /v1.",
         )
-    shown = ", ".join(offered[:MOST_OFFERED]) + (f" and {len(offered) - MOST_OFFERED} more" if len(offered) > MOST_OFFERED else "")
+    shown = ", ".join(offered[:MOST_OFFERED]) + (
+        f" and {len(offered) - MOST_OFFERED} more" if len(offered) > MOST_OFFERED else ""
+    )
     return Trial(False, f"There is no model {settings.chat_model} at {host}.", f"It offers: {shown}.")
 
 
 def _offered(settings: Settings) -> list[str]:
-    """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is understood. Where others can open the pages and users choose
-    the endpoint, nothing is listed: the list may be for this server alone."""
+    """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is
+    understood. Where others can open the pages and users choose the endpoint, nothing is listed: the list may
+    be for this server alone."""
     if settings.endpoint_rule == "public":
         return []
     failures = endpoint_failures()
@@ -93,4 +125,10 @@ def _offered(settings: Settings) -> list[str]:
         return []
     rows = listed.get("data") if isinstance(listed, dict) else None
     names = [row.get("id") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return sorted({clean_text(name, settings)[:LONGEST_NAME] for name in names if isinstance(name, str) and name.strip()})
+    return sorted(
+        {
+            clean_text(name, settings)[:LONGEST_NAME]
+            for name in names
+            if isinstance(name, str) and name.strip()
+        }
+    )

@@ -1,6 +1,8 @@
-"""The embedded multilingual-e5-small, for some hundred languages: how its weights and its tokenizer are read from one file of four-bit blocks.
+"""The embedded multilingual-e5-small, for some hundred languages: how its weights and its tokenizer are read
+from one file of four-bit blocks.
 
-The file begins with "E5S1" and ten numbers of the model's shape; then come the tokenizer, whose pieces each have a score, and the tensors by their names.
+The file begins with "E5S1" and ten numbers of the model's shape; then come the tokenizer, whose pieces each
+have a score, and the tensors by their names.
 """
 
 from __future__ import annotations
@@ -86,7 +88,10 @@ def _vocabulary(reader: _Reader) -> _Vocabulary:
     reader.numbers("4sI9I")
     count, begin, end, _, unknown, length = reader.numbers("5IQ")
     bounds, scores, text = reader.numbers(f"{count + 1}I"), reader.numbers(f"{count}f"), reader.bytes(length)
-    pieces = [(text[start:stop].decode(), score) for (start, stop), score in zip(pairwise(bounds), scores, strict=True)]
+    pieces = [
+        (text[start:stop].decode(), score)
+        for (start, stop), score in zip(pairwise(bounds), scores, strict=True)
+    ]
     reader.numbers("I")
     reader.bytes(reader.number("I"))  # its own table of characters, which is NFKC but for DROPPED and BLANK
     return _Vocabulary(pieces, begin, end, unknown)
@@ -108,14 +113,20 @@ def _weights(path: Path) -> Mapping[str, Any]:
     for name, sort, start, end in _tensors(reader):
         if sort == FLOATS:
             numbers: Any = np.frombuffer(data[start:end], "<f4")
-            found[_checkpoint_name(name)] = numbers.reshape(-1, DIMENSION) if name.startswith("emb.") and not name.startswith("emb.ln") else numbers
+            found[_checkpoint_name(name)] = (
+                numbers.reshape(-1, DIMENSION)
+                if name.startswith("emb.") and not name.startswith("emb.ln")
+                else numbers
+            )
             continue
         blocks = np.frombuffer(data[start:end], _BLOCK)
         # The one matrix that is wider than the model is the way back from the feed-forward part.
         width = 4 * DIMENSION if name.endswith("fo.w") else DIMENSION
         blocks = blocks.reshape(-1, width // BLOCK)
         packed = Packed(blocks["halves"], blocks["scale"][..., np.newaxis])
-        found[_checkpoint_name(name)] = Packed(packed.halves[:rows], packed.scales[:rows]) if name == "emb.word" else packed.numbers()
+        found[_checkpoint_name(name)] = (
+            Packed(packed.halves[:rows], packed.scales[:rows]) if name == "emb.word" else packed.numbers()
+        )
     return found
 
 
@@ -140,7 +151,9 @@ def _tokenizer(path: Path) -> Tokenizer:
     tokenizer.normalizer = Sequence([Replace(Regex(DROPPED), ""), Replace(Regex(BLANK), " "), NFKC()])
     tokenizer.pre_tokenizer = Steps([WhitespaceSplit(), Metaspace()])
     special = [(read.pieces[place][0], place) for place in (read.begin, read.end)]
-    tokenizer.post_processor = TemplateProcessing(single=f"{special[0][0]} $A {special[1][0]}", special_tokens=special)
+    tokenizer.post_processor = TemplateProcessing(
+        single=f"{special[0][0]} $A {special[1][0]}", special_tokens=special
+    )
     return tokenizer
 
 

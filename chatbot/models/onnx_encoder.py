@@ -1,12 +1,15 @@
-"""Embedded models as int8 ONNX graphs: what is known of each, how its graph is built, kept and run; knows nothing of passages or batches.
+"""Embedded models as int8 ONNX graphs: what is known of each, how its graph is built, kept and run; knows
+nothing of passages or batches.
 
-The graph takes `tokens`, those of all texts behind each other, each from its first special token to its last (int64, 2 to 512 a text), and `bounds`, 0 and
-where each text ends in them (int64, shape (texts + 1,)); it gives `vectors` (float32, shape (texts, 1, 384), unit length): BERT's layers, the mean over all
-tokens, L2. A text always goes through alone, one after another, so there is no padding and no mask; it is the graph that goes on to the next, for between
-two calls a thread would wait for the interpreter.
-It is written in the fused operators that onnxruntime runs fastest; its own optimiser is to be left off, for it would fuse Add and
-LayerNormalization into an operator that is five times slower than the two. Measured of MiniLM on two cores with real passages of 1,000 characters:
-150 a second (float32: 54), a query 1.5 ms, cosine to float32 .9975 on average and .995 at worst.
+The graph takes `tokens`, those of all texts behind each other, each from its first special token to its last
+(int64, 2 to 512 a text), and `bounds`, 0 and where each text ends in them (int64, shape (texts + 1,)); it
+gives `vectors` (float32, shape (texts, 1, 384), unit length): BERT's layers, the mean over all tokens, L2. A
+text always goes through alone, one after another, so there is no padding and no mask; it is the graph that
+goes on to the next, for between two calls a thread would wait for the interpreter. It is written in the fused
+operators that onnxruntime runs fastest; its own optimiser is to be left off, for it would fuse Add and
+LayerNormalization into an operator that is five times slower than the two. Measured of MiniLM on two cores
+with real passages of 1,000 characters: 150 a second (float32: 54), a query 1.5 ms, cosine to float32 .9975 on
+average and .995 at worst.
 """
 
 from __future__ import annotations
@@ -52,8 +55,9 @@ HEADS = 12
 ENCODED_KEPT = 192
 # BERT's own; float32 rounds it away, but not where a row is constant.
 EPSILON = 1e-12
-# Not 127: processors without VNNI add pairs of products in 16 bits, which full weights overflow (MiniLM's cosine to float32 .989 there). With these
-# levels one pair in nine million still does (.9975, against .9978 for full weights where nothing overflows).
+# Not 127: processors without VNNI add pairs of products in 16 bits, which full weights overflow (MiniLM's
+# cosine to float32 .989 there). With these levels one pair in nine million still does (.9975, against .9978
+# for full weights where nothing overflows).
 WEIGHT_LEVELS = 95
 TABLE_LEVELS = 127  # the table of words is only looked up, never multiplied
 
@@ -63,8 +67,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A table in blocks of 32 numbers of four bits, as it stands in a file: number = (four bits - 8) * the block's scale, the first 16 in the lower halves of
-    the bytes. halves: (rows, blocks, 16) bytes; scales: (rows, blocks, 1), float16."""
+    """A table in blocks of 32 numbers of four bits, as it stands in a file: number = (four bits - 8) * the
+    block's scale, the first 16 in the lower halves of the bytes. halves: (rows, blocks, 16) bytes; scales:
+    (rows, blocks, 1), float16."""
 
     halves: NDArray[np.uint8]
     scales: NDArray[np.float16]
@@ -136,9 +141,11 @@ class EncoderSpec:
 
 
 class Encoder:
-    """A model, opened: 0.1 s for MiniLM, and a second more where its graph must be built. Several threads may use it at once.
+    """A model, opened: 0.1 s for MiniLM, and a second more where its graph must be built. Several threads may
+    use it at once.
 
-    cache: the folder of the built graph. folder: the model's own, by default the installed package's. Raises ModelError.
+    cache: the folder of the built graph. folder: the model's own, by default the installed package's. Raises
+    ModelError.
     """
 
     def __init__(self, spec: EncoderSpec, cache: Path, folder: Path | None = None) -> None:
@@ -149,15 +156,21 @@ class Encoder:
         # What is to be embedded was measured just before.
         self._encoded = lru_cache(ENCODED_KEPT)(lambda text: self._tokenizer.encode(encodable(text)))
         # A prefix ends with a blank, so its tokens are the same before any text.
-        self._prefixes = [self._tokenizer.encode(prefix, add_special_tokens=False).ids for prefix in spec.prefixes]
+        self._prefixes = [
+            self._tokenizer.encode(prefix, add_special_tokens=False).ids for prefix in spec.prefixes
+        ]
 
     def vectors(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        """The unit vectors of texts, shape (texts, 384), computed on the caller's thread; of the first tokens of a text that has more than are seen."""
+        """The unit vectors of texts, shape (texts, 384), computed on the caller's thread; of the first
+        tokens of a text that has more than are seen.
+        """
         prefix, most = self._prefixes[query], self._spec.max_tokens
         tokens = [[ids[0], *prefix, *ids[1:]] for ids in (self._encoded(text).ids for text in texts)]
         seen = [ids if len(ids) <= most else [*ids[: most - 1], ids[-1]] for ids in tokens]
         bounds = np.cumsum([0, *map(len, seen)], dtype=np.int64)
-        (vectors,) = self._session.run(None, {"tokens": np.array(list(chain(*seen)), np.int64), "bounds": bounds})
+        (vectors,) = self._session.run(
+            None, {"tokens": np.array(list(chain(*seen)), np.int64), "bounds": bounds}
+        )
         rows: NDArray[np.float32] = vectors.reshape(len(texts), DIMENSION)
         return rows
 
@@ -182,20 +195,29 @@ def model_folder(spec: EncoderSpec, cache: Path) -> Path:
     package = importlib.util.find_spec(spec.package)
     if package is None or not package.submodule_search_locations:
         name = spec.package.replace("_", "-")
-        raise ModelError(f"The package {name}, which holds the embedded model, is not installed.", hint=spec.setup_hint)
+        raise ModelError(
+            f"The package {name}, which holds the embedded model, is not installed.", hint=spec.setup_hint
+        )
     return Path(package.submodule_search_locations[0]) / spec.folder
 
 
 def checked_file(spec: EncoderSpec, folder: Path, name: str) -> Path:
-    """The model's file `name` in `folder`. Raises ModelError where it cannot be read or is not the one this project was measured with."""
+    """The model's file `name` in `folder`. Raises ModelError where it cannot be read or is not the one
+    this project was measured with.
+    """
     path = folder / name
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise ModelError(f"The embedded model's file {str(path)!r} cannot be read: {error.strerror}.", hint=spec.setup_hint) from error
+        raise ModelError(
+            f"The embedded model's file {str(path)!r} cannot be read: {error.strerror}.", hint=spec.setup_hint
+        ) from error
     if found != spec.files[name]:
-        raise ModelError(f"The embedded model's file {str(path)!r} is not the known one: its sha256 begins {found[:12]}.", hint=spec.setup_hint)
+        raise ModelError(
+            f"The embedded model's file {str(path)!r} is not the known one: its sha256 begins {found[:12]}.",
+            hint=spec.setup_hint,
+        )
     return path
 
 
@@ -205,10 +227,12 @@ def graph_path(spec: EncoderSpec, cache: Path) -> Path:
 
 
 def built_graph(spec: EncoderSpec, cache: Path, folder: Path, *, again: bool = False) -> Path:
-    """The graph's file in `cache`, built from `folder` where it is missing or `again` is set: about a second, then a few milliseconds.
+    """The graph's file in `cache`, built from `folder` where it is missing or `again` is set: about a second,
+    then a few milliseconds.
 
-    Any number of processes may call this at once: one builds, the others wait for it. The graph's metadata hold the spec's file_key as `key`.
-    Raises ModelError where the model's files are wrong or `cache` cannot be written.
+    Any number of processes may call this at once: one builds, the others wait for it. The graph's metadata
+    hold the spec's file_key as `key`. Raises ModelError where the model's files are wrong or `cache` cannot
+    be written.
     """
     path = graph_path(spec, cache)
     if again or not path.is_file():
@@ -236,7 +260,10 @@ def _session(spec: EncoderSpec, path: Path) -> InferenceSession:
     options.intra_op_num_threads = 1
     options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL  # see the module's first lines
     options.log_severity_level = 4  # a damaged file is built anew, not reported
-    unusable = _UnusableGraphError(f"The embedded model's graph {str(path)!r} cannot be used.", hint=f"Remove that file. {spec.setup_hint}")
+    unusable = _UnusableGraphError(
+        f"The embedded model's graph {str(path)!r} cannot be used.",
+        hint=f"Remove that file. {spec.setup_hint}",
+    )
     try:
         session = InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has a dozen error types and no root of them
@@ -285,13 +312,17 @@ def _build(spec: EncoderSpec, folder: Path) -> bytes:
 
 
 def _quantised(table: Array, *, levels: int, axis: int) -> tuple[Array, Array]:
-    """Whole numbers in [-levels, levels] and the scale of each row or column: table = numbers * scales. axis: the one that shares a scale."""
+    """Whole numbers in [-levels, levels] and the scale of each row or column: table = numbers * scales.
+    axis: the one that shares a scale.
+    """
     scales = np.abs(table).max(axis=axis, keepdims=True) / levels
     return np.rint(table / scales).astype(np.int8), scales.astype(np.float32)
 
 
 class _Builder:
-    """Writes the graph down node by node; each method returns the name of the value it makes. weights: as EncoderSpec says."""
+    """Writes the graph down node by node; each method returns the name of the value it makes. weights: as
+    EncoderSpec says.
+    """
 
     def __init__(self, spec: EncoderSpec, weights: Mapping[str, Any]) -> None:
         self.nodes: list[NodeProto] = []
@@ -303,7 +334,10 @@ class _Builder:
         """The constants as ONNX tensors."""
         from onnx import numpy_helper
 
-        return [numpy_helper.from_array(np.ascontiguousarray(array), name) for name, array in self._constants.items()]
+        return [
+            numpy_helper.from_array(np.ascontiguousarray(array), name)
+            for name, array in self._constants.items()
+        ]
 
     def all_vectors(self) -> None:
         """The whole graph, from `tokens` and `bounds` to `vectors`."""
@@ -314,23 +348,32 @@ class _Builder:
         ends = [self._node("Gather", "bounds", at) for at in (place, self._node("Add", place, one))]
         self._sentence_vector(self._node("Unsqueeze", self._node("Slice", "tokens", *ends), zero))
         self._nodes("Identity", ("going",), ("going on",))
-        inputs = [helper.make_tensor_value_info("text", TensorProto.INT64, []), helper.make_tensor_value_info("going", TensorProto.BOOL, [])]
+        inputs = [
+            helper.make_tensor_value_info("text", TensorProto.INT64, []),
+            helper.make_tensor_value_info("going", TensorProto.BOOL, []),
+        ]
         outputs = [
             helper.make_tensor_value_info("going on", TensorProto.BOOL, []),
             helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, DIMENSION]),
         ]
         one_text = helper.make_graph(self.nodes, "text", inputs, outputs)
         self.nodes = []
-        self._nodes("Loop", (self._node("Sub", self._node("Size", "bounds"), one), ""), ("vectors",), body=one_text)
+        self._nodes(
+            "Loop", (self._node("Sub", self._node("Size", "bounds"), one), ""), ("vectors",), body=one_text
+        )
 
     def _sentence_vector(self, ids: str) -> None:
         """One text, from its tokens to `vector`."""
         x = self._embedded(ids)
         for layer in range(self._spec.layers):
             prefix = f"encoder.layer.{layer}"
-            attended = self._linear(self._attention(x, f"{prefix}.attention.self"), f"{prefix}.attention.output.dense")
+            attended = self._linear(
+                self._attention(x, f"{prefix}.attention.self"), f"{prefix}.attention.output.dense"
+            )
             x = self._normalised(self._node("Add", attended, x), f"{prefix}.attention.output.LayerNorm")
-            x = self._normalised(self._node("Add", self._feed_forward(x, prefix), x), f"{prefix}.output.LayerNorm")
+            x = self._normalised(
+                self._node("Add", self._feed_forward(x, prefix), x), f"{prefix}.output.LayerNorm"
+            )
         mean = self._node("ReduceMean", x, self._number(1), keepdims=0)
         self._nodes("LpNormalization", (mean,), ("vector",), axis=-1, p=2)
 
@@ -338,7 +381,9 @@ class _Builder:
         table = self._weights["embeddings.word_embeddings.weight"]
         found = self._unpacked(table, ids) if isinstance(table, Packed) else self._looked_up(table, ids)
         # A text is one segment, so the first row of the table of segments belongs to every position.
-        places, segments = (self._weights[f"embeddings.{name}_embeddings.weight"] for name in ("position", "token_type"))
+        places, segments = (
+            self._weights[f"embeddings.{name}_embeddings.weight"] for name in ("position", "token_type")
+        )
         placing = self._constant("places", places[: self._spec.max_tokens] + segments[:1])
         length = self._node("Shape", ids, start=1, end=2)
         placed = self._node("Slice", placing, self._number(0), length, self._number(0))
@@ -353,22 +398,49 @@ class _Builder:
         """Kept in four bits, which is exact and half as large as in eight."""
         halves = self._node("Gather", self._constant("words", table.halves), ids)
         lower = self._node("BitwiseAnd", halves, self._constant("lower half", np.array([15], np.uint8)))
-        upper = self._node("BitShift", halves, self._constant("upper half", np.array([4], np.uint8)), direction="RIGHT")
+        upper = self._node(
+            "BitShift", halves, self._constant("upper half", np.array([4], np.uint8)), direction="RIGHT"
+        )
         whole = self._node("Cast", self._node("Concat", lower, upper, axis=-1), to=1)
         centred = self._node("Sub", whole, self._constant("centre", np.array([8], np.float32)))
-        scales = self._node("Cast", self._node("Gather", self._constant("word scales", table.scales), ids), to=1)
-        return self._node("Reshape", self._node("Mul", centred, scales), self._constant("rows", np.array([0, 0, -1], np.int64)))
+        scales = self._node(
+            "Cast", self._node("Gather", self._constant("word scales", table.scales), ids), to=1
+        )
+        return self._node(
+            "Reshape",
+            self._node("Mul", centred, scales),
+            self._constant("rows", np.array([0, 0, -1], np.int64)),
+        )
 
     def _attention(self, x: str, prefix: str) -> str:
         parts = [f"{prefix}.{part}" for part in ("query", "key", "value")]
-        numbers, scales, zeros = self._quantised_matrix(prefix, np.concatenate([self._weights[f"{part}.weight"] for part in parts]))
-        bias = self._constant(f"{prefix}.bias", np.concatenate([self._weights[f"{part}.bias"] for part in parts]))
-        steps, step, zero = self._nodes("DynamicQuantizeLinear", (x,), [f"{prefix}.{output}" for output in ("steps", "step", "zero")])
-        return self._node("QAttention", steps, numbers, bias, step, scales, "", zero, zeros, domain=_CONTRIB, num_heads=HEADS)
+        numbers, scales, zeros = self._quantised_matrix(
+            prefix, np.concatenate([self._weights[f"{part}.weight"] for part in parts])
+        )
+        bias = self._constant(
+            f"{prefix}.bias", np.concatenate([self._weights[f"{part}.bias"] for part in parts])
+        )
+        steps, step, zero = self._nodes(
+            "DynamicQuantizeLinear", (x,), [f"{prefix}.{output}" for output in ("steps", "step", "zero")]
+        )
+        return self._node(
+            "QAttention",
+            steps,
+            numbers,
+            bias,
+            step,
+            scales,
+            "",
+            zero,
+            zeros,
+            domain=_CONTRIB,
+            num_heads=HEADS,
+        )
 
     def _feed_forward(self, x: str, prefix: str) -> str:
-        """The first token goes through alone: MiniLM keeps its largest activations there, four to ten times those of any word, and one scale for all
-        rows would leave the words few levels (mean cosine to float32 .994, lowest .980; apart .997 and .995)."""
+        """The first token goes through alone: MiniLM keeps its largest activations there, four to ten times
+        those of any word, and one scale for all rows would leave the words few levels (mean cosine to float32
+        .994, lowest .980; apart .997 and .995)."""
         first = self._node("Slice", x, self._number(0), self._number(1), self._number(1))
         rest = self._node("Slice", x, self._number(1), self._number(self._spec.max_tokens), self._number(1))
         through = []
@@ -379,10 +451,14 @@ class _Builder:
 
     def _linear(self, x: str, prefix: str) -> str:
         matrix = self._quantised_matrix(prefix, self._weights[f"{prefix}.weight"])
-        return self._node("DynamicQuantizeMatMul", x, *matrix, self._weight(f"{prefix}.bias"), domain=_CONTRIB)
+        return self._node(
+            "DynamicQuantizeMatMul", x, *matrix, self._weight(f"{prefix}.bias"), domain=_CONTRIB
+        )
 
     def _quantised_matrix(self, prefix: str, matrix: Array) -> tuple[str, str, str]:
-        """Numbers, scales and zero points, one of each for every output: one scale for the whole matrix would cost cosine .05."""
+        """Numbers, scales and zero points, one of each for every output: one scale for the whole matrix
+        would cost cosine .05.
+        """
         numbers, scales = _quantised(matrix.T, levels=WEIGHT_LEVELS, axis=0)
         zeros = np.zeros(len(matrix), np.int8)
         named = ((f"{prefix}.numbers", numbers), (f"{prefix}.scales", scales[0]), (f"{prefix}.zeros", zeros))
@@ -390,7 +466,14 @@ class _Builder:
         return one, two, three
 
     def _normalised(self, x: str, prefix: str) -> str:
-        return self._node("LayerNormalization", x, self._weight(f"{prefix}.weight"), self._weight(f"{prefix}.bias"), axis=-1, epsilon=EPSILON)
+        return self._node(
+            "LayerNormalization",
+            x,
+            self._weight(f"{prefix}.weight"),
+            self._weight(f"{prefix}.bias"),
+            axis=-1,
+            epsilon=EPSILON,
+        )
 
     def _weight(self, name: str) -> str:
         return self._constant(name, self._weights[name])
@@ -406,7 +489,9 @@ class _Builder:
         (output,) = self._nodes(kind, inputs, [f"{kind} {len(self.nodes)}"], domain=domain, **attributes)
         return output
 
-    def _nodes(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], *, domain: str = "", **attributes: Any) -> Sequence[str]:
+    def _nodes(
+        self, kind: str, inputs: Sequence[str], outputs: Sequence[str], *, domain: str = "", **attributes: Any
+    ) -> Sequence[str]:
         from onnx import helper
 
         node = helper.make_node(kind, inputs, outputs, domain=domain)

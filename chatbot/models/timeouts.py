@@ -1,4 +1,6 @@
-"""How long a model endpoint is waited for: to the first word, between words, and in all; knows bytes and a clock, and no message's shape."""
+"""How long a model endpoint is waited for: to the first word, between words, and in all; knows bytes and a
+clock, and no message's shape.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,12 @@ def _never() -> bool:
 
 @dataclass(slots=True)
 class Timeouts:
-    """The time limits of one answer, tries included. first: seconds to the first word of a try; between: from one word to the next; whole: for all of it.
-    in_one_piece: no words are told apart, and `first` holds for the complete answer. stop: whether nobody waits for it any more.
+    """The time limits of one answer, tries included. first: seconds to the first word of a try; between: from
+    one word to the next; whole: for all of it. in_one_piece: no words are told apart, and `first` holds for
+    the complete answer. stop: whether nobody waits for it any more.
 
-    Only `heard` starts the limit between words anew: bytes that carry no word, such as comments that keep a connection alive, do not.
+    Only `heard` starts the limit between words anew: bytes that carry no word, such as comments that keep a
+    connection alive, do not.
     """
 
     first: float
@@ -63,7 +67,9 @@ class Timeouts:
 
     @classmethod
     def for_one_piece(cls, settings: Settings) -> Timeouts:
-        """For answers that are of use only when they are complete, such as vectors; each request has the whole time."""
+        """For answers that are of use only when they are complete, such as vectors; each request has the
+        whole time.
+        """
         return cls(settings.timeout, in_one_piece=True)
 
     def begin(self) -> None:
@@ -77,26 +83,37 @@ class Timeouts:
         self._word = time.monotonic()
 
     def left(self) -> tuple[float, str]:
-        """Seconds to the nearest limit, 0 or less when it is met, and which: "first", "between", "whole" or "piece"."""
+        """Seconds to the nearest limit, 0 or less when it is met, and which: "first", "between", "whole"
+        or "piece".
+        """
         word = (
-            ("between", self._word + self.between) if self._word > self._try else ("piece" if self.in_one_piece else "first", self._try + self.first)
+            ("between", self._word + self.between)
+            if self._word > self._try
+            else ("piece" if self.in_one_piece else "first", self._try + self.first)
         )
         limit, end = min(word, ("whole", self._begun + self.whole), key=lambda one: one[1])
         return end - time.monotonic(), limit
 
 
 def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
-    """What is said of an endpoint that met a limit, to stand behind its name, and the fix; None for what is no limit of `Timeouts.left`."""
+    """What is said of an endpoint that met a limit, to stand behind its name, and the fix; None for what
+    is no limit of `Timeouts.left`.
+    """
     if limit not in _SAID:
         return None
-    seconds = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}.get(limit, settings.timeout)
-    return _SAID[limit].format(seconds=seconds), f"Check that OPENAI_BASE_URL is right and running, or raise {_RAISED[limit]}."
+    seconds = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}.get(
+        limit, settings.timeout
+    )
+    return _SAID[limit].format(
+        seconds=seconds
+    ), f"Check that OPENAI_BASE_URL is right and running, or raise {_RAISED[limit]}."
 
 
 def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
     """The connection under these limits, whoever reads from it and however its bytes come.
 
-    Its reads and writes raise httpcore2.ReadTimeout with the limit's name, see `Timeouts.left`, or httpcore2.ReadError when stopped.
+    Its reads and writes raise httpcore2.ReadTimeout with the limit's name, see `Timeouts.left`, or
+    httpcore2.ReadError when stopped.
     """
     import httpcore2
 
@@ -119,8 +136,16 @@ def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
         def close(self) -> None:
             stream.close()
 
-        def start_tls(self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None) -> NetworkStream:
-            return patient(stream.start_tls(ssl_context, server_hostname, min(_wait(patience), timeout or math.inf)), patience)
+        def start_tls(
+            self,
+            ssl_context: ssl.SSLContext,
+            server_hostname: str | None = None,
+            timeout: float | None = None,
+        ) -> NetworkStream:
+            return patient(
+                stream.start_tls(ssl_context, server_hostname, min(_wait(patience), timeout or math.inf)),
+                patience,
+            )
 
         def get_extra_info(self, info: str) -> Any:
             return stream.get_extra_info(info)

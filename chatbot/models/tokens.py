@@ -1,4 +1,6 @@
-"""Exact token counts of OpenAI's vocabularies, offline; knows nothing of chat messages, budgets or what a token costs."""
+"""Exact token counts of OpenAI's vocabularies, offline; knows nothing of chat messages, budgets or what a
+token costs.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +14,31 @@ from typing import Any
 
 __all__ = ["count_tokens", "cut_to_tokens", "encodable"]
 
-# The models that still use cl100k_base; everything newer (gpt-4o, gpt-4.1, gpt-5, o1 ...) uses o200k_base, which for a model of
-# another family is only an estimate: a few per cent off for English prose.
+# The models that still use cl100k_base; everything newer (gpt-4o, gpt-4.1, gpt-5, o1 ...) uses o200k_base,
+# which for a model of another family is only an estimate: a few per cent off for English prose.
 _CL100K_MODELS = re.compile(r"gpt-4(?![o.\d])|gpt-3\.?5|text-embedding-")
-# English prose has four to five characters a token, so the first guess of a cut is near, and the doubling after it is short.
+# English prose has four to five characters a token, so the first guess of a cut is near, and the doubling
+# after it is short.
 _LIKELY_CHARACTERS_PER_TOKEN = 5
 
 
 def count_tokens(text: str, model: str = "") -> int:
-    """Number of tokens of `text` as `model` counts them, 0 or more; special tokens such as <|endoftext|> count as ordinary text.
+    """Number of tokens of `text` as `model` counts them, 0 or more; special tokens such as <|endoftext|>
+    count as ordinary text.
 
-    model: an OpenAI model name, with or without a provider before a slash; unknown or empty counts with o200k_base. Any string is
-    counted: a lone surrogate counts as "?". Equal to tiktoken's `encode_ordinary`; about 50 ms for a million characters.
+    model: an OpenAI model name, with or without a provider before a slash; unknown or empty counts with
+    o200k_base. Any string is counted: a lone surrogate counts as "?". Equal to tiktoken's `encode_ordinary`;
+    about 50 ms for a million characters.
     """
     return int(_tokenizer(_encoding_name(model)).count(encodable(text)))
 
 
 def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
-    """A verbatim prefix of `text` of at most `limit` tokens, never splitting a character; the whole text where it fits.
+    """A verbatim prefix of `text` of at most `limit` tokens, never splitting a character; the whole text
+    where it fits.
 
-    limit: 0 or more; 0 gives "". The time grows with `limit`, not with the length of the text. Raises ValueError for a negative limit.
+    limit: 0 or more; 0 gives "". The time grows with `limit`, not with the length of the text. Raises
+    ValueError for a negative limit.
     """
     if limit < 0:
         raise ValueError(f"limit is {limit}; it must be 0 or more")
@@ -48,7 +55,8 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
     while beyond < len(text) and fits(beyond):
         kept, beyond = beyond, beyond * 2
     beyond = min(beyond, len(text))
-    # Counts rise with the length but for a token here and there, so the search may end a token short, never one over: `kept` has fitted.
+    # Counts rise with the length but for a token here and there, so the search may end a token short, never
+    # one over: `kept` has fitted.
     while beyond - kept > 1:
         middle = (kept + beyond) // 2
         kept, beyond = (middle, beyond) if fits(middle) else (kept, middle)
@@ -56,7 +64,9 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
 
 
 def encodable(text: str) -> str:
-    """The text with lone surrogates, which some PDFs yield and no request can carry, as "?", one for one, so that offsets stay."""
+    """The text with lone surrogates, which some PDFs yield and no request can carry, as "?", one for one,
+    so that offsets stay.
+    """
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -72,8 +82,9 @@ def _tokenizer(encoding: str) -> Any:
 
 @cache
 def _bindings() -> ModuleType:
-    """The compiled part of bpe-openai alone: its package parses three vocabularies in Python on import (0.9 s and 60 MB that nothing here
-    needs), and its public `encode` refuses texts of a million characters or 200,000 tokens."""
+    """The compiled part of bpe-openai alone: its package parses three vocabularies in Python on import (0.9 s
+    and 60 MB that nothing here needs), and its public `encode` refuses texts of a million characters or
+    200,000 tokens."""
     package = find_spec("bpe_openai")
     compiled = PathFinder.find_spec("_bindings", package.submodule_search_locations) if package else None
     if compiled is None or compiled.loader is None:

@@ -1,4 +1,6 @@
-"""Knows a name from its initials and the other way round, "CEO" and "Chief Executive Officer", by letters and capitals alone; knows no list of either."""
+"""Knows a name from its initials and the other way round, "CEO" and "Chief Executive Officer", by letters
+and capitals alone; knows no list of either.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,23 @@ LONGEST = 6
 
 
 def said_otherwise(names: Sequence[str], text: str) -> frozenset[str]:
-    """The terms of these names that a text does not print and yet says: of initials that it spells out, and of words whose initials it prints."""
-    words = [(match[0], *match.span()) for match in _WORD.finditer(text)] if any(map(_SHORT.search, names)) else []
+    """The terms of these names that a text does not print and yet says: of initials that it spells out,
+    and of words whose initials it prints.
+    """
+    words = (
+        [(match[0], *match.span()) for match in _WORD.finditer(text)]
+        if any(map(_SHORT.search, names))
+        else []
+    )
     said: set[str] = set()
     for name in names:
         short = {match[0]: _letters(match[0]) for match in _SHORT.finditer(name)}
-        said.update(term for written, letters in short.items() if _is_spelled(letters, words, text) for term in terms(written))
+        said.update(
+            term
+            for written, letters in short.items()
+            if _is_spelled(letters, words, text)
+            for term in terms(written)
+        )
         if not short and any(re.search(rf"\b{initials}\b", text) for initials in _initials_of(name)):
             said.update(terms(name))
     return frozenset(said)
@@ -41,13 +54,26 @@ def _initials_of(name: str) -> set[str]:
     bare = [word for word in words if word.lower() not in STOP_WORDS]
     if len(bare) < FEWEST_WORDS or not all(word[0].isupper() for word in bare):
         return set()
-    found = {"".join(word[0] for word in bare), "".join(word[0] for word in words), "".join(word[0].upper() for word in words)}
-    return {initials for initials in found if FEWEST_LETTERS <= len(initials) <= LONGEST or (len(bare) == len(words) == len(initials))}
+    found = {
+        "".join(word[0] for word in bare),
+        "".join(word[0] for word in words),
+        "".join(word[0].upper() for word in words),
+    }
+    return {
+        initials
+        for initials in found
+        if FEWEST_LETTERS <= len(initials) <= LONGEST or (len(bare) == len(words) == len(initials))
+    }
 
 
 def _is_spelled(letters: str, words: Sequence[tuple[str, int, int]], text: str) -> bool:
-    """Whether neighbouring words of a text begin with these letters, small words among them counted or passed over."""
-    return any(word[0][0].lower() == letters[0] and _goes_through(letters, words, at, text) for at, word in enumerate(words))
+    """Whether neighbouring words of a text begin with these letters, small words among them counted or
+    passed over.
+    """
+    return any(
+        word[0][0].lower() == letters[0] and _goes_through(letters, words, at, text)
+        for at, word in enumerate(words)
+    )
 
 
 def _goes_through(letters: str, words: Sequence[tuple[str, int, int]], at: int, text: str) -> bool:

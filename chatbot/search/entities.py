@@ -1,6 +1,7 @@
 """Tells whom a question names and what it asks of them, apart from each other; knows no document.
 
-Names that are put beside each other ("Acme and Beta", "Acme compared with Beta") stand for one another: who asks to compare two is helped by one.
+Names that are put beside each other ("Acme and Beta", "Acme compared with Beta") stand for one another: who
+asks to compare two is helped by one.
 """
 
 from __future__ import annotations
@@ -24,11 +25,15 @@ _AMOUNT = re.compile(r"[A-Za-z]{1,3}\d[\d.,]*")
 _WORD = re.compile(r"[^\W_]+")
 # What puts two names beside each other, and what else may stand between them, but for years and measures.
 _JOINING = frozenset("and or vs versus compare compares compared comparison than against".split())
-_BETWEEN = _JOINING | frozenset("with to that those of in at for the s its does do is larger smaller higher lower more less".split())
+_BETWEEN = _JOINING | frozenset(
+    "with to that those of in at for the s its does do is larger smaller higher lower more less".split()
+)
 
 
 def named_together(asked: Understanding) -> list[list[str]]:
-    """The question's names without periods and measures, in groups of those that are put beside each other, in order."""
+    """The question's names without periods and measures, in groups of those that are put beside each
+    other, in order.
+    """
     of_measures = terms_of(measures_of(asked))
     groups: list[list[str]] = []
     end = -1
@@ -36,7 +41,9 @@ def named_together(asked: Understanding) -> list[list[str]]:
         start = max(asked.subject.find(written, max(end, 0)), 0)
         beside = 0 <= end <= start and _joins(asked.subject[end:start], of_measures)
         end = start + len(written)
-        names = [name for part in _BESIDE.split(written) if not set(name_words(name := _bare(part))) <= of_measures]
+        names = [
+            name for part in _BESIDE.split(written) if not set(name_words(name := _bare(part))) <= of_measures
+        ]
         if names and beside and groups:
             groups[-1] += names
         elif names:
@@ -55,9 +62,11 @@ def name_words(name: str) -> list[str]:
 
 
 def topic_of(asked: Understanding, common: Callable[[str], bool]) -> str:
-    """The question's subject without periods and without those names that are common: of what is everywhere they say nothing.
+    """The question's subject without periods and without those names that are common: of what is everywhere
+    they say nothing.
 
-    common: whether a name stands on many pages of the documents. The whole subject where nothing else is left.
+    common: whether a name stands on many pages of the documents. The whole subject where nothing else is
+    left.
     """
     text = asked.subject
     for name in sorted(filter(common, asked.names), key=len, reverse=True):
@@ -67,8 +76,14 @@ def topic_of(asked: Understanding, common: Callable[[str], bool]) -> str:
 
 
 def _joins(between: str, of_measures: frozenset[str]) -> bool:
-    """Whether what stands between two names puts them beside each other: "'s revenue compared with that of"."""
-    words = [word for word in _WORD.findall(without_periods(between).casefold()) if not set(terms(word)) or not of_measures.issuperset(terms(word))]
+    """Whether what stands between two names puts them beside each other: "'s revenue compared with that
+    of".
+    """
+    words = [
+        word
+        for word in _WORD.findall(without_periods(between).casefold())
+        if not set(terms(word)) or not of_measures.issuperset(terms(word))
+    ]
     return _BETWEEN.issuperset(words) and (not _JOINING.isdisjoint(words) or between.strip() == ",")
 
 

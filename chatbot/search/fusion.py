@@ -1,4 +1,6 @@
-"""Combines the several embeddings of a query that is longer than its embedder takes; knows neither what is searched nor what a key stands for."""
+"""Combines the several embeddings of a query that is longer than its embedder takes; knows neither what is
+searched nor what a key stands for.
+"""
 
 from __future__ import annotations
 
@@ -39,21 +41,25 @@ MEANS = ("average", "weighted")
 STRATEGIES = (*MEANS, "per_chunk", "rrf", "union", "intersection")
 # The constant of reciprocal rank fusion, as its authors give it (Cormack, Clarke and Büttcher, SIGIR 2009).
 RANK_OFFSET = 60
-# How deep each of several searches goes for n results: what is tenth in three lists may be first in all. So deep that the order of the first
-# 25 does not depend on how many are asked for.
+# How deep each of several searches goes for n results: what is tenth in three lists may be first in all. So
+# deep that the order of the first 25 does not depend on how many are asked for.
 LEAST_DEPTH = 100
 DEPTH_PER_RESULT = 4
-# Embeddings and searches of one query under way at the same time: enough for the cores and for an endpoint, without taking all of either.
+# Embeddings and searches of one query under way at the same time: enough for the cores and for an endpoint,
+# without taking all of either.
 MOST_AT_ONCE = 4
-# An endpoint that has failed for so many chunks and served none is not asked for the rest, each of which would cost its time-outs again.
+# An endpoint that has failed for so many chunks and served none is not asked for the rest, each of which
+# would cost its time-outs again.
 MOST_FAILURES = 2
-# Share of their terms that two chunks have in common before one can be dropped. Of windows of running text the most alike have .63 in common,
-# of one text with a word changed .97.
+# Share of their terms that two chunks have in common before one can be dropped. Of windows of running text
+# the most alike have .63 in common, of one text with a word changed .97.
 LEAST_OVERLAP = 0.8
-# New terms that a chunk may have and still be a copy, if its vector says so too: a figure or a date that was changed.
+# New terms that a chunk may have and still be a copy, if its vector says so too: a figure or a date that was
+# changed.
 MOST_NEW_TERMS = 1
-# Cosine from which one search finds what the other does. A window with one word changed stands at .9965 (median) to the window itself, one in
-# which a sentence on another subject is put at .953, and at .9915 at most.
+# Cosine from which one search finds what the other does. A window with one word changed stands at .9965
+# (median) to the window itself, one in which a sentence on another subject is put at .953, and at .9915 at
+# most.
 SAME_VECTOR = 0.995
 # A mean of unit vectors that is shorter than this points nowhere: they contradict each other.
 SHORTEST_MEAN = 1e-6
@@ -75,8 +81,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class QueryChunk:
-    """A piece of a query. index: 0-based among all pieces of the query, None for the query as a whole. vector: unit, shape (dimension,); of
-    shape (0,) where only words are searched. closer: vectors of stretches of it, which a search may take beside its own."""
+    """A piece of a query. index: 0-based among all pieces of the query, None for the query as a whole.
+    vector: unit, shape (dimension,); of shape (0,) where only words are searched. closer: vectors of
+    stretches of it, which a search may take beside its own."""
 
     index: int | None
     text: str
@@ -86,9 +93,11 @@ class QueryChunk:
 
 @dataclass(frozen=True, slots=True)
 class LongQuery:
-    """A query with the vectors of its pieces. text: all of it, pieces without a vector among it. chunks: at least one, by index.
+    """A query with the vectors of its pieces. text: all of it, pieces without a vector among it. chunks: at
+    least one, by index.
 
-    failure: why the embedder has no vector of some other piece, None where each piece that has something to search has one.
+    failure: why the embedder has no vector of some other piece, None where each piece that has something to
+    search has one.
     """
 
     text: str
@@ -98,8 +107,8 @@ class LongQuery:
 
 @dataclass(frozen=True, slots=True)
 class Fused(Generic[Key]):
-    """A thing that was found. score: higher is better; comparable within one search only. chunk_match: index of the query chunk that gave the
-    score, None where no single one did."""
+    """A thing that was found. score: higher is better; comparable within one search only. chunk_match: index
+    of the query chunk that gave the score, None where no single one did."""
 
     key: Key
     score: float
@@ -114,11 +123,15 @@ def _no_progress(done: int, total: int) -> None:
     pass
 
 
-# --- embedding ------------------------------------------------------------------------------------------------------------------
+# --- embedding
+# ------------------------------------------------------------------------------------------------------------
 
 
-def embed_query(embedder: Embedder, text: str, *, reserve: int = 0, progress: Callable[[int, int], None] = _no_progress) -> LongQuery:
-    """The query with a vector for each piece of at most the embedder's tokens, less `reserve`; pieces without content terms get none.
+def embed_query(
+    embedder: Embedder, text: str, *, reserve: int = 0, progress: Callable[[int, int], None] = _no_progress
+) -> LongQuery:
+    """The query with a vector for each piece of at most the embedder's tokens, less `reserve`; pieces without
+    content terms get none.
 
     progress(done, total): pieces, called on this thread. Raises ModelError where there is no vector at all.
     """
@@ -133,11 +146,20 @@ def embed_query(embedder: Embedder, text: str, *, reserve: int = 0, progress: Ca
 
 def split_query(embedder: Embedder, text: str) -> LongQuery:
     """The query in the same pieces without their vectors, to search by words alone; nothing is embedded."""
-    return LongQuery(text, tuple(QueryChunk(index, piece, NO_VECTOR) for index, piece in enumerate(embedder.split(text) or [text])))
+    return LongQuery(
+        text,
+        tuple(
+            QueryChunk(index, piece, NO_VECTOR) for index, piece in enumerate(embedder.split(text) or [text])
+        ),
+    )
 
 
-def embedding_steps(embedder: Embedder, text: str, *, reserve: int = 0) -> Generator[tuple[int, int], None, LongQuery]:
-    """As embed_query, for callers that pass progress on as it comes: yields (done, total), returns the query. Closing it ends the work."""
+def embedding_steps(
+    embedder: Embedder, text: str, *, reserve: int = 0
+) -> Generator[tuple[int, int], None, LongQuery]:
+    """As embed_query, for callers that pass progress on as it comes: yields (done, total), returns the
+    query. Closing it ends the work.
+    """
     texts = embedder.split(text, reserve=reserve) or [text]
     telling = _telling(texts)
     vectors: dict[int, Floats] = {}
@@ -165,10 +187,12 @@ def _telling(texts: Sequence[str]) -> list[int]:
 
 
 def worth_searching(chunks: Sequence[QueryChunk]) -> tuple[QueryChunk, ...]:
-    """The chunks without those that have no content terms and those that nearly repeat an earlier one; at least one of one or more.
+    """The chunks without those that have no content terms and those that nearly repeat an earlier one; at
+    least one of one or more.
 
-    A chunk repeats another where they share nearly all terms, and it either adds none, or one at most and has a vector that finds the same.
-    What is new in a chunk may be what it is about, so words alone do not tell; nor do vectors alone, which some models lay close together.
+    A chunk repeats another where they share nearly all terms, and it either adds none, or one at most and has
+    a vector that finds the same. What is new in a chunk may be what it is about, so words alone do not tell;
+    nor do vectors alone, which some models lay close together.
     """
     kept: list[tuple[QueryChunk, frozenset[str]]] = []
     for at in _telling([chunk.text for chunk in chunks]):
@@ -178,7 +202,9 @@ def worth_searching(chunks: Sequence[QueryChunk]) -> tuple[QueryChunk, ...]:
     return tuple(chunk for chunk, _ in kept)
 
 
-def _repeats(chunk: QueryChunk, terms: frozenset[str], other: QueryChunk, other_terms: frozenset[str]) -> bool:
+def _repeats(
+    chunk: QueryChunk, terms: frozenset[str], other: QueryChunk, other_terms: frozenset[str]
+) -> bool:
     shared = len(terms & other_terms)
     if shared < LEAST_OVERLAP * (len(terms) + len(other_terms) - shared):
         return False
@@ -186,24 +212,36 @@ def _repeats(chunk: QueryChunk, terms: frozenset[str], other: QueryChunk, other_
     return not new or (new <= MOST_NEW_TERMS and float(chunk.vector @ other.vector) >= SAME_VECTOR)
 
 
-# --- searching ------------------------------------------------------------------------------------------------------------------
+# --- searching
+# ------------------------------------------------------------------------------------------------------------
 
 
 def search_chunks(
-    query: LongQuery, search: Search[Key], *, strategy: str, n: int, progress: Callable[[int, int], None] = _no_progress
+    query: LongQuery,
+    search: Search[Key],
+    *,
+    strategy: str,
+    n: int,
+    progress: Callable[[int, int], None] = _no_progress,
 ) -> list[Fused[Key]]:
     """What a long query finds, best first, ties by key: at most n, with "union" everything that was found.
 
-    search(chunk, n): the best n (key, score) for a chunk's vector and text, which is query.text where all of it is searched; called from
-    several threads at a time. What it raises is raised. strategy: of STRATEGIES, else QuestionError. n: 1 or more. progress(done, total):
-    searches, called on this thread.
+    search(chunk, n): the best n (key, score) for a chunk's vector and text, which is query.text where all of
+    it is searched; called from several threads at a time. What it raises is raised. strategy: of STRATEGIES,
+    else QuestionError. n: 1 or more. progress(done, total): searches, called on this thread.
     """
     if strategy not in STRATEGIES:
-        raise QuestionError(f"There is no strategy {strategy!r}.", hint=f"Strategies: {', '.join(STRATEGIES)}.")
+        raise QuestionError(
+            f"There is no strategy {strategy!r}.", hint=f"Strategies: {', '.join(STRATEGIES)}."
+        )
     chunks = worth_searching(query.chunks)
     if strategy in MEANS:
         chunks = (QueryChunk(None, query.text, mean_vector(chunks, weighted=strategy == "weighted")),)
-    elif len(chunks) == 1:  # what was dropped beside it adds nothing: it stands for the query, and every strategy searches for the same
+    elif (
+        len(chunks) == 1
+        # what was dropped beside it adds nothing: it stands for the query, and every strategy searches for
+        # the same
+    ):
         chunks = (replace(chunks[0], text=query.text, closer=()),)
     depth = n if len(chunks) == 1 else max(LEAST_DEPTH, DEPTH_PER_RESULT * n)
     found: dict[int | None, Sequence[tuple[Key, float]]] = {}
@@ -216,20 +254,28 @@ def search_chunks(
 
 
 def mean_vector(chunks: Sequence[QueryChunk], *, weighted: bool = False) -> Floats:
-    """The mean of the chunks' vectors, made unit again; weighted: by their length in characters without the blanks around them.
+    """The mean of the chunks' vectors, made unit again; weighted: by their length in characters without the
+    blanks around them.
 
-    Does not depend on the chunks' order. Where they cancel each other out, the first one's vector stands for all; a single one's is given as
-    it is, to the last bit, lest ties fall otherwise than in the strategies that search with it.
+    Does not depend on the chunks' order. Where they cancel each other out, the first one's vector stands for
+    all; a single one's is given as it is, to the last bit, lest ties fall otherwise than in the strategies
+    that search with it.
     """
     ordered = sorted(chunks, key=lambda chunk: -1 if chunk.index is None else chunk.index)
     lengths = np.array([len(chunk.text.strip()) if weighted else 1 for chunk in ordered], np.float64)
     mean = lengths @ np.stack([chunk.vector for chunk in ordered]) / max(lengths.sum(), 1.0)
     length = float(np.linalg.norm(mean))
-    return ordered[0].vector if len(ordered) == 1 or length < SHORTEST_MEAN else np.asarray(mean / length, np.float32)
+    return (
+        ordered[0].vector
+        if len(ordered) == 1 or length < SHORTEST_MEAN
+        else np.asarray(mean / length, np.float32)
+    )
 
 
-# --- fusing ---------------------------------------------------------------------------------------------------------------------
-# Each takes what every query chunk found, in any order, and gives everything that qualifies, best first, ties by key.
+# --- fusing
+# ------------------------------------------------------------------------------------------------------------
+# Each takes what every query chunk found, in any order, and gives everything that qualifies, best first, ties
+# by key.
 
 
 def best_scores(found: Found[Key]) -> list[Fused[Key]]:
@@ -243,7 +289,9 @@ def best_scores(found: Found[Key]) -> list[Fused[Key]]:
 
 
 def weakest_scores(found: Found[Key]) -> list[Fused[Key]]:
-    """What every chunk found, each with its weakest score and the chunk that gave it, the first of several; may be empty."""
+    """What every chunk found, each with its weakest score and the chunk that gave it, the first of
+    several; may be empty.
+    """
     best = {index: dict(_ranked(found[index])) for index in _indices(found)}
     everywhere = set.intersection(*map(set, best.values())) if best else set()
     weakest = ((key, min(best, key=lambda index: best[index][key])) for key in everywhere)
@@ -251,7 +299,9 @@ def weakest_scores(found: Found[Key]) -> list[Fused[Key]]:
 
 
 def reciprocal_ranks(found: Found[Key]) -> list[Fused[Key]]:
-    """What any chunk found, scored by the sum of 1 / (RANK_OFFSET + rank) over the chunks that found it, the first rank being 1."""
+    """What any chunk found, scored by the sum of 1 / (RANK_OFFSET + rank) over the chunks that found it,
+    the first rank being 1.
+    """
     shares: dict[Key, list[float]] = defaultdict(list)
     for results in found.values():
         for rank, (key, _) in enumerate(_ranked(results), 1):

@@ -1,4 +1,6 @@
-"""Which pages stand for a whole document, where a question asks for all of it: "Summarise the report"; searches for nothing."""
+"""Which pages stand for a whole document, where a question asks for all of it: "Summarise the report";
+searches for nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,22 @@ _ASIDE = frozenset((CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE))
 
 
 def outline(
-    texts: Sequence[str], heads: Mapping[int, str], kinds: Mapping[int, Sequence[str]], count: int, beside: Collection[int] = ()
+    texts: Sequence[str],
+    heads: Mapping[int, str],
+    kinds: Mapping[int, Sequence[str]],
+    count: int,
+    beside: Collection[int] = (),
 ) -> list[int]:
-    """Physical pages, at most so many, in order: the first with text, those that begin a section, and between them others, all at even distances.
+    """Physical pages, at most so many, in order: the first with text, those that begin a section, and between
+    them others, all at even distances.
 
-    texts: of all pages; heads, kinds: what a page stands under, and what it is, by its number. beside: pages that are there already."""
-    there = {page for page, text in enumerate(texts, 1) if len(text) >= LEAST_TEXT and _ASIDE.isdisjoint(kinds.get(page, ()))}
+    texts: of all pages; heads, kinds: what a page stands under, and what it is, by its number. beside: pages
+    that are there already."""
+    there = {
+        page
+        for page, text in enumerate(texts, 1)
+        if len(text) >= LEAST_TEXT and _ASIDE.isdisjoint(kinds.get(page, ()))
+    }
     full = sorted(there.difference(beside))
     begins = [page for page in full[1:] if heads.get(page) and heads[page] != heads.get(page - 1)]
     chosen = [*full[:1], *_evenly(begins, count - 1)][:count]
@@ -28,4 +40,8 @@ def outline(
 
 def _evenly(pages: Sequence[int], count: int) -> list[int]:
     """So many of them at even distances; all where there are no more."""
-    return [pages[(2 * at + 1) * len(pages) // (2 * count)] for at in range(count)] if 0 < count < len(pages) else list(pages[: max(0, count)])
+    return (
+        [pages[(2 * at + 1) * len(pages) // (2 * count)] for at in range(count)]
+        if 0 < count < len(pages)
+        else list(pages[: max(0, count)])
+    )

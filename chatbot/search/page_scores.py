@@ -1,4 +1,6 @@
-"""Scores pages from what their chunks, words, table rows and kinds score; numbers in, numbers out, no store and no text."""
+"""Scores pages from what their chunks, words, table rows and kinds score; numbers in, numbers out, no
+store and no text.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,28 @@ from numpy.typing import NDArray
 
 from chatbot.store.term_scores import BESIDE, LABEL, Rows
 
-__all__ = ["BEST_COSINE", "WEIGHTS", "WORST_COSINE", "PageScores", "ScoreInputs", "Weights", "measure_rows", "rows_about", "score_pages"]
+__all__ = [
+    "BEST_COSINE",
+    "WEIGHTS",
+    "WORST_COSINE",
+    "PageScores",
+    "ScoreInputs",
+    "Weights",
+    "measure_rows",
+    "rows_about",
+    "score_pages",
+]
 
 Floats = NDArray[np.float32]
-# Cosines of MiniLM between a question and a passage: unrelated ones lie around 0.1, the best around 0.8. Those of other embedded models are laid on these.
+# Cosines of MiniLM between a question and a passage: unrelated ones lie around 0.1, the best around 0.8.
+# Those of other embedded models are laid on these.
 WORST_COSINE = 0.1
 BEST_COSINE = 0.8
-# What the row of a measure keeps of its score where the year asked for stands over none of its columns, though others do.
+# What the row of a measure keeps of its score where the year asked for stands over none of its columns,
+# though others do.
 OTHER_YEARS = 0.6
-# What a row keeps that shares words with the question only by its caption, sections and heads: it is about something else of the same table.
+# What a row keeps that shares words with the question only by its caption, sections and heads: it is about
+# something else of the same table.
 UNLABELLED = 0.4
 # The parts that are of whole pages.
 OF_PAGES = ("page_words", "rows", "measures", "periods", "kinds")
@@ -26,8 +41,9 @@ OF_PAGES = ("page_words", "rows", "measures", "periods", "kinds")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each kind of evidence adds to a page's score; each is scaled to about 0-1 by fixed bounds, so that a score does not depend on
-    what else was found. contents, boilerplate: the share of its score that such a page keeps."""
+    """What each kind of evidence adds to a page's score; each is scaled to about 0-1 by fixed bounds, so that
+    a score does not depend on what else was found. contents, boilerplate: the share of its score that such a
+    page keeps."""
 
     vector: float = 1.0
     chunk_words: float = 1.0
@@ -44,7 +60,11 @@ class Weights:
 
     def only(self, *names: str) -> Weights:
         """These parts alone, and the shares."""
-        kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name in {*names, "contents", "boilerplate"}}
+        kept = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name in {*names, "contents", "boilerplate"}
+        }
         return Weights(**{field.name: kept.get(field.name, 0.0) for field in fields(self)})
 
 
@@ -53,9 +73,10 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True)
 class ScoreInputs:
-    """What speaks for the pages of one document. cosines: (chunks,) in [-1, 1], -1 where there is no vector; chunk_words: (chunks,) and
-    page_words: (pages,), both BM25 as a share of the most the query could score; rows, measures, periods, kinds: (pages,), 0-1; kept: (pages,)
-    the share of its score that a page of contents or boilerplate keeps. chunk_pages: (chunks,) physical page of each chunk."""
+    """What speaks for the pages of one document. cosines: (chunks,) in [-1, 1], -1 where there is no vector;
+    chunk_words: (chunks,) and page_words: (pages,), both BM25 as a share of the most the query could score;
+    rows, measures, periods, kinds: (pages,), 0-1; kept: (pages,) the share of its score that a page of
+    contents or boilerplate keeps. chunk_pages: (chunks,) physical page of each chunk."""
 
     chunk_pages: NDArray[np.int64]
     cosines: Floats
@@ -70,7 +91,9 @@ class ScoreInputs:
 
 @dataclass(frozen=True, slots=True)
 class PageScores:
-    """One row a page that has chunks. pages: physical numbers (n,); total: (n,); best: (n,) ordinal of the best chunk; parts: name -> (n,)."""
+    """One row a page that has chunks. pages: physical numbers (n,); total: (n,); best: (n,) ordinal of the
+    best chunk; parts: name -> (n,).
+    """
 
     pages: NDArray[np.int64]
     total: Floats
@@ -79,8 +102,12 @@ class PageScores:
 
 
 def score_pages(evidence: ScoreInputs, weights: Weights) -> PageScores:
-    """Scores of the pages that have chunks: the best chunk, its page's words, rows and kinds, and a little of the pages beside it."""
-    vector = np.clip((evidence.cosines - WORST_COSINE) / (BEST_COSINE - WORST_COSINE), 0.0, 1.0).astype(np.float32)
+    """Scores of the pages that have chunks: the best chunk, its page's words, rows and kinds, and a little
+    of the pages beside it.
+    """
+    vector = np.clip((evidence.cosines - WORST_COSINE) / (BEST_COSINE - WORST_COSINE), 0.0, 1.0).astype(
+        np.float32
+    )
     chunk = weights.vector * vector + weights.chunk_words * evidence.chunk_words
     order = np.lexsort((-chunk, evidence.chunk_pages))
     pages, first = np.unique(evidence.chunk_pages[order], return_index=True)
@@ -90,9 +117,14 @@ def score_pages(evidence: ScoreInputs, weights: Weights) -> PageScores:
         "chunk_words": _highest(evidence.chunk_words, evidence.chunk_pages, pages),
         **{name: getattr(evidence, name)[of_page] for name in OF_PAGES},
     }
-    total = sum((getattr(weights, name) * part for name, part in parts.items()), np.zeros(len(pages), np.float32))
+    total = sum(
+        (getattr(weights, name) * part for name, part in parts.items()), np.zeros(len(pages), np.float32)
+    )
     # What is known of every page, whether its chunks are among those scored or not.
-    whole = sum((getattr(weights, name) * getattr(evidence, name) for name in OF_PAGES), np.zeros(len(evidence.page_words), np.float32))
+    whole = sum(
+        (getattr(weights, name) * getattr(evidence, name) for name in OF_PAGES),
+        np.zeros(len(evidence.page_words), np.float32),
+    )
     beside = np.concatenate(([0], whole, [0]), dtype=np.float32)
     total = total + weights.neighbours * (beside[pages - 1] + beside[pages + 1]) / 2
     return PageScores(pages, (total * evidence.kept[of_page]).astype(np.float32), order[first], parts)
@@ -105,7 +137,8 @@ def _highest(values: Floats, chunk_pages: NDArray[np.int64], pages: NDArray[np.i
 
 
 def rows_about(rows: Rows, weights: Mapping[str, float], related: Sequence[str], pages: int) -> Floats:
-    """(pages,) 0-1: the best table row of each page by the question's words in its label, and less in its sections, heads and caption.
+    """(pages,) 0-1: the best table row of each page by the question's words in its label, and less in its
+    sections, heads and caption.
 
     weights: term -> its inverse document frequency; related: terms that may stand for one of them in a label.
     """
@@ -121,10 +154,13 @@ def rows_about(rows: Rows, weights: Mapping[str, float], related: Sequence[str],
     return _best_of_page(scores.astype(np.float32), rows.pages, pages)
 
 
-def measure_rows(rows: Rows, wanted: Sequence[Sequence[Sequence[str]]], years: Sequence[str], pages: int) -> Floats:
+def measure_rows(
+    rows: Rows, wanted: Sequence[Sequence[Sequence[str]]], years: Sequence[str], pages: int
+) -> Floats:
     """(pages,) 0-1: how well a page's rows are those of the measures that are wanted, on average over them.
 
-    wanted: for each measure the phrases, as terms, by which rows are labelled; a label that says more than its phrase is of something narrower.
+    wanted: for each measure the phrases, as terms, by which rows are labelled; a label that says more than
+    its phrase is of something narrower.
     """
     total = np.zeros(pages, np.float32)
     in_year = np.zeros(len(rows.pages), bool)
@@ -135,7 +171,9 @@ def measure_rows(rows: Rows, wanted: Sequence[Sequence[Sequence[str]]], years: S
         scores = np.zeros(len(rows.pages), np.float32)
         for phrase in phrases:
             found = _rows_with(rows, sorted(set(phrase)))
-            fit = np.minimum(1.0, len(set(phrase)) / np.maximum(rows.labels[found], 1)) * np.where(other[found], OTHER_YEARS, 1.0)
+            fit = np.minimum(1.0, len(set(phrase)) / np.maximum(rows.labels[found], 1)) * np.where(
+                other[found], OTHER_YEARS, 1.0
+            )
             scores[found] = np.maximum(scores[found], fit)
         total += _best_of_page(scores.astype(np.float32), rows.pages, pages)
     return total / np.float32(max(len(wanted), 1))

@@ -1,4 +1,6 @@
-"""What of the documents that are searched is still to be read or indexed, in a sentence; reads nothing and finds nothing."""
+"""What of the documents that are searched is still to be read or indexed, in a sentence; reads nothing and
+finds nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,23 @@ HINT = f"It is read while the server runs, and by `{PROGRAM} doctor`."
 
 
 def pending_content(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
-    """What of the documents that are asked, () for all, is still to be read, where that is anything. without: versions that are spoken of elsewhere."""
-    to_come = {version: lacking for version, lacking in library.catalog.to_come().items() if version not in without}
+    """What of the documents that are asked, () for all, is still to be read, where that is anything.
+    without: versions that are spoken of elsewhere.
+    """
+    to_come = {
+        version: lacking for version, lacking in library.catalog.to_come().items() if version not in without
+    }
     if not to_come:
         return None
     scope = library.scope(names)
-    tables = [scope[version] for version, (lacks, _) in to_come.items() if lacks == TABLES and version in scope]
-    images = [f"{_pages(count)} of {scope[version]}" for version, (_, count) in to_come.items() if count and version in scope]
+    tables = [
+        scope[version] for version, (lacks, _) in to_come.items() if lacks == TABLES and version in scope
+    ]
+    images = [
+        f"{_pages(count)} of {scope[version]}"
+        for version, (_, count) in to_come.items()
+        if count and version in scope
+    ]
     said = [f"searched by their text alone so far: {listed(tables)}"] if tables else []
     said += [f"to be read from their images: {listed(images)}"] if images else []
     return Notice(f"Still {', and still '.join(said)}.", HINT) if said else None
@@ -33,7 +45,10 @@ def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
     unfinished = {version.document for version in library.without_vectors()}
     waiting = sorted(unfinished.intersection(library.scope(names).values())) if unfinished else []
     return (
-        Notice(f"Still being indexed, found by words alone so far: {listed(waiting)}.", f"{HINT} Ask again then for the best pages.")
+        Notice(
+            f"Still being indexed, found by words alone so far: {listed(waiting)}.",
+            f"{HINT} Ask again then for the best pages.",
+        )
         if waiting
         else None
     )

@@ -1,4 +1,5 @@
-"""Understands a question by the language of accounts and budgets: its subject, measures, periods, statements and the form it asks for.
+"""Understands a question by the language of accounts and budgets: its subject, measures, periods, statements
+and the form it asks for.
 
 Rules only; knows no document and no model.
 """
@@ -19,13 +20,17 @@ from ingestion.language.terms import terms
 
 __all__ = ["measures_of", "operands_of", "subject_of", "terms_of", "understand"]
 
-# What people add about how the answer should look, or where from it should be taken: it is no part of what is searched.
+# What people add about how the answer should look, or where from it should be taken: it is no part of what is
+# searched.
 _ABOUT_THE_ANSWER = re.compile(
-    r"\b(?:round (?:your|the|to)\b|answers? in\b|(?:state|give|provide|express|report) (?:your |the |an? )?(?:answer|response|reply)\b"
+    r"\b(?:round (?:your|the|to)\b|answers? in\b|(?:state|give|provide|express|report) (?:your |the "
+    r"|an? )?(?:answer|response|reply)\b"
     r"|respond to\b|bas(?:e|ing) your\b|we (?:want|need) to (?:calculate|compute)\b"
     r"|please (?:help|answer|state|explain)\b|answer the following\b|here['’]?s the question\b"
-    r"|assum(?:e|ing) the (?:perspective|standpoint|role)\b|is not (?:a )?(?:useful|relevant|meaningful)\b|state that\b"
-    r"|using only\b|according to the (?:details|information)\b|based (?:primarily |only )?on the information\b"
+    r"|assum(?:e|ing) the (?:perspective|standpoint|role)\b|is not (?:a )?(?:useful|relevant|meaningful)\b"
+    r"|state that\b"
+    r"|using only\b|according to the (?:details|information)\b|based (?:primarily "
+    r"|only )?on the information\b"
     r"|relying on\b|information provided\b)",
     re.IGNORECASE,
 )
@@ -34,48 +39,72 @@ _LEADS = 30
 _SHORTEST_SUBJECT = 12
 _FIGURE = re.compile(
     r"\bhow (?:much|many|large|big|high|low|long|far|fast|old)\b"
-    r"|\bwhat (?:is|was|were|are|will be|would be) (?:the )?(?:\w+ ){0,6}(?:share|percent\w*|rate|amount|level|size|number|value|total|ratio|margin|sum|limit"
-    r"|ceiling|threshold|target|cost|price|balance|deficit|surplus|debt|yield|growth|forecast|allocation|budget)\b"
-    r"|\b(?:what|which) (?:share|percent\w*|proportion|fraction|slice|amount|rate|ratio|level|year|range|span)\b"
+    r"|\bwhat (?:is|was|were|are|will be|would be) (?:the )?(?:\w+ ){0,6}(?:share|percent\w*|rate|amount"
+    r"|level|size|number|value|total|ratio|margin|sum|limit"
+    r"|ceiling|threshold|target|cost|price|balance|deficit|surplus|debt|yield|growth|forecast|allocation"
+    r"|budget)\b"
+    r"|\b(?:what|which) (?:share|percent\w*|proportion|fraction|slice|amount|rate|ratio|level|year|range"
+    r"|span)\b"
     r"|\bwhen\b|\bby what year\b|\bsince when\b|\buntil when\b"
     r"|\b(?:percent|per cent|%|average|total|ratio|margin)\b",
     re.IGNORECASE,
 )
 # Worth 2 of 220 questions, costs 1.
 _LIST = re.compile(
-    r"^\W*(?:list|name|enumerate)\b|\bwhat are the (?:\w+ ){0,4}\w+s\b|\bwhich (?:\w+ ){0,3}(?:\w+s)\b(?! (?:is|was|has)\b)"
+    r"^\W*(?:list|name|enumerate)\b|\bwhat are the (?:\w+ ){0,4}\w+s\b"
+    r"|\bwhich (?:\w+ ){0,3}(?:\w+s)\b(?! (?:is|was|has)\b)"
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten) (?:\w+ ){0,2}"
-    r"(?:pillars|principles|objectives|things|risks|measures|priorities|factors|components|conditions|reasons|steps|goals|areas|criteria)\b"
+    r"(?:pillars|principles|objectives|things|risks|measures|priorities|factors|components|conditions"
+    r"|reasons|steps|goals|areas|criteria)\b"
     r"|\bwhat (?:kinds|types) of\b",
     re.IGNORECASE,
 )
 _YES_NO = re.compile(
-    r"^\W*(?:and |so |but )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must)\b|\bor not\b", re.IGNORECASE
+    (
+        r"^\W*(?:and |so |but )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may"
+        r"|might|must)\b|\bor not\b"
+    ),
+    re.IGNORECASE,
 )
 _DEFINITION = re.compile(
-    r"\b(?:define(?!d?\b.{0,80}\bas\b)|definition|meaning)\b|\bwhat (?:is|does) .{1,60}\bmean\b|\bwhat is meant\b|\bstands? for\b", re.IGNORECASE
+    (
+        r"\b(?:define(?!d?\b.{0,80}\bas\b)|definition|meaning)\b|\bwhat (?:is|does) .{1,60}\bmean\b"
+        r"|\bwhat is meant\b|\bstands? for\b"
+    ),
+    re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"(?:^\W{0,20}|[^\w\s]\s{1,3})(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove|led to)\b|\bdue to what\b|^\W*explain (?:the|its|this|how)\b",
+    (
+        r"(?:^\W{0,20}|[^\w\s]\s{1,3})(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove"
+        r"|led to)\b|\bdue to what\b|^\W*explain (?:the|its|this|how)\b"
+    ),
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:growth|grow|grew|change|changed|increase[ds]?|decrease[ds]?|decline[ds]?|drop(?:ped)?|rise|rose|fall|fell|difference"
+    r"\b(?:growth|grow|grew|change|changed|increase[ds]?|decrease[ds]?|decline[ds]?|drop(?:ped)?|rise"
+    r"|rose|fall|fell|difference"
     r"|compared? (?:with|to)|more than|less than|improv\w+"
     r"|accelerat\w+|decelerat\w+|between .{1,60} and)\b",
     re.IGNORECASE,
 )
-# Between two years that bound a range: "FY2017 - FY2019", "from 2016 to 2018"; of "between 2021 and 2022" both ends are meant.
+# Between two years that bound a range: "FY2017 - FY2019", "from 2016 to 2018"; of "between 2021 and 2022"
+# both ends are meant.
 _UNTIL = re.compile(r"\s{0,3}(?:-|–|—|to|through|until)\s{0,3}")
 MOST_YEARS = 20
-# Names that begin with a capital inside a sentence, or are written in capitals; a question's first word may be any.
-_NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][\w&'’.-]*[\w]|[A-Z])(?:[ -](?:(?:of|the|and|&) )?[A-Z][\w&'’.-]*)*")
+# Names that begin with a capital inside a sentence, or are written in capitals; a question's first word may
+# be any.
+_NAME = re.compile(
+    r"(?<![.?!:] )(?<!^)\b(?:[A-Z][\w&'’.-]*[\w]|[A-Z])(?:[ -](?:(?:of|the|and|&) )?[A-Z][\w&'’.-]*)*"
+)
 _PERIOD_NAME = re.compile(
     rf"[\d,.-]+|(?:{FISCAL}|H|Q)[ '’]?\d{{0,4}}(?:[-/]\d{{2,4}})?"
     rf"|{MONTH}"
 )
 _NAMES_THEM = re.compile(r"\W*(?:list|name|enumerate)\b", re.IGNORECASE)
-_NO_NAMES = frozenset("us usa uk eu u.s u.s. i'd fy q1 q2 q3 q4 gdp cpi what which how does is".split()) | CURRENCY_TERMS
+_NO_NAMES = (
+    frozenset("us usa uk eu u.s u.s. i'd fy q1 q2 q3 q4 gdp cpi what which how does is".split())
+    | CURRENCY_TERMS
+)
 
 
 def understand(question: str, query: str) -> Understanding:
@@ -85,7 +114,9 @@ def understand(question: str, query: str) -> Understanding:
     measures = find_measures(words)
     statements = find_statements(tuple(terms(query)))
     form = _form(subject_of(question))
-    kinds = statements or tuple(dict.fromkeys(kind for measure in (*measures, *operands_of(measures)) for kind in measure.kinds))
+    kinds = statements or tuple(
+        dict.fromkeys(kind for measure in (*measures, *operands_of(measures)) for kind in measure.kinds)
+    )
     if form == "list" and measures and not _NAMES_THEM.match(question):
         form = "figure"
     return Understanding(
@@ -102,11 +133,17 @@ def understand(question: str, query: str) -> Understanding:
 
 
 def subject_of(question: str) -> str:
-    """The question without what it says about the answer's look and its sources; the question where nothing else is left."""
+    """The question without what it says about the answer's look and its sources; the question where
+    nothing else is left.
+    """
     kept = []
     for sentence in sentences(question, also=":"):
         part = sentence
-        while (found := _ABOUT_THE_ANSWER.search(part)) and found.start() < _LEADS and ("," in part or ":" in part):
+        while (
+            (found := _ABOUT_THE_ANSWER.search(part))
+            and found.start() < _LEADS
+            and ("," in part or ":" in part)
+        ):
             part = re.split(r"[,:]", part, maxsplit=1)[1].strip()
         if not _ABOUT_THE_ANSWER.search(part) and len(part) >= min(_SHORTEST_SUBJECT, len(sentence)):
             kept.append(part)
@@ -126,7 +163,9 @@ def operands_of(measures: Sequence[Measure]) -> list[Measure]:
 
 def terms_of(measures: Sequence[Measure]) -> frozenset[str]:
     """The terms by which these measures are asked for and printed."""
-    return frozenset(term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase)
+    return frozenset(
+        term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase
+    )
 
 
 def _form(question: str) -> str:
@@ -143,9 +182,16 @@ def _form(question: str) -> str:
 def _years(subject: str) -> tuple[int, ...]:
     """The years it names, ranges with all years between."""
     periods = find_periods(subject)
-    years = {year for period in periods for year in range(period.start_year, min(period.end_year, period.start_year + MOST_YEARS) + 1)}
+    years = {
+        year
+        for period in periods
+        for year in range(period.start_year, min(period.end_year, period.start_year + MOST_YEARS) + 1)
+    }
     for first, last in pairwise(periods):
-        if _UNTIL.fullmatch(subject[first.end : last.start]) and first.end_year < last.start_year <= first.end_year + MOST_YEARS:
+        if (
+            _UNTIL.fullmatch(subject[first.end : last.start])
+            and first.end_year < last.start_year <= first.end_year + MOST_YEARS
+        ):
             years.update(range(first.end_year, last.start_year))
     return tuple(sorted(years))
 
@@ -158,6 +204,8 @@ def _names(subject: str, measures: Sequence[Measure]) -> tuple[str, ...]:
         dict.fromkeys(
             name
             for name in found
-            if name.casefold() not in _NO_NAMES and not _PERIOD_NAME.fullmatch(name) and not set(terms(spelled_out(name))) <= of_measures
+            if name.casefold() not in _NO_NAMES
+            and not _PERIOD_NAME.fullmatch(name)
+            and not set(terms(spelled_out(name))) <= of_measures
         )
     )

@@ -1,5 +1,5 @@
-"""Questions that the documents answer, for people who do not know yet what to ask; made from the rows of their tables and what their
-sentences give figures for; asks nothing itself."""
+"""Questions that the documents answer, for people who do not know yet what to ask; made from the rows of
+their tables and what their sentences give figures for; asks nothing itself."""
 
 from __future__ import annotations
 
@@ -19,14 +19,20 @@ from ingestion.records import Row, Table
 
 __all__ = ["Example", "candidates", "in_turn", "shared_question", "spoken_candidates", "spoken_of"]
 
-# A row's label that reads as what somebody would ask for: two to five words, none of which leans on the rows around it.
+# A row's label that reads as what somebody would ask for: two to five words, none of which leans on the rows
+# around it.
 LABEL = re.compile(r"[A-Z][A-Za-z'’-]{2,20}(?: [A-Za-z'’-]{2,20}){1,4}")
-LEANING = re.compile(r"\b(?:other|others|of which|less|all|total|subtotal|item|items|note|notes|end|beginning)\b", re.I)
+LEANING = re.compile(
+    r"\b(?:other|others|of which|less|all|total|subtotal|item|items|note|notes|end|beginning)\b", re.I
+)
 # Of words that tell only when, or which of several figures: "Second quarter", "Central tendency".
 NAMES_NOTHING = frozenset(
-    """first second third fourth last current previous quarter quarters half year years month months week weeks day days fiscal financial calendar period
-    average mean median range central tendency minimum maximum actual actuals budget estimate estimates revised projection projections forecast outturn in
-    of to and the per cent percent percentage""".split()
+    """
+        first second third fourth last current previous quarter quarters half year years month months week
+        weeks day days fiscal financial calendar period average mean median range central tendency minimum
+        maximum actual actuals budget estimate estimates revised projection projections forecast outturn
+        in of to and the per cent percent percentage
+    """.split()
 )
 ONE_MONTH = re.compile(MONTH)
 YEAR_SAID = re.compile(rf"\b{YEAR}(?:[-–/][0-9]{{2,4}})?\b")
@@ -52,18 +58,30 @@ class Example:
 
 
 def candidates(document: str, tables: Mapping[int, Iterable[Table]]) -> Iterator[Example]:
-    """Questions after rows that have a figure in a column of one year: the newest year of their table. tables: by page."""
+    """Questions after rows that have a figure in a column of one year: the newest year of their table.
+    tables: by page.
+    """
     for page, on_page in sorted(tables.items()):
         for table in on_page:
-            years = {column: found[0] for column, head in enumerate(table.heads) if len(found := YEAR_SAID.findall(head)) == 1}
+            years = {
+                column: found[0]
+                for column, head in enumerate(table.heads)
+                if len(found := YEAR_SAID.findall(head)) == 1
+            }
             column = max(years, key=lambda at: years[at][:4], default=-1)
             rows = [row for row in table.rows if column >= 0 and _askable(row, column)]
             for row in rows[:MOST_OF_A_TABLE]:
-                yield Example(f"What figure is given for {within_sentence(row.label)} in {years[column]}?", document, page)
+                yield Example(
+                    f"What figure is given for {within_sentence(row.label)} in {years[column]}?",
+                    document,
+                    page,
+                )
 
 
 def spoken_of(passages: Iterable[tuple[int, str]]) -> dict[str, tuple[int, int]]:
-    """measure -> (how many sentences give a figure for it, the page of the first one), those of most sentences first. passages: (page, text)."""
+    """measure -> (how many sentences give a figure for it, the page of the first one), those of most
+    sentences first. passages: (page, text).
+    """
     found: dict[str, tuple[int, int]] = {}
     for page, text in passages:
         for sentence in sentences(text, also=";"):
@@ -82,19 +100,27 @@ def spoken_candidates(document: str, spoken: Mapping[str, tuple[int, int]]) -> I
 
 
 def shared_question(spoken: Mapping[str, Mapping[str, tuple[int, int]]]) -> tuple[str, tuple[str, ...]]:
-    """(a question that most of the documents give figures for, these documents); ("", ()) where no two speak of one thing. spoken: by document."""
+    """(a question that most of the documents give figures for, these documents); ("", ()) where no two
+    speak of one thing. spoken: by document.
+    """
     documents: dict[str, list[str]] = {}
     for document, found in spoken.items():
         for name in found:
             documents.setdefault(name, []).append(document)
-    name = max(documents, key=lambda one: (len(documents[one]), sum(spoken[of][one][0] for of in documents[one])), default="")
+    name = max(
+        documents,
+        key=lambda one: (len(documents[one]), sum(spoken[of][one][0] for of in documents[one])),
+        default="",
+    )
     if len(documents.get(name, ())) < 2:
         return "", ()
     return f"What figure is given for {_with_article(name)}?", tuple(documents[name])
 
 
 def in_turn(documents: Sequence[Iterable[Example]]) -> Iterator[Example]:
-    """One of each document, then a second of each, and so on; no question twice, for it could be answered from either."""
+    """One of each document, then a second of each, and so on; no question twice, for it could be answered
+    from either.
+    """
     asked = set[str]()
     for one in chain.from_iterable(zip_longest(*documents)):
         if one is not None and one.question not in asked:
@@ -108,6 +134,13 @@ def _with_article(measure: str) -> str:
 
 def _askable(row: Row, column: int) -> bool:
     cell = row.cells[column] if column < len(row.cells) else None
-    if cell is None or not FIGURE.fullmatch(cell.text) or not LABEL.fullmatch(row.label) or LEANING.search(row.label):
+    if (
+        cell is None
+        or not FIGURE.fullmatch(cell.text)
+        or not LABEL.fullmatch(row.label)
+        or LEANING.search(row.label)
+    ):
         return False
-    return any(word.casefold() not in NAMES_NOTHING and not ONE_MONTH.fullmatch(word) for word in row.label.split())
+    return any(
+        word.casefold() not in NAMES_NOTHING and not ONE_MONTH.fullmatch(word) for word in row.label.split()
+    )

@@ -1,7 +1,8 @@
 """Puts a slip of the keyboard right where the documents have the word that was meant; knows words, no pages.
 
-As in Norvig's "How to write a spelling corrector" (2007): of all words one edit away the one that the documents have most often. A word that is common in
-English, or that a document has, is left as it is, and so is a name.
+As in Norvig's "How to write a spelling corrector" (2007): of all words one edit away the one that the
+documents have most often. A word that is common in English, or that a document has, is left as it is, and so
+is a name.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ __all__ = ["spelled"]
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# Shorter words are near too many others, longer ones are none. Of a question's words those that are put right at most: one with more is in another language.
+# Shorter words are near too many others, longer ones are none. Of a question's words those that are put right
+# at most: one with more is in another language.
 SHORTEST, LONGEST, MOST = 6, 24, 2
 
 
@@ -27,19 +29,32 @@ def spelled(query: str, frequency: Callable[[str], int]) -> str:
     if not 0 < len(slips) <= MOST:
         return query
     for match in reversed(slips):
-        there = {word: often for word in set(_near(match[0].casefold())) if (often := _frequency(word, frequency))}
+        there = {
+            word: often for word in set(_near(match[0].casefold())) if (often := _frequency(word, frequency))
+        }
         # Of one stem that which is a word.
-        if meant := max(sorted(word for word in there if count_tokens(f" {word}") == 1), key=there.__getitem__, default=""):
+        if meant := max(
+            sorted(word for word in there if count_tokens(f" {word}") == 1), key=there.__getitem__, default=""
+        ):
             query = f"{query[: match.start()]}{meant}{query[match.end() :]}"
     return query
 
 
 def _is_slip(match: re.Match[str], frequency: Callable[[str], int]) -> bool:
-    """A word that neither the documents nor the most common two hundred thousand pieces of words have; a capital begins a name."""
+    """A word that neither the documents nor the most common two hundred thousand pieces of words have; a
+    capital begins a name.
+    """
     word = match[0]
-    if not SHORTEST <= len(word) <= LONGEST or not word.isascii() or not word.islower() or word.casefold() in STOP_WORDS:
+    if (
+        not SHORTEST <= len(word) <= LONGEST
+        or not word.isascii()
+        or not word.islower()
+        or word.casefold() in STOP_WORDS
+    ):
         return False
-    if match.string[match.end() :].startswith(("'", "’")) or count_tokens(f" {word.capitalize()}") == 1:  # a name without its capital
+    if (
+        match.string[match.end() :].startswith(("'", "’")) or count_tokens(f" {word.capitalize()}") == 1
+    ):  # a name without its capital
         return False
     return not _frequency(word, frequency) and count_tokens(f" {word}") > 1
 

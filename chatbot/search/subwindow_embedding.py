@@ -1,4 +1,6 @@
-"""Looks closer at a long query: vectors of stretches that are shorter than its pieces, for what fills a part of one; knows the query, not what is searched."""
+"""Looks closer at a long query: vectors of stretches that are shorter than its pieces, for what fills a
+part of one; knows the query, not what is searched.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,17 @@ from ingestion.language.terms import content_terms
 
 __all__ = ["embed_subwindows"]
 
-# Stretches of a half and of a quarter of what the embedder takes: the vector of a whole piece is a mean of all it says. Of queries of 16 pieces of the embedded
-# model, 25 of 25 find what is remembered in 127 tokens first (by whole pieces 22), 14 of 16 what is in 50 (7). Stretches that
-# overlap find more of the latter and fewer of the former.
-# Stretches have the text embedded twice more, which another's endpoint is not asked for; quarters of its 8,191 tokens would still be pages.
+# Stretches of a half and of a quarter of what the embedder takes: the vector of a whole piece is a mean of
+# all it says. Of queries of 16 pieces of the embedded model, 25 of 25 find what is remembered in 127 tokens
+# first (by whole pieces 22), 14 of 16 what is in 50 (7). Stretches that overlap find more of the latter and
+# fewer of the former. Stretches have the text embedded twice more, which another's endpoint is not asked for;
+# quarters of its 8,191 tokens would still be pages.
 SHARES = (2, 4)
 
 
 def embed_subwindows(embedder: Embedder, query: LongQuery) -> LongQuery:
-    """The query with stretches for each of its pieces, a stretch with the piece that holds most of it; as it is where it has one piece, or of another's embedder.
+    """The query with stretches for each of its pieces, a stretch with the piece that holds most of it; as it
+    is where it has one piece, or of another's embedder.
 
     Raises ModelError.
     """
@@ -43,7 +47,9 @@ def embed_subwindows(embedder: Embedder, query: LongQuery) -> LongQuery:
 
 
 def _stretches(embedder: Embedder, text: str) -> Iterator[tuple[int, str]]:
-    """(index of the piece, stretch) of all stretches with content terms. One is at most half as long as a piece, so its middle lies in the piece that holds most."""
+    """(index of the piece, stretch) of all stretches with content terms. One is at most half as long as a
+    piece, so its middle lies in the piece that holds most.
+    """
     ends = list(accumulate(map(len, embedder.split(text))))
     for share in SHARES:
         stretches = embedder.split(text, reserve=embedder.max_tokens - max(1, embedder.max_tokens // share))

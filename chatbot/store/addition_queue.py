@@ -1,5 +1,5 @@
-"""The queue of additions: reads the text of several files at once, makes vectors after, then reads what the text lacks; cancels, and takes up what an
-earlier process left."""
+"""The queue of additions: reads the text of several files at once, makes vectors after, then reads what the
+text lacks; cancels, and takes up what an earlier process left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, BinaryIO
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Version
 from chatbot.store.progress_rate import TELLING_SECONDS, Progress, all_left
-from chatbot.store.version_building import NO_VECTORS, NOT_COMPLETE, AddResult, Taken, Upload, different_files, failed_upload
+from chatbot.store.version_building import (
+    NO_VECTORS,
+    NOT_COMPLETE,
+    AddResult,
+    Taken,
+    Upload,
+    different_files,
+    failed_upload,
+)
 from ingestion.chunks import prepare
 from ingestion.document import TABLES
 
@@ -37,13 +45,16 @@ RETRY_SECONDS = 60.0
 STORED = frozenset({"embedding", "tables", "images"})
 # What closing waits for the page or batch that is being worked on.
 CLOSE_SECONDS = 10.0
-# tell(document, phase, done, total): phase "reading", "ocr", "embedding", "tables" or "images"; called from the threads of the queue.
+# tell(document, phase, done, total): phase "reading", "ocr", "embedding", "tables" or "images"; called from
+# the threads of the queue.
 Telling = Callable[[str, str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to add. name: display text, never a path. data: open at its start, or where it lies. password: for this reading only, never stored."""
+    """A file to add. name: display text, never a path. data: open at its start, or where it lies.
+    password: for this reading only, never stored.
+    """
 
     name: str
     data: BinaryIO | Path
@@ -52,12 +63,14 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A snapshot of one addition. phase: waiting | reading | ocr | embedding | tables | images | password | done | failed | cancelled.
+    """A snapshot of one addition. phase: waiting | reading | ocr | embedding | tables | images | password |
+    done | failed | cancelled.
 
-    done, total: pages while reading, chunks while embedding. lacks: its tables, or what only images show, are still to be read. seconds_left: of this
-    phase, None where nobody can tell. result: once it is read, and therefore searchable by words. added_at: seconds since the epoch. problem: why its
-    vectors, or the user, are waited for. per_second: of what is counted in this phase. again: a document that is there is read anew. size: bytes, 0
-    where that is not known.
+    done, total: pages while reading, chunks while embedding. lacks: its tables, or what only images show, are
+    still to be read. seconds_left: of this phase, None where nobody can tell. result: once it is read, and
+    therefore searchable by words. added_at: seconds since the epoch. problem: why its vectors, or the user,
+    are waited for. per_second: of what is counted in this phase. again: a document that is there is read
+    anew. size: bytes, 0 where that is not known.
     """
 
     id: int
@@ -88,13 +101,17 @@ class Job:
     @property
     def cancellable(self) -> bool:
         """It can still be made as if it had never been asked for; what an earlier process stored cannot."""
-        return not self.finished and not self.cancelling and (self.phase not in STORED or self.result is not None)
+        return (
+            not self.finished
+            and not self.cancelling
+            and (self.phase not in STORED or self.result is not None)
+        )
 
 
 @dataclass(slots=True)
 class _Task:
-    """A job with what only the queue knows. taken: the file, None where an earlier process stored it already. spent: seconds on it
-    alone; timed: its result has them. version: what is stored of it, 0 before."""
+    """A job with what only the queue knows. taken: the file, None where an earlier process stored it already.
+    spent: seconds on it alone; timed: its result has them. version: what is stored of it, 0 before."""
 
     job: Job
     taken: Taken | None = None
@@ -120,26 +137,34 @@ class _Task:
             self.phase_started, self.phase_from = now, done
         spent, made = now - self.phase_started, done - self.phase_from
         speed = made / spent if made > 0 and spent >= TELLING_SECONDS else None
-        self.become(phase=phase, done=done, total=total, per_second=speed, seconds_left=(total - done) / speed if speed else None)
+        self.become(
+            phase=phase,
+            done=done,
+            total=total,
+            per_second=speed,
+            seconds_left=(total - done) / speed if speed else None,
+        )
 
 
 class Additions:
-    """Files are read `readers` at a time, vectors made when nothing waits to be read as text, and what a text lacks is read when no vectors are to be
-    made; all in threads of its own.
+    """Files are read `readers` at a time, vectors made when nothing waits to be read as text, and what a text
+    lacks is read when no vectors are to be made; all in threads of its own.
 
-    What an earlier process left unread, without vectors or incomplete is taken up first. Safe from any thread.
+    What an earlier process left unread, without vectors or incomplete is taken up first. Safe from any
+    thread.
     """
 
     def __init__(self, library: Library, *, readers: int = 2, tell: Telling | None = None) -> None:
-        """tell: given where somebody waits for what is queued now, and for that alone: nothing is taken up, no job is forgotten, and a file that
-        needs a password has failed."""
+        """tell: given where somebody waits for what is queued now, and for that alone: nothing is taken up,
+        no job is forgotten, and a file that needs a password has failed."""
         self._library, self._tell = library, tell
         self._changed = threading.Condition()
         self._tasks: list[_Task] = []
         self._ids = itertools.count(1)
         self._closing = False
         self._embedding_due, self._not_before, self._embedding_since = tell is None, 0.0, 0.0
-        # Whether vectors are being made; versions that could not be completed, which only the next start tries again.
+        # Whether vectors are being made; versions that could not be completed, which only the next start
+        # tries again.
         self._making, self._given_up = False, set[int]()
         self._lacking: list[Version] = []
         self._erasing: set[str] = set()
@@ -148,17 +173,26 @@ class Additions:
         library.watch(self.wake)
         if tell is None:
             self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()]
-            self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.adding.stuck()]
+            self._tasks += [
+                _Task(replace(self._job(taken.name, "password"), problem=problem), taken)
+                for taken, problem in library.adding.stuck()
+            ]
         self._readers = max(1, readers)
         work = [self._embed_all, self._complete_all, *[self._read_all] * self._readers]
-        self._threads = [threading.Thread(target=target, name=f"additions-{number}", daemon=True) for number, target in enumerate(work)]
+        self._threads = [
+            threading.Thread(target=target, name=f"additions-{number}", daemon=True)
+            for number, target in enumerate(work)
+        ]
         for thread in self._threads:
             thread.start()
 
-    # --- what the pages call ----------------------------------------------------------------------------------------------------
+    # --- what the pages call
+    # ----------------------------------------------------------------------------------------------------
 
     def enqueue(self, files: Sequence[NewFile]) -> list[int]:
-        """Keep the bytes and queue the files. Returns a job id for each; one that cannot be added is a failed job, the others go on."""
+        """Keep the bytes and queue the files. Returns a job id for each; one that cannot be added is a
+        failed job, the others go on.
+        """
         tasks, digests = [], dict[str, tuple[str, BinaryIO | Path]]()
         for file in files:
             tasks.append(self._take(file, digests))
@@ -170,11 +204,15 @@ class Additions:
         return [task.job.id for task in tasks]
 
     def read_again(self, name: str) -> int:
-        """Queue a document to be read anew from its kept copy; what was read of it before is searched until then. Returns a job id. Raises
-        NotFoundError, StoreError."""
+        """Queue a document to be read anew from its kept copy; what was read of it before is searched until
+        then. Returns a job id. Raises NotFoundError, StoreError."""
         with self._changed:
             if any(task.job.name == name and not task.job.finished for task in self._tasks):
-                raise StoreError(f"{name[:200]} is being read already.", hint="Wait until that is complete.", retryable=True)
+                raise StoreError(
+                    f"{name[:200]} is being read already.",
+                    hint="Wait until that is complete.",
+                    retryable=True,
+                )
         taken = self._library.take_again(name)
         task = _Task(replace(self._job(taken.name, "waiting"), again=True), taken)
         self._queue(task)
@@ -183,10 +221,26 @@ class Additions:
     def seconds_left(self) -> float | None:
         """About how long all that is queued will take, None where nobody can tell."""
         with self._changed:
-            jobs = [task.job for task in self._tasks if task.job.id >= self._batch and task.job.phase not in {"password", "failed", "cancelled"}]
+            jobs = [
+                task.job
+                for task in self._tasks
+                if task.job.id >= self._batch and task.job.phase not in {"password", "failed", "cancelled"}
+            ]
             worked = time.monotonic() - self._batch_started
-        counted = [job for job in jobs if job.result is None or not (job.result.linked or job.result.status == "unchanged")]
-        return all_left([Progress(job.size, job.phase, job.done, job.total, complete=bool(job.result) and not job.lacks) for job in counted], worked)
+        counted = [
+            job
+            for job in jobs
+            if job.result is None or not (job.result.linked or job.result.status == "unchanged")
+        ]
+        return all_left(
+            [
+                Progress(
+                    job.size, job.phase, job.done, job.total, complete=bool(job.result) and not job.lacks
+                )
+                for job in counted
+            ],
+            worked,
+        )
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs as they stand, in the order they were queued."""
@@ -198,7 +252,9 @@ class Additions:
         with self._changed:
             while True:
                 for task in self._tasks:
-                    if task.job.id == job and (task.job.finished or (task.job.problem and not task.job.lacks)):
+                    if task.job.id == job and (
+                        task.job.finished or (task.job.problem and not task.job.lacks)
+                    ):
                         return task.job
                 self._changed.wait()
 
@@ -230,7 +286,9 @@ class Additions:
             self._tasks = [task for task in self._tasks if not task.job.finished]
 
     def erase(self, name: str) -> None:
-        """Give a document up now, beyond restoring, with what is being added under its name; what it leaves is erased in a moment."""
+        """Give a document up now, beyond restoring, with what is being added under its name; what it
+        leaves is erased in a moment.
+        """
         with self._changed:
             for task in [task for task in self._tasks if task.job.name == name and not task.job.finished]:
                 self._stop(task)
@@ -252,11 +310,15 @@ class Additions:
                     task.cancelled = True
                     task.become(cancelling=True)
             self._changed.notify_all()
-            self._changed.wait_for(lambda: not any(task.job.cancelling for task in self._tasks), CLOSE_SECONDS)
+            self._changed.wait_for(
+                lambda: not any(task.job.cancelling for task in self._tasks), CLOSE_SECONDS
+            )
         self.close()
 
     def close(self) -> None:
-        """Stop after the page or batch that is being worked on; what was read is kept, and what waits is taken up at the next start."""
+        """Stop after the page or batch that is being worked on; what was read is kept, and what waits is
+        taken up at the next start.
+        """
         self._library.watch(None)
         with self._changed:
             self._closing = True
@@ -267,7 +329,9 @@ class Additions:
             thread.join(max(0.0, end - time.monotonic()) if self._tell is None else None)
 
     def _stop(self, task: _Task) -> None:
-        """Cancel a job. What only waits is cancelled by a thread of its own, for the others may be busy for minutes."""
+        """Cancel a job. What only waits is cancelled by a thread of its own, for the others may be busy
+        for minutes.
+        """
         task.cancelled = True
         if task.job.phase in {"waiting", "password"}:
             task.become(phase="reading", cancelling=True)
@@ -276,7 +340,8 @@ class Additions:
             task.become(cancelling=True)
             self._embedding_due = self._embedding_due or task.job.phase in STORED
 
-    # --- reading ----------------------------------------------------------------------------------------------------------------
+    # --- reading
+    # --------------------------------------------------------------------------------------------------------
 
     def _job(self, name: str, phase: str) -> Job:
         return Job(next(self._ids), name, phase, added_at=time.time())
@@ -297,8 +362,14 @@ class Additions:
                 self._library.adding.give_up(taken)
                 raise different_files(taken.name, first, file.data)
         except ProjectError as error:
-            hint = "Rename the file and add it again." if "--name" in error.hint and not isinstance(file.data, Path) else error.hint
-            result = failed_upload(file.name, ProjectError(error.message, hint=hint, retryable=error.retryable))
+            hint = (
+                "Rename the file and add it again."
+                if "--name" in error.hint and not isinstance(file.data, Path)
+                else error.hint
+            )
+            result = failed_upload(
+                file.name, ProjectError(error.message, hint=hint, retryable=error.retryable)
+            )
             return _Task(replace(self._job(result.document, "failed"), result=result))
         return _Task(replace(self._job(taken.name, "waiting"), size=size), taken)
 
@@ -307,10 +378,17 @@ class Additions:
             self._read(task)
 
     def _next_waiting(self) -> _Task | None:
-        """A file to read, waited for; None to end. Versions of one document, and equal files, are read one after another."""
+        """A file to read, waited for; None to end. Versions of one document, and equal files, are read one
+        after another.
+        """
         with self._changed:
             while not self._closing:
-                busy = {same for task in self._tasks if task.job.phase in {"reading", "ocr"} for same in task.one_after_another()}
+                busy = {
+                    same
+                    for task in self._tasks
+                    if task.job.phase in {"reading", "ocr"}
+                    for same in task.one_after_another()
+                }
                 for task in self._tasks:
                     if task.job.phase == "waiting" and busy.isdisjoint(task.one_after_another()):
                         task.become(phase="reading", done=0, total=0)
@@ -349,7 +427,9 @@ class Additions:
 
     def _is_alone(self, task: _Task) -> bool:
         with self._changed:
-            return not self._making and not any(other.job.phase in {"waiting", "reading", "ocr"} for other in self._tasks if other is not task)
+            return not self._making and not any(
+                other.job.phase in {"waiting", "reading", "ocr"} for other in self._tasks if other is not task
+            )
 
     def _read_done(self, task: _Task, result: AddResult) -> None:
         with self._changed:
@@ -378,7 +458,8 @@ class Additions:
         if self._tell is not None:
             self._tell(task.job.name, phase, done, total)
 
-    # --- vectors and erasing ----------------------------------------------------------------------------------------------------
+    # --- vectors and erasing
+    # ----------------------------------------------------------------------------------------------------
 
     def _embed_all(self) -> None:
         while self._wait_for_embedding():
@@ -389,7 +470,10 @@ class Additions:
                 _try(self._library.sweep)
                 with self._changed:
                     self._erasing -= erasing
-                    self._finish([task for task in self._stored() if task.cancelled and task.job.name in erasing], phase="cancelled")
+                    self._finish(
+                        [task for task in self._stored() if task.cancelled and task.job.name in erasing],
+                        phase="cancelled",
+                    )
             stopped = threading.Event()
             with self._changed:
                 # What is read from here on makes it due again.
@@ -405,7 +489,9 @@ class Additions:
                 elif stopped.is_set():
                     self._embedding_due = True
                 else:
-                    self._embedded_all([task for task in begun if task.job.phase == "embedding" and not task.cancelled])
+                    self._embedded_all(
+                        [task for task in begun if task.job.phase == "embedding" and not task.cancelled]
+                    )
                 self._changed.notify_all()
 
     def _make_vectors(self, stopped: threading.Event) -> None:
@@ -419,7 +505,9 @@ class Additions:
         self._embedding_since = time.monotonic()
         with self._changed:
             own = {task.job.result.version for task in self._embedding() if task.job.result}
-        self._library.resume_vectors(only=None if self._tell is None else own, progress=self._embedded, cancelled=urgent)
+        self._library.resume_vectors(
+            only=None if self._tell is None else own, progress=self._embedded, cancelled=urgent
+        )
         if not urgent():
             self._library.sweep()
 
@@ -428,15 +516,27 @@ class Additions:
         with self._changed:
             while not self._closing:
                 wait = self._not_before - time.monotonic()
-                if self._erasing or self._cancelled_embedding() or (self._embedding_due and wait <= 0 and not self._text_waits()):
+                if (
+                    self._erasing
+                    or self._cancelled_embedding()
+                    or (self._embedding_due and wait <= 0 and not self._text_waits())
+                ):
                     return True
                 self._changed.wait(max(0.05, wait) if self._embedding_due and wait > 0 else None)
             return False
 
     def _urgent(self) -> bool:
-        """Whether something must be done before more vectors are made. Asked between batches, when what was complete before is live."""
+        """Whether something must be done before more vectors are made. Asked between batches, when what
+        was complete before is live.
+        """
         with self._changed:
-            self._embedded_all([task for task in self._embedding() if 0 < task.job.total <= task.job.done and not task.cancelled])
+            self._embedded_all(
+                [
+                    task
+                    for task in self._embedding()
+                    if 0 < task.job.total <= task.job.done and not task.cancelled
+                ]
+            )
             return self._pressing()
 
     def _pressing(self) -> bool:
@@ -462,7 +562,9 @@ class Additions:
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
             if task is None:
-                lacking = next((version for version in self._library.incomplete() if version.document == name), None)
+                lacking = next(
+                    (version for version in self._library.incomplete() if version.document == name), None
+                )
                 left = replace(self._job(name, "embedding"), lacks=lacking is not None)
                 task = _Task(left, version=lacking.id if lacking else 0)
                 self._tasks.append(task)
@@ -488,10 +590,16 @@ class Additions:
 
     def _finish(self, tasks: Iterable[_Task], phase: str = "done") -> None:
         for task in tasks:
-            if task.version and task.job.result is None and task.version not in self._given_up:  # what an earlier process left is complete now
+            if (
+                task.version and task.job.result is None and task.version not in self._given_up
+            ):  # what an earlier process left is complete now
                 self._tell_result(task, AddResult(task.job.name, "completed"))
             if task.job.result is not None and task.started:
-                task.become(result=replace(task.job.result, complete_seconds=round(time.monotonic() - task.started, 3)))
+                task.become(
+                    result=replace(
+                        task.job.result, complete_seconds=round(time.monotonic() - task.started, 3)
+                    )
+                )
             task.become(phase=phase, problem=None, seconds_left=None, cancelling=False, lacks=False)
         self._changed.notify_all()
 
@@ -504,7 +612,8 @@ class Additions:
             with self._changed:
                 self._finish([task], phase="cancelled")
 
-    # --- what the text lacks ----------------------------------------------------------------------------------------------------
+    # --- what the text lacks
+    # ----------------------------------------------------------------------------------------------------
 
     def _complete_all(self) -> None:
         while (version := self._next_incomplete()) is not None:
@@ -525,20 +634,30 @@ class Additions:
         with self._changed:
             while not self._closing:
                 due = self._embedding_due and self._not_before <= time.monotonic()
-                if not (self._making or due or self._erasing or self._text_waits() or self._cancelled_embedding()):
+                if not (
+                    self._making or due or self._erasing or self._text_waits() or self._cancelled_embedding()
+                ):
                     with suppress(ProjectError):  # as when the disk is full: what happens next wakes it again
-                        lacking = [version for version in self._library.incomplete() if version.id not in self._given_up]
+                        lacking = [
+                            version
+                            for version in self._library.incomplete()
+                            if version.id not in self._given_up
+                        ]
                         if self._completed({version.id for version in lacking}):
                             continue
                         own = {task.version for task in self._stored() if task.job.lacks}
-                        self._lacking = [version for version in lacking if self._tell is None or version.id in own]
+                        self._lacking = [
+                            version for version in lacking if self._tell is None or version.id in own
+                        ]
                         if self._lacking:
                             return min(self._lacking, key=lambda version: version.lacks != TABLES)
                 self._changed.wait()
             return None
 
     def _completed(self, lacking: set[int]) -> bool:
-        """Those that lack nothing any more, whoever read it, may want other vectors. Whether there were any."""
+        """Those that lack nothing any more, whoever read it, may want other vectors. Whether there were
+        any.
+        """
         complete = [task for task in self._stored() if task.job.lacks and task.version not in lacking]
         for task in complete:
             if task.job.result is not None and task.version not in self._given_up:
@@ -566,17 +685,26 @@ class Additions:
         return self._closing or task.cancelled or task.job.name in self._erasing
 
 
-def add_files(library: Library, uploads: Sequence[Upload], *, readers: int, progress: Telling, started: float | None = None) -> Iterator[AddResult]:
-    """Queue files and wait: one result a file, in their order, when all of it is read and its vectors are made, or it has failed, which costs the others
-    nothing.
+def add_files(
+    library: Library,
+    uploads: Sequence[Upload],
+    *,
+    readers: int,
+    progress: Telling,
+    started: float | None = None,
+) -> Iterator[AddResult]:
+    """Queue files and wait: one result a file, in their order, when all of it is read and its vectors are
+    made, or it has failed, which costs the others nothing.
 
-    started: time.perf_counter() from which the first file's seconds count. Leaving the iterator stops the reading; what was not read is as if it had
-    never been asked for.
+    started: time.perf_counter() from which the first file's seconds count. Leaving the iterator stops the
+    reading; what was not read is as if it had never been asked for.
     """
     began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
     additions = Additions(library, readers=readers, tell=progress)
     try:
-        jobs = additions.enqueue([NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads])
+        jobs = additions.enqueue(
+            [NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads]
+        )
         prepare()
         for number, job in enumerate(map(additions.wait, jobs)):
             yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
@@ -585,7 +713,9 @@ def add_files(library: Library, uploads: Sequence[Upload], *, readers: int, prog
 
 
 def _outcome(job: Job, before: float) -> AddResult:
-    """The result of a job that has ended, or whose vectors cannot be made. before: seconds that passed before its turn came, and count."""
+    """The result of a job that has ended, or whose vectors cannot be made. before: seconds that passed
+    before its turn came, and count.
+    """
     result = job.result or AddResult(job.name, "failed", error="Cancelled.")
     if job.problem:
         result = replace(result, warning=NO_VECTORS.format(job.problem))
@@ -606,7 +736,9 @@ def _size(data: BinaryIO | Path) -> int:
 
 
 def _try(step: Callable[[], object]) -> str | None:
-    """Take a step and say what went wrong, None where nothing did; a bug is logged too, and the queue goes on."""
+    """Take a step and say what went wrong, None where nothing did; a bug is logged too, and the queue goes
+    on.
+    """
     try:
         step()
     except Exception as error:

@@ -1,4 +1,6 @@
-"""The truth in SQLite: documents, their versions and what waits to be added; the indexes beside it can be made anew from it."""
+"""The truth in SQLite: documents, their versions and what waits to be added; the indexes beside it can be
+made anew from it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,16 @@ from sqlite3 import Connection
 from typing import Any
 
 from chatbot.records import DocumentRow
-from chatbot.store.contents import CONTENTS_SCHEMA, FORGET_DRAFTS, INCOMPLETE_SCHEMA, KEY_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
+from chatbot.store.contents import (
+    CONTENTS_SCHEMA,
+    FORGET_DRAFTS,
+    INCOMPLETE_SCHEMA,
+    KEY_SCHEMA,
+    OF_A_VERSION,
+    Contents,
+    StoredChunk,
+    StoredPage,
+)
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
 from chatbot.store.disk_reserve import LITTLE_SPACE, free_bytes
 from ingestion.invisible_characters import title_line
@@ -22,21 +33,27 @@ __all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", 
 SCHEMA_VERSION = 6
 # From this version on a file lacks whole tables only, and gets them when it is opened.
 EXTENDABLE = 4
-# A document's active version is what is searched; the one before it can be brought back for a while. Several documents may have one
-# version: the same bytes under several names. A coming version waits for its vectors before it takes its document's place.
+# A document's active version is what is searched; the one before it can be brought back for a while. Several
+# documents may have one version: the same bytes under several names. A coming version waits for its vectors
+# before it takes its document's place.
 SCHEMA = (
     """
 create table meta (key text primary key, value text not null) without rowid;
-create table document (id integer primary key, name text not null unique, active_version integer, removed_at real,
+create table document (id integer primary key, name text not null unique, active_version integer,
+removed_at real,
     previous_version integer, replaced_at real, previous_removed_at real);
-create table version (id integer primary key autoincrement, document integer not null, sha256 text not null, state text not null
-    check (state in ('reading', 'keyword', 'embedding', 'ready')), coming integer not null default 1, title text, period text, status text,
+create table version (id integer primary key autoincrement, document integer not null, sha256 text not null,
+state text not null
+    check (state in ('reading', 'keyword', 'embedding', 'ready')), coming integer not null default 1,
+    title text, period text, status text,
     protected integer not null default 0,
-    pages integer not null default 0, chunks integer not null default 0, embedded_upto integer not null default 0, fingerprint text, added_at real not null);
+    pages integer not null default 0, chunks integer not null default 0,
+    embedded_upto integer not null default 0, fingerprint text, added_at real not null);
 create index version_document on version(document);
 create index version_sha on version(sha256);
 create index document_active on document(active_version);
-create table waiting (id integer primary key autoincrement, name text not null, sha256 text not null, added_at real not null, problem text,
+create table waiting (id integer primary key autoincrement, name text not null, sha256 text not null,
+added_at real not null, problem text,
     recovered integer not null default 0);
 create table erased (sha256 text primary key) without rowid;
 """
@@ -46,8 +63,12 @@ ADDED_SCHEMA = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA
 # Before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
 LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
-COLUMNS = f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, {PERIOD}, {STATUS}, {LACKS}"
-# A version whose words are to be found, now or when it is ready: live, or coming to a document that is not removed.
+COLUMNS = (
+    f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, "
+    f"v.protected, {PERIOD}, {STATUS}, {LACKS}"
+)
+# A version whose words are to be found, now or when it is ready: live, or coming to a document that is not
+# removed.
 WANTED = (
     "v.state != 'reading' and ((d.active_version = v.id and d.removed_at is null)"
     " or (v.coming and v.document = d.id and (d.removed_at is null or d.active_version is null)))"
@@ -56,8 +77,9 @@ WANTED = (
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A stored version. document: a name it stands under. state: reading | keyword | embedding | ready; embedded: chunks whose
-    vectors stand; protected: its file opens with a password only; lacks: see Reading."""
+    """A stored version. document: a name it stands under. state: reading | keyword | embedding | ready;
+    embedded: chunks whose vectors stand; protected: its file opens with a password only; lacks: see Reading.
+    """
 
     id: int
     document: str
@@ -75,7 +97,8 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A file whose copy is kept and that is not added yet. problem: why it could not be, None while it only waits its turn.
+    """A file whose copy is kept and that is not added yet. problem: why it could not be, None while it only
+    waits its turn.
 
     recovered: its copy was found without a document; as the only trace of one it is not given up.
     """
@@ -89,7 +112,9 @@ class Waiting:
 
 
 class Catalog(Contents, Corrections):
-    """The catalogue in one SQLite file. Reads from any thread; writes one at a time, each public method one transaction."""
+    """The catalogue in one SQLite file. Reads from any thread; writes one at a time, each public method
+    one transaction.
+    """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Raises StoreError where the file is damaged, cannot be written or comes from another version."""
@@ -111,24 +136,42 @@ class Catalog(Contents, Corrections):
 
     def _prepare(self, connection: Connection) -> None:
         super()._prepare(connection)
-        if self._read_only and EXTENDABLE <= connection.execute("pragma user_version").fetchone()[0] < SCHEMA_VERSION:
+        if (
+            self._read_only
+            and EXTENDABLE <= connection.execute("pragma user_version").fetchone()[0] < SCHEMA_VERSION
+        ):
             self._add_missing(connection, ADDED_SCHEMA)
 
-    # --- what is there ------------------------------------------------------------------------------------------------------
+    # --- what is there
+    # ------------------------------------------------------------------------------------------------------
 
     def active(self, names: Sequence[str] = ()) -> dict[int, str]:
-        """version id -> document name, of all live documents or of those in `names`; of several names the first added."""
-        rows = self._read("select active_version, name from document where removed_at is null and active_version is not null order by id desc")
+        """version id -> document name, of all live documents or of those in `names`; of several names the
+        first added.
+        """
+        rows = self._read(
+            "select active_version, name from document where removed_at is null and active_version is "
+            "not null order by id desc"
+        )
         wanted = set(names)
         return dict(reversed({row[0]: row[1] for row in rows if not wanted or row[1] in wanted}.items()))
 
     def names(self) -> list[str]:
         """Names of all live documents in the order they were added."""
-        return [row[0] for row in self._read("select name from document where removed_at is null and active_version is not null order by id")]
+        return [
+            row[0]
+            for row in self._read(
+                "select name from document where removed_at is null and active_version is not null "
+                "order by id"
+            )
+        ]
 
     def version(self, version: int) -> Version | None:
         """One version, whatever its state."""
-        rows = self._read(f"select {COLUMNS} from version v left join document d on d.id = v.document where v.id = ?", (version,))
+        rows = self._read(
+            f"select {COLUMNS} from version v left join document d on d.id = v.document where v.id = ?",
+            (version,),
+        )
         return next((_version(row) for row in rows), None)
 
     def digest_of(self, version: int) -> str:
@@ -138,44 +181,74 @@ class Catalog(Contents, Corrections):
 
     def find(self, name: str) -> Version | None:
         """The live version of the document `name`."""
-        return next(iter(self._versions("d.name = ? and d.removed_at is null and v.id = d.active_version", (name,))), None)
+        return next(
+            iter(self._versions("d.name = ? and d.removed_at is null and v.id = d.active_version", (name,))),
+            None,
+        )
 
     def newest(self, name: str) -> Version | None:
         """The version that the document `name` has, or will have when its vectors are made."""
-        return next(reversed(self._versions(f"d.name = ? and {WANTED} order by v.coming, v.id", (name,))), None)
+        return next(
+            reversed(self._versions(f"d.name = ? and {WANTED} order by v.coming, v.id", (name,))), None
+        )
 
     def holding(self, sha256: str) -> Version | None:
-        """The newest version of these bytes whose words are found, or could be again, None where there is none."""
+        """The newest version of these bytes whose words are found, or could be again, None where there is
+        none.
+        """
         rows = self._read(
-            f"select {COLUMNS} from version v left join document d on d.id = v.document where v.sha256 = ? and v.state != 'reading' order by v.id desc",
+            (
+                f"select {COLUMNS} from version v left join document d on d.id = v.document where v.sha256 "
+                f"= ? and v.state != 'reading' order by v.id desc"
+            ),
             (sha256,),
         )
         return next((_version(row) for row in rows), None)
 
     def unfinished(self, fingerprint: str) -> list[Version]:
         """Versions that still need vectors of `fingerprint`, oldest first."""
-        condition = f"{WANTED} and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?) group by v.id order by v.id"
+        condition = (
+            f"{WANTED} and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?) group by v.id order by "
+            f"v.id"
+        )
         return self._versions(condition, (fingerprint,))
 
     def incomplete(self) -> list[Version]:
         """Versions of which something is still to be read, oldest first."""
-        return self._versions(f"{WANTED} and v.id in (select version from incomplete) group by v.id order by v.id", ())
+        return self._versions(
+            f"{WANTED} and v.id in (select version from incomplete) group by v.id order by v.id", ()
+        )
 
     def to_come(self) -> dict[int, tuple[str, int]]:
-        """version id -> what it lacks and how many pages' images are still to be read, of those that lack something."""
-        return {row[0]: (row[1], row[2]) for row in self._read("select version, lacks, to_come from incomplete")}
+        """version id -> what it lacks and how many pages' images are still to be read, of those that lack
+        something.
+        """
+        return {
+            row[0]: (row[1], row[2]) for row in self._read("select version, lacks, to_come from incomplete")
+        }
 
     def stored(self) -> list[Version]:
         """Every version whose words are found, or can be again, oldest first."""
-        rows = self._read(f"select {COLUMNS} from version v left join document d on d.id = v.document where v.state != 'reading' order by v.id")
+        rows = self._read(
+            f"select {COLUMNS} from version v left join document d on d.id = v.document where v.state "
+            f"!= 'reading' order by v.id"
+        )
         return [_version(row) for row in rows]
 
     def holders(self, version: int) -> list[str]:
         """Names of the live documents that have this version."""
-        return [row[0] for row in self._read("select name from document where active_version = ? and removed_at is null order by id", (version,))]
+        return [
+            row[0]
+            for row in self._read(
+                "select name from document where active_version = ? and removed_at is null order by id",
+                (version,),
+            )
+        ]
 
     def name_of(self, version: int) -> str:
-        """The name of the first live document that has this version, else of the document it was made for; "" where neither is left."""
+        """The name of the first live document that has this version, else of the document it was made for;
+        "" where neither is left.
+        """
         kept = self.version(version)
         return next(iter(self.holders(version)), kept.document if kept else "")
 
@@ -184,12 +257,17 @@ class Catalog(Contents, Corrections):
         return dict(self._pairs("select id, chunks from version where state != 'reading'"))
 
     def left_over(self, before: float) -> list[int]:
-        """Version ids that nothing needs any more: half-read, or of documents replaced or removed before that time (seconds since the epoch)."""
+        """Version ids that nothing needs any more: half-read, or of documents replaced or removed before
+        that time (seconds since the epoch).
+        """
         rows = self._read(
-            """select v.id from version v where v.state = 'reading' or not exists (select 1 from document d where
+            """select v.id from version v where v.state = 'reading' or not exists (select 1 from document d
+                where
                    (d.active_version = v.id and (d.removed_at is null or d.removed_at >= ?1))
-                or (d.previous_version = v.id and d.replaced_at >= ?1 and (d.removed_at is null or d.removed_at >= ?1))
-                or (v.coming and v.document = d.id and (d.removed_at is null or d.removed_at >= ?1 or d.active_version is null)))""",
+                or (d.previous_version = v.id and d.replaced_at >= ?1 and (d.removed_at is null or
+                d.removed_at >= ?1))
+                or (v.coming and v.document = d.id and (d.removed_at is null or d.removed_at >= ?1 or
+                d.active_version is null)))""",
             (before,),
         )
         return [row[0] for row in rows]
@@ -200,27 +278,39 @@ class Catalog(Contents, Corrections):
 
     def only_of(self, versions: Collection[int]) -> set[str]:
         """SHA-256 of the files of these versions that no other version and nothing that waits has."""
-        gone, rows = set(versions), self._read("select id, sha256 from version union all select 0, sha256 from waiting")
-        return {digest for version, digest in rows if version in gone} - {digest for version, digest in rows if version not in gone}
+        gone, rows = (
+            set(versions),
+            self._read("select id, sha256 from version union all select 0, sha256 from waiting"),
+        )
+        return {digest for version, digest in rows if version in gone} - {
+            digest for version, digest in rows if version not in gone
+        }
 
     def live_hashes(self) -> set[str]:
         """SHA-256 of the files of all live documents."""
-        rows = self._read("select v.sha256 from document d join version v on v.id = d.active_version where d.removed_at is null")
+        rows = self._read(
+            "select v.sha256 from document d join version v on v.id = d.active_version where "
+            "d.removed_at is null"
+        )
         return {row[0] for row in rows}
 
     def hashes_of(self, name: str) -> set[str]:
         """SHA-256 of the files that the document `name` has, had before, or will have."""
         rows = self._read(
-            "select v.sha256 from document d join version v on v.id = d.active_version or v.id = d.previous_version or (v.coming and v.document = d.id)"
+            "select v.sha256 from document d join version v on v.id = d.active_version or v.id = "
+            "d.previous_version or (v.coming and v.document = d.id)"
             " where d.name = ?",
             (name,),
         )
         return {row[0] for row in rows}
 
     def names_of(self, sha256: str) -> list[tuple[str, float, float | None]]:
-        """(name, added at, removed at or None) of the documents whose active or coming version has these bytes; seconds since the epoch."""
+        """(name, added at, removed at or None) of the documents whose active or coming version has these
+        bytes; seconds since the epoch.
+        """
         rows = self._read(
-            "select d.name, v.added_at, d.removed_at from document d join version v on v.id = d.active_version or (v.coming and v.document = d.id)"
+            "select d.name, v.added_at, d.removed_at from document d join version v on v.id = "
+            "d.active_version or (v.coming and v.document = d.id)"
             " where v.sha256 = ? and v.state != 'reading' order by d.id",
             (sha256,),
         )
@@ -234,11 +324,14 @@ class Catalog(Contents, Corrections):
     def documents(self) -> list[DocumentRow]:
         """All documents in the order they were added, removed ones among them."""
         rows = self._read(
-            f"""select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at, d.removed_at,
+            f"""select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at,
+                d.removed_at,
                       (select count(*) from page where version = v.id and method in ('ocr', 'text+ocr')),
                       (select count(*) from page where version = v.id and problem is not null), d.replaced_at,
-                      (select name from document where active_version = v.id and id < d.id and removed_at is null order by id limit 1), v.protected,
-                      {PERIOD}, {STATUS}, {LACKS}, coalesce((select i.to_come from incomplete i where i.version = v.id), 0)
+                      (select name from document where active_version = v.id and id < d.id and removed_at is
+                      null order by id limit 1), v.protected,
+                      {PERIOD}, {STATUS}, {LACKS},
+                      coalesce((select i.to_come from incomplete i where i.version = v.id), 0)
                from document d join version v on v.id = d.active_version order by d.id"""
         )
         return [
@@ -265,61 +358,106 @@ class Catalog(Contents, Corrections):
             for row in rows
         ]
 
-    # --- adding and replacing ---------------------------------------------------------------------------------------------------
+    # --- adding and replacing
+    # ---------------------------------------------------------------------------------------------------
 
-    def begin(self, name: str, sha256: str, title: str | None, *, protected: bool = False, facts: DocumentFacts = NO_FACTS) -> int:
-        """A new version in state "reading" of the document `name`, which is made if need be. Returns the version's id."""
+    def begin(
+        self,
+        name: str,
+        sha256: str,
+        title: str | None,
+        *,
+        protected: bool = False,
+        facts: DocumentFacts = NO_FACTS,
+    ) -> int:
+        """A new version in state "reading" of the document `name`, which is made if need be. Returns the
+        version's id.
+        """
         with self._write() as connection:
             document = _document(connection, name)
             made = connection.execute(
-                "insert into version(document, sha256, state, title, protected, period, status, added_at) values (?, ?, 'reading', ?, ?, ?, ?, ?)",
+                (
+                    "insert into version(document, sha256, state, title, protected, period, status, "
+                    "added_at) values (?, ?, 'reading', ?, ?, ?, ?, ?)"
+                ),
                 (document, sha256, title, protected, facts.period, facts.status, time.time()),
             )
             return int(made.lastrowid or 0)
 
     def searchable(self, version: int) -> None:
-        """The version's words are indexed: it goes live unless an older version is, which then serves until this one is ready."""
+        """The version's words are indexed: it goes live unless an older version is, which then serves
+        until this one is ready.
+        """
         with self._write() as connection:
             connection.execute("update version set state = 'keyword' where id = ?", (version,))
             found = connection.execute(
-                "select d.id, d.active_version is null or d.removed_at is not null from version v join document d on d.id = v.document where v.id = ?",
+                (
+                    "select d.id, d.active_version is null or d.removed_at is not null from version v join "
+                    "document d on d.id = v.document where v.id = ?"
+                ),
                 (version,),
             )
             for document, at_once in found.fetchall():
-                connection.execute("update version set coming = 0 where document = ? and id < ?", (document, version))
+                connection.execute(
+                    "update version set coming = 0 where document = ? and id < ?", (document, version)
+                )
                 if at_once:
                     _flip(connection, document, version)
 
-    def add_vectors(self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes, bytes]]) -> list[int]:
-        """Vectors that were missing, as (ordinal, key of the chunk, float32 bytes of its windows), by ordinal. Returns the ordinals of those that are
-        kept: not where the version is gone, or has another chunk there now."""
+    def add_vectors(
+        self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes, bytes]]
+    ) -> list[int]:
+        """Vectors that were missing, as (ordinal, key of the chunk, float32 bytes of its windows), by
+        ordinal. Returns the ordinals of those that are kept: not where the version is gone, or has another
+        chunk there now."""
         with self._write() as connection:
             between = (version, rows[0][0], rows[-1][0]) if rows else (version, 0, -1)
-            keys = dict(connection.execute("select ordinal, key from chunk_key where version = ? and ordinal between ? and ?", between).fetchall())
+            keys = dict(
+                connection.execute(
+                    "select ordinal, key from chunk_key where version = ? and ordinal between ? and ?",
+                    between,
+                ).fetchall()
+            )
             # A version that was stored before there were keys does not change.
-            older = not keys and not connection.execute("select 1 from chunk_key where version = ?", (version,)).fetchone()
+            older = (
+                not keys
+                and not connection.execute("select 1 from chunk_key where version = ?", (version,)).fetchone()
+            )
             kept = [(ordinal, data) for ordinal, key, data in rows if older or keys.get(ordinal) == key]
-            found = connection.execute("update version set state = 'embedding', fingerprint = ? where id = ?", (fingerprint, version))
+            found = connection.execute(
+                "update version set state = 'embedding', fingerprint = ? where id = ?", (fingerprint, version)
+            )
             if not found.rowcount:
                 return []
             there = connection.total_changes
-            connection.executemany("insert or ignore into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in kept))
+            connection.executemany(
+                "insert or ignore into vector values (?, ?, ?, ?)",
+                ((version, fingerprint, *row) for row in kept),
+            )
             made = connection.total_changes - there
-            connection.execute("update version set embedded_upto = embedded_upto + ? where id = ?", (made, version))
+            connection.execute(
+                "update version set embedded_upto = embedded_upto + ? where id = ?", (made, version)
+            )
             return [ordinal for ordinal, _ in kept]
 
     def ready(self, version: int, fingerprint: str, *, keep: Sequence[str] = ()) -> bool:
-        """All vectors stand: a coming version takes its document's place, in one step; vectors of other fingerprints go, but for those of `keep`. False where
-        the version is gone, or lacks some."""
+        """All vectors stand: a coming version takes its document's place, in one step; vectors of other
+        fingerprints go, but for those of `keep`. False where the version is gone, or lacks some."""
         with self._write() as connection:
             there = "(select count(*) from vector w where w.version = version.id and w.fingerprint = ?1)"
             found = connection.execute(
-                f"update version set state = 'ready', fingerprint = ?1 where id = ?2 and chunks = {there} returning document, coming",
+                (
+                    f"update version set state = 'ready', fingerprint = ?1 where id = ?2 and chunks = "
+                    f"{there} returning document, coming"
+                ),
                 (fingerprint, version),
             )
             documents = found.fetchall()
             for document, coming in documents:
-                others = "delete from vector where version = ? and fingerprint not in (select value from json_each(?))"
+                others = (
+                    "delete from vector where version = ? and fingerprint not in (select value from "
+                    "json_each(?))"
+                )
                 connection.execute(others, (version, json.dumps([fingerprint, *keep])))
                 if coming and not _read_anew(connection, document, version):
                     _flip(connection, document, version)
@@ -330,38 +468,55 @@ class Catalog(Contents, Corrections):
         with self._write() as connection:
             there = "(select count(*) from vector where version = ?2 and fingerprint = ?1)"
             connection.execute(
-                f"update version set embedded_upto = {there}, fingerprint = ?1, state = 'keyword' where id = ?2", (fingerprint, version)
+                (
+                    f"update version set embedded_upto = {there}, fingerprint = ?1, state = 'keyword' where "
+                    f"id = ?2"
+                ),
+                (fingerprint, version),
             )
 
     def link(self, name: str, version: int) -> None:
-        """Let the document `name`, made if need be, have a version that is there already: the same bytes under another name, or back again."""
+        """Let the document `name`, made if need be, have a version that is there already: the same bytes
+        under another name, or back again.
+        """
         with self._write() as connection:
             document = _document(connection, name)
             connection.execute("update version set coming = 0 where document = ?", (document,))
             _flip(connection, document, version)
 
     def repoint(self, old: int, new: int) -> None:
-        """Let a newer reading of the same bytes take the place of an old one wherever that is live or can be brought back; what is coming
-        to those documents still comes."""
+        """Let a newer reading of the same bytes take the place of an old one wherever that is live or can be
+        brought back; what is coming to those documents still comes."""
         with self._write() as connection:
             _repoint(connection, old, new)
 
-    # --- removing ---------------------------------------------------------------------------------------------------------------
+    # --- removing
+    # --------------------------------------------------------------------------------------------------------
 
     def remove(self, name: str, at: float) -> bool:
-        """Hide the document from `at` (seconds since the epoch). False where there is no such live document."""
+        """Hide the document from `at` (seconds since the epoch). False where there is no such live
+        document.
+        """
         with self._write() as connection:
             condition = "name = ? and removed_at is null and active_version is not null"
-            return connection.execute(f"update document set removed_at = ? where {condition}", (at, name)).rowcount > 0
+            return (
+                connection.execute(
+                    f"update document set removed_at = ? where {condition}", (at, name)
+                ).rowcount
+                > 0
+            )
 
     def restore(self, name: str) -> bool:
-        """Bring a removed document back; of one that is there, the version before the last replacement, which can be undone likewise.
-        False where there is neither."""
+        """Bring a removed document back; of one that is there, the version before the last replacement, which
+        can be undone likewise. False where there is neither."""
         with self._write() as connection:
-            if connection.execute("update document set removed_at = null where name = ? and removed_at is not null", (name,)).rowcount:
+            if connection.execute(
+                "update document set removed_at = null where name = ? and removed_at is not null", (name,)
+            ).rowcount:
                 return True
             found = connection.execute(
-                "select id, previous_version from document where name = ? and previous_version is not null", (name,)
+                "select id, previous_version from document where name = ? and previous_version is not null",
+                (name,),
             ).fetchone()
             if found is None:
                 return False
@@ -370,16 +525,22 @@ class Catalog(Contents, Corrections):
             return True
 
     def retire(self, name: str) -> bool:
-        """Give a document up beyond restoring, and what waits under its name, in one step; what it leaves is erased after. False where
-        there is neither."""
+        """Give a document up beyond restoring, and what waits under its name, in one step; what it leaves is
+        erased after. False where there is neither."""
         with self._write() as connection:
-            connection.execute("update version set coming = 0 where document = (select id from document where name = ?)", (name,))
-            connection.execute("insert or ignore into erased select sha256 from waiting where name = ?", (name,))
+            connection.execute(
+                "update version set coming = 0 where document = (select id from document where name = ?)",
+                (name,),
+            )
+            connection.execute(
+                "insert or ignore into erased select sha256 from waiting where name = ?", (name,)
+            )
             waited = connection.execute("delete from waiting where name = ?", (name,)).rowcount
             return connection.execute("delete from document where name = ?", (name,)).rowcount + waited > 0
 
     def erase(self, versions: Sequence[int]) -> None:
-        """Delete versions with all that belongs to them, and documents left without any; their bytes are noted for erasing.
+        """Delete versions with all that belongs to them, and documents left without any; their bytes are
+        noted for erasing.
 
         In one step, but for a disk that has no room to note it all at once.
         """
@@ -388,29 +549,46 @@ class Catalog(Contents, Corrections):
                 self.thin_out(version)
         with self._write() as connection:
             for version in versions:
-                connection.execute("insert or ignore into erased select sha256 from version where id = ?", (version,))
+                connection.execute(
+                    "insert or ignore into erased select sha256 from version where id = ?", (version,)
+                )
                 for table in OF_A_VERSION:
                     connection.execute(f"delete from {table} where version = ?", (version,))
                 connection.execute("delete from version where id = ?", (version,))
             gone = "not in (select id from version)"
-            connection.execute(f"update document set previous_version = null, replaced_at = null where previous_version {gone}")
+            connection.execute(
+                f"update document set previous_version = null, replaced_at = null where "
+                f"previous_version {gone}"
+            )
             # Where an addition is taken back, what it had replaced stands again, removed if it had been.
             connection.execute(
-                "update document set active_version = previous_version, removed_at = previous_removed_at, previous_version = null, replaced_at = null,"
+                "update document set active_version = previous_version, removed_at = "
+                "previous_removed_at, previous_version = null, replaced_at = null,"
                 f" previous_removed_at = null where active_version {gone}"
             )
-            connection.execute("delete from document where active_version is null and id not in (select document from version where coming)")
+            connection.execute(
+                "delete from document where active_version is null and id not in (select document from "
+                "version where coming)"
+            )
 
     def release(self, version: int, name: str) -> bool:
-        """Where other documents have this version, or can go back to it, let the document `name` have what it had before, or go. False where none has it."""
+        """Where other documents have this version, or can go back to it, let the document `name` have what
+        it had before, or go. False where none has it.
+        """
         with self._write() as connection:
-            others = "select id from document where (active_version = ?1 or previous_version = ?1) and name != ?2 order by id"
+            others = (
+                "select id from document where (active_version = ?1 or previous_version = ?1) and name != "
+                "?2 order by id"
+            )
             found = connection.execute(others, (version, name)).fetchone()
             if found is None:
                 return False
-            connection.execute("update version set document = ?, coming = 0 where id = ?", (found[0], version))
             connection.execute(
-                "update document set active_version = previous_version, removed_at = previous_removed_at, previous_version = null, replaced_at = null,"
+                "update version set document = ?, coming = 0 where id = ?", (found[0], version)
+            )
+            connection.execute(
+                "update document set active_version = previous_version, removed_at = "
+                "previous_removed_at, previous_version = null, replaced_at = null,"
                 " previous_removed_at = null where name = ? and active_version = ?",
                 (name, version),
             )
@@ -419,7 +597,10 @@ class Catalog(Contents, Corrections):
 
     def to_erase(self) -> set[str]:
         """SHA-256 of files whose copies nothing needs any more and that may still be there."""
-        rows = self._read("select sha256 from erased where sha256 not in (select sha256 from version union select sha256 from waiting)")
+        rows = self._read(
+            "select sha256 from erased where sha256 not in (select sha256 from version union select "
+            "sha256 from waiting)"
+        )
         return {row[0] for row in rows}
 
     def erased(self, hashes: Iterable[str]) -> None:
@@ -431,11 +612,12 @@ class Catalog(Contents, Corrections):
             connection.execute(FORGET_DRAFTS)
             connection.execute(f"delete from correction where sha256 not in {known}")
 
-    # --- what waits -------------------------------------------------------------------------------------------------------------
+    # --- what waits
+    # --------------------------------------------------------------------------------------------------------
 
     def wait(self, name: str, sha256: str, *, recovered: bool = False) -> int:
-        """Note that a file waits to be added; its copy is kept. Returns an id. Each taking has its own, so that giving
-        one up leaves the others."""
+        """Note that a file waits to be added; its copy is kept. Returns an id. Each taking has its own, so
+        that giving one up leaves the others."""
         with self._write() as connection:
             statement = "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?)"
             made = connection.execute(statement, (name, sha256, time.time(), recovered))
@@ -444,43 +626,65 @@ class Catalog(Contents, Corrections):
     def waiting(self) -> list[Waiting]:
         """What waits to be added, in the order it came."""
         rows = self._read("select id, name, sha256, added_at, problem, recovered from waiting order by id")
-        return [Waiting(identity, name, sha256, at, problem, bool(recovered)) for identity, name, sha256, at, problem, recovered in rows]
+        return [
+            Waiting(identity, name, sha256, at, problem, bool(recovered))
+            for identity, name, sha256, at, problem, recovered in rows
+        ]
 
     def stop_waiting(self, waiting: int, problem: str | None = None) -> None:
-        """A waiting file is added or given up; with a `problem` it stays, to be tried again when the user has mended that."""
+        """A waiting file is added or given up; with a `problem` it stays, to be tried again when the user
+        has mended that.
+        """
         with self._write() as connection:
             if problem is not None:
                 connection.execute("update waiting set problem = ? where id = ?", (problem, waiting))
                 return
-            connection.execute("insert or ignore into erased select sha256 from waiting where id = ?", (waiting,))
+            connection.execute(
+                "insert or ignore into erased select sha256 from waiting where id = ?", (waiting,)
+            )
             connection.execute("delete from waiting where id = ?", (waiting,))
 
-    # --- what lies in the folder of documents -----------------------------------------------------------------------------------
+    # --- what lies in the folder of documents
+    # -----------------------------------------------------------------------------------
 
     def seen(self) -> dict[str, str]:
-        """SHA-256 -> why it could not be added, "" where it could: of files that people copied there, and that are not tried again."""
-        return {row[0].removeprefix(SEEN): row[1] for row in self._read("select key, value from meta where key glob ?", (f"{SEEN}*",))}
+        """SHA-256 -> why it could not be added, "" where it could: of files that people copied there, and
+        that are not tried again.
+        """
+        return {
+            row[0].removeprefix(SEEN): row[1]
+            for row in self._read("select key, value from meta where key glob ?", (f"{SEEN}*",))
+        }
 
     def note_quoted(self, digests: Iterable[str]) -> None:
         """These files go for good, and what quotes them is to follow."""
         with self._write() as connection:
-            connection.executemany("insert or replace into meta values (?, '')", [(QUOTED + digest,) for digest in digests])
+            connection.executemany(
+                "insert or replace into meta values (?, '')", [(QUOTED + digest,) for digest in digests]
+            )
 
     def quoted(self) -> frozenset[str]:
         """SHA-256 of files that went, and that something may still quote."""
-        return frozenset(row[0].removeprefix(QUOTED) for row in self._read("select key from meta where key glob ?", (f"{QUOTED}*",)))
+        return frozenset(
+            row[0].removeprefix(QUOTED)
+            for row in self._read("select key from meta where key glob ?", (f"{QUOTED}*",))
+        )
 
     def forgotten(self, digests: Iterable[str]) -> None:
         """Nothing quotes these any more."""
         with self._write() as connection:
-            connection.executemany("delete from meta where key = ?", [(QUOTED + digest,) for digest in digests])
+            connection.executemany(
+                "delete from meta where key = ?", [(QUOTED + digest,) for digest in digests]
+            )
 
     def see(self, sha256: str, problem: str = "") -> None:
         """Note such a file."""
         self.set_meta(SEEN + sha256, problem)
 
     def tried(self, sha256: str, problem: str, *, again: bool) -> None:
-        """How such a file fared. again: it is to be tried at the next start, for the fault was not its own."""
+        """How such a file fared. again: it is to be tried at the next start, for the fault was not its
+        own.
+        """
         if again:
             self.see_only(self.seen().keys() - {sha256})
         else:
@@ -491,9 +695,12 @@ class Catalog(Contents, Corrections):
         gone = self.seen().keys() - set(hashes)
         if gone:
             with self._write() as connection:
-                connection.executemany("delete from meta where key = ?", ((SEEN + sha256,) for sha256 in gone))
+                connection.executemany(
+                    "delete from meta where key = ?", ((SEEN + sha256,) for sha256 in gone)
+                )
 
-    # --- the store itself ---------------------------------------------------------------------------------------------------------
+    # --- the store itself
+    # --------------------------------------------------------------------------------------------------------
 
     def meta(self, key: str) -> str | None:
         """A remembered value of the store itself."""
@@ -508,13 +715,31 @@ class Catalog(Contents, Corrections):
         """Versions with the documents that have, or will have, them."""
         order = "" if "order by" in condition else " order by v.id"
         rows = self._read(
-            f"select {COLUMNS} from document d join version v on v.id = d.active_version or v.document = d.id where {condition}{order}", arguments
+            (
+                f"select {COLUMNS} from document d join version v on v.id = d.active_version or v.document "
+                f"= d.id where {condition}{order}"
+            ),
+            arguments,
         )
         return [_version(row) for row in rows]
 
 
 def _version(row: Sequence[Any]) -> Version:
-    identity, name, sha256, state, title, pages, chunks, upto, fingerprint, protected, period, status, lacks = row
+    (
+        identity,
+        name,
+        sha256,
+        state,
+        title,
+        pages,
+        chunks,
+        upto,
+        fingerprint,
+        protected,
+        period,
+        status,
+        lacks,
+    ) = row
     return Version(
         identity,
         name or "",
@@ -541,15 +766,19 @@ def _flip(connection: Connection, document: int, version: int) -> None:
     """Make a version live; the one before can be brought back."""
     connection.execute("update version set coming = 0 where document = ? and id <= ?", (document, version))
     connection.execute(
-        "update document set previous_version = active_version, replaced_at = case when active_version is null then null else ?1 end,"
-        " previous_removed_at = removed_at, active_version = ?2, removed_at = null where id = ?3 and coalesce(active_version, 0) != ?2",
+        "update document set previous_version = active_version, replaced_at = case when active_version "
+        "is null then null else ?1 end,"
+        " previous_removed_at = removed_at, active_version = ?2, removed_at = null where id = ?3 and "
+        "coalesce(active_version, 0) != ?2",
         (time.time(), version, document),
     )
     connection.execute("update document set removed_at = null where id = ?", (document,))
 
 
 def _read_anew(connection: Connection, document: int, version: int) -> bool:
-    """Whether this version is a newer reading of what its document has; then it has taken the old one's place, under all its names."""
+    """Whether this version is a newer reading of what its document has; then it has taken the old one's
+    place, under all its names.
+    """
     old = connection.execute(
         "select o.id from document d join version o on o.id = d.active_version join version n on n.id = ?2"
         " where d.id = ?1 and o.id != n.id and o.sha256 = n.sha256",
@@ -564,4 +793,7 @@ def _repoint(connection: Connection, old: int, new: int) -> None:
     connection.execute("update version set coming = 0 where id = ?", (new,))
     connection.execute("update document set active_version = ? where active_version = ?", (new, old))
     connection.execute("update document set previous_version = ? where previous_version = ?", (new, old))
-    connection.execute("update document set previous_version = null, replaced_at = null where previous_version = active_version")
+    connection.execute(
+        "update document set previous_version = null, replaced_at = null where previous_version = "
+        "active_version"
+    )

@@ -1,4 +1,6 @@
-"""Chroma's embedded engine without its Python client, whose import takes longer than a whole search; opens collections, knows no document."""
+"""Chroma's embedded engine without its Python client, whose import takes longer than a whole search; opens
+collections, knows no document.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +22,33 @@ Record = tuple[str, Vectors, str, dict[str, Scalar]]
 TENANT, DATABASE = "default_tenant", "default_database"
 # Collections that are kept in memory at once: there is one an embedder.
 OPEN_COLLECTIONS = 8
-# How the header of a graph of vectors begins: its version, a place, the elements there is room for, those there are, and bytes an element.
+# How the header of a graph of vectors begins: its version, a place, the elements there is room for, those
+# there are, and bytes an element.
 GRAPH_HEADER = struct.Struct("<iQQQQ")
 LENGTH_BYTES = 4
 
 
 class Engine:
-    """Chroma over one folder, in this process. It reads no environment, tells nobody anything, and imports in 0.1 s where `chromadb` takes 1.5."""
+    """Chroma over one folder, in this process. It reads no environment, tells nobody anything, and imports
+    in 0.1 s where `chromadb` takes 1.5.
+    """
 
     def __init__(self, folder: Path) -> None:
         """folder: made where it is missing. Raises what Chroma raises."""
         from chromadb_rust_bindings import Bindings, MigrationHash, MigrationMode, SqliteDBConfig
 
         folder.mkdir(parents=True, exist_ok=True)
-        database = SqliteDBConfig(hash_type=MigrationHash.MD5, migration_mode=MigrationMode.Apply, url=str(folder / "chroma.sqlite3"))
-        self._bindings: Any = Bindings(allow_reset=False, sqlite_db_config=database, persist_path=str(folder), hnsw_cache_size=OPEN_COLLECTIONS)
+        database = SqliteDBConfig(
+            hash_type=MigrationHash.MD5,
+            migration_mode=MigrationMode.Apply,
+            url=str(folder / "chroma.sqlite3"),
+        )
+        self._bindings: Any = Bindings(
+            allow_reset=False,
+            sqlite_db_config=database,
+            persist_path=str(folder),
+            hnsw_cache_size=OPEN_COLLECTIONS,
+        )
 
     def collection(self, name: str, metadata: dict[str, Scalar]) -> Collection:
         """The collection of this name, made in cosine space with this metadata where there is none."""
@@ -60,20 +74,38 @@ class Collection:
     def upsert(self, records: Sequence[Record]) -> None:
         """Store records, at most 5,461 a call, in place of those of the same id."""
         ids, vectors, texts, metadata = map(list, zip(*records, strict=True))
-        self._bindings.upsert(self._identity, ids, [vector.tolist() for vector in vectors], metadata, texts, None, TENANT, DATABASE)
+        self._bindings.upsert(
+            self._identity,
+            ids,
+            [vector.tolist() for vector in vectors],
+            metadata,
+            texts,
+            None,
+            TENANT,
+            DATABASE,
+        )
 
     def nearest(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
         """(id, cosine) of at most `limit` records, best first. vector: (dimension,)."""
-        found = self._bindings.query(self._identity, None, [vector.tolist()], limit, None, None, ["distances"], TENANT, DATABASE)
-        return [(key, 1.0 - float(distance)) for key, distance in zip(found.ids[0], found.distances[0], strict=True)]
+        found = self._bindings.query(
+            self._identity, None, [vector.tolist()], limit, None, None, ["distances"], TENANT, DATABASE
+        )
+        return [
+            (key, 1.0 - float(distance))
+            for key, distance in zip(found.ids[0], found.distances[0], strict=True)
+        ]
 
     def ids(self, *, limit: int, offset: int) -> list[str]:
         """Ids of a part of all records, in the order in which they are stored."""
-        return list(self._bindings.get(self._identity, None, None, limit, offset, None, [], TENANT, DATABASE).ids)
+        return list(
+            self._bindings.get(self._identity, None, None, limit, offset, None, [], TENANT, DATABASE).ids
+        )
 
     def metadata_of(self, ids: Sequence[str]) -> dict[str, dict[str, Scalar]]:
         """id -> metadata, of those ids that there are."""
-        found = self._bindings.get(self._identity, list(ids), None, None, 0, None, ["metadatas"], TENANT, DATABASE)
+        found = self._bindings.get(
+            self._identity, list(ids), None, None, 0, None, ["metadatas"], TENANT, DATABASE
+        )
         return {key: dict(metadata) for key, metadata in zip(found.ids, found.metadatas, strict=True)}
 
     def delete(self, **where: Scalar) -> None:
@@ -95,8 +127,8 @@ def written_at(folder: Path) -> dict[Path, int]:
 
 
 def blank(folder: Path) -> None:
-    """Fill the room for coming vectors with zeros in the files of a folder that nobody writes to: Chroma leaves there what the memory last held, which may be
-    the text of a document."""
+    """Fill the room for coming vectors with zeros in the files of a folder that nobody writes to: Chroma
+    leaves there what the memory last held, which may be the text of a document."""
     for header in folder.glob("*/header.bin"):
         _, _, room, used, size = GRAPH_HEADER.unpack(header.read_bytes()[: GRAPH_HEADER.size])
         for name, width in (("data_level0.bin", size), ("length.bin", LENGTH_BYTES)):

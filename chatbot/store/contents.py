@@ -1,4 +1,6 @@
-"""What stored versions consist of: pages, tables, chunks, vectors, term counts; knows no document's name and no state."""
+"""What stored versions consist of: pages, tables, chunks, vectors, term counts; knows no document's name
+and no state.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +19,45 @@ from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
 from ingestion.records import Chunk, Page, PageReport, Table, Word
 
-__all__ = ["CONTENTS_SCHEMA", "FORGET_DRAFTS", "INCOMPLETE_SCHEMA", "KEY_SCHEMA", "Contents", "Refilled", "StoredChunk", "StoredPage", "chunk_key"]
+__all__ = [
+    "CONTENTS_SCHEMA",
+    "FORGET_DRAFTS",
+    "INCOMPLETE_SCHEMA",
+    "KEY_SCHEMA",
+    "Contents",
+    "Refilled",
+    "StoredChunk",
+    "StoredPage",
+    "chunk_key",
+]
 
 CONTENTS_SCHEMA = """
-create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
-    confidence real, words blob, tables blob, problem text, running text not null, kinds text not null, instructions text not null,
+create table page (version integer not null references version(id), number integer not null,
+text text not null, label text, label_source text, method text not null,
+    confidence real, words blob, tables blob, problem text, running text not null, kinds text not null,
+    instructions text not null,
     primary key (version, number)) without rowid;
-create table chunk (version integer not null references version(id), ordinal integer not null, page integer not null, start integer not null, end integer not null,
+create table chunk (version integer not null references version(id), ordinal integer not null,
+page integer not null, start integer not null, end integer not null,
     context text not null, primary key (version, ordinal)) without rowid;
-create table vector (version integer not null references version(id), fingerprint text not null, ordinal integer not null, data blob not null,
+create table vector (version integer not null references version(id), fingerprint text not null,
+ordinal integer not null, data blob not null,
     primary key (version, fingerprint, ordinal)) without rowid;
 create table lexicon (version integer primary key references version(id), data blob not null);
-create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256, number)) without rowid;
+create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256,
+number)) without rowid;
 """
 # The chunks by what is embedded of them.
 KEY_SCHEMA = """
-create table chunk_key (key blob not null, version integer not null references version(id), ordinal integer not null,
+create table chunk_key (key blob not null, version integer not null references version(id),
+ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version, ordinal);
 """
 # What was read of a version as its text alone lacks, see Reading.
 INCOMPLETE_SCHEMA = """
-create table incomplete (version integer primary key references version(id), lacks text not null, to_come integer not null);
+create table incomplete (version integer primary key references version(id), lacks text not null,
+to_come integer not null);
 """
 # Tables that hold what belongs to one version, in the order in which it can be deleted.
 OF_A_VERSION = ("incomplete", "vector", "lexicon", "chunk_key", "chunk", "page")
@@ -47,10 +66,13 @@ READ = "select sha256 from waiting union select v.sha256 from version v join inc
 FORGET_DRAFTS = f"delete from draft where sha256 not in ({READ})"
 # Rows deleted in one step where room is short: at most 2 MB, of pages read by OCR.
 THINNED_ROWS = 20
-CHUNK_COLUMNS = "c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
+CHUNK_COLUMNS = (
+    "c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
+)
 # Of a version's chunks: ordinal, key, and what else an index is told of them.
 KEYS = (
-    "select k.ordinal, k.key, coalesce(p.label, '') || char(10) || p.method from chunk_key k join chunk c on c.version = k.version and c.ordinal = k.ordinal"
+    "select k.ordinal, k.key, coalesce(p.label, '') || char(10) || p.method from chunk_key k join chunk "
+    "c on c.version = k.version and c.ordinal = k.ordinal"
     " join page p on p.version = c.version and p.number = c.page where k.version = ? order by k.ordinal"
 )
 PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running, instructions"
@@ -92,15 +114,17 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Refilled:
-    """What became of a version's vectors. gone: (ordinal, bytes of its windows) where others, or none, stand now; moved: the ordinals at which vectors stand anew,
-    or with another page label."""
+    """What became of a version's vectors. gone: (ordinal, bytes of its windows) where others, or none, stand
+    now; moved: the ordinals at which vectors stand anew, or with another page label."""
 
     gone: list[tuple[int, int]]
     moved: list[int]
 
 
 def chunk_key(context: str, text: str) -> bytes:
-    """16 bytes that stand for what is embedded of a chunk: its vectors serve every other of the same text and context."""
+    """16 bytes that stand for what is embedded of a chunk: its vectors serve every other of the same text
+    and context.
+    """
     return hashlib.blake2b(f"{context}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
@@ -112,12 +136,16 @@ class Contents(SqliteFile):
         with self._write() as connection:
             self._fill(connection, version, reading, chunks, lexicon)
 
-    def refill(self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> Refilled:
-        """What a fuller reading makes of a version that is there, in place of what it was; a chunk that stays keeps its vectors, whatever its ordinal is
-        now."""
+    def refill(
+        self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes
+    ) -> Refilled:
+        """What a fuller reading makes of a version that is there, in place of what it was; a chunk that stays
+        keeps its vectors, whatever its ordinal is now."""
         with self._write() as connection:
             before = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
-            vectors = connection.execute("select ordinal, fingerprint, data from vector where version = ?", (version,)).fetchall()
+            vectors = connection.execute(
+                "select ordinal, fingerprint, data from vector where version = ?", (version,)
+            ).fetchall()
             for table in OF_A_VERSION:
                 connection.execute(f"delete from {table} where version = ?", (version,))
             self._fill(connection, version, reading, chunks, lexicon)
@@ -126,13 +154,22 @@ class Contents(SqliteFile):
                 if ordinal in before:  # not where the file is damaged
                     kept[before[ordinal][0]][fingerprint] = data
             after = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
-            rows = [(version, fingerprint, ordinal, data) for ordinal, (key, _) in after.items() for fingerprint, data in kept.get(key, {}).items()]
+            rows = [
+                (version, fingerprint, ordinal, data)
+                for ordinal, (key, _) in after.items()
+                for fingerprint, data in kept.get(key, {}).items()
+            ]
             connection.executemany("insert into vector values (?, ?, ?, ?)", rows)
             facts = (reading.info.title, reading.facts.period, reading.facts.status)
-            connection.execute("update version set title = ?, period = ?, status = ? where id = ?", (*facts, version))
-            there = "(select count(*) from vector w where w.version = ?1 and w.fingerprint = version.fingerprint)"
             connection.execute(
-                f"update version set embedded_upto = {there}, state = case when state = 'ready' and {there} < chunks then 'embedding' else state end"
+                "update version set title = ?, period = ?, status = ? where id = ?", (*facts, version)
+            )
+            there = (
+                "(select count(*) from vector w where w.version = ?1 and w.fingerprint = version.fingerprint)"
+            )
+            connection.execute(
+                f"update version set embedded_upto = {there}, state = case when state = 'ready' and "
+                f"{there} < chunks then 'embedding' else state end"
                 " where id = ?1",
                 (version,),
             )
@@ -142,20 +179,42 @@ class Contents(SqliteFile):
             if ordinal not in after or after[ordinal][0] != before.get(ordinal, after[ordinal])[0]
         ]
         had = {ordinal for ordinal, _, _ in vectors}
-        return Refilled(gone, sorted({ordinal for _, _, ordinal, _ in rows if ordinal not in had or after[ordinal] != before.get(ordinal)}))
+        return Refilled(
+            gone,
+            sorted(
+                {
+                    ordinal
+                    for _, _, ordinal, _ in rows
+                    if ordinal not in had or after[ordinal] != before.get(ordinal)
+                }
+            ),
+        )
 
-    def _fill(self, connection: Connection, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
+    def _fill(
+        self,
+        connection: Connection,
+        version: int,
+        reading: DocumentReading,
+        chunks: Sequence[Chunk],
+        lexicon: bytes,
+    ) -> None:
         rows = (_page_row(version, page) for page in reading.pages)
         connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         connection.executemany(
-            "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
+            "insert into chunk values (?, ?, ?, ?, ?, ?)",
+            ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks),
         )
         keys = ((chunk_key(c.context, c.text), version, c.ordinal) for c in chunks)
         connection.executemany("insert into chunk_key values (?, ?, ?)", keys)
         connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
-        connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(reading.pages), len(chunks), version))
+        connection.execute(
+            "update version set pages = ?, chunks = ? where id = ?",
+            (len(reading.pages), len(chunks), version),
+        )
         if reading.lacks:
-            connection.execute("insert into incomplete values (?, ?, ?)", (version, reading.lacks, reading.to_come))
+            connection.execute(
+                "insert into incomplete values (?, ?, ?)", (version, reading.lacks, reading.to_come)
+            )
 
     def new_lexicon(self, version: int, lexicon: bytes) -> None:
         """Another lexicon for a version that has one."""
@@ -163,16 +222,26 @@ class Contents(SqliteFile):
             connection.execute("update lexicon set data = ? where version = ?", (lexicon, version))
 
     def thin_out(self, version: int) -> None:
-        """Delete most of what a version consists of, in small steps, so that the log beside the file stays small."""
-        for table, key in (("vector", "version, fingerprint, ordinal"), ("chunk", "version, ordinal"), ("page", "version, number")):
+        """Delete most of what a version consists of, in small steps, so that the log beside the file stays
+        small.
+        """
+        for table, key in (
+            ("vector", "version, fingerprint, ordinal"),
+            ("chunk", "version, ordinal"),
+            ("page", "version, number"),
+        ):
             some, gone = f"select {key} from {table} where version = ? limit {THINNED_ROWS}", THINNED_ROWS
             while gone == THINNED_ROWS:
                 with self._write() as connection:
-                    gone = connection.execute(f"delete from {table} where ({key}) in ({some})", (version,)).rowcount
+                    gone = connection.execute(
+                        f"delete from {table} where ({key}) in ({some})", (version,)
+                    ).rowcount
                 self._read("pragma wal_checkpoint(truncate)")
 
     def keep_draft(self, sha256: str, page: Page) -> None:
-        """Keep a page that was read from its image, so that a reading that is stopped need not read it again; not of a file that was given up."""
+        """Keep a page that was read from its image, so that a reading that is stopped need not read it
+        again; not of a file that was given up.
+        """
         with self._write() as connection:
             row = (sha256, page.number, _packed(page_to(page)))
             connection.execute(f"insert or replace into draft select ?1, ?2, ?3 where ?1 in ({READ})", row)
@@ -197,44 +266,81 @@ class Contents(SqliteFile):
     def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
         """Some pages of a version by number, without words."""
         marks = ",".join("?" * len(numbers))
-        rows = self._read(f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks})", (version, *numbers))
-        return {r[0]: StoredPage(r[0], r[1], label_line(r[2]), r[3], r[4], r[5], _spans(r[6]), _spans(r[7])) for r in rows}
+        rows = self._read(
+            f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks})", (version, *numbers)
+        )
+        return {
+            r[0]: StoredPage(r[0], r[1], label_line(r[2]), r[3], r[4], r[5], _spans(r[6]), _spans(r[7]))
+            for r in rows
+        }
 
     def page_texts(self, version: int) -> list[str]:
         """The texts of a version's pages, in order."""
-        return [row[0] for row in self._read("select text from page where version = ? order by number", (version,))]
+        return [
+            row[0]
+            for row in self._read("select text from page where version = ? order by number", (version,))
+        ]
 
     def tables(self, version: int, number: int | None = None) -> dict[int, tuple[Table, ...]]:
         """page number -> its tables, of all pages that have some, or of page `number`."""
         condition, arguments = ("", (version,)) if number is None else (" and number = ?", (version, number))
-        rows = self._read(f"select number, tables from page where version = ? and tables is not null{condition} order by number", arguments)
+        rows = self._read(
+            (
+                f"select number, tables from page where version = ? and tables is not null{condition} order "
+                f"by number"
+            ),
+            arguments,
+        )
         return {row[0]: tables_from(_unpacked(row[1])) for row in rows}
 
     def report(self, version: int) -> list[PageReport]:
         """How each page of a version fared."""
         rows = self._read(
-            "select number, label, label_source, method, length(text), confidence, problem, tables, instructions from page where version = ? order by number",
+            (
+                "select number, label, label_source, method, length(text), confidence, problem, tables, "
+                "instructions from page where version = ? order by number"
+            ),
             (version,),
         )
         return [
-            replace(PageReport(*row[:7]), label=label_line(row[1]), tables=len(_unpacked(row[7]) or ()), instructions=len(json.loads(row[8])))
+            replace(
+                PageReport(*row[:7]),
+                label=label_line(row[1]),
+                tables=len(_unpacked(row[7]) or ()),
+                instructions=len(json.loads(row[8])),
+            )
             for row in rows
         ]
 
     def chunks(self, version: int, *, start: int = 0, limit: int = -1) -> list[StoredChunk]:
         """Chunks of a version by ordinal, from `start`, at most `limit`."""
-        return self._chunks("c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit))
+        return self._chunks(
+            "c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit)
+        )
 
-    def chunks_without_vectors(self, version: int, fingerprint: str, *, after: int, limit: int) -> list[StoredChunk]:
-        """Chunks of a version that have no vectors of `fingerprint`, by ordinal, from after `after`, at most `limit`."""
-        lacking = "not exists (select 1 from vector v where v.version = c.version and v.fingerprint = ? and v.ordinal = c.ordinal)"
-        return self._chunks(f"c.version = ? and c.ordinal > ? and {lacking} order by c.ordinal limit ?", (version, after, fingerprint, limit))
+    def chunks_without_vectors(
+        self, version: int, fingerprint: str, *, after: int, limit: int
+    ) -> list[StoredChunk]:
+        """Chunks of a version that have no vectors of `fingerprint`, by ordinal, from after `after`, at
+        most `limit`.
+        """
+        lacking = (
+            "not exists (select 1 from vector v where v.version = c.version and v.fingerprint = ? and "
+            "v.ordinal = c.ordinal)"
+        )
+        return self._chunks(
+            f"c.version = ? and c.ordinal > ? and {lacking} order by c.ordinal limit ?",
+            (version, after, fingerprint, limit),
+        )
 
     def vectors_of(self, keys: Sequence[bytes], fingerprint: str) -> dict[bytes, bytes]:
-        """chunk_key -> float32 bytes of its windows, of those of these keys that some chunk has vectors for."""
+        """chunk_key -> float32 bytes of its windows, of those of these keys that some chunk has vectors
+        for.
+        """
         marks = ",".join("?" * len(keys))
         rows = self._read(
-            "select k.key, v.data from chunk_key k join vector v on v.version = k.version and v.ordinal = k.ordinal"
+            "select k.key, v.data from chunk_key k join vector v on v.version = k.version and v.ordinal "
+            "= k.ordinal"
             f" where k.key in ({marks}) and v.fingerprint = ? group by k.key",
             (*keys, fingerprint),
         )
@@ -246,47 +352,79 @@ class Contents(SqliteFile):
 
     def chunk_pages(self, version: int) -> list[int]:
         """The page of each chunk, by ordinal."""
-        return [row[0] for row in self._read("select page from chunk where version = ? order by ordinal", (version,))]
+        return [
+            row[0]
+            for row in self._read("select page from chunk where version = ? order by ordinal", (version,))
+        ]
 
     def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
         """page number -> what the page is, of the pages that are of some kind."""
-        rows = self._read("select number, kinds from page where version = ? and kinds != '' order by number", (version,))
+        rows = self._read(
+            "select number, kinds from page where version = ? and kinds != '' order by number", (version,)
+        )
         return {number: tuple(kinds.split(" ")) for number, kinds in rows}
 
     def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
         """(ordinal, float32 bytes of its windows) by ordinal, from `start`."""
         rows = self._read(
-            "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? order by ordinal", (version, fingerprint, start)
+            (
+                "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? "
+                "order by ordinal"
+            ),
+            (version, fingerprint, start),
         )
         return [(row[0], row[1]) for row in rows]
 
-    def embedded(self, version: int, fingerprint: str, ordinals: Sequence[int]) -> list[tuple[StoredChunk, bytes, str, str]]:
-        """(chunk, float32 bytes of its windows, printed page label or "", how its page was read) of those of these chunks that have vectors, by ordinal;
-        ordinals: ascending, at least one."""
+    def embedded(
+        self, version: int, fingerprint: str, ordinals: Sequence[int]
+    ) -> list[tuple[StoredChunk, bytes, str, str]]:
+        """(chunk, float32 bytes of its windows, printed page label or "", how its page was read) of those of
+        these chunks that have vectors, by ordinal; ordinals: ascending, at least one."""
         rows = self._read(
-            f"select {CHUNK_COLUMNS}, v.data, p.label, p.method from vector v join chunk c on c.version = v.version and c.ordinal = v.ordinal"
+            f"select {CHUNK_COLUMNS}, v.data, p.label, p.method from vector v join chunk c on c.version "
+            f"= v.version and c.ordinal = v.ordinal"
             " join page p on p.version = c.version and p.number = c.page"
             " where v.version = ? and v.fingerprint = ? and v.ordinal between ? and ? order by v.ordinal",
             (version, fingerprint, ordinals[0], ordinals[-1]),
         )
         wanted = set(ordinals)
-        return [(StoredChunk(*row[:7]), row[7], label_line(row[8]) or "", row[9]) for row in rows if row[1] in wanted]
+        return [
+            (StoredChunk(*row[:7]), row[7], label_line(row[8]) or "", row[9])
+            for row in rows
+            if row[1] in wanted
+        ]
 
     def window_counts(self, fingerprint: str, dimension: int) -> dict[int, int]:
         """version id -> how many vectors of `fingerprint` it has."""
-        rows = self._read("select version, sum(length(data)) / ? from vector where fingerprint = ? group by version", (4 * dimension, fingerprint))
+        rows = self._read(
+            "select version, sum(length(data)) / ? from vector where fingerprint = ? group by version",
+            (4 * dimension, fingerprint),
+        )
         return {row[0]: row[1] for row in rows}
 
     def vector_counts(self, fingerprint: str) -> dict[int, int]:
         """version id -> how many of its chunks have vectors of `fingerprint`."""
-        return dict(self._pairs("select version, count(*) from vector where fingerprint = ? group by version", (fingerprint,)))
+        return dict(
+            self._pairs(
+                "select version, count(*) from vector where fingerprint = ? group by version", (fingerprint,)
+            )
+        )
 
     def bytes_of(self, version: int) -> int:
         """Bytes of what belongs to a version, without what SQLite needs around it."""
-        columns = ("page", "text", "words", "tables"), ("chunk", "context"), ("vector", "data"), ("lexicon", "data")
-        sums = [f"coalesce(sum({' + '.join(f'coalesce(length(cast({name} as blob)), 0)' for name in names)}), 0)" for _, *names in columns]
+        columns = (
+            ("page", "text", "words", "tables"),
+            ("chunk", "context"),
+            ("vector", "data"),
+            ("lexicon", "data"),
+        )
+        sums = [
+            f"coalesce(sum({' + '.join(f'coalesce(length(cast({name} as blob)), 0)' for name in names)}), 0)"
+            for _, *names in columns
+        ]
         return sum(
-            self._read(f"select {total} from {table} where version = ?", (version,))[0][0] for (table, *_), total in zip(columns, sums, strict=True)
+            self._read(f"select {total} from {table} where version = ?", (version,))[0][0]
+            for (table, *_), total in zip(columns, sums, strict=True)
         )
 
     def lexicon(self, version: int) -> bytes:
@@ -298,7 +436,8 @@ class Contents(SqliteFile):
     def held(self) -> dict[int, tuple[int, int, bool]]:
         """version id -> (pages, chunks, whether it has a lexicon) that are really there."""
         rows = self._read(
-            "select id, (select count(*) from page where version = id), (select count(*) from chunk where version = id),"
+            "select id, (select count(*) from page where version = id), (select count(*) from chunk "
+            "where version = id),"
             " exists (select 1 from lexicon where version = id) from version"
         )
         return {row[0]: (row[1], row[2], bool(row[3])) for row in rows}
@@ -308,7 +447,10 @@ class Contents(SqliteFile):
 
     def _chunks(self, condition: str, arguments: Sequence[Any]) -> list[StoredChunk]:
         rows = self._read(
-            f"select {CHUNK_COLUMNS} from chunk c join page p on p.version = c.version and p.number = c.page where {condition}",
+            (
+                f"select {CHUNK_COLUMNS} from chunk c join page p on p.version = c.version and p.number = "
+                f"c.page where {condition}"
+            ),
             arguments,
         )
         return [StoredChunk(*row) for row in rows]
@@ -317,7 +459,15 @@ class Contents(SqliteFile):
 def _page_row(version: int, page: Page) -> tuple[Any, ...]:
     words, tables = _packed(words_to(page.words)), _packed(tables_to(page.tables))
     head = (version, page.number, page.text, page.label, page.label_source, page.method, page.confidence)
-    return (*head, words, tables, page.problem, json.dumps(page.running), " ".join(page.kinds), json.dumps(page.instructions))
+    return (
+        *head,
+        words,
+        tables,
+        page.problem,
+        json.dumps(page.running),
+        " ".join(page.kinds),
+        json.dumps(page.instructions),
+    )
 
 
 def _spans(text: str) -> tuple[tuple[int, int], ...]:

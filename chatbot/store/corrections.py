@@ -1,4 +1,6 @@
-"""What people say of a document in place of what it says of itself, its period and its status; kept with the file's hash, so that it outlives re-reading."""
+"""What people say of a document in place of what it says of itself, its period and its status; kept with
+the file's hash, so that it outlives re-reading.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ STATUS = "nullif(coalesce((select c.status from correction c where c.sha256 = v.
 
 
 class Corrections(SqliteFile):
-    """The corrections of one store, by SHA-256 of the file: a new version of a document begins with what it says itself."""
+    """The corrections of one store, by SHA-256 of the file: a new version of a document begins with what
+    it says itself.
+    """
 
     def correction(self, sha256: str) -> DocumentFacts:
         """What was said of these bytes: None for "as the document says", "" for "none"."""
@@ -30,7 +34,9 @@ class Corrections(SqliteFile):
             if said == NO_FACTS:
                 connection.execute("delete from correction where sha256 = ?", (sha256,))
             else:
-                connection.execute("insert or replace into correction values (?, ?, ?)", (sha256, said.period, said.status))
+                connection.execute(
+                    "insert or replace into correction values (?, ?, ?)", (sha256, said.period, said.status)
+                )
 
     def own_facts(self, version: int) -> DocumentFacts:
         """What a version says of itself; nothing where there is none."""
@@ -40,11 +46,15 @@ class Corrections(SqliteFile):
 
 def correction_to(said: DocumentFacts) -> dict[str, str]:
     """A correction as JSON values, without what is as the document says."""
-    return {name: value for name, value in (("period", said.period), ("status", said.status)) if value is not None}
+    return {
+        name: value for name, value in (("period", said.period), ("status", said.status)) if value is not None
+    }
 
 
 def correction_from(values: object) -> DocumentFacts:
     """The correction that such values stand for; what is no text is as the document says."""
     given = values if isinstance(values, dict) else {}
     period, status = given.get("period"), given.get("status")
-    return DocumentFacts(period if isinstance(period, str) else None, status if isinstance(status, str) else None)
+    return DocumentFacts(
+        period if isinstance(period, str) else None, status if isinstance(status, str) else None
+    )

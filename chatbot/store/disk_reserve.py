@@ -1,4 +1,6 @@
-"""A file that keeps some of the disk for the store: given free where the disk is full, so that it can be opened and documents erased; knows no document."""
+"""A file that keeps some of the disk for the store: given free where the disk is full, so that it can be
+opened and documents erased; knows no document.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,28 @@ from pathlib import Path
 from chatbot.errors import StoreError
 from chatbot.settings import PROGRAM
 
-__all__ = ["FULL", "LITTLE_SPACE", "MAKE_ROOM", "RESERVE_BYTES", "Reserve", "disk_is_full", "free_bytes", "is_full"]
+__all__ = [
+    "FULL",
+    "LITTLE_SPACE",
+    "MAKE_ROOM",
+    "RESERVE_BYTES",
+    "Reserve",
+    "disk_is_full",
+    "free_bytes",
+    "is_full",
+]
 
 MAKE_ROOM = f"Erase a document (`{PROGRAM} remove NAME --purge`) or free space on that disk, then try again."
-# Bytes below which a failed write is taken to be for want of space: SQLite and the index libraries do not always say so.
+# Bytes below which a failed write is taken to be for want of space: SQLite and the index libraries do not
+# always say so.
 LITTLE_SPACE = 2**20
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-# Opening a store whose disk is full takes 0.4 MB, for what SQLite shares between connections; erasing a document one step at a time takes about 3.
+# Opening a store whose disk is full takes 0.4 MB, for what SQLite shares between connections; erasing a
+# document one step at a time takes about 3.
 RESERVE_BYTES = 8 * 2**20
 STEP_BYTES = 2**20
-# The reserve never takes the last of a disk, which the open store needs for its logs; nor more than one part of so many of a small one.
+# The reserve never takes the last of a disk, which the open store needs for its logs; nor more than one part
+# of so many of a small one.
 LEFT_BYTES = 2 * 2**20
 LARGEST_SHARE = 8
 
@@ -37,7 +51,9 @@ class Reserve:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Where the disk is nearly full, the reserve is free inside; at the end it takes again what can be had. Never fails by itself."""
+        """Where the disk is nearly full, the reserve is free inside; at the end it takes again what can be
+        had. Never fails by itself.
+        """
         with self._lock, suppress(OSError):
             self._borrowers += 1
             if free_bytes(self._path.parent) < RESERVE_BYTES:
@@ -51,7 +67,9 @@ class Reserve:
                     self._keep()
 
     def _keep(self) -> None:
-        """Take as much of the disk as is wanted and there. A disk that gives none, or may only be read, is no reason to fail."""
+        """Take as much of the disk as is wanted and there. A disk that gives none, or may only be read, is
+        no reason to fail.
+        """
         with suppress(OSError):
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             try:
@@ -77,4 +95,8 @@ def is_full(folder: Path) -> bool:
 
 def disk_is_full(folder: Path) -> StoreError:
     """What a user is told when a write found no space. folder: where it was to be."""
-    return StoreError(f"The disk is full: nothing can be written to {folder}. Nothing stored is lost.", hint=MAKE_ROOM, retryable=True)
+    return StoreError(
+        f"The disk is full: nothing can be written to {folder}. Nothing stored is lost.",
+        hint=MAKE_ROOM,
+        retryable=True,
+    )

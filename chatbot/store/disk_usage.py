@@ -17,7 +17,9 @@ WORDS, VECTORS, CATALOGUE = "keywords", "vectors", "catalog.sqlite3"
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Bytes. copies: the kept files; catalogue: pages, tables, passages and their vectors as stored; vectors, words: the two indexes. free: on the disk."""
+    """Bytes. copies: the kept files; catalogue: pages, tables, passages and their vectors as stored;
+    vectors, words: the two indexes. free: on the disk.
+    """
 
     copies: int
     catalogue: int
@@ -32,7 +34,9 @@ class Space:
 
 
 def store_space(library: Library) -> Space:
-    """Of all documents, removed ones and earlier versions that can be brought back among them; files are read as they stand."""
+    """Of all documents, removed ones and earlier versions that can be brought back among them; files are
+    read as they stand.
+    """
     folder = library.folder
     return Space(
         _sizes(library.copies.folder.glob("*")),
@@ -44,7 +48,9 @@ def store_space(library: Library) -> Space:
 
 
 def document_space(library: Library, version: int) -> Space:
-    """Of one version. The indexes hold all documents together: of them its share by passages is told. Nothing where there is no such version."""
+    """Of one version. The indexes hold all documents together: of them its share by passages is told.
+    Nothing where there is no such version.
+    """
     stored = library.catalog.version(version)
     if stored is None:
         return Space(0, 0, 0, 0)
@@ -52,7 +58,9 @@ def document_space(library: Library, version: int) -> Space:
     counts = library.catalog.chunk_counts()
     share = counts.get(version, 0) / max(1, sum(counts.values()))
     vectors, words = (_sizes((library.folder / name).rglob("*")) for name in (VECTORS, WORDS))
-    return Space(_sizes([copy]), library.catalog.bytes_of(version), round(share * vectors), round(share * words))
+    return Space(
+        _sizes([copy]), library.catalog.bytes_of(version), round(share * vectors), round(share * words)
+    )
 
 
 def _sizes(paths: Iterable[Path]) -> int:

@@ -1,4 +1,6 @@
-"""Whether the store is sound: catalogue, copies, indexes, space; says what is wrong and how it is mended, and mends it where asked."""
+"""Whether the store is sound: catalogue, copies, indexes, space; says what is wrong and how it is mended,
+and mends it where asked.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from chatbot.store.library import Library
 
 __all__ = ["LITTLE_SPACE", "Finding", "examine", "glance"]
 
-# Bytes below which additions will soon fail: a 600-page volume with its vectors and indexes takes about 30 MB, its copy as much again.
+# Bytes below which additions will soon fail: a 600-page volume with its vectors and indexes takes about 30
+# MB, its copy as much again.
 LITTLE_SPACE = 500 * 2**20
 REPAIR = f"Run `{PROGRAM} doctor --repair`."
 Progress = Callable[[str, str, int, int], None]
@@ -23,7 +26,9 @@ Progress = Callable[[str, str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong. document: its name, None for the store as a whole. fix: what to do, or what was done where `mended`."""
+    """One thing that is wrong. document: its name, None for the store as a whole. fix: what to do, or what
+    was done where `mended`.
+    """
 
     document: str | None
     problem: str
@@ -31,8 +36,12 @@ class Finding:
     mended: bool = False
 
 
-def examine(library: Library, *, repair: bool = False, progress: Progress = lambda document, phase, done, total: None) -> Iterator[Finding]:
-    """Finish what a stop left, then check everything; with `repair` what can be mended is. Nothing is yielded for a sound store."""
+def examine(
+    library: Library, *, repair: bool = False, progress: Progress = lambda document, phase, done, total: None
+) -> Iterator[Finding]:
+    """Finish what a stop left, then check everything; with `repair` what can be mended is. Nothing is
+    yielded for a sound store.
+    """
     yield from _unfinished(library, progress)
     yield from _catalogue(library)
     for check in (_versions, _copies, _indexes):
@@ -45,9 +54,15 @@ def examine(library: Library, *, repair: bool = False, progress: Progress = lamb
 
 
 def glance(library: Library) -> list[Finding]:
-    """What can be seen to be wrong at once, without reading any document: for a page that is opened often. Not while anything is being added."""
+    """What can be seen to be wrong at once, without reading any document: for a page that is opened often.
+    Not while anything is being added.
+    """
     found = [
-        Finding(name, "the kept copy of its file is missing; it is searched, its pages cannot be shown", "Add the file again.")
+        Finding(
+            name,
+            "the kept copy of its file is missing; it is searched, its pages cannot be shown",
+            "Add the file again.",
+        )
         for name in _without_copy(library)
     ]
     with suppress(ProjectError):  # `examine` says what is wrong with it
@@ -60,7 +75,11 @@ def glance(library: Library) -> list[Finding]:
 def _without_copy(library: Library) -> list[str]:
     """Names of live documents whose kept copy is missing."""
     live = library.scope(())
-    return [live[row.id] for row in library.catalog.stored() if row.id in live and not library.copies.path(row.sha256).exists()]
+    return [
+        live[row.id]
+        for row in library.catalog.stored()
+        if row.id in live and not library.copies.path(row.sha256).exists()
+    ]
 
 
 def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
@@ -68,11 +87,19 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
     try:
         for result in library.resume(progress=progress):
             if result.status == "failed":
-                yield Finding(result.document, f"it was left unread, and cannot be read: {result.error}", "Add it again.")
+                yield Finding(
+                    result.document,
+                    f"it was left unread, and cannot be read: {result.error}",
+                    "Add it again.",
+                )
     except ProjectError as error:
         waiting = sorted({version.document for version in library.without_vectors()})
         if waiting or not is_full(library.folder):  # of which `_space` speaks
-            yield Finding(waiting[0] if waiting else None, f"{len(waiting)} documents have no vectors yet: {error.message}", error.hint)
+            yield Finding(
+                waiting[0] if waiting else None,
+                f"{len(waiting)} documents have no vectors yet: {error.message}",
+                error.hint,
+            )
     for taken, problem in library.adding.stuck():
         yield Finding(
             taken.name,
@@ -100,15 +127,22 @@ def _versions(library: Library, repair: bool) -> Iterator[Finding]:
             if repair:
                 library.catalog.restart_vectors(row.id, fingerprint)
             yield Finding(
-                row.document, f"{vectors.get(row.id, 0)} of {row.chunks} vectors are there", "They were made again." if repair else REPAIR, repair
+                row.document,
+                f"{vectors.get(row.id, 0)} of {row.chunks} vectors are there",
+                "They were made again." if repair else REPAIR,
+                repair,
             )
 
 
 def _read_again(library: Library, finding: Finding, version: int) -> Finding:
-    """The finding as mended: a version that some document has is read again, one that could only be brought back is given up."""
+    """The finding as mended: a version that some document has is read again, one that could only be
+    brought back is given up.
+    """
     if finding.document is None:
         library.discard(version)
-        return replace(finding, fix="It was a version that could only be brought back, and is given up.", mended=True)
+        return replace(
+            finding, fix="It was a version that could only be brought back, and is given up.", mended=True
+        )
     try:
         library.read_again(finding.document)
     except ProjectError as error:
@@ -121,11 +155,19 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
     needed = {row.sha256: row.document for row in library.catalog.stored()}
     for digest, name in needed.items():
         if not library.copies.path(digest).exists():
-            yield Finding(name, "the kept copy of its file is missing; it is searched, its pages cannot be shown", "Add the file again.")
+            yield Finding(
+                name,
+                "the kept copy of its file is missing; it is searched, its pages cannot be shown",
+                "Add the file again.",
+            )
         elif not library.copies.sound(digest):
             if repair:
                 library.copies.path(digest).unlink()
-            yield Finding(name, "the kept copy of its file is damaged", "Add the file again." if repair else f"{REPAIR} Then add the file again.")
+            yield Finding(
+                name,
+                "the kept copy of its file is damaged",
+                "Add the file again." if repair else f"{REPAIR} Then add the file again.",
+            )
         elif repair and not library.copies.names(digest):
             library.adding.write_names({digest})
     for digest in sorted(set(library.copies.all()) - library.catalog.hashes()):
@@ -150,7 +192,9 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
     if found and repair:
         library.indexes.rebuild()
     for line in found:
-        yield Finding(None, line, "Both indexes were made anew from the catalogue." if repair else REPAIR, repair)
+        yield Finding(
+            None, line, "Both indexes were made anew from the catalogue." if repair else REPAIR, repair
+        )
 
 
 def _lying(library: Library) -> Iterator[Finding]:
@@ -159,7 +203,11 @@ def _lying(library: Library) -> Iterator[Finding]:
         if one.problem:
             again = f"`{PROGRAM} add {shlex.quote(str(one.path))}`; `--passwords` where needed."
             fix = f"Put a readable file in its place, or add it by its path: {again}"
-            yield Finding(one.name, f"{one.path} was copied there and could not be added: {one.problem.rstrip('.')}", fix)
+            yield Finding(
+                one.name,
+                f"{one.path} was copied there and could not be added: {one.problem.rstrip('.')}",
+                fix,
+            )
         else:
             fix = f"Run `{PROGRAM} add`, or start the server."
             yield Finding(one.name, f"{one.path} was copied there and is not read yet", fix)

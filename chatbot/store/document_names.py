@@ -19,7 +19,8 @@ LONGEST_NAME = 200
 
 
 def display_name(given: str) -> str:
-    """The name a document is kept under: the last part of a path, control and bidirectional characters made visible.
+    """The name a document is kept under: the last part of a path, control and bidirectional characters made
+    visible.
 
     Raises DocumentError for a name that is empty or longer than LONGEST_NAME characters.
     """
@@ -28,7 +29,10 @@ def display_name(given: str) -> str:
     if not name or set(name) <= {"."}:
         raise DocumentError(f"{given[:80]!r} is not a name for a document.", hint="Give one with --name.")
     if len(name) > LONGEST_NAME:
-        raise DocumentError(f"The name {name[:40]}… has {len(name)} characters.", hint=f"Give one of at most {LONGEST_NAME} with --name.")
+        raise DocumentError(
+            f"The name {name[:40]}… has {len(name)} characters.",
+            hint=f"Give one of at most {LONGEST_NAME} with --name.",
+        )
     return name
 
 
@@ -50,7 +54,11 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _visible(letter: str) -> str:
-    return f"‹U+{ord(letter):04X}›" if unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"} else letter
+    return (
+        f"‹U+{ord(letter):04X}›"
+        if unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}
+        else letter
+    )
 
 
 def listed(names: Sequence[str]) -> str:

@@ -1,4 +1,6 @@
-"""PDFs that people copied into the folder of documents by hand: what lies there, and what of it nobody has added yet; adds nothing."""
+"""PDFs that people copied into the folder of documents by hand: what lies there, and what of it nobody has
+added yet; adds nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,9 @@ SETTLED_SECONDS, LONGEST_WAIT, LOOK_SECONDS = 2.0, 30.0, 0.5
 
 @dataclass(frozen=True, slots=True)
 class UnaddedFile:
-    """A PDF in the folder. digest: its SHA-256; of one that is too large to be taken, its size and place. name: what it will be called.
-    problem: why it could not be read when that was tried, "" where it was not tried yet."""
+    """A PDF in the folder. digest: its SHA-256; of one that is too large to be taken, its size and place.
+    name: what it will be called. problem: why it could not be read when that was tried, "" where it was not
+    tried yet."""
 
     path: Path
     digest: str
@@ -36,21 +39,29 @@ class UnaddedFile:
 
 
 def unadded_files(folder: Path) -> Iterator[Path]:
-    """The PDFs in the folder and its sub-folders, in name order: no kept copies, nothing hidden, and no link that leads out of it."""
+    """The PDFs in the folder and its sub-folders, in name order: no kept copies, nothing hidden, and no
+    link that leads out of it.
+    """
     for place, inside, files in os.walk(folder):
         inside[:] = sorted(name for name in inside if not name.startswith("."))
         for name in sorted(files):
             path = Path(place, name)
-            hidden = name.startswith(".") or not is_named_like_a_document(name) or (path.parent == folder and is_copy(name))
+            hidden = (
+                name.startswith(".")
+                or not is_named_like_a_document(name)
+                or (path.parent == folder and is_copy(name))
+            )
             if not hidden and path.is_file() and path.resolve().is_relative_to(folder.resolve()):
                 yield path
 
 
 def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool = False) -> list[UnaddedFile]:
-    """What lies there and is not among the documents: not tried yet, or tried in vain. What was once added and then removed is neither.
+    """What lies there and is not among the documents: not tried yet, or tried in vain. What was once added
+    and then removed is neither.
 
-    most_megabytes: the largest file that is taken, in MiB; a larger one is not read to tell it from others. wait: for files that still grow, half a
-    minute for all of them, and note what is there already, so that it stays away when it is removed.
+    most_megabytes: the largest file that is taken, in MiB; a larger one is not read to tell it from others.
+    wait: for files that still grow, half a minute for all of them, and note what is there already, so that it
+    stays away when it is removed.
     """
     known, seen, found = catalog.hashes(), catalog.seen(), list[UnaddedFile]()
     there: dict[str, str] = {}
@@ -60,12 +71,20 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
             if wait and not _settled(path, until):
                 continue
             size = path.stat().st_size
-            digest = _digest(path) if size <= most_megabytes * 2**20 else f"{size} bytes: {path.relative_to(folder)}"
+            digest = (
+                _digest(path)
+                if size <= most_megabytes * 2**20
+                else f"{size} bytes: {path.relative_to(folder)}"
+            )
             if digest in there:
                 continue
             there[digest] = path.name
             if digest not in known and (problem := seen.get(digest)) != "":
-                found.append(UnaddedFile(path, digest, path.name, "" if problem in (None, BROKEN_OFF[0]) else problem or ""))
+                found.append(
+                    UnaddedFile(
+                        path, digest, path.name, "" if problem in (None, BROKEN_OFF[0]) else problem or ""
+                    )
+                )
     if wait:
         catalog.see_only(there)
         for digest in (there.keys() & known) - seen.keys():
@@ -73,7 +92,9 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
     return _named(found, catalog, there)
 
 
-def note_copies_of(catalog: Catalog, folder: Path, sizes: Collection[int], digests: Collection[str]) -> list[Path]:
+def note_copies_of(
+    catalog: Catalog, folder: Path, sizes: Collection[int], digests: Collection[str]
+) -> list[Path]:
     """Files of these SHA-256 that lie there, which are not to be added again; sizes: theirs, in bytes."""
     found: list[Path] = []
     for path in unadded_files(folder):
@@ -86,7 +107,9 @@ def note_copies_of(catalog: Catalog, folder: Path, sizes: Collection[int], diges
 
 
 def _named(found: Sequence[UnaddedFile], catalog: Catalog, there: Mapping[str, str]) -> list[UnaddedFile]:
-    """With names that are no other's: where a file of that name lies there too, the two are not versions of one document, as reports of two years."""
+    """With names that are no other's: where a file of that name lies there too, the two are not versions
+    of one document, as reports of two years.
+    """
     taken, named = {row.name for row in catalog.waiting()}, list[UnaddedFile]()
     for one in found:
         name = known_as(one.path.name)

@@ -1,4 +1,6 @@
-"""Who may read what the store keeps: the account that it runs under, and no other; knows modes of files and folders, and nothing of what is in them."""
+"""Who may read what the store keeps: the account that it runs under, and no other; knows modes of files
+and folders, and nothing of what is in them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _users_umask: list[int] = []
 
 
 def make_private() -> None:
-    """Let this process make folders as 0700 and files as 0600 from now on: SQLite, Chroma and tantivy ask for more and take what the process allows."""
+    """Let this process make folders as 0700 and files as 0600 from now on: SQLite, Chroma and tantivy ask
+    for more and take what the process allows.
+    """
     before = os.umask(OTHERS)
     if not _users_umask:
         _users_umask.append(before)
@@ -30,7 +34,9 @@ def give_to_the_user(path: Path) -> None:
 
 
 def mend_folder(folder: Path) -> None:
-    """Close a folder, and all in it, to others; an earlier version left them open. Links are not followed, and what may not be changed is left."""
+    """Close a folder, and all in it, to others; an earlier version left them open. Links are not followed,
+    and what may not be changed is left.
+    """
     for _, _, files, here in os.fwalk(folder.resolve()):
         for name in (".", *files):
             if name != TRACKED:
@@ -38,7 +44,9 @@ def mend_folder(folder: Path) -> None:
 
 
 def mend_files(folder: Path, ours: Callable[[str], object]) -> None:
-    """Close those files in a folder to others whose name is `ours`, and the folder itself where it holds nothing else."""
+    """Close those files in a folder to others whose name is `ours`, and the folder itself where it holds
+    nothing else.
+    """
     with suppress(OSError):
         names = os.listdir(folder)
         here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,4 +1,6 @@
-"""What errors of the two index libraries mean: a full disk, a folder that cannot be written, or damage that is mended from the catalogue."""
+"""What errors of the two index libraries mean: a full disk, a folder that cannot be written, or damage
+that is mended from the catalogue.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,20 @@ class IndexDamagedError(StoreError):
 
 
 def explained(error: BaseException, what: str, folder: Path) -> StoreError:
-    """The error as the user, or the mending, should see it. what: "The keyword index"; folder: where it stands."""
+    """The error as the user, or the mending, should see it. what: "The keyword index"; folder: where it
+    stands.
+    """
     text = str(error)[:200]
-    if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or any(sign in text.casefold() for sign in FULL) or is_full(folder):
+    if (
+        (isinstance(error, OSError) and error.errno == errno.ENOSPC)
+        or any(sign in text.casefold() for sign in FULL)
+        or is_full(folder)
+    ):
         return disk_is_full(folder)
     if folder.exists() and not os.access(folder, os.W_OK):
-        return StoreError(f"{what} cannot be written: {folder}.", hint="Set FINPOLICY_HOME to a folder you may write.")
+        return StoreError(
+            f"{what} cannot be written: {folder}.", hint="Set FINPOLICY_HOME to a folder you may write."
+        )
     return IndexDamagedError(f"{what} cannot be used: {text}", hint=REPAIR)
 
 
@@ -40,7 +50,9 @@ def explaining(what: str, folder: Path) -> Iterator[None]:
         yield
     except StoreError:
         raise
-    except BaseException as error:  # the libraries raise their own, sqlite's and Rust's, of which a panic is no Exception
+    except (
+        BaseException
+    ) as error:  # the libraries raise their own, sqlite's and Rust's, of which a panic is no Exception
         if not isinstance(error, Exception) and type(error).__name__ != PANIC:
             raise
         raise explained(error, what, folder) from error

@@ -1,4 +1,6 @@
-"""The two derived indexes, words in tantivy and passages in Chroma, kept in step with the catalogue; what is damaged is made anew from it."""
+"""The two derived indexes, words in tantivy and passages in Chroma, kept in step with the catalogue; what
+is damaged is made anew from it.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +26,30 @@ from ingestion.language.terms import terms_version
 __all__ = ["Indexes"]
 
 log = logging.getLogger(__name__)
-# Remembered in the catalogue: the collection of Chroma that was last seen to hold what the catalogue holds; whether documents have changed their names
-# since; whether erased text may be left in files; by which words all is indexed; and which versions the indexes may hold as they were.
-ALIGNED, RENAMED, UNSCRUBBED, TERMS, REFILLED = "vectors_aligned", "renamed", "unscrubbed", "terms", "refilled"
+# Remembered in the catalogue: the collection of Chroma that was last seen to hold what the catalogue holds;
+# whether documents have changed their names since; whether erased text may be left in files; by which words
+# all is indexed; and which versions the indexes may hold as they were.
+ALIGNED, RENAMED, UNSCRUBBED, TERMS, REFILLED = (
+    "vectors_aligned",
+    "renamed",
+    "unscrubbed",
+    "terms",
+    "refilled",
+)
 # Passages that are read from the catalogue at once.
 PASSAGES_READ = 1_000
 Result = TypeVar("Result")
 
 
 class Indexes:
-    """Keyword and vector index of one store. Changes one at a time (the library sees to that); searches from any thread."""
+    """Keyword and vector index of one store. Changes one at a time (the library sees to that); searches
+    from any thread.
+    """
 
     def __init__(self, catalog: Catalog, folder: Path, embedder: Embedder) -> None:
-        """folder: the store's; the indexes stand in keywords/ and vectors/. Raises StoreError where they cannot be written."""
+        """folder: the store's; the indexes stand in keywords/ and vectors/. Raises StoreError where they
+        cannot be written.
+        """
         self._catalog, self._folder, self._embedder = catalog, folder, embedder
         for name in ("keywords", "vectors"):
             shutil.rmtree(self._discarded(name), ignore_errors=True)
@@ -46,7 +59,9 @@ class Indexes:
             self._new_keywords(error)
         self.vectors = self._open_vectors()
         # Whether the nearest that Chroma names are those of all vectors that stand in the catalogue.
-        self.complete = catalog.meta(ALIGNED) == self.vectors.name or not catalog.window_counts(embedder.fingerprint, embedder.dimension)
+        self.complete = catalog.meta(ALIGNED) == self.vectors.name or not catalog.window_counts(
+            embedder.fingerprint, embedder.dimension
+        )
 
     def close(self) -> None:
         """Let go of Chroma's files."""
@@ -64,21 +79,31 @@ class Indexes:
         self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, ordinals)))
 
     def refilled(self, version: int, words: Sequence[Sequence[str]], change: Refilled) -> None:
-        """Both indexes follow what a fuller reading made of a version: words: the terms of its chunks, by ordinal from 0."""
+        """Both indexes follow what a fuller reading made of a version: words: the terms of its chunks, by
+        ordinal from 0.
+        """
         self._mending_keywords(lambda: self.keywords.add(version, words))
         if self.vectors.exists():
             bytes_a_window = 4 * self._embedder.dimension
-            self._mending_vectors(lambda: self.vectors.discard(version, [(ordinal, size // bytes_a_window) for ordinal, size in change.gone]))
+            self._mending_vectors(
+                lambda: self.vectors.discard(
+                    version, [(ordinal, size // bytes_a_window) for ordinal, size in change.gone]
+                )
+            )
             self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, change.moved)))
         self._note_refilled(self._being_refilled() - {version})
 
     def refilling(self, version: int) -> None:
-        """A version is about to be refilled: until `refilled`, the indexes may hold what it was, and are given it anew when the store is opened."""
+        """A version is about to be refilled: until `refilled`, the indexes may hold what it was, and are
+        given it anew when the store is opened.
+        """
         self._note_refilled(self._being_refilled() | {version})
         self.unaligned()
 
     def mend_refilled(self) -> None:
-        """Give the indexes anew what was being refilled when the process ended, or when they could not follow."""
+        """Give the indexes anew what was being refilled when the process ended, or when they could not
+        follow.
+        """
         for version in sorted(self._being_refilled()):
             if version in self._catalog.chunk_counts():
                 words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
@@ -98,12 +123,16 @@ class Indexes:
         self._catalog.set_meta(REFILLED, " ".join(map(str, sorted(versions))))
 
     def unaligned(self) -> None:
-        """Vectors are about to change: until `align` has looked, Chroma may hold otherwise than the catalogue."""
+        """Vectors are about to change: until `align` has looked, Chroma may hold otherwise than the
+        catalogue.
+        """
         if self._catalog.meta(ALIGNED):
             self._catalog.set_meta(ALIGNED, "")
 
     def remove(self, versions: Sequence[int]) -> None:
-        """Delete all rows of these versions, whatever embedder they are of; `scrub` takes what is left of them out of the files."""
+        """Delete all rows of these versions, whatever embedder they are of; `scrub` takes what is left of
+        them out of the files.
+        """
         self.unscrubbed()
         self._mending_keywords(lambda: self.keywords.remove(versions))
         if self.vectors.exists():
@@ -111,13 +140,20 @@ class Indexes:
             self._mending_vectors(lambda: self.vectors.drop_others())
 
     def align(self, renewed: Callable[[int], None] = lambda version: None) -> None:
-        """Give both indexes the rows they lack and take those they should not have, from the catalogue alone. renewed: told each version whose terms were
-        made anew, all where the language has learnt a word since."""
+        """Give both indexes the rows they lack and take those they should not have, from the catalogue alone.
+        renewed: told each version whose terms were made anew, all where the language has learnt a word since.
+        """
         self.mend_refilled()
         learnt = self._catalog.meta(TERMS) != terms_version()
         versions = sorted(self._catalog.chunk_counts()) if learnt else []
         if versions:
-            log.warning("The language has changed since the %s documents of this store were indexed: their words are indexed anew.", len(versions))
+            log.warning(
+                (
+                    "The language has changed since the %s documents of this store were indexed: their "
+                    "words are indexed anew."
+                ),
+                len(versions),
+            )
         for version in versions:
             self._new_terms(version)
             renewed(version)
@@ -136,16 +172,20 @@ class Indexes:
                 self._catalog.set_meta(ALIGNED, self.vectors.name)
 
     def renamed(self) -> None:
-        """Documents go by other names: until `align` has looked, Chroma's passages may be called as before."""
+        """Documents go by other names: until `align` has looked, Chroma's passages may be called as
+        before.
+        """
         self._catalog.set_meta(RENAMED, "1")
 
     def unscrubbed(self) -> None:
-        """Something is about to be erased: `scrub` is due, whenever this process or a later one comes to it."""
+        """Something is about to be erased: `scrub` is due, whenever this process or a later one comes to
+        it.
+        """
         self._catalog.set_meta(UNSCRUBBED, "1")
 
     def scrub(self) -> None:
-        """Take out of the files what was erased, where that is due: text in Chroma's log and unused space, words in the segments of tantivy. It stays due where
-        another program reads the catalogue."""
+        """Take out of the files what was erased, where that is due: text in Chroma's log and unused space,
+        words in the segments of tantivy. It stays due where another program reads the catalogue."""
         if not self.scrub_is_due():
             return
         if self.keywords.has_deleted():
@@ -153,13 +193,16 @@ class Indexes:
         if self.vectors.exists():
             try:
                 self._mending_vectors(lambda: self.vectors.scrub())
-            except StoreError as error:  # as where there is no room to write the file anew: then it goes with all that is in it
+            # as where there is no room to write the file anew: then it goes with all that is in it
+            except StoreError as error:
                 log.warning("The vectors' index is made anew: %s", error)
                 self.give_up_vectors()
         if self._catalog.compact():
             self._catalog.set_meta(UNSCRUBBED, "")
         else:
-            log.warning("Another program reads the catalogue: what was erased leaves its log when that has ended.")
+            log.warning(
+                "Another program reads the catalogue: what was erased leaves its log when that has ended."
+            )
 
     def scrub_is_due(self) -> bool:
         """Whether something that was erased may still stand in a file."""
@@ -172,7 +215,9 @@ class Indexes:
         self._catalog.set_meta(ALIGNED, self.vectors.name)
 
     def give_up_vectors(self) -> None:
-        """Give the disk what the index of vectors takes; `align` makes it anew. Until then each chunk is scored."""
+        """Give the disk what the index of vectors takes; `align` makes it anew. Until then each chunk is
+        scored.
+        """
         self.complete = False
         self.vectors.close()
         self._discard("vectors", None)
@@ -180,14 +225,20 @@ class Indexes:
         self.vectors = self._open_vectors()
 
     def differences(self) -> list[str]:
-        """What the indexes hold otherwise than the catalogue says, in words; none where they agree. Raises IndexDamagedError."""
+        """What the indexes hold otherwise than the catalogue says, in words; none where they agree. Raises
+        IndexDamagedError.
+        """
         words, expected = self.keywords.counts(), self._catalog.chunk_counts()
         found = [
             f"the keyword index has {words.get(version, 0)} of {count} chunks of version {version}"
             for version, count in expected.items()
             if words.get(version, 0) != count
         ]
-        found += [f"the keyword index has chunks of version {version}, which is not there" for version in words if version not in expected]
+        found += [
+            f"the keyword index has chunks of version {version}, which is not there"
+            for version in words
+            if version not in expected
+        ]
         known = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
         held = self.vectors.counts() if self.vectors.exists() else {}
         found += [
@@ -195,11 +246,17 @@ class Indexes:
             for version, count in known.items()
             if held.get(version, 0) != count
         ]
-        return found + [f"the vector index has vectors of version {version}, which is not there" for version in held if version not in known]
+        return found + [
+            f"the vector index has vectors of version {version}, which is not there"
+            for version in held
+            if version not in known
+        ]
 
     def _new_terms(self, version: int) -> None:
         words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
-        self._catalog.new_lexicon(version, lexicon_of(words, self._catalog.page_texts(version), self._catalog.tables(version)))
+        self._catalog.new_lexicon(
+            version, lexicon_of(words, self._catalog.page_texts(version), self._catalog.tables(version))
+        )
 
     def _align_keywords(self) -> None:
         self._fill_keywords(self.keywords)
@@ -234,14 +291,22 @@ class Indexes:
         self._catalog.set_meta(RENAMED, "")
 
     def _passages(self, version: int, ordinals: Sequence[int] | None = None) -> Iterator[IndexedPassage]:
-        """Passages that have vectors, as the catalogue has them, all or those of `ordinals`, ascending; some at a time are in memory."""
-        fingerprint, dimension, name = self._embedder.fingerprint, self._embedder.dimension, self._catalog.name_of(version)
+        """Passages that have vectors, as the catalogue has them, all or those of `ordinals`, ascending;
+        some at a time are in memory.
+        """
+        fingerprint, dimension, name = (
+            self._embedder.fingerprint,
+            self._embedder.dimension,
+            self._catalog.name_of(version),
+        )
         wanted = range(self._catalog.chunk_counts().get(version, 0)) if ordinals is None else ordinals
         for at in range(0, len(wanted), PASSAGES_READ):
             part = wanted[at : at + PASSAGES_READ]
             for chunk, data, label, method in self._catalog.embedded(version, fingerprint, part):
                 windows = np.frombuffer(data, np.float32).reshape(-1, dimension)
-                yield IndexedPassage(version, chunk.ordinal, windows, chunk.text, name, chunk.page, label, method)
+                yield IndexedPassage(
+                    version, chunk.ordinal, windows, chunk.text, name, chunk.page, label, method
+                )
 
     def _mending_keywords(self, step: Callable[[], Result]) -> Result:
         try:
@@ -279,7 +344,9 @@ class Indexes:
         discarded = self._discarded(name)
         shutil.rmtree(discarded, ignore_errors=True)
         with suppress(OSError):
-            (self._folder / name).rename(discarded)  # at once, for a process that is stopped while it deletes would leave half an index
+            (self._folder / name).rename(
+                discarded
+            )  # at once, for a process that is stopped while it deletes would leave half an index
         for folder in (self._folder / name, discarded):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -287,4 +354,8 @@ class Indexes:
         return self._folder / f"{name}.discarded"
 
     def _open_vectors(self) -> ChromaIndex:
-        return ChromaIndex(self._folder / "vectors", fingerprint=self._embedder.fingerprint, dimension=self._embedder.dimension)
+        return ChromaIndex(
+            self._folder / "vectors",
+            fingerprint=self._embedder.fingerprint,
+            dimension=self._embedder.dimension,
+        )

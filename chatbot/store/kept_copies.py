@@ -1,4 +1,6 @@
-"""The kept copies of added files, each named by its hash, beside it its names and what people say of it; knows no catalogue."""
+"""The kept copies of added files, each named by its hash, beside it its names and what people say of it;
+knows no catalogue.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +38,23 @@ class KeptName:
 
 
 class Copies:
-    """A folder of <sha256>.pdf, and for each a <sha256>.json with its names, so that a store can be made anew from the folder alone.
+    """A folder of <sha256>.pdf, and for each a <sha256>.json with its names, so that a store can be made anew
+    from the folder alone.
 
     Other files in the folder are never touched.
     """
 
     def __init__(self, folder: Path, most_megabytes: float) -> None:
-        """most_megabytes: the largest file that is taken, in MiB. Raises StoreError where the folder cannot be made."""
+        """most_megabytes: the largest file that is taken, in MiB. Raises StoreError where the folder
+        cannot be made.
+        """
         self.folder, self.most_megabytes = folder, most_megabytes
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"The folder {folder} cannot be made: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write."
+                f"The folder {folder} cannot be made: {error.strerror}.",
+                hint="Set FINPOLICY_HOME to a folder you may write.",
             ) from error
 
     def take_file(self, path: Path, name: str) -> str:
@@ -70,10 +76,11 @@ class Copies:
         return digest
 
     def take(self, data: BinaryIO, name: str, *, unchanged: Callable[[], bool] = lambda: True) -> str:
-        """Keep a copy of what can be read from `data`, to be added as `name`; its SHA-256. Nothing of it is seen before it is whole and
-        on the disk, and its name is there before it is.
+        """Keep a copy of what can be read from `data`, to be added as `name`; its SHA-256. Nothing of it is
+        seen before it is whole and on the disk, and its name is there before it is.
 
-        unchanged: called at the end; false drops the copy. Raises DocumentError where it is too large, changed, cannot be read or kept.
+        unchanged: called at the end; false drops the copy. Raises DocumentError where it is too large,
+        changed, cannot be read or kept.
         """
         digest, size = hashlib.sha256(), 0
         try:
@@ -81,14 +88,20 @@ class Copies:
         except OSError as error:
             raise _not_kept(error, self.folder) from error
         try:
-            with os.fdopen(handle, "wb", buffering=0) as target:  # closing a buffer would fail once more where a disk is full
+            with os.fdopen(
+                handle, "wb", buffering=0
+            ) as target:  # closing a buffer would fail once more where a disk is full
                 while part := _read(data):
                     digest.update(part)
                     size += len(part)
                     self._check_size(size)
                     _write(target, part, self.folder)
                 if not unchanged():
-                    raise DocumentError("The file changed while it was read.", hint="Add it again when it is complete.", retryable=True)
+                    raise DocumentError(
+                        "The file changed while it was read.",
+                        hint="Add it again when it is complete.",
+                        retryable=True,
+                    )
                 if not self._whole(digest.hexdigest(), size):
                     self._settle(target, partial, digest.hexdigest(), name)
         finally:
@@ -109,7 +122,11 @@ class Copies:
 
     def all(self) -> list[str]:
         """The SHA-256 of every copy in the folder, in the order in which they were taken."""
-        taken = sorted((path.stat().st_mtime_ns, path.stem) for path in self.folder.glob("*.pdf") if COPY.fullmatch(path.name))
+        taken = sorted(
+            (path.stat().st_mtime_ns, path.stem)
+            for path in self.folder.glob("*.pdf")
+            if COPY.fullmatch(path.name)
+        )
         return [digest for _, digest in taken]
 
     def drop(self, digest: str) -> None:
@@ -118,13 +135,21 @@ class Copies:
         self._names_path(digest).unlink(missing_ok=True)
 
     def mend_modes(self) -> None:
-        """Close the copies to other accounts where an earlier version left them open, and the folder where it holds nothing else."""
+        """Close the copies to other accounts where an earlier version left them open, and the folder where
+        it holds nothing else.
+        """
         mend_files(self.folder, _is_ours)
 
     def drop_partials(self) -> int:
-        """Delete what was left of copies that were not finished, or not wholly dropped. Returns how many there were."""
+        """Delete what was left of copies that were not finished, or not wholly dropped. Returns how many
+        there were.
+        """
         partials = [path for path in self.folder.glob("*.partial") if PARTIAL.fullmatch(path.name)]
-        partials += [path for path in self.folder.glob("*.json") if NAMES.fullmatch(path.name) and not path.with_suffix(".pdf").exists()]
+        partials += [
+            path
+            for path in self.folder.glob("*.json")
+            if NAMES.fullmatch(path.name) and not path.with_suffix(".pdf").exists()
+        ]
         for path in partials:
             path.unlink(missing_ok=True)
         return len(partials)
@@ -133,7 +158,10 @@ class Copies:
         """The names a copy stands under; none where that is not known."""
         try:
             rows = self._beside(digest)["names"]
-            return tuple(KeptName(str(row["name"]), None if row["removed_at"] is None else float(row["removed_at"])) for row in rows)
+            return tuple(
+                KeptName(str(row["name"]), None if row["removed_at"] is None else float(row["removed_at"]))
+                for row in rows
+            )
         except (OSError, ValueError, KeyError, TypeError):
             return ()
 
@@ -160,7 +188,9 @@ class Copies:
         return found
 
     def _write_beside(self, digest: str, names: Sequence[KeptName], said: DocumentFacts) -> None:
-        listed: dict[str, Any] = {"names": [{"name": name.name, "removed_at": name.removed_at} for name in names]}
+        listed: dict[str, Any] = {
+            "names": [{"name": name.name, "removed_at": name.removed_at} for name in names]
+        }
         text = json.dumps({**listed, "said": correction_to(said)} if correction_to(said) else listed)
         try:
             handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
@@ -181,7 +211,10 @@ class Copies:
     def _check_size(self, size: int) -> None:
         if size > self.most_megabytes * 2**20:
             limit = f"the limit of {self.most_megabytes:g} MiB"
-            raise DocumentError(f"The file has {size / 2**20:.0f} MiB or more, over {limit}.", hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.")
+            raise DocumentError(
+                f"The file has {size / 2**20:.0f} MiB or more, over {limit}.",
+                hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.",
+            )
 
     def _whole(self, digest: str, size: int) -> bool:
         """Whether a copy is there already, and was not cut."""
@@ -238,11 +271,17 @@ def _write(target: RawIOBase, part: bytes, folder: Path) -> None:
 
 
 def _not_read(error: OSError) -> DocumentError:
-    return DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.")
+    return DocumentError(
+        f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it."
+    )
 
 
 def _not_kept(error: OSError, folder: Path) -> DocumentError:
     if error.errno in FULL:
         full = disk_is_full(folder)
         return DocumentError(full.message, hint=full.hint, retryable=True)
-    return DocumentError(f"The file cannot be kept: {error.strerror}.", hint="Free disk space, or set FINPOLICY_HOME elsewhere.", retryable=True)
+    return DocumentError(
+        f"The file cannot be kept: {error.strerror}.",
+        hint="Free disk space, or set FINPOLICY_HOME elsewhere.",
+        retryable=True,
+    )

@@ -1,4 +1,6 @@
-"""The keyword index over the chunks of all documents, in tantivy: terms to candidate chunks; scores that matter are taken from the lexicons."""
+"""The keyword index over the chunks of all documents, in tantivy: terms to candidate chunks; scores that
+matter are taken from the lexicons.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class KeywordIndex:
     """Chunks by their terms. One writer; searches from any thread see the last commit."""
 
     def __init__(self, folder: Path) -> None:
-        """Opens or makes the index in `folder`. Raises IndexDamagedError, StoreError where it cannot be written."""
+        """Opens or makes the index in `folder`. Raises IndexDamagedError, StoreError where it cannot be
+        written.
+        """
         self.folder = folder
         self._schema = _schema()
         try:
@@ -35,11 +39,15 @@ class KeywordIndex:
             self._index = tantivy.Index(self._schema, str(folder))
         except (ValueError, OSError) as error:
             raise explained(error, "The keyword index", folder) from error
-        self._index.register_tokenizer("terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
+        self._index.register_tokenizer(
+            "terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+        )
         self._index.config_reader("manual")
 
     def add(self, version: int, chunks: Iterable[Sequence[str]]) -> None:
-        """Index the terms of a version's chunks, by ordinal from 0, and commit; rows of an earlier try are replaced."""
+        """Index the terms of a version's chunks, by ordinal from 0, and commit; rows of an earlier try are
+        replaced.
+        """
         with self._writer() as writer:
             self._delete(writer, version)
             for ordinal, words in enumerate(chunks):
@@ -56,25 +64,36 @@ class KeywordIndex:
                 self._delete(writer, version)
 
     def search(self, words: Sequence[str], limit: int) -> list[tuple[int, int, float]]:
-        """(version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms `words`. Raises IndexDamagedError."""
+        """(version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms `words`.
+        Raises IndexDamagedError.
+        """
         with explaining("The keyword index", self.folder):
             searcher = self._index.searcher()
-            rare = sorted((word for word in words if searcher.doc_freq("terms", word)), key=lambda word: int(searcher.doc_freq("terms", word)))[
-                :MOST_TERMS
-            ]
+            rare = sorted(
+                (word for word in words if searcher.doc_freq("terms", word)),
+                key=lambda word: int(searcher.doc_freq("terms", word)),
+            )[:MOST_TERMS]
             if not rare:
                 return []
-            queries = [(tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", word, "freq")) for word in rare]
+            queries = [
+                (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", word, "freq"))
+                for word in rare
+            ]
             found = searcher.search(tantivy.Query.boolean_query(queries), limit, count=False)
             keys: list[Any] = searcher.fast_field_values("key", [address for _, address in found.hits])
-        return [(key >> ORDINAL_BITS, key & ((1 << ORDINAL_BITS) - 1), float(score)) for key, (score, _) in zip(keys, found.hits, strict=True)]
+        return [
+            (key >> ORDINAL_BITS, key & ((1 << ORDINAL_BITS) - 1), float(score))
+            for key, (score, _) in zip(keys, found.hits, strict=True)
+        ]
 
     def frequency(self, word: str) -> int:
         """How many chunks of all documents have the term."""
         return int(self._index.searcher().doc_freq("terms", word))
 
     def has_deleted(self) -> bool:
-        """Whether words of deleted chunks are left in the files: tantivy marks rows as deleted until it joins their segment with others."""
+        """Whether words of deleted chunks are left in the files: tantivy marks rows as deleted until it
+        joins their segment with others.
+        """
         try:
             segments = json.loads((self.folder / "meta.json").read_text("utf-8"))["segments"]
         except (OSError, ValueError, KeyError) as error:
@@ -89,12 +108,15 @@ class KeywordIndex:
         """version -> how many chunks of it there are. Raises IndexDamagedError."""
         with explaining("The keyword index", self.folder):
             searcher = self._index.searcher()
-            found = searcher.search(tantivy.Query.all_query(), max(1, self.count()), count=False, order_by_field="key")
+            found = searcher.search(
+                tantivy.Query.all_query(), max(1, self.count()), count=False, order_by_field="key"
+            )
             keys: list[Any] = searcher.fast_field_values("key", [address for _, address in found.hits])
         return dict(Counter(key >> ORDINAL_BITS for key in keys))
 
     def _delete(self, writer: Any, version: int) -> None:
-        # By query: delete_documents_by_term makes a signed term of a Python int, and deletes nothing from an unsigned field.
+        # By query: delete_documents_by_term makes a signed term of a Python int, and deletes nothing from an
+        # unsigned field.
         writer.delete_documents_by_query(tantivy.Query.term_query(self._schema, "version", version))
 
     @contextmanager

@@ -1,4 +1,6 @@
-"""The library of documents: adds, replaces, removes, restores and lists them, and keeps catalogue and indexes in step."""
+"""The library of documents: adds, replaces, removes, restores and lists them, and keeps catalogue and
+indexes in step.
+"""
 
 from __future__ import annotations
 
@@ -71,10 +73,14 @@ def _ignore(chunks: Sequence[Chunk]) -> None:
 class Library:
     """The store, opened by its one owner. Reads from any thread; changes one at a time."""
 
-    def __init__(self, settings: Settings, embedder: Embedder, *, erasing: Callable[[], None] = _tell_nobody) -> None:
-        """erasing: told just before the text of files goes for good, whoever asked for that; the catalogue's `quoted` names them until it is told otherwise.
+    def __init__(
+        self, settings: Settings, embedder: Embedder, *, erasing: Callable[[], None] = _tell_nobody
+    ) -> None:
+        """erasing: told just before the text of files goes for good, whoever asked for that; the catalogue's
+        `quoted` names them until it is told otherwise.
 
-        Raises StoreError where the store is held by another process, damaged, of another version or not writable.
+        Raises StoreError where the store is held by another process, damaged, of another version or not
+        writable.
         """
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
@@ -88,7 +94,9 @@ class Library:
                 self._open()
         except OSError as error:
             self._lock.close()
-            raise StoreError(f"The store cannot be written: {error}.", hint="Set FINPOLICY_HOME to a folder you may write.") from error
+            raise StoreError(
+                f"The store cannot be written: {error}.", hint="Set FINPOLICY_HOME to a folder you may write."
+            ) from error
         except BaseException:
             self._lock.close()
             raise
@@ -101,11 +109,21 @@ class Library:
         self.indexes = Indexes(self.catalog, settings.store, embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(self.catalog, self.copies, self.indexes, self._changing)
-        self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
-        self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda kept: kept.size)
-        self._kinds: LeastRecentlyUsed[dict[int, tuple[str, ...]]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda kinds: 200 * (len(kinds) + 1))
-        self._facts: LeastRecentlyUsed[DocumentFacts] = LeastRecentlyUsed(CACHE_BYTES // 64, size=lambda facts: 200)
-        self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
+        self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(
+            CACHE_BYTES // 2, size=lambda matrix: matrix.size
+        )
+        self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(
+            CACHE_BYTES // 2, size=lambda kept: kept.size
+        )
+        self._kinds: LeastRecentlyUsed[dict[int, tuple[str, ...]]] = LeastRecentlyUsed(
+            CACHE_BYTES // 8, size=lambda kinds: 200 * (len(kinds) + 1)
+        )
+        self._facts: LeastRecentlyUsed[DocumentFacts] = LeastRecentlyUsed(
+            CACHE_BYTES // 64, size=lambda facts: 200
+        )
+        self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(
+            CACHE_BYTES // 8, size=lambda pages: pages.nbytes
+        )
         try:
             self._recover()
         except StoreError as error:
@@ -125,17 +143,22 @@ class Library:
         """The store's folder."""
         return self._settings.store
 
-    # --- what is in it ------------------------------------------------------------------------------------------------------
+    # --- what is in it
+    # ------------------------------------------------------------------------------------------------------
 
     def scope(self, names: Sequence[str]) -> dict[int, str]:
-        """version id -> name of the live documents in `names` (all where it is empty). Raises NotFoundError naming an unknown one."""
+        """version id -> name of the live documents in `names` (all where it is empty). Raises
+        NotFoundError naming an unknown one.
+        """
         there_are = set(self.catalog.names()) if names else set[str]()
         names = [name if name in there_are else known_as(name) for name in names]
         active = self.catalog.active(names)
         there = sorted(there_are)
         missing = [name for name in names if name not in there]
         if missing:
-            known = (", ".join(there[:5]) or "none yet") + (f" and {len(there) - 5} more" if len(there) > 5 else "")
+            known = (", ".join(there[:5]) or "none yet") + (
+                f" and {len(there) - 5} more" if len(there) > 5 else ""
+            )
             hint = f"Documents: {known}. See `{PROGRAM} list`."
             raise NotFoundError(f"There is no document {missing[0][:200]!r}.", hint=hint)
         return active
@@ -148,14 +171,20 @@ class Library:
             stored = self.catalog.version(version)
             return stored is not None and stored.state == "ready" and stored.fingerprint == fingerprint
 
-        return self._matrices.get(version, lambda: matrix_of(self.catalog.vectors(version, fingerprint), self.embedder.dimension), keep=complete)
+        return self._matrices.get(
+            version,
+            lambda: matrix_of(self.catalog.vectors(version, fingerprint), self.embedder.dimension),
+            keep=complete,
+        )
 
     def terms(self, version: int) -> DocumentTerms:
         """The terms of a version, kept ready."""
         try:
             return self._terms.get(version, lambda: unpack_terms(self.catalog.lexicon(version)))
         except (zlib.error, struct.error, UnicodeDecodeError) as error:
-            raise StoreError("The stored terms of a document are damaged.", hint="Remove that document and add it again.") from error
+            raise StoreError(
+                "The stored terms of a document are damaged.", hint="Remove that document and add it again."
+            ) from error
 
     def chunk_pages(self, version: int) -> NDArray[np.int64]:
         """(chunks,) physical page of each chunk of a version, kept ready."""
@@ -175,11 +204,14 @@ class Library:
 
     def facts(self, version: int) -> DocumentFacts:
         """What the document says of itself, kept ready."""
-        return self._facts.get(version, lambda: stored.facts if (stored := self.catalog.version(version)) else NO_FACTS)
+        return self._facts.get(
+            version, lambda: stored.facts if (stored := self.catalog.version(version)) else NO_FACTS
+        )
 
     def correct(self, name: str, said: DocumentFacts) -> None:
-        """Let people's word count instead of what a document says of itself, wherever facts count. said: its period None for "as the document says", ""
-        for "none", or years as in DocumentFacts; its status likewise. Raises NotFoundError, UsageError for what is no period or status."""
+        """Let people's word count instead of what a document says of itself, wherever facts count. said: its
+        period None for "as the document says", "" for "none", or years as in DocumentFacts; its status
+        likewise. Raises NotFoundError, UsageError for what is no period or status."""
         checked = replace(said, period=said.period and as_period(said.period), status=said.status)
         if (said.period and not checked.period) or (said.status and said.status not in STATUSES):
             raise UsageError("That is no period.", hint="Write a year, as 2025, or years, as 2025-26.")
@@ -193,7 +225,9 @@ class Library:
                     self._facts.drop(version.id)
             try:
                 self.copies.write_correction(found.sha256, checked)
-            except DocumentError as error:  # it counts already; only a store made anew from the copies would not know it
+            except (
+                DocumentError
+            ) as error:  # it counts already; only a store made anew from the copies would not know it
                 log.warning("What was said of a document could not be written beside its copy: %s", error)
 
     def without_vectors(self) -> list[Version]:
@@ -209,11 +243,15 @@ class Library:
         return path
 
     def unread(self, *, wait: bool = False) -> list[UnaddedFile]:
-        """What people copied into the folder of documents and is not among the documents; see lying.unread."""
+        """What people copied into the folder of documents and is not among the documents; see
+        lying.unread.
+        """
         return unread(self.catalog, self.copies.folder, most_megabytes=self.copies.most_megabytes, wait=wait)
 
     def try_unread(self, one: UnaddedFile) -> None:
-        """Such a file is being added. Where that is broken off, as when the server is killed, it is tried once more."""
+        """Such a file is being added. Where that is broken off, as when the server is killed, it is tried
+        once more.
+        """
         before = self.catalog.seen().get(one.digest)
         self.catalog.see(one.digest, BROKEN_OFF[before == BROKEN_OFF[0]])
 
@@ -221,17 +259,22 @@ class Library:
         """How it fared."""
         self.catalog.tried(one.digest, result.error or "", again=result.retryable)
 
-    # --- adding -------------------------------------------------------------------------------------------------------------
+    # --- adding
+    # --------------------------------------------------------------------------------------------------------
 
-    def resume(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> list[AddResult]:
-        """Finish what was left, whatever stopped it: files that were not read, vectors that are missing, rows nobody needs. The results
-        of the files that were not read, or not wholly."""
+    def resume(
+        self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
+    ) -> list[AddResult]:
+        """Finish what was left, whatever stopped it: files that were not read, vectors that are missing, rows
+        nobody needs. The results of the files that were not read, or not wholly."""
         results = []
         for taken in self.adding.left():
             if cancelled():
                 break
             results.append(self.read_left(taken, progress, cancelled))
-        for version in self.incomplete():  # before their vectors are made, for what is read changes some chunks
+        for (
+            version
+        ) in self.incomplete():  # before their vectors are made, for what is read changes some chunks
             if not cancelled() and self._complete_left(version.id, version.document, progress, cancelled):
                 results.append(self.adding.result_of(version.id, AddResult(version.document, "completed")))
         self.resume_vectors(progress=progress, cancelled=cancelled)
@@ -239,10 +282,14 @@ class Library:
         return results
 
     def resume_vectors(
-        self, *, only: Container[int] | None = None, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
+        self,
+        *,
+        only: Container[int] | None = None,
+        progress: Progress = _no_progress,
+        cancelled: Callable[[], bool] = _never,
     ) -> None:
-        """Make the vectors that are missing, of these versions only, or of all: in batches, each kept before the next is asked for. A version that
-        has all goes live."""
+        """Make the vectors that are missing, of these versions only, or of all: in batches, each kept before
+        the next is asked for. A version that has all goes live."""
         for _ in range(MOST_ROUNDS):
             versions = [version for version in self.without_vectors() if only is None or version.id in only]
             for version in versions:
@@ -251,14 +298,20 @@ class Library:
             if not versions or not self._make_vectors(versions, progress, cancelled):
                 return
 
-    def _make_vectors(self, versions: Sequence[Version], progress: Progress, cancelled: Callable[[], bool]) -> bool:
+    def _make_vectors(
+        self, versions: Sequence[Version], progress: Progress, cancelled: Callable[[], bool]
+    ) -> bool:
         """Whether a version was read further meanwhile, so that some of its vectors are still missing."""
         own = {version.id for version in versions if version.fingerprint == self.embedder.fingerprint}
         done = {version.id: version.embedded if version.id in own else 0 for version in versions}
         waiting, at_once = list[int](), 1  # Chroma is opened while most are still to be made
         version = versions[0]
         try:
-            with closing(make_vectors(self.catalog, self.embedder, versions, self._early, partial(self._let_pass, cancelled))) as batches:
+            with closing(
+                make_vectors(
+                    self.catalog, self.embedder, versions, self._early, partial(self._let_pass, cancelled)
+                )
+            ) as batches:
                 for made in batches:
                     if cancelled():
                         return False
@@ -279,13 +332,17 @@ class Library:
         return bool({version.id for version in versions} & {version.id for version in self.without_vectors()})
 
     def _let_pass(self, cancelled: Callable[[], bool]) -> None:
-        """Wait while tables are read that a question waits for: beside the making of vectors they take several times as long."""
+        """Wait while tables are read that a question waits for: beside the making of vectors they take
+        several times as long.
+        """
         with self._completing:
             while self._awaited and not cancelled():
                 self._completing.wait(LOOK_SECONDS)
 
     def _index_vectors(self, version: int, ordinals: list[int]) -> None:
-        """Chroma takes them faster many at a time, and holds all threads of the interpreter up meanwhile; ordinals: emptied."""
+        """Chroma takes them faster many at a time, and holds all threads of the interpreter up meanwhile;
+        ordinals: emptied.
+        """
         with self._changing:
             given, ordinals[:] = list(ordinals), []
             self.indexes.add_vectors(version, given)
@@ -308,8 +365,9 @@ class Library:
         progress: Callable[[str, int, int], None] = lambda phase, done, total: None,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
-        """Read what a version lacks, see Adding.complete; what is read by another thread is waited for. images: False where a question waits, to which all
-        making of vectors gives way. Chunks that have other contexts now, or are new, lack vectors after."""
+        """Read what a version lacks, see Adding.complete; what is read by another thread is waited for.
+        images: False where a question waits, to which all making of vectors gives way. Chunks that have other
+        contexts now, or are new, lack vectors after."""
         with self._way_given() if not images else nullcontext():
             if not self._begins(version, cancelled, tables_only=not images):
                 return
@@ -323,7 +381,9 @@ class Library:
                     self._completing.notify_all()
                 if self._watching is not None:
                     self._watching()
-        if self._watching is None and stored is not None and stored.state == "ready":  # nobody else makes it so again
+        if (
+            self._watching is None and stored is not None and stored.state == "ready"
+        ):  # nobody else makes it so again
             self.resume_vectors(only={version}, cancelled=cancelled)
 
     @contextmanager
@@ -339,8 +399,8 @@ class Library:
                 self._completing.notify_all()
 
     def _begins(self, version: int, cancelled: Callable[[], bool], *, tables_only: bool) -> bool:
-        """Whether this thread is to complete a version, for which it waits where another is at it; False where that one has read its tables meanwhile, and
-        nothing else is wanted."""
+        """Whether this thread is to complete a version, for which it waits where another is at it; False
+        where that one has read its tables meanwhile, and nothing else is wanted."""
         with self._completing:
             while version in self._in_completion:
                 if cancelled():
@@ -352,11 +412,17 @@ class Library:
         return True
 
     def watch(self, changed: Callable[[], None] | None) -> None:
-        """changed: called from now on when a version was read further, by whomever, and may want other vectors; None: nobody looks after that."""
+        """changed: called from now on when a version was read further, by whomever, and may want other
+        vectors; None: nobody looks after that.
+        """
         self._watching = changed
 
-    def _complete_left(self, version: int, name: str, progress: Progress, cancelled: Callable[[], bool]) -> bool:
-        """Whether all is read; what cannot be read now is tried again at the next start, and what the document has of it stays."""
+    def _complete_left(
+        self, version: int, name: str, progress: Progress, cancelled: Callable[[], bool]
+    ) -> bool:
+        """Whether all is read; what cannot be read now is tried again at the next start, and what the
+        document has of it stays.
+        """
         try:
             self.complete(version, progress=partial(progress, name), cancelled=cancelled)
         except CancelledError:
@@ -370,8 +436,11 @@ class Library:
         for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
             cache.drop(version)
 
-    def read_again(self, name: str, password: str | None = None, *, progress: Progress = _no_progress) -> AddResult:
-        """Read a document anew from its kept copy; the new reading takes the place of the old one, under all its names, when it is ready.
+    def read_again(
+        self, name: str, password: str | None = None, *, progress: Progress = _no_progress
+    ) -> AddResult:
+        """Read a document anew from its kept copy; the new reading takes the place of the old one, under all
+        its names, when it is ready.
 
         Raises NotFoundError, DocumentError and its kinds.
         """
@@ -380,10 +449,18 @@ class Library:
         if found is None or newest is None:
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
         if newest.id != found.id:
-            raise StoreError(f"A new version of {name[:200]!r} is on its way.", hint="Try again when its vectors are made.", retryable=True)
+            raise StoreError(
+                f"A new version of {name[:200]!r} is on its way.",
+                hint="Try again when its vectors are made.",
+                retryable=True,
+            )
         taken = Taken(name, found.sha256, self.catalog.wait(name, found.sha256), password, again=True)
         try:
-            result = self.read_taken(taken, progress=lambda phase, done, total: progress(name, phase, done, total), cancelled=_never)
+            result = self.read_taken(
+                taken,
+                progress=lambda phase, done, total: progress(name, phase, done, total),
+                cancelled=_never,
+            )
         except ProjectError as error:
             self.adding.give_up(taken, error)
             raise
@@ -402,24 +479,38 @@ class Library:
     # The steps of a queue, with those of Adding.
 
     def take_again(self, name: str) -> Taken:
-        """Note that a document waits to be read anew from its kept copy. Raises NotFoundError, and StoreError where it is not complete yet."""
+        """Note that a document waits to be read anew from its kept copy. Raises NotFoundError, and
+        StoreError where it is not complete yet.
+        """
         found, newest = self.catalog.find(name), self.catalog.newest(name)
         if found is None or newest is None:
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint="It was removed meanwhile.")
         if newest.id != found.id or found.state != "ready":
-            raise StoreError(f"The search by meaning of {name[:200]!r} is being prepared.", hint="Try again when it is complete.", retryable=True)
+            raise StoreError(
+                f"The search by meaning of {name[:200]!r} is being prepared.",
+                hint="Try again when it is complete.",
+                retryable=True,
+            )
         self.file(found.id)
         return Taken(name, found.sha256, self.catalog.wait(name, found.sha256), again=True)
 
     def read_taken(
-        self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool], alone: Callable[[], bool] = _never
+        self,
+        taken: Taken,
+        *,
+        progress: Callable[[str, int, int], None],
+        cancelled: Callable[[], bool],
+        alone: Callable[[], bool] = _never,
     ) -> AddResult:
-        """One file that was taken, up to where keyword search finds it. alone: whether nothing else is read, nor vectors made, so that its first can be made
-        while it is stored. It still waits where this raises DocumentError, one of its kinds, or StoreError."""
+        """One file that was taken, up to where keyword search finds it. alone: whether nothing else is read,
+        nor vectors made, so that its first can be made while it is stored. It still waits where this raises
+        DocumentError, one of its kinds, or StoreError."""
         start = time.perf_counter()
         known = self.adding.known(taken)
         if known is None:
-            reading = self.adding.read(taken, processes=self._settings.threads, progress=progress, cancelled=cancelled)
+            reading = self.adding.read(
+                taken, processes=self._settings.threads, progress=progress, cancelled=cancelled
+            )
             chunked = self._early.begin if alone() else _ignore
             try:
                 with self._changing:  # the same file may be stored just now, under this or another name
@@ -427,10 +518,16 @@ class Library:
             finally:
                 self._early.end()
         seconds = round(time.perf_counter() - start, 3)
-        return replace(known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None)
+        return replace(
+            known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None
+        )
 
-    def read_left(self, taken: Taken, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> AddResult:
-        """All of a file that an earlier process left; where it cannot be read it waits for what its user must do."""
+    def read_left(
+        self, taken: Taken, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
+    ) -> AddResult:
+        """All of a file that an earlier process left; where it cannot be read it waits for what its user
+        must do.
+        """
         told = partial(progress, taken.name)
         try:
             result = self.read_taken(taken, progress=told, cancelled=cancelled)
@@ -441,21 +538,29 @@ class Library:
         self._complete_left(result.version, result.document, progress, cancelled)
         return self.adding.result_of(result.version, result)
 
-    # --- removing -----------------------------------------------------------------------------------------------------------
+    # --- removing
+    # --------------------------------------------------------------------------------------------------------
 
     def remove(self, name: str, *, purge: bool = False) -> list[Path]:
-        """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises NotFoundError.
+        """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises
+        NotFoundError.
 
-        Returns the files of its bytes that people copied into the folder of documents: they are theirs, and stay.
+        Returns the files of its bytes that people copied into the folder of documents: they are theirs, and
+        stay.
         """
         with self.reserve.lent():
             if purge:
                 left = self.retire(name)
                 self.sweep()
-                for before in self.folder.glob("catalog.sqlite3.before-*"):  # what a rebuild set aside holds its text too
+                for before in self.folder.glob(
+                    "catalog.sqlite3.before-*"
+                ):  # what a rebuild set aside holds its text too
                     before.unlink()
                 if self.indexes.scrub_is_due():
-                    message = f"{name[:200]!r} is gone, but its text is still in the log of the catalogue, which another program is reading."
+                    message = (
+                        f"{name[:200]!r} is gone, but its text is still in the log of the catalogue, which "
+                        f"another program is reading."
+                    )
                     hint = f"Close that program, such as a backup, then run `{PROGRAM} doctor`."
                     raise StoreError(message, hint=hint, retryable=True)
                 return left
@@ -467,15 +572,19 @@ class Library:
                 return self._keep_away({found.sha256})
 
     def retire(self, name: str) -> list[Path]:
-        """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the next start. Returns as `remove`. Raises
-        NotFoundError."""
+        """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the
+        next start. Returns as `remove`. Raises NotFoundError."""
         hashes = self.catalog.hashes_of(name)
-        kept = [digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}]
+        kept = [
+            digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}
+        ]
         for digest in kept:
             self.copies.drop(digest)
         with self.reserve.lent():
             left = self._keep_away(hashes)
-            if is_full(self.folder):  # somebody else took what was reserved: to note anything, room is made first
+            if is_full(
+                self.folder
+            ):  # somebody else took what was reserved: to note anything, room is made first
                 for digest in hashes - self.catalog.hashes_beside(name):
                     self.copies.drop(digest)
             if is_full(self.folder):
@@ -492,9 +601,13 @@ class Library:
         return note_copies_of(self.catalog, self.copies.folder, sizes, hashes)
 
     def restore(self, name: str) -> None:
-        """Bring a removed document back; of one that is there, the version before it was replaced. Raises NotFoundError."""
+        """Bring a removed document back; of one that is there, the version before it was replaced. Raises
+        NotFoundError.
+        """
         before = self.catalog.hashes_of(name)
-        kept = [digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}]
+        kept = [
+            digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}
+        ]
         for digest in kept:
             self.catalog.wait(name, digest, recovered=True)
         if kept:
@@ -509,25 +622,32 @@ class Library:
                 self.adding.write_names(before)
 
     def discard(self, version: int, name: str = "") -> None:
-        """Give up a version that is not wanted after all; the document goes with it where it has no other. name: of the document that gives it up, from
-        which another that has the same file keeps it; "" where nobody is to have it."""
+        """Give up a version that is not wanted after all; the document goes with it where it has no other.
+        name: of the document that gives it up, from which another that has the same file keeps it; "" where
+        nobody is to have it."""
         with self._changing:
             if not (name and self.catalog.release(version, name)):
                 self._erase([version])
 
     def sweep(self) -> None:
-        """Erase what nothing needs any more: half-read and retired versions, removals past their undo, rows and copies without a version."""
+        """Erase what nothing needs any more: half-read and retired versions, removals past their undo,
+        rows and copies without a version.
+        """
         with self._changing, self.reserve.lent():
             erased = self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
             try:
                 self.indexes.align(self._terms.drop)
             except StoreError:
-                if not (erased and is_full(self.folder)):  # rows of what is erased are found by nobody; the next sweep takes them
+                if not (
+                    erased and is_full(self.folder)
+                ):  # rows of what is erased are found by nobody; the next sweep takes them
                     raise
             self.indexes.scrub()
 
     def _recover(self) -> None:
-        """What a process that was stopped left half done is undone, or noted to be done: cheap, and nothing where nothing was left."""
+        """What a process that was stopped left half done is undone, or noted to be done: cheap, and
+        nothing where nothing was left.
+        """
         self.copies.drop_partials()
         self.copies.mend_modes()
         if self._lock.left_behind:
@@ -542,7 +662,9 @@ class Library:
                     self.catalog.wait(name.name, digest, recovered=True)
 
     def _unlisted(self) -> list[str]:
-        """Kept copies that the catalogue does not know, in the order in which they were taken: where it was lost, all there are."""
+        """Kept copies that the catalogue does not know, in the order in which they were taken: where it
+        was lost, all there are.
+        """
         known = self.catalog.hashes()
         return [digest for digest in self.copies.all() if digest not in known]
 

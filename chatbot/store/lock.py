@@ -16,20 +16,24 @@ HOLDER_BYTES = 20
 
 
 class StoreLock:
-    """Holds the store until closed or until the process ends. The file names the holder's pid for whoever is refused. The store is closed to other accounts.
+    """Holds the store until closed or until the process ends. The file names the holder's pid for whoever is
+    refused. The store is closed to other accounts.
 
     left_behind: whether the holder before ended without closing, so that something may be half done.
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises StoreError naming the holder where another process has the store, or where the folder cannot be written."""
+        """Raises StoreError naming the holder where another process has the store, or where the folder
+        cannot be written.
+        """
         make_private()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StoreError(
-                f"The store {path.parent} cannot be written: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write."
+                f"The store {path.parent} cannot be written: {error.strerror}.",
+                hint="Set FINPOLICY_HOME to a folder you may write.",
             ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -37,7 +41,9 @@ class StoreLock:
             holder = self._holder()
             os.close(self._file)
             hint = "Use the chat that is open, or stop that process and try again."
-            raise StoreError(f"The store is in use by process {holder or 'unknown'}.", hint=hint, retryable=True) from error
+            raise StoreError(
+                f"The store is in use by process {holder or 'unknown'}.", hint=hint, retryable=True
+            ) from error
         mend_folder(path.parent)
         self.left_behind = bool(self._holder())
         self._write(str(os.getpid()))
@@ -54,6 +60,8 @@ class StoreLock:
         return os.pread(self._file, HOLDER_BYTES, 0).decode("ascii", "replace").strip()
 
     def _write(self, holder: str) -> None:
-        """Over what is there, which needs no new space; a new file on a full disk stays empty, and its holder unknown."""
+        """Over what is there, which needs no new space; a new file on a full disk stays empty, and its
+        holder unknown.
+        """
         with contextlib.suppress(OSError):
             os.pwrite(self._file, holder.ljust(HOLDER_BYTES).encode(), 0)

@@ -1,4 +1,6 @@
-"""Makes the vectors that versions lack: texts, vectors and what is done with them go on beside each other; writes nothing itself."""
+"""Makes the vectors that versions lack: texts, vectors and what is done with them go on beside each other;
+writes nothing itself.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ from ingestion.records import Chunk
 
 __all__ = ["EMBED_BATCH", "EarlyVectors", "Made", "make_vectors"]
 
-# Chunks embedded between two commits: about half a second of work, which is what a crash can cost; the first batches are smaller, so that what is done
-# with them begins early.
+# Chunks embedded between two commits: about half a second of work, which is what a crash can cost; the first
+# batches are smaller, so that what is done with them begins early.
 FIRST_BATCH, EMBED_BATCH = 16, 64
-# Texts embedded between two looks at whether somebody waits for something else; fewer would leave a core idle at each.
+# Texts embedded between two looks at whether somebody waits for something else; fewer would leave a core idle
+# at each.
 UNINTERRUPTED = 32
 # Chunks that are made early at once: the next batch waits for the last of them.
 EARLY_BATCH = 4
@@ -34,7 +37,9 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Vectors of some chunks of a version, by ordinal: (ordinal, key of the chunk, float32 bytes of its windows). last: the version lacks no more."""
+    """Vectors of some chunks of a version, by ordinal: (ordinal, key of the chunk, float32 bytes of its
+    windows). last: the version lacks no more.
+    """
 
     version: Version
     rows: list[tuple[int, bytes, bytes]]
@@ -43,7 +48,9 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """Chunks as (ordinal, key), the windows of each key that has no vectors yet, and the vectors of the others."""
+    """Chunks as (ordinal, key), the windows of each key that has no vectors yet, and the vectors of the
+    others.
+    """
 
     version: Version
     chunks: list[tuple[int, bytes]]
@@ -53,7 +60,9 @@ class _Texts:
 
 
 class EarlyVectors:
-    """Vectors of chunks that are just being stored: that takes one core, so another makes the first of them meanwhile."""
+    """Vectors of chunks that are just being stored: that takes one core, so another makes the first of
+    them meanwhile.
+    """
 
     def __init__(self, catalog: Catalog, embedder: Embedder) -> None:
         self._catalog, self._embedder = catalog, embedder
@@ -63,7 +72,9 @@ class EarlyVectors:
         """Make those of these chunks, in order, until `end`; what was made before is forgotten."""
         self.end()
         self._ended, self._made = threading.Event(), {}
-        self._thread = threading.Thread(target=self._make, args=(chunks, self._ended, self._made), name="early-vectors", daemon=True)
+        self._thread = threading.Thread(
+            target=self._make, args=(chunks, self._ended, self._made), name="early-vectors", daemon=True
+        )
         self._thread.start()
 
     def end(self) -> None:
@@ -89,17 +100,23 @@ class EarlyVectors:
 
 
 def make_vectors(
-    catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors, pause: Callable[[], None]
+    catalog: Catalog,
+    embedder: Embedder,
+    versions: Iterable[Version],
+    early: EarlyVectors,
+    pause: Callable[[], None],
 ) -> Generator[Made, None, None]:
     """The vectors that these versions lack, in batches by ordinal. While one batch is used, the next is made.
 
-    A chunk that is equal to one that has vectors gets those. pause: called between texts, from another thread; it may wait. Closing it waits for what is
-    being made. Raises ModelError, StoreError.
+    A chunk that is equal to one that has vectors gets those. pause: called between texts, from another
+    thread; it may wait. Closing it waits for what is being made. Raises ModelError, StoreError.
     """
     return _ahead(_vectors(embedder, pause, _ahead(_texts(catalog, embedder, versions, early))))
 
 
-def _texts(catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors) -> Generator[_Texts, None, None]:
+def _texts(
+    catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors
+) -> Generator[_Texts, None, None]:
     size = FIRST_BATCH
     for version in versions:
         after, last = -1, False
@@ -109,12 +126,16 @@ def _texts(catalog: Catalog, embedder: Embedder, versions: Iterable[Version], ea
             size = min(2 * size, EMBED_BATCH)
             keys = [_key(chunk) for chunk in chunks]
             kept = {**early.of(keys), **catalog.vectors_of(keys, embedder.fingerprint)}
-            windows = _windows(embedder, {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in kept})
+            windows = _windows(
+                embedder, {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in kept}
+            )
             ordinals = [chunk.ordinal for chunk in chunks]
             yield _Texts(version, list(zip(ordinals, keys, strict=True)), windows, kept, last)
 
 
-def _vectors(embedder: Embedder, pause: Callable[[], None], batches: Generator[_Texts, None, None]) -> Generator[Made, None, None]:
+def _vectors(
+    embedder: Embedder, pause: Callable[[], None], batches: Generator[_Texts, None, None]
+) -> Generator[Made, None, None]:
     # What was made and may not be written yet.
     before: deque[dict[bytes, bytes]] = deque(maxlen=BATCHES_AHEAD)
     with closing(batches):
@@ -122,12 +143,16 @@ def _vectors(embedder: Embedder, pause: Callable[[], None], batches: Generator[_
             made = ChainMap(*before)
             missing = {key: windows for key, windows in batch.windows.items() if key not in made}
             new = dict[bytes, bytes]()
-            for keys in (list(missing)[at : at + UNINTERRUPTED] for at in range(0, len(missing), UNINTERRUPTED)):
+            for keys in (
+                list(missing)[at : at + UNINTERRUPTED] for at in range(0, len(missing), UNINTERRUPTED)
+            ):
                 pause()
                 new |= _embedded(embedder, {key: missing[key] for key in keys})
             before.append(new)
             known = ChainMap(new, batch.kept, made)
-            yield Made(batch.version, [(ordinal, key, known[key]) for ordinal, key in batch.chunks], batch.last)
+            yield Made(
+                batch.version, [(ordinal, key, known[key]) for ordinal, key in batch.chunks], batch.last
+            )
 
 
 def _key(chunk: Chunk | StoredChunk) -> bytes:

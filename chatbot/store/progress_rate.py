@@ -1,4 +1,6 @@
-"""How fast additions go, and about how long what is queued will take; knows counts, sizes and seconds, no file and no thread."""
+"""How fast additions go, and about how long what is queued will take; knows counts, sizes and seconds, no
+file and no thread.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,17 @@ __all__ = ["Progress", "all_left", "share_done"]
 TELLING_SECONDS = 1.0
 # Seconds of a queue before its time left is told: until then the first files have hardly begun.
 ALL_SECONDS = 3.0
-# What has been done of a file's work when the text of its pages is read, when its vectors are made and when its tables are read; what only images show is
-# the rest, and where a file has no other text it comes before its vectors. A page of text takes some 3 ms, its vectors 35, its tables 10; an image a second.
+# What has been done of a file's work when the text of its pages is read, when its vectors are made and when
+# its tables are read; what only images show is the rest, and where a file has no other text it comes before
+# its vectors. A page of text takes some 3 ms, its vectors 35, its tables 10; an image a second.
 TEXT_READ, EMBEDDED, TABLES_READ, IMAGES_READ = 0.05, 0.75, 0.9, 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one file is. size: bytes, 0 where that is not known. phase, done, total: as of a Job. complete: all of it is read."""
+    """How far one file is. size: bytes, 0 where that is not known. phase, done, total: as of a Job.
+    complete: all of it is read.
+    """
 
     size: int
     phase: str
@@ -43,7 +48,9 @@ def share_done(one: Progress) -> float:
 
 
 def all_left(files: Iterable[Progress], seconds: float) -> float | None:
-    """About how many seconds a queue still takes that has worked for `seconds`; None where nobody can tell. Large files count for more."""
+    """About how many seconds a queue still takes that has worked for `seconds`; None where nobody can
+    tell. Large files count for more.
+    """
     listed = list(files)
     known = [one.size for one in listed if one.size]
     sizes = [one.size or (mean(known) if known else 1) for one in listed]

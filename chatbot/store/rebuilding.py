@@ -1,4 +1,6 @@
-"""A store made anew: every document read again from its kept copy, or, where the catalogue is lost, from the copies and their names alone."""
+"""A store made anew: every document read again from its kept copy, or, where the catalogue is lost, from
+the copies and their names alone.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,12 @@ def rebuild(
     embedder: Embedder | None = None,
     progress: Progress = lambda document, phase, done, total: None,
 ) -> Iterator[AddResult]:
-    """Read every document again and make vectors and indexes anew; a new version takes the old one's place when it is ready. One result
-    a document, when it is finished.
+    """Read every document again and make vectors and indexes anew; a new version takes the old one's place
+    when it is ready. One result a document, when it is finished.
 
-    passwords: by document name; a protected document without one keeps what was read of it. A catalogue that is damaged or of an earlier
-    version is set aside, and documents are found by the names beside their copies. Raises StoreError where another process has the store,
-    and where it is of a later version.
+    passwords: by document name; a protected document without one keeps what was read of it. A catalogue that
+    is damaged or of an earlier version is set aside, and documents are found by the names beside their
+    copies. Raises StoreError where another process has the store, and where it is of a later version.
     """
     fresh = _set_aside_catalogue(settings)
     library = Library(settings, embedder or make_embedder(settings))
@@ -87,11 +89,16 @@ def _set_aside_catalogue(settings: Settings) -> bool:
 
 
 def _rename(path: Path) -> None:
-    """Out of the way, with what SQLite keeps beside it; that first, for SQLite would take it to belong to the new file."""
+    """Out of the way, with what SQLite keeps beside it; that first, for SQLite would take it to belong to
+    the new file.
+    """
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for part in sorted(path.parent.glob(f"{path.name}*"), reverse=True):
         if not part.name.startswith(f"{path.name}.before"):
             try:
                 part.rename(part.with_name(f"{path.name}.before-{stamp}{part.name[len(path.name) :]}"))
             except OSError as error:
-                raise ProjectError(f"{part} cannot be set aside: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write.") from error
+                raise ProjectError(
+                    f"{part} cannot be set aside: {error.strerror}.",
+                    hint="Set FINPOLICY_HOME to a folder you may write.",
+                ) from error

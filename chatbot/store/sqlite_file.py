@@ -1,4 +1,6 @@
-"""One SQLite file used from many threads: connections, transactions, a full disk, and what errors mean for the user; knows no table."""
+"""One SQLite file used from many threads: connections, transactions, a full disk, and what errors mean for
+the user; knows no table.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ class ClosedError(StoreError):
 
 
 class _Held:
-    """A connection, closed when nobody has it any more, as when its thread ends: the browser's pages run in a new one each time.
+    """A connection, closed when nobody has it any more, as when its thread ends: the browser's pages run in a
+    new one each time.
 
     read_only: as it was opened.
     """
@@ -55,10 +58,11 @@ class _Held:
 
 
 class SqliteFile:
-    """Reads from any thread; writes one at a time, each `_write` one transaction. Where the disk is too full for it to be opened for writing it is
-    only read, until a write finds room.
+    """Reads from any thread; writes one at a time, each `_write` one transaction. Where the disk is too full
+    for it to be opened for writing it is only read, until a write finds room.
 
-    Who keeps something else than the catalogue says in a class of its own what is other there: how it is opened, brought up to date and spoken of.
+    Who keeps something else than the catalogue says in a class of its own what is other there: how it is
+    opened, brought up to date and spoken of.
     """
 
     # Whether each thread has a connection of its own; one for all is for those who take turns.
@@ -69,8 +73,8 @@ class SqliteFile:
     def __init__(self, path: Path, schema: str, version: int, *, read_only: bool = False) -> None:
         """schema: statements that make the tables, each ending in ";\\n". version: of that schema, from 1.
 
-        read_only: waits for nobody and changes nothing. Raises StoreError where the file is damaged, cannot be written or is of
-        another version.
+        read_only: waits for nobody and changes nothing. Raises StoreError where the file is damaged, cannot
+        be written or is of another version.
         """
         self._path, self._read_only, self._no_room = path, read_only, False
         self._local: Any = threading.local() if self._connection_each else SimpleNamespace()
@@ -92,7 +96,9 @@ class SqliteFile:
             raise
 
     def close(self) -> None:
-        """Close every connection, waiting for the longest statement or transaction that is running; the object is not usable afterwards."""
+        """Close every connection, waiting for the longest statement or transaction that is running; the
+        object is not usable afterwards.
+        """
         with self._holding:
             self._closed, every = True, list(self._held)
         for held in every:
@@ -100,8 +106,8 @@ class SqliteFile:
                 held.connection.close()
 
     def compact(self) -> bool:
-        """Write the log back into the file, so that what was erased stands in neither, and give the disk what is not used any more. False where another
-        program reads the file, and the log has to stay."""
+        """Write the log back into the file, so that what was erased stands in neither, and give the disk what
+        is not used any more. False where another program reads the file, and the log has to stay."""
         ((busy, _, _),) = self._read("pragma wal_checkpoint(truncate)")
         (automatic,), (unused,) = self._read("pragma auto_vacuum")[0], self._read("pragma freelist_count")[0]
         with suppress(sqlite3.Error, StoreError):  # a disk that has no room for it either
@@ -116,12 +122,16 @@ class SqliteFile:
         """What SQLite's own check finds wrong with the file, at most ten lines; none where it is sound."""
         found = [str(row[0]) for row in self._read("pragma integrity_check(10)")]
         broken = self._read("pragma foreign_key_check")
-        return [line for line in found if line != "ok"] + [f"{row[0]} refers to a missing {row[2]}" for row in broken[:10]]
+        return [line for line in found if line != "ok"] + [
+            f"{row[0]} refers to a missing {row[2]}" for row in broken[:10]
+        ]
 
     def _check_version(self, schema: str, version: int) -> None:
         ((found,),) = self._read("pragma user_version")
         if found > version:
-            raise NewerStoreError(f"The store is of version {found}, this program knows {version}.", hint="Update the program.")
+            raise NewerStoreError(
+                f"The store is of version {found}, this program knows {version}.", hint="Update the program."
+            )
         if 0 < found < version:
             raise EarlierStoreError(
                 f"The store is of version {found}, this program needs {version}.",
@@ -138,12 +148,16 @@ class SqliteFile:
         """Bring a file up to date that can be written now."""
 
     def _add_missing(self, connection: sqlite3.Connection, schema: str) -> None:
-        """Make the tables of `schema` that the file lacks, with their indexes; where it may not be changed, tables that this connection alone sees."""
+        """Make the tables of `schema` that the file lacks, with their indexes; where it may not be
+        changed, tables that this connection alone sees.
+        """
         there = {row[0] for row in connection.execute("select name from sqlite_master")}
         for statement in filter(str.strip, schema.split(";\n")):
             kind, name = statement.split()[1:3]
             if name not in there and not (self._read_only and kind == "index"):
-                connection.execute(statement.replace("create table", "create temp table") if self._read_only else statement)
+                connection.execute(
+                    statement.replace("create table", "create temp table") if self._read_only else statement
+                )
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -165,7 +179,13 @@ class SqliteFile:
         with self._holding:
             if self._closed:
                 raise ClosedError
-            connection = sqlite3.connect(self._address(), uri=True, timeout=self._busy_seconds(), isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(
+                self._address(),
+                uri=True,
+                timeout=self._busy_seconds(),
+                isolation_level=None,
+                check_same_thread=False,
+            )
             held = _Held(connection, read_only=self._read_only)
             self._held.add(held)
         return held
@@ -183,12 +203,15 @@ class SqliteFile:
         if not self._read_only:
             connection.executescript(
                 # The first holds for a file that is being made.
-                "pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma foreign_keys = on; pragma secure_delete = on;"
+                "pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma foreign_keys = on; "
+                "pragma secure_delete = on;"
                 f" pragma synchronous = {self._synchronous};"
             )
 
     def _read_mode(self) -> str:
-        """Where nothing can be written SQLite finds no place for what readers share, and needs none if nothing is in the log beside the file."""
+        """Where nothing can be written SQLite finds no place for what readers share, and needs none if
+        nothing is in the log beside the file.
+        """
         log = self._path.with_name(f"{self._path.name}-wal")
         unwritable = is_full(self._path.parent) or not os.access(self._path.parent, os.W_OK)
         unchanging = unwritable and not (log.exists() and log.stat().st_size)
@@ -235,9 +258,14 @@ class SqliteFile:
     def _unusable(self, error: sqlite3.Error) -> StoreError:
         """What an SQLite error means for the user."""
         text = str(error)
-        if "full" in text or (("disk I/O" in text or "unable to open" in text) and is_full(self._path.parent)):
+        if "full" in text or (
+            ("disk I/O" in text or "unable to open" in text) and is_full(self._path.parent)
+        ):
             return disk_is_full(self._path.parent)
         if "readonly" in text or "unable to open" in text:
-            return StoreError(f"The catalogue cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
+            return StoreError(
+                f"The catalogue cannot be written: {text}.",
+                hint="Set FINPOLICY_HOME to a folder you may write.",
+            )
         hint = f"`{PROGRAM} rebuild` makes it anew from the kept copies."
         return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)

@@ -1,4 +1,6 @@
-"""The terms of one document's chunks, pages and table rows, packed small, and scores over them; knows numbers of terms, not their text's place."""
+"""The terms of one document's chunks, pages and table rows, packed small, and scores over them; knows
+numbers of terms, not their text's place.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,25 @@ from chatbot.store.contents import StoredChunk
 from ingestion.language.terms import terms
 from ingestion.records import Chunk, Table
 
-__all__ = ["DocumentTerms", "Lexicon", "RowTerms", "Rows", "inverse_frequency", "lexicon_of", "pack_terms", "row_terms", "terms_of", "unpack_terms"]
+__all__ = [
+    "DocumentTerms",
+    "Lexicon",
+    "RowTerms",
+    "Rows",
+    "inverse_frequency",
+    "lexicon_of",
+    "pack_terms",
+    "row_terms",
+    "terms_of",
+    "unpack_terms",
+]
 
-# Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.2: usual values.
+# Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.2: usual
+# values.
 K1 = 1.2
 B = 0.75
-# What a term counts by where it stands of a row: a label says what a row is, heads and sections narrow it, a caption is of all rows.
+# What a term counts by where it stands of a row: a label says what a row is, heads and sections narrow it, a
+# caption is of all rows.
 LABEL, BESIDE, CAPTION = 1.0, 0.7, 0.5
 
 
@@ -30,8 +45,9 @@ LABEL, BESIDE, CAPTION = 1.0, 0.7, 0.5
 class Lexicon:
     """Counts of terms over units: chunks, pages or rows.
 
-    hashes: of the terms, ascending, as this process hashes strings, which takes an eighth of what the terms themselves take; rows: (terms,) place of each
-    in starts: (terms + 1,); units, counts: (postings,); lengths: (units,) terms of each; norms: (units,) BM25's, by them.
+    hashes: of the terms, ascending, as this process hashes strings, which takes an eighth of what the terms
+    themselves take; rows: (terms,) place of each in starts: (terms + 1,); units, counts: (postings,);
+    lengths: (units,) terms of each; norms: (units,) BM25's, by them.
     """
 
     hashes: array[int]
@@ -84,7 +100,9 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True)
 class RowTerms:
-    """The terms of one table row. page: physical, 1-based; beside: of the sections above it and of the column heads."""
+    """The terms of one table row. page: physical, 1-based; beside: of the sections above it and of the
+    column heads.
+    """
 
     page: int
     label: Sequence[str]
@@ -94,8 +112,9 @@ class RowTerms:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A document's table rows. lexicon: its counts are LABEL, BESIDE or CAPTION, the most that a term has; pages: (rows,) physical page of
-    each; labels: (rows,) how many distinct terms a label has; dated: (rows,) whether a year stands over or beside it."""
+    """A document's table rows. lexicon: its counts are LABEL, BESIDE or CAPTION, the most that a term has;
+    pages: (rows,) physical page of each; labels: (rows,) how many distinct terms a label has; dated: (rows,)
+    whether a year stands over or beside it."""
 
     lexicon: Lexicon
     pages: NDArray[np.int32]
@@ -139,20 +158,39 @@ def row_terms(tables: Mapping[int, Sequence[Table]]) -> list[RowTerms]:
         for table in on_page:
             heads, caption = terms(" ".join(table.heads)), terms(f"{table.caption} {table.unit}")
             valued = (row for row in table.rows if any(row.cells))
-            found += [RowTerms(page, terms(row.label), [*terms(row.section), *heads], caption) for row in valued]
+            found += [
+                RowTerms(page, terms(row.label), [*terms(row.section), *heads], caption) for row in valued
+            ]
     return found
 
 
-def pack_terms(chunks: Sequence[Sequence[str]], pages: Sequence[Sequence[str]], rows: Sequence[RowTerms]) -> bytes:
+def pack_terms(
+    chunks: Sequence[Sequence[str]], pages: Sequence[Sequence[str]], rows: Sequence[RowTerms]
+) -> bytes:
     """The terms of chunks, of pages and of table rows, as bytes."""
     counted = [_counts(row) for row in rows]
-    numbers = np.array([[row.page, len(set(row.label)), any(map(_is_year, counts))] for row, counts in zip(rows, counted, strict=True)], np.int32)
-    parts = [_pack([Counter(unit) for unit in chunks]), _pack([Counter(unit) for unit in pages]), _pack(counted), zlib.compress(numbers.tobytes(), 1)]
+    numbers = np.array(
+        [
+            [row.page, len(set(row.label)), any(map(_is_year, counts))]
+            for row, counts in zip(rows, counted, strict=True)
+        ],
+        np.int32,
+    )
+    parts = [
+        _pack([Counter(unit) for unit in chunks]),
+        _pack([Counter(unit) for unit in pages]),
+        _pack(counted),
+        zlib.compress(numbers.tobytes(), 1),
+    ]
     return struct.pack(">4I", *map(len, parts)) + b"".join(parts)
 
 
-def lexicon_of(words: Sequence[Sequence[str]], pages: Sequence[str], tables: Mapping[int, Sequence[Table]]) -> bytes:
-    """A document's lexicon as pack_terms packs it. words: see terms_of, by chunk; pages: their texts, in order; tables: by physical page."""
+def lexicon_of(
+    words: Sequence[Sequence[str]], pages: Sequence[str], tables: Mapping[int, Sequence[Table]]
+) -> bytes:
+    """A document's lexicon as pack_terms packs it. words: see terms_of, by chunk; pages: their texts, in
+    order; tables: by physical page.
+    """
     return pack_terms(words, [terms(page) for page in pages], row_terms(tables))
 
 
@@ -209,4 +247,6 @@ def _unpack(data: bytes) -> Lexicon:
     norms = K1 * (1 - B + B * lengths / np.float32(max(1.0, lengths.mean() if len(lengths) else 1.0)))
     hashes = np.fromiter(map(hash, words), np.int64, len(words))
     order = np.argsort(hashes)
-    return Lexicon(array("q", hashes[order].tobytes()), order.astype(np.int32), starts, units, counts, lengths, norms)
+    return Lexicon(
+        array("q", hashes[order].tobytes()), order.astype(np.int32), starts, units, counts, lengths, norms
+    )

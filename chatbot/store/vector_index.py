@@ -1,4 +1,6 @@
-"""Passages by their vectors: a Chroma collection that names the nearest, matrices that score exactly; makes no vector itself."""
+"""Passages by their vectors: a Chroma collection that names the nearest, matrices that score exactly;
+makes no vector itself.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ from chatbot.errors import StoreError
 from chatbot.store.chroma import Collection, Engine, Record, Scalar, blank, written_at
 from chatbot.store.index_errors import REPAIR, IndexDamagedError, explaining
 
-__all__ = ["ChromaIndex", "IndexDamagedError", "IndexedPassage", "LeastRecentlyUsed", "Matrix", "Vectors", "matrix_of"]
+__all__ = [
+    "ChromaIndex",
+    "IndexDamagedError",
+    "IndexedPassage",
+    "LeastRecentlyUsed",
+    "Matrix",
+    "Vectors",
+    "matrix_of",
+]
 
 Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
@@ -33,9 +43,14 @@ BUSY_SECONDS = 30
 # Its log keeps each change until the vectors are written; the texts in it have been taken over before.
 SCRUBBING = (
     "pragma secure_delete = on",
-    "delete from embeddings_queue where not exists (select 1 from segments s where topic like '%' || s.collection)",
-    """update embeddings_queue set metadata = null where exists (select 1 from segments s join max_seq_id m on m.segment_id = s.id
-       where s.scope = 'METADATA' and topic like '%' || s.collection and embeddings_queue.seq_id <= m.seq_id)""",
+    (
+        "delete from embeddings_queue where not exists (select 1 from segments s where topic like '%' || "
+        "s.collection)"
+    ),
+    """update embeddings_queue set metadata = null where exists (select 1 from segments s join max_seq_id m
+        on m.segment_id = s.id
+       where s.scope = 'METADATA' and topic like '%' || s.collection and embeddings_queue.seq_id <=
+       m.seq_id)""",
     "insert into embedding_fulltext_search(embedding_fulltext_search) values ('optimize')",
     "vacuum",
 )
@@ -43,8 +58,8 @@ SCRUBBING = (
 
 @dataclass(frozen=True, slots=True)
 class IndexedPassage:
-    """A chunk as Chroma keeps it. windows: (w, dimension) unit rows; document: a name it stands under; page: physical, 1-based; page_label: the printed
-    one, "" for none; method: how its page was read."""
+    """A chunk as Chroma keeps it. windows: (w, dimension) unit rows; document: a name it stands under; page:
+    physical, 1-based; page_label: the printed one, "" for none; method: how its page was read."""
 
     version: int
     ordinal: int
@@ -56,15 +71,28 @@ class IndexedPassage:
     method: str
 
     def records(self) -> Iterator[Record]:
-        """One a window, each with the whole text, so that whatever is found can be read and cited by any client of Chroma."""
-        told: dict[str, Scalar] = {"document": self.document, "page": self.page, "page_label": self.page_label, "method": self.method}
-        told |= {"chunk_id": f"{self.version}:{self.ordinal}", "version": self.version, "ordinal": self.ordinal}
+        """One a window, each with the whole text, so that whatever is found can be read and cited by any
+        client of Chroma.
+        """
+        told: dict[str, Scalar] = {
+            "document": self.document,
+            "page": self.page,
+            "page_label": self.page_label,
+            "method": self.method,
+        }
+        told |= {
+            "chunk_id": f"{self.version}:{self.ordinal}",
+            "version": self.version,
+            "ordinal": self.ordinal,
+        }
         for window, vector in enumerate(self.windows):
             yield f"{self.version}:{self.ordinal}:{window}", vector, self.text, told
 
 
 class ChromaIndex:
-    """A persistent Chroma collection of passages in cosine space, one for each embedder. Opened at first use; safe from several threads."""
+    """A persistent Chroma collection of passages in cosine space, one for each embedder. Opened at first
+    use; safe from several threads.
+    """
 
     def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
         self._folder, self._fingerprint, self._dimension = folder, fingerprint, dimension
@@ -78,19 +106,27 @@ class ChromaIndex:
         return self._folder.exists()
 
     def upsert(self, passages: Iterable[IndexedPassage]) -> None:
-        """Store passages; those of the same version and ordinal are replaced. Raises IndexDamagedError, StoreError."""
+        """Store passages; those of the same version and ordinal are replaced. Raises IndexDamagedError,
+        StoreError.
+        """
         records = (record for passage in passages for record in passage.records())
         while batch := list(islice(records, BATCH)):
             with self._using() as (_, collection):
                 collection.upsert(batch)
 
     def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
-        """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each once. Raises IndexDamagedError, StoreError."""
+        """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each
+        once. Raises IndexDamagedError, StoreError.
+        """
         with self._using() as (_, collection):
             found = collection.nearest(vector, limit)
             # Its graph may not lead to all. Counting takes as long as searching does.
             if len(found) < limit and len(found) < (wanted := min(limit, collection.count())):
-                raise StoreError(f"The vector index reaches {len(found)} of {wanted} passages.", hint=REPAIR, retryable=True)
+                raise StoreError(
+                    f"The vector index reaches {len(found)} of {wanted} passages.",
+                    hint=REPAIR,
+                    retryable=True,
+                )
         best: dict[tuple[int, int], float] = {}
         for key, score in found:
             version, ordinal, _ = map(int, key.split(":"))
@@ -137,12 +173,19 @@ class ChromaIndex:
                     engine.drop(name)
 
     def scrub(self) -> None:
-        """Take the text of deleted rows out of Chroma's files, where it stands in the log of changes, the index of its letters and unused space.
+        """Take the text of deleted rows out of Chroma's files, where it stands in the log of changes, the
+        index of its letters and unused space.
 
-        Chroma is closed meanwhile: two builds of SQLite in one process do not see each other's locks, and would break the file. Searches wait, about a second
-        for 10,000 passages. Raises StoreError, as where the disk has no room for that.
+        Chroma is closed meanwhile: two builds of SQLite in one process do not see each other's locks, and
+        would break the file. Searches wait, about a second for 10,000 passages. Raises StoreError, as where
+        the disk has no room for that.
         """
-        with self._alone(), closing(sqlite3.connect(self._folder / "chroma.sqlite3", isolation_level=None, timeout=BUSY_SECONDS)) as database:
+        with (
+            self._alone(),
+            closing(
+                sqlite3.connect(self._folder / "chroma.sqlite3", isolation_level=None, timeout=BUSY_SECONDS)
+            ) as database,
+        ):
             for statement in SCRUBBING:
                 database.execute(statement)
             blank(self._folder)
@@ -188,11 +231,18 @@ class ChromaIndex:
     def _open(self) -> tuple[Engine, Collection]:
         before = written_at(self._folder)
         engine = Engine(self._folder)
-        # Chroma keeps a collection's first space and says nothing when asked for another: what it was made with is checked.
-        wanted: dict[str, Scalar] = {"fingerprint": self._fingerprint, "dimension": self._dimension, "space": "cosine"}
+        # Chroma keeps a collection's first space and says nothing when asked for another: what it was made
+        # with is checked.
+        wanted: dict[str, Scalar] = {
+            "fingerprint": self._fingerprint,
+            "dimension": self._dimension,
+            "space": "cosine",
+        }
         collection = engine.collection(self.name, wanted)
         if collection.metadata != wanted:
-            raise IndexDamagedError(f"The vector index was made by {collection.metadata}, not {wanted}.", hint=REPAIR)
+            raise IndexDamagedError(
+                f"The vector index was made by {collection.metadata}, not {wanted}.", hint=REPAIR
+            )
         # What stands in the log is taken over with the first question, and written.
         collection.count()
         if written_at(self._folder) != before:
@@ -202,14 +252,16 @@ class ChromaIndex:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One document's vectors. rows: (windows, dimension) float32; ordinals: (windows,) the chunk of each row."""
+    """One document's vectors. rows: (windows, dimension) float32; ordinals: (windows,) the chunk of each
+    row.
+    """
 
     rows: Vectors
     ordinals: NDArray[np.int64]
 
     def cosines(self, vector: Vectors, chunks: int, only: NDArray[np.int64] | None = None) -> Vectors:
-        """Exact cosine of each chunk, shape (chunks,), or of the ordinals `only`, shape (len(only),); its best window counts, and -1 stands for a chunk
-        without vector yet."""
+        """Exact cosine of each chunk, shape (chunks,), or of the ordinals `only`, shape (len(only),); its
+        best window counts, and -1 stands for a chunk without vector yet."""
         if only is None:
             out = np.full(chunks, -1.0, np.float32)
             np.maximum.at(out, self.ordinals, self.rows @ vector)
@@ -237,7 +289,9 @@ def matrix_of(stored: Sequence[tuple[int, bytes]], dimension: int) -> Matrix:
 
 
 class LeastRecentlyUsed(Generic[Value]):
-    """Values by key up to a number of bytes; the one not used for longest goes first. For use from several threads."""
+    """Values by key up to a number of bytes; the one not used for longest goes first. For use from several
+    threads.
+    """
 
     def __init__(self, capacity: int, *, size: Callable[[Value], int]) -> None:
         self._capacity, self._size = capacity, size
@@ -246,8 +300,8 @@ class LeastRecentlyUsed(Generic[Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Any, make: Callable[[], Value], *, keep: Callable[[], bool] = lambda: True) -> Value:
-        """The value of `key`, made if it is not there; it stays unless something is dropped meanwhile. keep: asked before one is made, whether it is to
-        stay."""
+        """The value of `key`, made if it is not there; it stays unless something is dropped meanwhile. keep:
+        asked before one is made, whether it is to stay."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -1,4 +1,6 @@
-"""How a file becomes a searchable version: its copy is kept, its text is read and stored, what that lacks follows; makes no vector."""
+"""How a file becomes a searchable version: its copy is kept, its text is read and stored, what that lacks
+follows; makes no vector.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,16 @@ from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, r
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NO_FACTS, Chunk, Page
 
-__all__ = ["NOT_COMPLETE", "NO_VECTORS", "AddResult", "Taken", "Upload", "VersionBuilder", "different_files", "failed_upload"]
+__all__ = [
+    "NOT_COMPLETE",
+    "NO_VECTORS",
+    "AddResult",
+    "Taken",
+    "Upload",
+    "VersionBuilder",
+    "different_files",
+    "failed_upload",
+]
 
 log = logging.getLogger(__name__)
 # Said of a document whose vectors could not be made.
@@ -36,7 +47,9 @@ LONGEST_NAME = 255
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file to add. name: what it will be called (default: the file's own name). password: for this reading only, never stored."""
+    """A file to add. name: what it will be called (default: the file's own name). password: for this
+    reading only, never stored.
+    """
 
     path: Path
     name: str = ""
@@ -45,13 +58,14 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class AddResult:
-    """How one file fared. status: added | unchanged | replaced | failed, or completed, of what an earlier process left. failed_pages: (page, reason),
-    physical, 1-based.
+    """How one file fared. status: added | unchanged | replaced | failed, or completed, of what an earlier
+    process left. failed_pages: (page, reason), physical, 1-based.
 
-    searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors; complete_seconds:
-    from then until all of it was read, None where that was so before.
-    needs_password: it failed because it opens with a password only. linked: its bytes were there already, nothing was read or stored.
-    retryable: it may be added later as it is, as when the disk was full. lacks: its tables, or what only images show, are still to be read.
+    searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of
+    its vectors; complete_seconds: from then until all of it was read, None where that was so before.
+    needs_password: it failed because it opens with a password only. linked: its bytes were there already,
+    nothing was read or stored. retryable: it may be added later as it is, as when the disk was full. lacks:
+    its tables, or what only images show, are still to be read.
     """
 
     document: str
@@ -75,8 +89,9 @@ class AddResult:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A file whose copy is kept and that waits to be read. waiting: its id in the catalogue. again: read it though its bytes are known.
-    recovered: see Waiting. left: an earlier process took it, so that its user may have no other copy at hand."""
+    """A file whose copy is kept and that waits to be read. waiting: its id in the catalogue. again: read it
+    though its bytes are known. recovered: see Waiting. left: an earlier process took it, so that its user may
+    have no other copy at hand."""
 
     name: str
     digest: str
@@ -88,7 +103,8 @@ class Taken:
 
 
 class VersionBuilder:
-    """The steps of an addition. `read` may run in several threads at once, the others take their turn by `lock`.
+    """The steps of an addition. `read` may run in several threads at once, the others take their turn by
+    `lock`.
 
     names_due: names beside some copy could not be written.
     """
@@ -98,14 +114,24 @@ class VersionBuilder:
         self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
 
     def take(self, source: Path | BinaryIO, name: str, password: str | None = None) -> Taken:
-        """Keep a copy of a file and note that it waits. Raises DocumentError for an impossible name, and where it cannot be kept."""
+        """Keep a copy of a file and note that it waits. Raises DocumentError for an impossible name, and
+        where it cannot be kept.
+        """
         name = display_name(name)
-        digest = self._copies.take_file(source, name) if isinstance(source, Path) else self._copies.take(source, name)
+        digest = (
+            self._copies.take_file(source, name)
+            if isinstance(source, Path)
+            else self._copies.take(source, name)
+        )
         with self._lock:
             waiting = self._catalog.wait(name, digest)
-            if not self._copies.path(digest).exists():  # erased with a document of the same bytes, in this very moment
+            if not self._copies.path(
+                digest
+            ).exists():  # erased with a document of the same bytes, in this very moment
                 self._catalog.stop_waiting(waiting)
-                raise DocumentError("The file was erased while it was taken.", hint="Add it again.", retryable=True)
+                raise DocumentError(
+                    "The file was erased while it was taken.", hint="Add it again.", retryable=True
+                )
         return Taken(name, digest, waiting, password)
 
     def left(self) -> list[Taken]:
@@ -117,7 +143,9 @@ class VersionBuilder:
         return [(_taken_of(row), row.problem) for row in self._catalog.waiting() if row.problem is not None]
 
     def known(self, taken: Taken) -> AddResult | None:
-        """The result where these bytes need not be read again: they are there under this name, or under another. Else None."""
+        """The result where these bytes need not be read again: they are there under this name, or under
+        another. Else None.
+        """
         if taken.again:
             return None
         with self._lock:
@@ -133,13 +161,30 @@ class VersionBuilder:
             self._catalog.link(taken.name, holding.id)
             self._catalog.stop_waiting(taken.waiting)
             self.write_names({taken.digest, *([before] if before else [])})
-            names = [name for name, _, removed_at in self._catalog.names_of(taken.digest) if name != taken.name and removed_at is None]
-            result = replace(self._result(holding, taken.name, "replaced" if replaced else "added"), linked=True)
-            return replace(result, warning=f"The same file as {names[0]}; it is kept once, under both names.") if names else result
+            names = [
+                name
+                for name, _, removed_at in self._catalog.names_of(taken.digest)
+                if name != taken.name and removed_at is None
+            ]
+            result = replace(
+                self._result(holding, taken.name, "replaced" if replaced else "added"), linked=True
+            )
+            return (
+                replace(result, warning=f"The same file as {names[0]}; it is kept once, under both names.")
+                if names
+                else result
+            )
 
-    def read(self, taken: Taken, *, processes: int, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> DocumentReading:
-        """The text of a file, by whose words it can be found; all of a file that has none, that a password opens, which is not kept, or that is read
-        again. Raises DocumentError and its kinds."""
+    def read(
+        self,
+        taken: Taken,
+        *,
+        processes: int,
+        progress: Callable[[str, int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> DocumentReading:
+        """The text of a file, by whose words it can be found; all of a file that has none, that a password
+        opens, which is not kept, or that is read again. Raises DocumentError and its kinds."""
         path = self._copies.path(taken.digest)
         how = self._circumstances(taken.digest, processes, progress, cancelled)
         if not (taken.password or taken.again):
@@ -148,19 +193,34 @@ class VersionBuilder:
                 return reading
         return read_document(path, replace(how, password=taken.password))
 
-    def store(self, taken: Taken, reading: DocumentReading, *, chunked: Callable[[Sequence[Chunk]], None] = lambda chunks: None) -> AddResult:
-        """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. chunked: told the chunks as soon as
-        they are known. Raises StoreError."""
+    def store(
+        self,
+        taken: Taken,
+        reading: DocumentReading,
+        *,
+        chunked: Callable[[Sequence[Chunk]], None] = lambda chunks: None,
+    ) -> AddResult:
+        """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words
+        from here. chunked: told the chunks as soon as they are known. Raises StoreError."""
         chunks = _chunks(taken.name, reading)
         chunked(chunks)
         words, lexicon = _terms(chunks, reading)
         with self._lock:
             before = self._catalog.find(taken.name)
             version = self._catalog.begin(
-                taken.name, taken.digest, reading.info.title, protected=bool(taken.password) and reading.info.encrypted, facts=reading.facts
+                taken.name,
+                taken.digest,
+                reading.info.title,
+                protected=bool(taken.password) and reading.info.encrypted,
+                facts=reading.facts,
             )
-            if self._catalog.correction(taken.digest) == NO_FACTS and (said := self._copies.correction(taken.digest)) != NO_FACTS:
-                self._catalog.correct(taken.digest, said)  # the catalogue was lost, and is made anew from the copies
+            if (
+                self._catalog.correction(taken.digest) == NO_FACTS
+                and (said := self._copies.correction(taken.digest)) != NO_FACTS
+            ):
+                self._catalog.correct(
+                    taken.digest, said
+                )  # the catalogue was lost, and is made anew from the copies
             self._catalog.fill(version, reading, chunks, lexicon)
             self._indexes.add_words(version, words)
             self._catalog.searchable(version)
@@ -182,9 +242,10 @@ class VersionBuilder:
         cancelled: Callable[[], bool],
         changed: Callable[[int], None],
     ) -> None:
-        """Read what a version lacks: its tables, and where `images` all that only images show; the tables serve while images are read. changed: told
-        as soon as what is stored has changed. progress: its phase is TABLES or IMAGES. A version that is erased meanwhile is read no further. Raises
-        DocumentError and its kinds, CancelledError, StoreError."""
+        """Read what a version lacks: its tables, and where `images` all that only images show; the tables
+        serve while images are read. changed: told as soon as what is stored has changed. progress: its phase
+        is TABLES or IMAGES. A version that is erased meanwhile is read no further. Raises DocumentError and
+        its kinds, CancelledError, StoreError."""
         stored = self._catalog.version(version)
         if stored is None or not stored.lacks:
             return
@@ -198,7 +259,11 @@ class VersionBuilder:
         def stops() -> bool:
             return cancelled() or self._catalog.version(version) is None
 
-        how = replace(self._circumstances(stored.sha256, processes, told, stops), images_later=not images, awaited=not images)
+        how = replace(
+            self._circumstances(stored.sha256, processes, told, stops),
+            images_later=not images,
+            awaited=not images,
+        )
         if stored.lacks == TABLES:
             how = replace(how, before_images=keep)
         try:
@@ -211,7 +276,12 @@ class VersionBuilder:
         numbers = [page.number for page in reading.pages if page.problem is not None]
         before = self._catalog.pages(version.id, numbers)
         # A page that cannot be read now, and could be before, keeps its text.
-        pages = tuple(_as_before(page, before[page.number]) if page.number in before and before[page.number].text else page for page in reading.pages)
+        pages = tuple(
+            _as_before(page, before[page.number])
+            if page.number in before and before[page.number].text
+            else page
+            for page in reading.pages
+        )
         reading = replace(reading, pages=pages)
         chunks = _chunks(version.document or self._catalog.name_of(version.id), reading)
         words, lexicon = _terms(chunks, reading)
@@ -234,11 +304,25 @@ class VersionBuilder:
         now = self._result(stored, result.document, result.status)
         warning = result.warning if now.chunks or stored.lacks else NO_TEXT
         return replace(
-            result, pages=now.pages, chunks=now.chunks, ocr_pages=now.ocr_pages, failed_pages=now.failed_pages, warning=warning, lacks=now.lacks
+            result,
+            pages=now.pages,
+            chunks=now.chunks,
+            ocr_pages=now.ocr_pages,
+            failed_pages=now.failed_pages,
+            warning=warning,
+            lacks=now.lacks,
         )
 
-    def _circumstances(self, digest: str, processes: int, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> Circumstances:
-        """Pages that are read from their images are kept as they come, so that a reading that was stopped goes on where it was."""
+    def _circumstances(
+        self,
+        digest: str,
+        processes: int,
+        progress: Callable[[str, int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> Circumstances:
+        """Pages that are read from their images are kept as they come, so that a reading that was stopped
+        goes on where it was.
+        """
         return Circumstances(
             processes=processes,
             progress=progress,
@@ -248,17 +332,21 @@ class VersionBuilder:
         )
 
     def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
-        """A file that is not added after all: its copy goes unless something else needs it. keep: it goes on waiting, for what `error` asks
-        of the user, as a recovered one always does."""
+        """A file that is not added after all: its copy goes unless something else needs it. keep: it goes on
+        waiting, for what `error` asks of the user, as a recovered one always does."""
         cancelled = AddResult(taken.name, "failed", error="Cancelled.")
         with self._lock:
             if taken.recovered and error is None:
                 return cancelled
             if error is not None and error.retryable and taken.left:
                 return AddResult(taken.name, "failed", error=str(error))
-            self._catalog.stop_waiting(taken.waiting, str(error) if error and (keep or taken.recovered) else None)
+            self._catalog.stop_waiting(
+                taken.waiting, str(error) if error and (keep or taken.recovered) else None
+            )
             if taken.digest in self._catalog.seen():
-                self._catalog.tried(taken.digest, str(error or ""), again=error is not None and error.retryable)
+                self._catalog.tried(
+                    taken.digest, str(error or ""), again=error is not None and error.retryable
+                )
             self.drop_unneeded()
         return failed_upload(taken.name, error) if error else cancelled
 
@@ -270,7 +358,9 @@ class VersionBuilder:
         self._catalog.erased(gone)
 
     def write_names(self, hashes: set[str]) -> None:
-        """Write the names beside the copies of these files as the catalogue has them, where they are others; the indexes follow at the next sweep."""
+        """Write the names beside the copies of these files as the catalogue has them, where they are
+        others; the indexes follow at the next sweep.
+        """
         for digest in hashes:
             names = self._catalog.names_of(digest)
             if not self._copies.path(digest).exists():
@@ -284,7 +374,10 @@ class VersionBuilder:
             try:
                 self._indexes.renamed()
                 self._copies.write_names(digest, kept or replaced)
-            except (DocumentError, StoreError) as error:  # what the names follow stands already, and is not to fail for them
+            except (
+                DocumentError,
+                StoreError,
+            ) as error:  # what the names follow stands already, and is not to fail for them
                 log.warning("The names beside a copy are written when the store is opened again: %s", error)
                 self.names_due = True
 
@@ -292,7 +385,17 @@ class VersionBuilder:
         pages = self._catalog.report(version.id)
         failed = tuple((page.number, page.problem) for page in pages if page.problem is not None)
         ocr = sum(page.method in {"ocr", "text+ocr"} for page in pages)
-        return AddResult(name, status, version.sha256[:16], len(pages), version.chunks, ocr, failed, version=version.id, lacks=bool(version.lacks))
+        return AddResult(
+            name,
+            status,
+            version.sha256[:16],
+            len(pages),
+            version.chunks,
+            ocr,
+            failed,
+            version=version.id,
+            lacks=bool(version.lacks),
+        )
 
 
 def _as_before(page: Page, before: StoredPage) -> Page:
@@ -318,13 +421,21 @@ def _chunks(name: str, reading: DocumentReading) -> list[Chunk]:
 def _terms(chunks: Sequence[Chunk], reading: DocumentReading) -> tuple[list[list[str]], bytes]:
     """The terms of each of a reading's chunks, and its lexicon."""
     words = [terms_of(chunk) for chunk in chunks]
-    return words, lexicon_of(words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages})
+    return words, lexicon_of(
+        words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages}
+    )
 
 
 def failed_upload(name: str, error: ProjectError) -> AddResult:
     """The result of a file that could not be taken, or read."""
     needs_password = isinstance(error, EncryptedError)
-    return AddResult(name[:LONGEST_NAME], "failed", error=str(error), needs_password=needs_password, retryable=error.retryable)
+    return AddResult(
+        name[:LONGEST_NAME],
+        "failed",
+        error=str(error),
+        needs_password=needs_password,
+        retryable=error.retryable,
+    )
 
 
 def _taken_of(row: Waiting) -> Taken:
@@ -333,7 +444,13 @@ def _taken_of(row: Waiting) -> Taken:
 
 
 def different_files(name: str, first: object, second: object) -> DocumentError:
-    """Two different files of one name in one call. first, second: their paths, or something else where they have none."""
+    """Two different files of one name in one call. first, second: their paths, or something else where
+    they have none.
+    """
     if not (isinstance(first, Path) and isinstance(second, Path)):
-        return DocumentError(f"Two different files are called {name}.", hint="Rename this one and add it again.")
-    return DocumentError(f"{second} and {first} are different files of one name, {name}.", hint="Add the second with --name.")
+        return DocumentError(
+            f"Two different files are called {name}.", hint="Rename this one and add it again."
+        )
+    return DocumentError(
+        f"{second} and {first} are different files of one name, {name}.", hint="Add the second with --name."
+    )

@@ -1,4 +1,6 @@
-"""Which conversation the browser's address names, and whether the browser knows by now where the page went; knows nothing of what is in one."""
+"""Which conversation the browser's address names, and whether the browser knows by now where the page
+went; knows nothing of what is in one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ MOVES, MOVES_SEEN = "moves", "moves_seen"
 
 
 def conversation() -> str | None:
-    """The id of the conversation that is shown, None before the first question. It stands in the address, so that a refresh keeps it."""
+    """The id of the conversation that is shown, None before the first question. It stands in the address,
+    so that a refresh keeps it.
+    """
     given, found = st.query_params.get(PARAMETER), st.session_state.get("conversation")
     if given and not _is_behind():
         st.session_state["conversation"] = found = given
@@ -26,10 +30,12 @@ def conversation() -> str | None:
 
 
 def follow() -> None:
-    """Before the page of a run is drawn: learn whether the browser's address is that of the page it was sent from.
+    """Before the page of a run is drawn: learn whether the browser's address is that of the page it was sent
+    from.
 
-    What is done just after a click, on a busy machine, comes with the address of before the click; and a question would go to the conversation that was
-    left. The number of moves is drawn as a field that nobody sees, so that the browser sends it back with all that it sends once it knows the new address.
+    What is done just after a click, on a busy machine, comes with the address of before the click; and a
+    question would go to the conversation that was left. The number of moves is drawn as a field that nobody
+    sees, so that the browser sends it back with all that it sends once it knows the new address.
     """
     if PARAMETER in st.query_params and _is_behind():
         conversation()

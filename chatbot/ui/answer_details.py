@@ -1,4 +1,6 @@
-"""How an answer came about, for who wants to know: what was searched and sent, which pages were considered; draws and decides nothing else."""
+"""How an answer came about, for who wants to know: what was searched and sent, which pages were
+considered; draws and decides nothing else.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ from chatbot.settings import Settings
 from chatbot.ui import overlay, session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.running_questions import Given
-from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
+from chatbot.ui.safe_text import (
+    notice_html,
+    page_text,
+    paragraphs_html,
+    plain_html,
+    quiet_html,
+    short,
+    table_html,
+)
 
 __all__ = ["draw_answer_details", "scores_html", "show_prompt"]
 
@@ -53,7 +63,9 @@ def draw_answer_details(given: Given, context: AppContext) -> None:
     """Below an answer, closed until it is wanted."""
     answer = given.answer
     with st.expander("How this was answered", key=f"how-{given.number}"):
-        st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, context.settings)))
+        st.html(
+            table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, context.settings))
+        )
         if answer.notes:
             notes = [(label_of(note.layer), short(note.source, 120), note.text) for note in answer.notes]
             st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
@@ -63,8 +75,14 @@ def draw_answer_details(given: Given, context: AppContext) -> None:
             st.html(table_html("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows))
         if answer.prompt is not None and answer.conversation and given.number > 0:
             asked = ("prompt", answer.conversation, given.number)
-            said = "See the prompt as it was sent" if answer.model != "extractive" else "See what a model would be sent"
-            st.button(said, key=f"prompt-{given.number}", type="tertiary", on_click=overlay.ask_dialog, args=asked)
+            said = (
+                "See the prompt as it was sent"
+                if answer.model != "extractive"
+                else "See what a model would be sent"
+            )
+            st.button(
+                said, key=f"prompt-{given.number}", type="tertiary", on_click=overlay.ask_dialog, args=asked
+            )
 
 
 def show_prompt(context: AppContext) -> None:
@@ -91,10 +109,14 @@ def _draw_prompt(context: AppContext) -> None:
 def _message_html(role: str, content: str) -> str:
     shown = content[:LONGEST_MESSAGE]
     more = quiet_html(f"… {len(content) - len(shown):,} characters more") if len(content) > len(shown) else ""
-    return f'<section class="kept"><p class="asked">{plain_html(ROLES.get(role, role))}</p>{paragraphs_html(shown)}{more}</section>'
+    return (
+        f'<section class="kept"><p '
+        f'class="asked">{plain_html(ROLES.get(role, role))}</p>{paragraphs_html(shown)}{more}</section>'
+    )
 
 
-# --- steps ----------------------------------------------------------------------------------------------------------------------
+# --- steps
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
@@ -104,9 +126,15 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
     by_model = answer.by_model
     excerpts = len(answer.prompt.sources) if answer.prompt else 0
     host = answer.sent_to[1] if answer.sent_to else endpoint_host(settings)
-    who = f"{answer.model} at {host}" if by_model else "in the documents' own words, on this machine, without a model"
+    who = (
+        f"{answer.model} at {host}"
+        if by_model
+        else "in the documents' own words, on this machine, without a model"
+    )
     steps = [("Searched", answer.search_query), *_understood(answer.understanding), ("Answered", who)]
-    steps += [("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")]
+    steps += [
+        ("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")
+    ]
     if answer.prompt and answer.prompt.exchanges:
         steps += [("Earlier exchanges taken into account", str(len(answer.prompt.exchanges)))]
     parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.timings)
@@ -121,21 +149,30 @@ def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
     parts += [f"measure: {', '.join(understanding.measures)}"] if understanding.measures else []
     parts += [f"period: {', '.join(map(str, understanding.years))}"] if understanding.years else []
     parts += [f"names: {', '.join(understanding.names)}"] if understanding.names else []
-    parts += [f"stands in: {', '.join(kind.replace('_', ' ') for kind in understanding.kinds)}"] if understanding.kinds else []
+    parts += (
+        [f"stands in: {', '.join(kind.replace('_', ' ') for kind in understanding.kinds)}"]
+        if understanding.kinds
+        else []
+    )
     return [("Understood as", short("; ".join(parts), 400))]
 
 
-# --- pages ----------------------------------------------------------------------------------------------------------------------
+# --- pages
+# ------------------------------------------------------------------------------------------------------------
 
 
 def scores_html(considered: Sequence[Hit], length: Callable[[int], int]) -> str:
-    """Each document as a strip from its first page to its last, with a bar where a page was considered, the higher the better it scored.
+    """Each document as a strip from its first page to its last, with a bar where a page was considered, the
+    higher the better it scored.
 
     considered: in rank order. length: pages of a version, 0 where it is not there any more.
     """
     best = max((hit.score for hit in considered), default=0.0)
     ranked = sorted(enumerate(considered, 1), key=lambda pair: (pair[1].document, pair[1].version))
-    strips = (_strip_html(list(of), best, length(key[1])) for key, of in groupby(ranked, key=lambda pair: (pair[1].document, pair[1].version)))
+    strips = (
+        _strip_html(list(of), best, length(key[1]))
+        for key, of in groupby(ranked, key=lambda pair: (pair[1].document, pair[1].version))
+    )
     return f'<div class="scores">{"".join(strips)}</div>'
 
 
@@ -144,12 +181,18 @@ def _strip_html(ranked: Sequence[tuple[int, Hit]], best: float, length: int) -> 
     bars = "".join(_bar_html(rank, hit, hit.score / best if best > 0 else 1.0, pages) for rank, hit in ranked)
     name = plain_html(short(ranked[0][1].document, 60))
     said = plain_html("; ".join(_named(rank, hit) for rank, hit in ranked))
-    return f'<p class="quiet">{name}, {pages:,} pages</p><div class="strip-of-scores" role="img" aria-label="Considered: {said}">{bars}</div>'
+    return (
+        f'<p class="quiet">{name}, {pages:,} pages</p><div class="strip-of-scores" role="img" '
+        f'aria-label="Considered: {said}">{bars}</div>'
+    )
 
 
 def _bar_html(rank: int, hit: Hit, share: float, pages: int) -> str:
     left, width, height = 100 * (hit.page - 1) / pages, 100 / pages, 100 * max(LOWEST, min(1.0, share))
-    return f'<i style="left: {left:.2f}%; width: max(4px, {width:.2f}%); height: {height:.0f}%" data-tip="{plain_html(_named(rank, hit))}"></i>'
+    return (
+        f'<i style="left: {left:.2f}%; width: max(4px, {width:.2f}%); height: {height:.0f}%" '
+        f'data-tip="{plain_html(_named(rank, hit))}"></i>'
+    )
 
 
 def _named(rank: int, hit: Hit) -> str:
@@ -172,4 +215,6 @@ def _considered(rank: int, hit: Hit) -> tuple[str, str, str, str]:
 
 def _parts(scores: Iterable[tuple[str, float]]) -> str:
     """What speaks for or against a page, in words; what says nothing is left out."""
-    return ", ".join(f"{PARTS.get(name, name.replace('_', ' '))} {value:.2f}" for name, value in scores if round(value, 2))
+    return ", ".join(
+        f"{PARTS.get(name, name.replace('_', ' '))} {value:.2f}" for name, value in scores if round(value, 2)
+    )

@@ -1,4 +1,6 @@
-"""An answer as HTML: its cited passages numbered and to be pressed, its figures marked as they were checked; checks nothing itself."""
+"""An answer as HTML: its cited passages numbered and to be pressed, its figures marked as they were
+checked; checks nothing itself.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from chatbot.ui.safe_text import page_text, plain_html
 from ingestion.invisible_characters import visible
 from ingestion.language.currencies import DRAWN_SIGNS
 
-__all__ = ["FIGURES", "CitedPassage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
+__all__ = [
+    "FIGURES",
+    "CitedPassage",
+    "answer_html",
+    "citation_text",
+    "figure_text",
+    "passages_of",
+    "press_key",
+    "shown_figures",
+]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # As a chat model writes them: numbers of its sources.
@@ -50,7 +61,9 @@ class CitedPassage:
 
 
 def passages_of(citations: Iterable[Citation]) -> tuple[CitedPassage, ...]:
-    """The cited passages, each once, numbered as the answer comes to them, with the least sure of their verdicts; keys that name nothing are none."""
+    """The cited passages, each once, numbered as the answer comes to them, with the least sure of their
+    verdicts; keys that name nothing are none.
+    """
     once: dict[tuple[str, str], Citation] = {}
     for citation in citations:
         if citation.document is not None:
@@ -78,11 +91,13 @@ def answer_html(
     best_first: bool = False,
     by_model: bool = False,
 ) -> str:
-    """An answer in its paragraphs. citations, numbers, statements: as in Answer; no citations while it is being written and nothing is judged yet.
+    """An answer in its paragraphs. citations, numbers, statements: as in Answer; no citations while it is
+    being written and nothing is judged yet.
 
-    exchange: number of the exchange whose buttons its citations press, see press_key; None where there are none to press. best_first: its first paragraph is
-    the answer, what follows came next near and is unfolded by its reader. by_model: what a chat model wrote in Markdown is shown so, but for the documents'
-    own words before it.
+    exchange: number of the exchange whose buttons its citations press, see press_key; None where there are
+    none to press. best_first: its first paragraph is the answer, what follows came next near and is unfolded
+    by its reader. by_model: what a chat model wrote in Markdown is shown so, but for the documents' own words
+    before it.
     """
     shown = visible(text).strip()
     keys = list(_keys(shown, citations, exchange))
@@ -90,7 +105,10 @@ def answer_html(
     if by_model:
         return f'<div class="answer">{_formatted(shown, marks)}</div>'
     keyed = {start for start, _, _ in keys}
-    blocks = [_row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown)]
+    blocks = [
+        _row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>"
+        for start, end in _paragraphs(shown)
+    ]
     if best_first and len(blocks) > 1:
         blocks[1:] = [f'<details class="further"><summary>{MORE}</summary>', *blocks[1:], "</details>"]
     return f'<div class="answer">{"".join(blocks)}</div>'
@@ -99,15 +117,23 @@ def answer_html(
 def _formatted(text: str, marks: Sequence[_Mark]) -> str:
     """What a chat model wrote, and before it, where they stand there, the documents' own words."""
     begins = max(text.find(MODEL_TEXT), 0)
-    own = "".join(f"<p>{_marked(text, start, end, marks)}</p>" for start, end in _paragraphs(text[:begins].rstrip()))
-    return own + formatted_html(text[begins:], [(start - begins, end - begins, html) for start, end, html in marks if start >= begins])
+    own = "".join(
+        f"<p>{_marked(text, start, end, marks)}</p>" for start, end in _paragraphs(text[:begins].rstrip())
+    )
+    return own + formatted_html(
+        text[begins:], [(start - begins, end - begins, html) for start, end, html in marks if start >= begins]
+    )
 
 
 def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck]:
-    """The checks of figures that are marked in the answer, each once, and of what stands there unmarked and is in doubt; what else a quoted row has is
-    left to the page."""
+    """The checks of figures that are marked in the answer, each once, and of what stands there unmarked and
+    is in doubt; what else a quoted row has is left to the page."""
     seen = unescape(TAG.sub(" ", html))
-    return [check for check in dict.fromkeys(numbers) if _tip(check) in html or (check.status not in FINE and check.text in seen)]
+    return [
+        check
+        for check in dict.fromkeys(numbers)
+        if _tip(check) in html or (check.status not in FINE and check.text in seen)
+    ]
 
 
 def citation_text(citation: Citation) -> str:
@@ -115,7 +141,10 @@ def citation_text(citation: Citation) -> str:
     where = f"{citation.document}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
     if citation.doubted:
         return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found there'}"
-    found = {"figures": "✓ its figures stand on the page; the words are others", "reworded": f"≈ {citation.reason}"}
+    found = {
+        "figures": "✓ its figures stand on the page; the words are others",
+        "reworded": f"≈ {citation.reason}",
+    }
     return f"{where}: {found.get(citation.basis, '✓ located on the page')}"
 
 
@@ -149,14 +178,19 @@ def _plain(text: str) -> str:
     return plain_html(text).replace("\n", "<br>")
 
 
-# --- rows of tables -------------------------------------------------------------------------------------------------------------
+# --- rows of tables
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _row_html(text: str, start: int, end: int, marks: Sequence[_Mark], keyed: Collection[int]) -> str:
-    """A table of one row where the paragraph quotes one as "head: label 1 2 3 (column: 2; column: 3) [key]", else "". What the row has under columns that are
-    not read out is left to the page."""
+    """A table of one row where the paragraph quotes one as "head: label 1 2 3 (column: 2; column: 3) [key]",
+    else "". What the row has under columns that are not read out is left to the page."""
     last = next((mark for mark in reversed(marks) if mark[0] in keyed and start <= mark[0] < end), None)
-    if last is None or text[last[1] : end].strip(" .") or any(mark[0] in keyed and start <= mark[0] < last[0] for mark in marks):
+    if (
+        last is None
+        or text[last[1] : end].strip(" .")
+        or any(mark[0] in keyed and start <= mark[0] < last[0] for mark in marks)
+    ):
         return ""
     close = len(text[: last[0]].rstrip()) - 1
     opening = _opening(text, start, close)
@@ -198,8 +232,8 @@ def _pairs(text: str, start: int, end: int) -> list[tuple[int, int, int, int]]:
 
 
 def _label(row: str, cells: Sequence[str]) -> str:
-    """The row without its cells: the figures at its end, with a word or two behind several of them, as "Yes" of a rule that is met; and before them the words
-    of those that are read out."""
+    """The row without its cells: the figures at its end, with a word or two behind several of them, as "Yes"
+    of a rule that is met; and before them the words of those that are read out."""
     words = row.split()
     figures = [FIGURE.fullmatch(word) is not None for word in words]
     last = max((at for at in range(1, len(words)) if figures[at] and figures[at - 1]), default=-1)
@@ -213,12 +247,18 @@ def _label(row: str, cells: Sequence[str]) -> str:
     return label
 
 
-# --- citations ------------------------------------------------------------------------------------------------------------------
+# --- citations
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None) -> Iterator[_Mark]:
-    """The n-th key of a checked answer belongs to its n-th citation. Before, passages are numbered as if each key had one of its own, as most have."""
-    numbers = {(passage.citation.key, passage.citation.quote): passage.number for passage in passages_of(citations or ())}
+    """The n-th key of a checked answer belongs to its n-th citation. Before, passages are numbered as if
+    each key had one of its own, as most have.
+    """
+    numbers = {
+        (passage.citation.key, passage.citation.quote): passage.number
+        for passage in passages_of(citations or ())
+    }
     left = iter(citations or ())
     count = 0
     for found in (KEYS_IN_BRACKETS if citations is not None else BEING_WRITTEN).finditer(text):
@@ -237,18 +277,25 @@ def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None)
 
 def _chip(citation: Citation, number: int, exchange: int | None) -> str:
     said = plain_html(citation_text(citation))
-    kind, text = ("key doubtful", f"{number} ⚠") if citation.doubted else ("key", str(number) if citation.verified else f"{number} ≈")
+    kind, text = (
+        ("key doubtful", f"{number} ⚠")
+        if citation.doubted
+        else ("key", str(number) if citation.verified else f"{number} ≈")
+    )
     if exchange is None or citation.version is None:
         return f'<span class="{kind}" data-tip="{said}">{text}</span>'
     pressed = f'data-press="{press_key(exchange, number)}" aria-label="Citation {number}: {said}"'
     return f'<button type="button" class="{kind}" data-tip="{said}" {pressed}>{text}</button>'
 
 
-# --- figures --------------------------------------------------------------------------------------------------------------------
+# --- figures
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -> Iterator[_Mark]:
-    """The figures where they stand; checks come in the order of the text, and one that is not found there marks nothing."""
+    """The figures where they stand; checks come in the order of the text, and one that is not found there
+    marks nothing.
+    """
     position = 0
     for check in numbers:
         start = _next(text, check.text, position)
@@ -257,11 +304,16 @@ def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -
             continue
         fine = check.status in FINE
         inside = plain_html(check.text) if fine else f'{plain_html(check.text)}<span class="doubt"> ⚠</span>'
-        yield start, end, f'<span class="figure {"fine" if fine else "doubtful"}" {_tip(check)}>{inside}</span>'
+        yield (
+            start,
+            end,
+            f'<span class="figure {"fine" if fine else "doubtful"}" {_tip(check)}>{inside}</span>',
+        )
         position = end
 
 
-# --- statements -----------------------------------------------------------------------------------------------------------------
+# --- statements
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _statements(text: str, statements: Sequence[Statement]) -> Iterator[_Mark]:
@@ -285,6 +337,8 @@ def _tip(check: NumberCheck) -> str:
 def _next(text: str, figure: str, position: int) -> int:
     """Where a figure stands next as a figure of its own, not as a part of a longer one; -1 for nowhere."""
     start = text.find(figure, position) if figure and "\n" not in figure else -1
-    while start >= 0 and ((start and text[start - 1].isalnum()) or text[start + len(figure) : start + len(figure) + 1].isalnum()):
+    while start >= 0 and (
+        (start and text[start - 1].isalnum()) or text[start + len(figure) : start + len(figure) + 1].isalnum()
+    ):
         start = text.find(figure, start + 1)
     return start

@@ -1,4 +1,6 @@
-"""Draws an answer with all that was checked: text, citations, figures, or why there is none; asks and checks nothing itself."""
+"""Draws an answer with all that was checked: text, citations, figures, or why there is none; asks and
+checks nothing itself.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,21 @@ from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_questions import Given
-from chatbot.ui.safe_text import notice_html, page_text, plain_html, plain_markdown, quiet_html, short, table_html
+from chatbot.ui.safe_text import (
+    notice_html,
+    page_text,
+    plain_html,
+    plain_markdown,
+    quiet_html,
+    short,
+    table_html,
+)
 from chatbot.ui.shortened_view import shortened_text
 
 __all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recalled_html"]
 
-# Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so unsure of clean print.
+# Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so
+# unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
 # What a refusal begins with, ours or a chat model's, and its heading says already.
 NOT_IN_DOCUMENTS = re.compile(r"\ANot in these documents\.\s*", re.IGNORECASE)
@@ -34,11 +45,19 @@ NOT_IN_DOCUMENTS = re.compile(r"\ANot in these documents\.\s*", re.IGNORECASE)
 def draw_given(given: Given, context: AppContext) -> None:
     """The whole answer, inside whatever message is open."""
     answer = given.answer
-    of_failure = [notice for notice in given.notices if answer.error and notice.text.partition(HAD_SAID)[0] in answer.error]
+    of_failure = [
+        notice
+        for notice in given.notices
+        if answer.error and notice.text.partition(HAD_SAID)[0] in answer.error
+    ]
     draw_notices(notice for notice in given.notices if notice not in of_failure)
     if answer.error:
         had_said = next((notice.text.partition(HAD_SAID)[2] for notice in of_failure), "")
-        st.html(notice_html(f"The chat model failed: {answer.error}", f"{HAD_SAID.strip()} {had_said}" if had_said else ""))
+        st.html(
+            notice_html(
+                f"The chat model failed: {answer.error}", f"{HAD_SAID.strip()} {had_said}" if had_said else ""
+            )
+        )
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
@@ -75,7 +94,8 @@ def draw_notices(notices: Iterable[Notice]) -> None:
         st.html(quiet_html(notice.text) if remembered else notice_html(notice.text, notice.hint))
 
 
-# --- citations ------------------------------------------------------------------------------------------------------------------
+# --- citations
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _draw_fit(answer: Answer) -> None:
@@ -85,13 +105,17 @@ def _draw_fit(answer: Answer) -> None:
 
 
 def _draw_citations(given: Given, context: AppContext) -> None:
-    """The cited pages below the answer, one button each. A mark in the text presses its passage's own button; that of a page's further ones is unseen."""
+    """The cited pages below the answer, one button each. A mark in the text presses its passage's own
+    button; that of a page's further ones is unseen.
+    """
     passages = passages_of(given.answer.citations)
     opened = tuple(_opened(passage) for passage in passages)
     groups = list(_by_page(passages))
     if groups:
         _citation_buttons(groups, opened, given.number, context, fits=fit_of(given.answer) == ANSWERS)
-    for key in dict.fromkeys(citation.key for citation in given.answer.citations if citation.document is None):
+    for key in dict.fromkeys(
+        citation.key for citation in given.answer.citations if citation.document is None
+    ):
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
     _draw_reworded(passages)
     for remark in dict.fromkeys(remark for passage in passages for remark in _remarks(passage)):
@@ -99,17 +123,35 @@ def _draw_citations(given: Given, context: AppContext) -> None:
 
 
 def _draw_reworded(passages: Iterable[CitedPassage]) -> None:
-    """What the pages say, beside the numbers of the sentences that say it in other words: only a reader can tell whether they say the same."""
-    rows = [(str(one.number), f"“{' '.join(one.citation.quote.split())}”") for one in passages if one.citation.basis == "reworded"]
+    """What the pages say, beside the numbers of the sentences that say it in other words: only a reader
+    can tell whether they say the same.
+    """
+    rows = [
+        (str(one.number), f"“{' '.join(one.citation.quote.split())}”")
+        for one in passages
+        if one.citation.basis == "reworded"
+    ]
     if rows:
-        heading = f"≈ {'One sentence is' if len(rows) == 1 else f'{len(rows)} sentences are'} in other words than the page's: compare"
+        heading = (
+            f"≈ {'One sentence is' if len(rows) == 1 else f'{len(rows)} sentences are'} in other words than "
+            f"the page's: compare"
+        )
         with st.expander(heading):
-            st.html(table_html("What the page says where the answer puts it otherwise", ("Citation", "The page"), rows))
+            st.html(
+                table_html(
+                    "What the page says where the answer puts it otherwise", ("Citation", "The page"), rows
+                )
+            )
 
 
 @st.fragment
 def _citation_buttons(
-    groups: Sequence[Sequence[CitedPassage]], opened: tuple[OpenPage, ...], number: int, context: AppContext, *, fits: bool
+    groups: Sequence[Sequence[CitedPassage]],
+    opened: tuple[OpenPage, ...],
+    number: int,
+    context: AppContext,
+    *,
+    fits: bool,
 ) -> None:
     """A fragment, so that the page is opened without drawing the conversation anew."""
     with st.container(horizontal=True, gap="small", key=f"citations-{number}"):
@@ -133,18 +175,37 @@ def _by_page(passages: Iterable[CitedPassage]) -> Iterable[list[CitedPassage]]:
 def _opened(passage: CitedPassage) -> OpenPage:
     citation = passage.citation
     return OpenPage(
-        citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, passage.number, citation.start
+        citation.document or "",
+        citation.version or 0,
+        citation.page or 1,
+        citation.quote,
+        citation.page or 1,
+        passage.number,
+        citation.start,
     )
 
 
-def _citation_button(group: Sequence[CitedPassage], opened: tuple[OpenPage, ...], key: str, *, fits: bool) -> None:
+def _citation_button(
+    group: Sequence[CitedPassage], opened: tuple[OpenPage, ...], key: str, *, fits: bool
+) -> None:
     first = group[0].citation
     where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
     numbers = ", ".join(str(passage.number) for passage in group)
-    label = f"**{numbers}** {plain_markdown(short(first.document or ''))} · {plain_markdown(where)} {_verdict(group, fits=fits)}"
+    label = (
+        f"**{numbers}** {plain_markdown(short(first.document or ''))} · {plain_markdown(where)} "
+        f"{_verdict(group, fits=fits)}"
+    )
     page = opened[group[0].number - 1]
     gone = first.version is None
-    st.button(label, key=key, help=_shown_quote(first), on_click=overlay.open_page, args=(page, opened), disabled=gone, wrap=True)
+    st.button(
+        label,
+        key=key,
+        help=_shown_quote(first),
+        on_click=overlay.open_page,
+        args=(page, opened),
+        disabled=gone,
+        wrap=True,
+    )
 
 
 def _verdict(group: Sequence[CitedPassage], *, fits: bool) -> str:
@@ -160,12 +221,18 @@ def _shown_quote(citation: Citation) -> str:
 
 def _remarks(passage: CitedPassage) -> list[str]:
     citation, number = passage.citation, passage.number
-    doubt = [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."] if citation.doubted else []
+    doubt = (
+        [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."]
+        if citation.doubted
+        else []
+    )
     return doubt + ocr_remarks(citation, number) + order_remarks(citation, number)
 
 
 def ocr_remarks(citation: Citation, number: int) -> list[str]:
-    """That a citation's words were read by OCR, and where that is in doubt, how surely; nothing for words of the PDF itself."""
+    """That a citation's words were read by OCR, and where that is in doubt, how surely; nothing for words
+    of the PDF itself.
+    """
     if citation.confidence is None:
         return []
     if citation.confidence < DOUBTFUL_CONFIDENCE:
@@ -175,11 +242,15 @@ def ocr_remarks(citation: Citation, number: int) -> list[str]:
 
 def order_remarks(citation: Citation, number: int) -> list[str]:
     """That what is quoted addresses a machine, and that it was quoted only; nothing for other words."""
-    said = f"⚠ [{number}] the quoted text, or what its page or document is called, gives orders to machines that read it"
+    said = (
+        f"⚠ [{number}] the quoted text, or what its page or document is called, gives orders to machines "
+        f"that read it"
+    )
     return [f"{said}: it is shown as data, and may be there to mislead"] if citation.instructs else []
 
 
-# --- figures --------------------------------------------------------------------------------------------------------------------
+# --- figures
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _draw_numbers(checks: Sequence[NumberCheck], citations: Sequence[Citation], number: int) -> None:
@@ -199,8 +270,14 @@ def _draw_numbers(checks: Sequence[NumberCheck], citations: Sequence[Citation], 
         heading += ", as OCR reads the page" if all(by_ocr) else ", some as OCR reads the page"
     with st.expander(heading, expanded=bool(doubtful), key=f"figures-{number}"):
         keys = _numbers_by_key(citations)
-        rows = [(check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks]
-        st.html(table_html("Figures of the answer, looked for in the cited pages", ("Figure", "Found", "Where"), rows))
+        rows = [
+            (check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks
+        ]
+        st.html(
+            table_html(
+                "Figures of the answer, looked for in the cited pages", ("Figure", "Found", "Where"), rows
+            )
+        )
 
 
 def _numbers_by_key(citations: Iterable[Citation]) -> dict[str, str]:
@@ -213,10 +290,16 @@ def _numbers_by_key(citations: Iterable[Citation]) -> dict[str, str]:
 
 def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
     numbers = keys.get((check.citation or "").partition("-")[0])
-    return " ".join(part for part in (f"[{numbers}]" if numbers else "", check.formula or check.reason or "") if part) or "–"
+    return (
+        " ".join(
+            part for part in (f"[{numbers}]" if numbers else "", check.formula or check.reason or "") if part
+        )
+        or "–"
+    )
 
 
-# --- refusals -------------------------------------------------------------------------------------------------------------------
+# --- refusals
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _draw_refusal(given: Given, context: AppContext) -> None:
@@ -240,7 +323,9 @@ def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], number: int, cont
 
 
 def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
-    return next((hit for hit in answer.considered if (hit.document, hit.page) == (page.document, page.page)), None)
+    return next(
+        (hit for hit in answer.considered if (hit.document, hit.page) == (page.document, page.page)), None
+    )
 
 
 def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
@@ -249,19 +334,28 @@ def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
     st.button(label, key=key, on_click=overlay.open_page, args=(opened,), disabled=hit is None, wrap=True)
 
 
-# --- what was remembered --------------------------------------------------------------------------------------------------------
+# --- what was remembered
+# --------------------------------------------------------------------------------------------------------
 
 
 def recalled_html(notes: Sequence[Note]) -> str:
-    """What was recalled of advice and news, for who asks without a model would not learn of it otherwise. It is no part of the answer and cites no document."""
+    """What was recalled of advice and news, for who asks without a model would not learn of it otherwise.
+    It is no part of the answer and cites no document.
+    """
     shown = beside(notes)
     if not shown:
         return ""
-    lines = "".join(f'<p>{plain_html(note.text)}</p><p class="remark">{plain_html(note.source)}</p>' for note in shown)
-    return f'<section class="recalled"><p class="strong">Recalled, not from these documents:</p>{lines}</section>'
+    lines = "".join(
+        f'<p>{plain_html(note.text)}</p><p class="remark">{plain_html(note.source)}</p>' for note in shown
+    )
+    return (
+        f'<section class="recalled"><p class="strong">Recalled, not from these '
+        f"documents:</p>{lines}</section>"
+    )
 
 
-# --- what was shortened --------------------------------------------------------------------------------------------------------
+# --- what was shortened
+# --------------------------------------------------------------------------------------------------------
 
 
 def _draw_shortened(given: Given) -> None:
@@ -272,4 +366,10 @@ def _draw_shortened(given: Given) -> None:
     st.html(quiet_html(shortened_text(compression)))
     if conversation and given.number > 0:
         asked = ("shortened", conversation, given.number)
-        st.button("See what was kept", key=f"shortened-{given.number}", type="tertiary", on_click=overlay.ask_dialog, args=asked)
+        st.button(
+            "See what was kept",
+            key=f"shortened-{given.number}",
+            type="tertiary",
+            on_click=overlay.ask_dialog,
+            args=asked,
+        )

@@ -1,4 +1,6 @@
-"""The one chatbot of this process, opened in the background while the first page is already there; holds no user's state."""
+"""The one chatbot of this process, opened in the background while the first page is already there; holds
+no user's state.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ __all__ = ["AppContext", "AppOpening", "close", "opening", "pick_up"]
 
 log = logging.getLogger(__name__)
 
-# Erasing waits for the batch that is being embedded; after this long, what answers keep of a document is left to the next one.
+# Erasing waits for the batch that is being embedded; after this long, what answers keep of a document is left
+# to the next one.
 FORGET_SECONDS, FORGET_TICK = 120.0, 0.1
 
 
@@ -52,7 +55,9 @@ class AppContext:
         self.additions.wake()
 
     def erase(self, name: str) -> None:
-        """Give a document up now, beyond restoring; what is left of it, in the store, in answers and in images, is erased in a moment."""
+        """Give a document up now, beyond restoring; what is left of it, in the store, in answers and in
+        images, is erased in a moment.
+        """
         self.additions.erase(name)
         self.asked.forget()
         self.comparisons.forget()
@@ -66,7 +71,9 @@ class AppContext:
             time.sleep(FORGET_TICK)
         try:
             self.chatbot.memory.forget_erased()
-        except ProjectError as error:  # as when the server is being stopped; the next answer, or the next start, does it
+        except (
+            ProjectError
+        ) as error:  # as when the server is being stopped; the next answer, or the next start, does it
             log.warning("after erasing a document: %s", error)
 
     def close(self) -> None:
@@ -80,7 +87,9 @@ class AppContext:
 
 
 class AppOpening:
-    """A chatbot that is being opened in a thread. context: None until it is open. error: why it could not be."""
+    """A chatbot that is being opened in a thread. context: None until it is open. error: why it could not
+    be.
+    """
 
     def __init__(self) -> None:
         self.context: AppContext | None = None
@@ -106,7 +115,9 @@ class AppOpening:
             self.error = error
         except Exception as error:
             log.exception("opening failed")
-            self.error = ProjectError(f"The chatbot could not start ({type(error).__name__}).", hint="The server's log says why.")
+            self.error = ProjectError(
+                f"The chatbot could not start ({type(error).__name__}).", hint="The server's log says why."
+            )
 
 
 def _open_context(settings: Settings) -> AppContext:
@@ -124,16 +135,30 @@ def _open_context(settings: Settings) -> AppContext:
         if settings.embeds_here:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
         additions = Additions(chatbot.library, readers=settings.threads + 1)
-        threading.Thread(target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True).start()
+        threading.Thread(
+            target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True
+        ).start()
         images, check, examples = PageImages(chatbot), StoreCheck(chatbot.library), ExampleQuestions(chatbot)
-        return AppContext(settings, chatbot, additions, RunningQuestions(chatbot), Comparisons(chatbot), images, check, examples, Downloads())
+        return AppContext(
+            settings,
+            chatbot,
+            additions,
+            RunningQuestions(chatbot),
+            Comparisons(chatbot),
+            images,
+            check,
+            examples,
+            Downloads(),
+        )
     except BaseException:
         chatbot.close()
         raise
 
 
 def pick_up(library: Library, additions: Additions) -> None:
-    """Queue what people copied into the folder of documents. Nobody waits for it: large folders take a while to look through."""
+    """Queue what people copied into the folder of documents. Nobody waits for it: large folders take a
+    while to look through.
+    """
     from chatbot.store.addition_queue import NewFile
 
     try:

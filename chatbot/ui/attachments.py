@@ -1,4 +1,6 @@
-"""PDFs that come with a question: queued as documents, and waited for until they can be asked; reads none itself."""
+"""PDFs that come with a question: queued as documents, and waited for until they can be asked; reads none
+itself.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from chatbot.store.library import Library
 
 __all__ = ["Attached", "attach"]
 
-# What a question waits for vectors once its document is found by words; a long one is asked by words meanwhile.
+# What a question waits for vectors once its document is found by words; a long one is asked by words
+# meanwhile.
 VECTOR_SECONDS = 20.0
 TICK = 0.1
 # What a file is called whose own name cannot be a document's.
@@ -25,13 +28,19 @@ UNNAMED = "attached.pdf"
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """What was attached to one question. names: documents that were there already, byte for byte; jobs: of those that are being added."""
+    """What was attached to one question. names: documents that were there already, byte for byte; jobs: of
+    those that are being added.
+    """
 
     names: tuple[str, ...]
     jobs: tuple[int, ...]
 
-    def wait(self, additions: Additions, tell: Callable[[Stage], None], stopped: Callable[[], bool]) -> tuple[str, ...]:
-        """Wait until all can be asked, or until stopped; returns their names. Raises DocumentError where one could not be added, or needs its password."""
+    def wait(
+        self, additions: Additions, tell: Callable[[Stage], None], stopped: Callable[[], bool]
+    ) -> tuple[str, ...]:
+        """Wait until all can be asked, or until stopped; returns their names. Raises DocumentError where
+        one could not be added, or needs its password.
+        """
         searchable: dict[int, float] = {}
         while not stopped():
             jobs = [job for job in additions.jobs() if job.id in self.jobs]
@@ -48,11 +57,22 @@ class Attached:
 
     def added(self, additions: Additions) -> tuple[str, ...]:
         """The names of those that can be asked now."""
-        return (*self.names, *(job.result.document for job in additions.jobs() if job.id in self.jobs and job.result is not None and job.result.id))
+        return (
+            *self.names,
+            *(
+                job.result.document
+                for job in additions.jobs()
+                if job.id in self.jobs and job.result is not None and job.result.id
+            ),
+        )
 
 
-def attach(files: Sequence[BytesIO], given: Sequence[str], library: Library, additions: Additions) -> Attached:
-    """Queue the files under names that no document has, so that none is replaced. given: what they are called, for each."""
+def attach(
+    files: Sequence[BytesIO], given: Sequence[str], library: Library, additions: Additions
+) -> Attached:
+    """Queue the files under names that no document has, so that none is replaced. given: what they are
+    called, for each.
+    """
     taken = {row.name for row in library.catalog.documents()}
     known: list[str] = []
     new: list[NewFile] = []
@@ -78,13 +98,16 @@ def _shown(given: str) -> str:
 
 def _check(job: Job) -> None:
     if job.phase == "password":
-        raise DocumentError(f"{job.name} opens with a password only.", hint="Open it on the Documents page, then ask again.")
+        raise DocumentError(
+            f"{job.name} opens with a password only.", hint="Open it on the Documents page, then ask again."
+        )
     if job.phase == "cancelled":
         raise DocumentError(f"Adding {job.name} was cancelled.", hint="Attach it again to ask about it.")
     if job.phase == "failed":
         reason = job.result.error if job.result is not None and job.result.error else job.problem
         raise DocumentError(
-            f"{job.name} could not be added: {reason or 'see the Documents page'}", hint="Attach another file, or ask about the others."
+            f"{job.name} could not be added: {reason or 'see the Documents page'}",
+            hint="Attach another file, or ask about the others.",
         )
 
 

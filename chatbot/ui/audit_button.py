@@ -1,4 +1,6 @@
-"""The button under an answer that gives it as one file to keep and to verify; what is in the file is the audit's."""
+"""The button under an answer that gives it as one file to keep and to verify; what is in the file is the
+audit's.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ HELP = f"The answer with its pages and checks as one file, to keep, print and ch
 
 
 def draw_audit(given: Given, context: AppContext) -> None:
-    """The button; nothing below what is no answer from the documents. The file is made when it is pressed, which disturbs nothing on the page."""
+    """The button; nothing below what is no answer from the documents. The file is made when it is pressed,
+    which disturbs nothing on the page.
+    """
     answer = given.answer
     if not answer.from_documents:
         return
@@ -32,13 +36,17 @@ def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:
     """What makes the file, in a thread that has no session: all it needs of this one is taken now."""
     answer, passwords = given.answer, _passwords(given.answer, chatbot)
     if answer.conversation is not None and given.number > 0:
-        return partial(audit_kept, chatbot, answer.conversation, given.number, session.owner(), passwords=passwords)
+        return partial(
+            audit_kept, chatbot, answer.conversation, given.number, session.owner(), passwords=passwords
+        )
     return partial(audit_file, chatbot, answer, Occasion(passwords=passwords))
 
 
 def _passwords(answer: Answer, chatbot: Chatbot) -> dict[str, str]:
     """The passwords that this session has given, by SHA-256 of their files."""
-    versions = {hit.version for hit in answer.considered} | {citation.version or 0 for citation in answer.citations}
+    versions = {hit.version for hit in answer.considered} | {
+        citation.version or 0 for citation in answer.citations
+    }
     given = {version: password for version in versions if (password := overlay.password_for(version))}
     stored = {version: chatbot.library.catalog.version(version) for version in given}
     return {kept.sha256: given[version] for version, kept in stored.items() if kept is not None}

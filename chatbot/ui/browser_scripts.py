@@ -1,4 +1,6 @@
-"""The scripts of our own in static/ and where they are drawn: they scroll to what is to be seen, and open and copy what answers point at."""
+"""The scripts of our own in static/ and where they are drawn: they scroll to what is to be seen, and open
+and copy what answers point at.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,11 @@ import streamlit as st
 __all__ = ["SCRIPTS", "add_scripts", "keep_place", "scroll_to_answer", "scroll_to_end", "scroll_to_mark"]
 
 NAMES = ("interaction", "keep_place", "scroll_to_answer", "scroll_to_end", "scroll_to_mark")
-_TEXTS = {name: Path(__file__).with_name("static").joinpath(f"{name}.js").read_text("utf-8") for name in NAMES}
-# All are constant, so that the server's policy can allow them by their hashes and no others: what differs stands in attributes.
+_TEXTS = {
+    name: Path(__file__).with_name("static").joinpath(f"{name}.js").read_text("utf-8") for name in NAMES
+}
+# All are constant, so that the server's policy can allow them by their hashes and no others: what differs
+# stands in attributes.
 SCRIPTS = tuple(_TEXTS.values())
 
 
@@ -20,17 +25,23 @@ def add_scripts() -> None:
 
 
 def scroll_to_end(what: str) -> None:
-    """Scroll once for each `what`, of letters, digits and "-", from where Streamlit follows the answer as it grows."""
+    """Scroll once for each `what`, of letters, digits and "-", from where Streamlit follows the answer as
+    it grows.
+    """
     _run("scroll_to_end", f'data-scroll="{what}"')
 
 
 def keep_place(first: int) -> None:
-    """Stay where one is as `first` becomes a lower number: that of the first exchange that is shown, each marked by data-exchange."""
+    """Stay where one is as `first` becomes a lower number: that of the first exchange that is shown, each
+    marked by data-exchange.
+    """
     _run("keep_place", f'data-scroll="from-{first}"')
 
 
 def scroll_to_answer(number: int) -> None:
-    """Bring the last question and its answer, which is whole now, into sight. number: of the question, unique in this process."""
+    """Bring the last question and its answer, which is whole now, into sight. number: of the question,
+    unique in this process.
+    """
     _run("scroll_to_answer", f'data-scroll="answered-{number}"')
 
 
@@ -40,5 +51,7 @@ def scroll_to_mark(top: float) -> None:
 
 
 def _run(name: str, attributes: str) -> None:
-    """attributes: of the element beside the script; a browser runs it again only where they are others than before."""
+    """attributes: of the element beside the script; a browser runs it again only where they are others
+    than before.
+    """
     st.html(f"<span {attributes}></span><script>{_TEXTS[name]}</script>", unsafe_allow_javascript=True)

@@ -25,8 +25,22 @@ from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
 from chatbot.ui.click_order import taken
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
-from chatbot.ui.example_questions import ANY_QUESTIONS, SAMPLE_QUESTIONS, draw_examples, only_samples, wait_for_examples
-from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, has_model, stopped_html
+from chatbot.ui.example_questions import (
+    ANY_QUESTIONS,
+    SAMPLE_QUESTIONS,
+    draw_examples,
+    only_samples,
+    wait_for_examples,
+)
+from chatbot.ui.exchanges import (
+    answer_message,
+    draw_ask_again,
+    draw_exchanges,
+    draw_pencil,
+    draw_question,
+    has_model,
+    stopped_html,
+)
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
@@ -42,13 +56,21 @@ BEGUN_SECONDS = 5.0
 # Characters of a question that was kept back which are shown.
 LONGEST_HELD = 200
 ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
-STAGES = {"searching": "Searching the pages …", "answering": "Reading the pages …", "checking": "Checking quotations and figures …"}
+STAGES = {
+    "searching": "Searching the pages …",
+    "answering": "Reading the pages …",
+    "checking": "Checking quotations and figures …",
+}
 NOT_HERE = "There is no such conversation here, or it is another browser's."
 GONE_PRIVATE = "A private conversation is gone when the server stops, or after a day without a question."
-PRIVATE_NOTE = "Private: nothing of this is kept on disk; it is gone when the server stops. Files cannot be attached here, for documents are kept, for all users."
+PRIVATE_NOTE = (
+    "Private: nothing of this is kept on disk; it is gone when the server stops. Files cannot be attached "
+    "here, for documents are kept, for all users."
+)
 NOT_ATTACHED = "Nothing was attached: documents are kept, for all users, and this conversation is private."
 DELETED_ELSEWHERE = (
-    "This conversation was deleted elsewhere, in another tab, say. “{question}” was not asked yet: a new one does not know what it follows."
+    "This conversation was deleted elsewhere, in another tab, say. “{question}” was not asked yet: a new "
+    "one does not know what it follows."
 )
 
 
@@ -58,14 +80,21 @@ def show(context: AppContext) -> None:
     with st.sidebar:
         draw_beginnings(context, disabled=not documents)
         names = _scope(documents)
-    head = st.container(key="head", horizontal=True, wrap=False, horizontal_alignment="distribute", vertical_alignment="center")
+    head = st.container(
+        key="head",
+        horizontal=True,
+        wrap=False,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+    )
     head.title("Chat", anchor=False)
     typed = st.chat_input(
         ASK if documents else ASK_ATTACHING,
         key="question",
         max_chars=LONGEST_QUESTION,
         max_upload_size=max(1, int(context.settings.max_upload_mb)),
-        # In a private conversation, too, where none is taken: with another field there, what is typed in this one just after the click would be lost.
+        # In a private conversation, too, where none is taken: with another field there, what is typed in this
+        # one just after the click would be lost.
         accept_file="multiple",
         file_type=list(SUFFIXES),
         submit_mode="stop",
@@ -105,8 +134,12 @@ def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...], context: AppContext) -> list[Asking]:
-    """What is on its way in the conversation that is shown, with what is asked now. To be read before the store is: what ends meanwhile is there then."""
+def _asked(
+    question: str, files: Sequence[UploadedFile], names: tuple[str, ...], context: AppContext
+) -> list[Asking]:
+    """What is on its way in the conversation that is shown, with what is asked now. To be read before the
+    store is: what ends meanwhile is there then.
+    """
     owner = session.owner()
     attached = _attached(question, files, context)
     if question and not session.hold(question, context):
@@ -125,7 +158,9 @@ def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...],
 
 
 def _attached(question: str, files: Sequence[UploadedFile], context: AppContext) -> Attached | None:
-    """What comes with the question, None for nothing. Without a question the files are only added. What is asked next stays in them."""
+    """What comes with the question, None for nothing. Without a question the files are only added. What is
+    asked next stays in them.
+    """
     if not files:
         return None
     if session.is_private(session.conversation() or ""):
@@ -135,7 +170,9 @@ def _attached(question: str, files: Sequence[UploadedFile], context: AppContext)
     attached = attach(files, [file.name for file in files], context.chatbot.library, context.additions)
     uploads.let_go(files)
     said = "" if question else " Ask about it now; the Documents page shows how far it is."
-    st.toast(f"Added to the documents, which all users of this server share.{said}", icon=":material/upload_file:")
+    st.toast(
+        f"Added to the documents, which all users of this server share.{said}", icon=":material/upload_file:"
+    )
     session.scope_next(partial(attached.added, context.additions))
     return attached
 
@@ -150,13 +187,19 @@ def _row(context: AppContext) -> ConversationRow | None:
 
 
 def _draw_conversation(
-    row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], context: AppContext, *, typed: bool
+    row: ConversationRow | None,
+    left: Sequence[Asking],
+    documents: Sequence[DocumentRow],
+    context: AppContext,
+    *,
+    typed: bool,
 ) -> None:
     _draw_notes(row, context)
     there = row is not None and row.deleted_at is None
     place = st.empty()
     if (there and row and row.exchanges) or (documents and left):
-        # A container without children would show those it had until the run ends, and the answer would jump up then.
+        # A container without children would show those it had until the run ends, and the answer would jump
+        # up then.
         place.html("<span data-scroll></span>")
     else:
         with place.container():
@@ -168,7 +211,11 @@ def _draw_conversation(
         first = session.first_shown(row, session.settings(context).window)
         # One that is on its way may have begun its exchange since the row was read.
         last = max(1, row.exchanges - first + 1) + len(left)
-        said = [one for one in context.chatbot.conversations.said(row.id, session.owner(), last=last) if one.number >= first]
+        said = [
+            one
+            for one in context.chatbot.conversations.said(row.id, session.owner(), last=last)
+            if one.number >= first
+        ]
         if left and said and any(asking.is_of(said[-1]) for asking in left):
             del said[-1]  # followed below
         draw_exchanges(row, said, context)
@@ -182,30 +229,58 @@ def _draw_conversation(
 def _draw_notes(row: ConversationRow | None, context: AppContext) -> None:
     """What must be known of the conversation itself."""
     if context.chatbot.set_aside is not None:
-        text = f"What was remembered until now could not be read whole. It was set aside as {context.chatbot.set_aside.name}, and what comes is kept."
-        st.html(notice_html(text, "A backup of memory.sqlite3 brings it back: stop the server, and put it in its place."))
+        text = (
+            f"What was remembered until now could not be read whole. It was set aside as "
+            f"{context.chatbot.set_aside.name}, and what comes is kept."
+        )
+        st.html(
+            notice_html(
+                text, "A backup of memory.sqlite3 brings it back: stop the server, and put it in its place."
+            )
+        )
     shown, problem = session.conversation(), session.told()
     if problem is not None:
-        st.toast(plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:")  # one may read far from where the notice stands
+        st.toast(
+            plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:"
+        )  # one may read far from where the notice stands
         st.html(notice_html(problem.message, problem.hint))
     if session.held() and (row is None or row.deleted_at is not None):
         _draw_held(row, context)
     elif row is not None and row.deleted_at is not None:
-        st.html(notice_html("This conversation is deleted.", "Restore it, or ask something to begin a new one."))
-        st.button("Restore", key="restore-this", on_click=session.restore_conversation, args=(row.id, context))
+        st.html(
+            notice_html("This conversation is deleted.", "Restore it, or ask something to begin a new one.")
+        )
+        st.button(
+            "Restore", key="restore-this", on_click=session.restore_conversation, args=(row.id, context)
+        )
     elif row is not None and row.private:
         st.html(f'<p class="quiet private">{PRIVATE_NOTE}</p>')
     elif shown and row is None:
-        st.html(notice_html(NOT_HERE, GONE_PRIVATE if session.is_private(shown) else "Ask something to begin a new one."))
+        st.html(
+            notice_html(
+                NOT_HERE, GONE_PRIVATE if session.is_private(shown) else "Ask something to begin a new one."
+            )
+        )
 
 
 def _draw_held(row: ConversationRow | None, context: AppContext) -> None:
-    """A question that was kept back, and where it can be asked. row: of the deleted conversation, None where it is erased."""
-    st.html(notice_html(DELETED_ELSEWHERE.format(question=session.held()[:LONGEST_HELD]), "Choose where to ask it."))
+    """A question that was kept back, and where it can be asked. row: of the deleted conversation, None
+    where it is erased.
+    """
+    st.html(
+        notice_html(
+            DELETED_ELSEWHERE.format(question=session.held()[:LONGEST_HELD]), "Choose where to ask it."
+        )
+    )
     with st.container(horizontal=True, gap="small"):
         if row is not None:
             st.button(
-                "Restore it and ask", key="held-restore", type="primary", on_click=session.ask_held, args=(context,), kwargs={"restore": row.id}
+                "Restore it and ask",
+                key="held-restore",
+                type="primary",
+                on_click=session.ask_held,
+                args=(context,),
+                kwargs={"restore": row.id},
             )
         st.button("Ask in a new conversation", key="held-new", on_click=session.ask_held, args=(context,))
 
@@ -214,7 +289,10 @@ def _teach() -> None:
     """What to do where there is nothing to ask about."""
     st.html('<p class="refusal">There are no documents yet</p>')
     st.html(
-        paragraphs_html("Add PDFs, text or scans, and ask. Every answer carries the page it stands on, and opens that page with the passage marked.")
+        paragraphs_html(
+            "Add PDFs, text or scans, and ask. Every answer carries the page it stands on, and opens "
+            "that page with the passage marked."
+        )
     )
     st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
     if not is_installed():
@@ -225,7 +303,12 @@ def _teach() -> None:
 def _invite(documents: Sequence[DocumentRow], context: AppContext) -> None:
     """Questions to begin with."""
     count = f"{len(documents)} documents" if len(documents) != 1 else "one document"
-    st.html(paragraphs_html(f"Ask about {count}. Every answer carries the page it stands on, and opens that page with the passage marked."))
+    st.html(
+        paragraphs_html(
+            f"Ask about {count}. Every answer carries the page it stands on, and opens that page with "
+            f"the passage marked."
+        )
+    )
     if only_samples(documents):
         draw_examples(SAMPLE_QUESTIONS)
     elif (found := context.examples.of(documents)) is None:
@@ -259,21 +342,34 @@ def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
 
 
 def _stop_html(asking: Asking) -> str:
-    """A button that stops an answer whatever the page does: the one of the question's field is there only where it was typed, and in that tab."""
-    return f'<p><button type="button" class="copy" data-stop="{stop_address(asking.number, session.browser())}">Stop</button></p>'
+    """A button that stops an answer whatever the page does: the one of the question's field is there only
+    where it was typed, and in that tab.
+    """
+    return (
+        f'<p><button type="button" class="copy" '
+        f'data-stop="{stop_address(asking.number, session.browser())}">Stop</button></p>'
+    )
 
 
-def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str, by_model: bool) -> None:
+def _draw_progress(
+    asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str, by_model: bool
+) -> None:
     """What has come of an answer. stop: HTML of the button that stops it, "" where another one does."""
     stage = asking.stage
     if not asking.text:
         body.html(stage_html(stage) + stop)
     else:
-        body.html(answer_html(asking.text, by_model=by_model) + (stage_html(stage) if stage.name == "checking" else "") + stop)
+        body.html(
+            answer_html(asking.text, by_model=by_model)
+            + (stage_html(stage) if stage.name == "checking" else "")
+            + stop
+        )
 
 
 def stage_html(stage: Stage) -> str:
-    """How far an answer is; of a long question's search the piece, which is shown but not read aloud: it changes many times a second."""
+    """How far an answer is; of a long question's search the piece, which is shown but not read aloud: it
+    changes many times a second.
+    """
     if stage.name == "reading":
         far = f", {stage.done:,} of {stage.total:,}" if stage.total else ""
         return f'<p class="stage">Reading what you attached{far} …</p>'

@@ -1,4 +1,6 @@
-"""Hands a page's clicks to Streamlit one after another, so that none is lost on a busy machine; knows nothing of what they are."""
+"""Hands a page's clicks to Streamlit one after another, so that none is lost on a busy machine; knows
+nothing of what they are.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ __all__ = ["ClickOrder", "taken"]
 
 # Tells sockets apart, and is known to the page's script, too.
 KEY = "sec-websocket-key"
-# How long a click waits for the one before it: longer than a page takes to see one even on a busy machine, and bearable where it waits in vain, as
-# behind a click on a page that works on something.
+# How long a click waits for the one before it: longer than a page takes to see one even on a busy machine,
+# and bearable where it waits in vain, as behind a click on a page that works on something.
 LONGEST_SECONDS = 2.0
 
 
@@ -41,15 +43,18 @@ _turns: dict[str, _Turn] = {}
 
 
 def taken() -> None:
-    """The run that is going on has seen what it was begun for; the next click may interrupt it. Said by pages whose runs take long."""
+    """The run that is going on has seen what it was begun for; the next click may interrupt it. Said by
+    pages whose runs take long.
+    """
     turn = _turns.get(st.context.headers.get(KEY) or "")
     if turn is not None:
         turn.loop.call_soon_threadsafe(turn.free.set)
 
 
 class ClickOrder:
-    """ASGI middleware before Streamlit. Streamlit 1.67 interrupts the run of a click when another comes, though it has not called what the click is to
-    do, and then nothing ever does: here, the other waits until the run has ended, or has said that it may be interrupted."""
+    """ASGI middleware before Streamlit. Streamlit 1.67 interrupts the run of a click when another comes,
+    though it has not called what the click is to do, and then nothing ever does: here, the other waits until
+    the run has ended, or has said that it may be interrupted."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -69,12 +74,17 @@ class ClickOrder:
             return message
 
         async def seen(message: Message) -> None:
-            if not turn.free.is_set() and message["type"] == "websocket.send" and _ends_run(message.get("bytes") or b""):
+            if (
+                not turn.free.is_set()
+                and message["type"] == "websocket.send"
+                and _ends_run(message.get("bytes") or b"")
+            ):
                 turn.free.set()
             await send(message)
 
         try:
-            # A page that leaves while its click waits is told twice that it is gone, by what could not be sent to it first.
+            # A page that leaves while its click waits is told twice that it is gone, by what could not be
+            # sent to it first.
             with suppress(WebSocketDisconnected):
                 await self._app(scope, in_turn, seen)
         finally:
@@ -94,4 +104,7 @@ def _begins_run(data: bytes) -> bool:
 def _ends_run(data: bytes) -> bool:
     """Whether a run has ended, but for one that gave way to the next, which is still to come."""
     said = ForwardMsg.FromString(data)
-    return bool(said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+    return bool(
+        said.WhichOneof("type") == "script_finished"
+        and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+    )

@@ -1,4 +1,6 @@
-"""The chart of a comparison: lines over years or bars by document, where its figures are of one unit; works nothing out."""
+"""The chart of a comparison: lines over years or bars by document, where its figures are of one unit;
+works nothing out.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,16 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 4], [1, 3], [6, 2, 
 INK = {"light": ("#3b4754", "#1f5f8b"), "dark": ("#c3ccd5", "#5aa0d6")}
 # Room for the figures beside the longest bar.
 ROOM = 1.14
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
+SHAPES = [
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+]
 
 
 def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
@@ -45,10 +56,22 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
             st.html(quiet_html(said))
         return
     if len({place.document for place, _ in points}) > MOST_LINES and len(comparison.years) > 1:
-        st.html(quiet_html(f"No chart: more than {MOST_LINES} lines could not be told apart. Choose fewer documents for one."))
+        st.html(
+            quiet_html(
+                f"No chart: more than {MOST_LINES} lines could not be told apart. Choose fewer "
+                f"documents for one."
+            )
+        )
         return
-    kind = "Line chart over the years" if len({place.year for place, _ in points}) > 1 else "Bar chart by document"
-    alt = f"{kind} of {len(points)} figures{f' in {said}' if said else ''}. The same figures stand in the table above."
+    kind = (
+        "Line chart over the years"
+        if len({place.year for place, _ in points}) > 1
+        else "Bar chart by document"
+    )
+    alt = (
+        f"{kind} of {len(points)} figures{f' in {said}' if said else ''}. The same figures stand in the "
+        f"table above."
+    )
     spec = chart_spec(comparison, points, said, theme=st.context.theme.type or "light")
     doubtful = sum(entry.quantity is not None and entry.quantity.status not in FINE for entry in entries)
     if doubtful:
@@ -56,23 +79,55 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
     st.vega_lite_chart(spec, width="stretch", key="compare-chart", alt=visible(alt))
 
 
-def chart_spec(comparison: Comparison, points: Sequence[tuple[EntryPlace, float]], said: str, *, theme: str = "light") -> dict[str, Any]:
-    """The chart in Vega-Lite. points: places with values in one scale; said: what they are in. Documents are told apart by shape and dash too."""
+def chart_spec(
+    comparison: Comparison, points: Sequence[tuple[EntryPlace, float]], said: str, *, theme: str = "light"
+) -> dict[str, Any]:
+    """The chart in Vega-Lite. points: places with values in one scale; said: what they are in. Documents
+    are told apart by shape and dash too.
+    """
     ink, mark = INK.get(theme, INK["light"])
     common = {"config": {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}}
     rows: list[dict[str, Any]] = [
-        {"document": visible(short(place.document, LONGEST_NAME)), "year": place.year, "at": _end_of(place.year), "value": round(value, 6)}
+        {
+            "document": visible(short(place.document, LONGEST_NAME)),
+            "year": place.year,
+            "at": _end_of(place.year),
+            "value": round(value, 6),
+        }
         for place, value in points
     ]
     years = [year for year in comparison.years if any(row["year"] == year for row in rows)]
     title = said or "value"
-    value: dict[str, Any] = {"field": "value", "type": "quantitative", "title": title, "axis": {"labelExpr": "format(datum.value, ',')"}}
-    told = [{"field": "document", "title": "Document"}, {"field": "year", "title": "Year"}, {"field": "value", "title": title, "format": ","}]
+    value: dict[str, Any] = {
+        "field": "value",
+        "type": "quantitative",
+        "title": title,
+        "axis": {"labelExpr": "format(datum.value, ',')"},
+    }
+    told = [
+        {"field": "document", "title": "Document"},
+        {"field": "year", "title": "Year"},
+        {"field": "value", "title": title, "format": ","},
+    ]
     if len(years) > 1:
         names = list(dict.fromkeys(row["document"] for row in rows))
-        legend = {"orient": "bottom", "direction": "vertical", "title": None, "labelLimit": 420, "symbolStrokeWidth": 0} if len(names) > 1 else None
+        legend = (
+            {
+                "orient": "bottom",
+                "direction": "vertical",
+                "title": None,
+                "labelLimit": 420,
+                "symbolStrokeWidth": 0,
+            }
+            if len(names) > 1
+            else None
+        )
         document: dict[str, Any] = {"field": "document", "type": "nominal", "sort": names, "legend": legend}
-        colour = {**document, "scale": {"range": COLOURS.get(theme, COLOURS["light"])}} if len(names) > 1 else {"value": mark}
+        colour = (
+            {**document, "scale": {"range": COLOURS.get(theme, COLOURS["light"])}}
+            if len(names) > 1
+            else {"value": mark}
+        )
         return common | {
             "data": {"values": rows},
             "height": LINE_HEIGHT + LEGEND_HEIGHT * len(names),
@@ -91,7 +146,11 @@ def chart_spec(comparison: Comparison, points: Sequence[tuple[EntryPlace, float]
     return common | {
         "data": {"values": rows},
         "height": max(120, BAR_HEIGHT * len(rows) + 40),
-        "encoding": {"y": place, "x": {**value, "scale": {"domainMax": most * ROOM} if most > 0 else {}}, "tooltip": told},
+        "encoding": {
+            "y": place,
+            "x": {**value, "scale": {"domainMax": most * ROOM} if most > 0 else {}},
+            "tooltip": told,
+        },
         "layer": [
             {"mark": {"type": "bar", "color": mark}},
             {
@@ -109,10 +168,26 @@ def _end_of(year: str) -> int | None:
 
 
 def _years_axis(years: Sequence[str]) -> dict[str, Any]:
-    """The years, each as far from the next as in time; side by side where two end in one year, or one has no place in time."""
+    """The years, each as far from the next as in time; side by side where two end in one year, or one has
+    no place in time.
+    """
     ends = [_end_of(year) for year in years]
     if None in ends or len(set(ends)) < len(ends):
-        return {"field": "year", "type": "ordinal", "sort": list(years), "title": None, "axis": {"labelAngle": 0}}
-    named = "".join(f"datum.value === {end} ? {json.dumps(year)} : " for year, end in zip(years, ends, strict=True))
+        return {
+            "field": "year",
+            "type": "ordinal",
+            "sort": list(years),
+            "title": None,
+            "axis": {"labelAngle": 0},
+        }
+    named = "".join(
+        f"datum.value === {end} ? {json.dumps(year)} : " for year, end in zip(years, ends, strict=True)
+    )
     axis = {"labelAngle": 0, "values": ends, "labelExpr": f"{named}''", "grid": False}
-    return {"field": "at", "type": "quantitative", "title": None, "scale": {"zero": False, "nice": False, "padding": EDGE}, "axis": axis}
+    return {
+        "field": "at",
+        "type": "quantitative",
+        "title": None,
+        "scale": {"zero": False, "nice": False, "padding": EDGE},
+        "axis": axis,
+    }

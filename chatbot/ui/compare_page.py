@@ -1,4 +1,6 @@
-"""The Compare page: one question over several documents, years or both; what is chosen, how far it is, and the table with its chart and file."""
+"""The Compare page: one question over several documents, years or both; what is chosen, how far it is, and
+the table with its chart and file.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,13 @@ SAMPLE = "What is total expenditure?", ("Valmora_Budget_Book_2025-26.pdf",), ("2
 # Words of the question in the name of the table's file.
 MOST_NAME_WORDS = 6
 WHAT = (
-    "Ask one question of several documents, in several years, or both, and see the answers side by side: each figure with its page, and what changed."
+    "Ask one question of several documents, in several years, or both, and see the answers side by side: "
+    "each figure with its page, and what changed."
 )
-NOT_KEPT = "This comparison is not kept here any more: it was asked in another browser, or before the server was started."
+NOT_KEPT = (
+    "This comparison is not kept here any more: it was asked in another browser, or before the server was "
+    "started."
+)
 
 
 def show(context: AppContext) -> None:
@@ -69,19 +75,34 @@ def show(context: AppContext) -> None:
     st.fragment(_draw, run_every=POLL_SECONDS if polled else None)(running, context, polled)
 
 
-# --- what is chosen -------------------------------------------------------------------------------------------------------------
+# --- what is chosen
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
     names = sorted(row.name for row in rows)
     before = st.session_state.get(compare_session.DOCUMENTS, [])
     chosen = [name for name in before if name in names]
-    if chosen != before:  # removed meanwhile; to write it each time would undo what is chosen while the page is drawn
+    if (
+        chosen != before
+    ):  # removed meanwhile; to write it each time would undo what is chosen while the page is drawn
         st.session_state[compare_session.DOCUMENTS] = chosen
     with st.container(key="compare-fields"):
-        st.text_input("Question", key=compare_session.QUESTION, placeholder="What was total revenue?", persist_state="session")
+        st.text_input(
+            "Question",
+            key=compare_session.QUESTION,
+            placeholder="What was total revenue?",
+            persist_state="session",
+        )
         left, right = st.columns([3, 2])
-        left.multiselect("Documents", names, key=compare_session.DOCUMENTS, placeholder="Choose documents", wrap=True, persist_state="session")
+        left.multiselect(
+            "Documents",
+            names,
+            key=compare_session.DOCUMENTS,
+            placeholder="Choose documents",
+            wrap=True,
+            persist_state="session",
+        )
         years = [*suggested_years(rows, chosen)]
         years += [year for year in st.session_state.get(compare_session.YEARS, []) if year not in years]
         right.multiselect(
@@ -91,7 +112,10 @@ def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
             placeholder="Choose or type years, if any",
             accept_new_options=True,
             wrap=True,
-            help="The question is asked of each year. Leave it empty to ask it as it is. Type any other year, such as 2019 or 2024-25.",
+            help=(
+                "The question is asked of each year. Leave it empty to ask it as it is. Type any other "
+                "year, such as 2019 or 2024-25."
+            ),
             persist_state="session",
         )
         _offer_series(rows, chosen)
@@ -102,7 +126,9 @@ def _compare(context: AppContext) -> None:
     state = st.session_state
     try:
         asked = Comparison.of(
-            state.get(compare_session.QUESTION) or "", state.get(compare_session.DOCUMENTS, []), state.get(compare_session.YEARS, [])
+            state.get(compare_session.QUESTION) or "",
+            state.get(compare_session.DOCUMENTS, []),
+            state.get(compare_session.YEARS, []),
         )
     except QuestionError as error:
         compare_session.put_problem(error)
@@ -114,8 +140,8 @@ def _compare(context: AppContext) -> None:
 
 
 def suggested_years(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> list[str]:
-    """Years that the chosen documents (all, where none is chosen) are of, and of reports of one year those before it, which they compare
-    themselves with; the newest first."""
+    """Years that the chosen documents (all, where none is chosen) are of, and of reports of one year those
+    before it, which they compare themselves with; the newest first."""
     said = [row.period or period_in(row.name) for row in rows if not chosen or row.name in chosen]
     periods = [period for period in said if period]
     years = set(periods)
@@ -124,13 +150,17 @@ def suggested_years(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> list[
         if len(found) == 1 and found[0].start_year == found[0].end_year and written.isdecimal():
             years.update(str(found[0].start_year - before) for before in range(1, YEARS_BEFORE + 1))
     spans = {year: found[0] for year in years if len(found := find_periods(year)) == 1}
-    return sorted(spans, key=lambda year: (-spans[year].end_year, -spans[year].start_year, year))[:MOST_SUGGESTED]
+    return sorted(spans, key=lambda year: (-spans[year].end_year, -spans[year].start_year, year))[
+        :MOST_SUGGESTED
+    ]
 
 
 def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> None:
     """Other editions of what is chosen, to be added by one press."""
     listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
-    others = list(dict.fromkeys(name for one in chosen for name in series_of(one, listed) if name not in chosen))
+    others = list(
+        dict.fromkeys(name for one in chosen for name in series_of(one, listed) if name not in chosen)
+    )
     if not others:
         return
     label = f"Add {others[0]}" if len(others) == 1 else f"Add {len(others)} other editions"
@@ -146,7 +176,8 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> None:
     )
 
 
-# --- nothing yet ----------------------------------------------------------------------------------------------------------------
+# --- nothing yet
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _teach() -> None:
@@ -164,12 +195,22 @@ def _invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
     if len(names) * max(1, len(years)) < 2:
         return
     st.caption("For example:")
-    label = f"{question} In {_counted(len(names), 'document')}" + (f", {_counted(len(years), 'year')}" if years else "")
-    st.button(plain_markdown(label), key="compare-example", on_click=compare_session.fill, args=(question, names, years))
+    label = f"{question} In {_counted(len(names), 'document')}" + (
+        f", {_counted(len(years), 'year')}" if years else ""
+    )
+    st.button(
+        plain_markdown(label),
+        key="compare-example",
+        on_click=compare_session.fill,
+        args=(question, names, years),
+    )
 
 
-def example(rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = ("", ())) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """A question, documents and years to begin with: what several give figures for, else the largest series, else the first documents.
+def example(
+    rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = ("", ())
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """A question, documents and years to begin with: what several give figures for, else the largest series,
+    else the first documents.
 
     shared: a question to several documents, and which; ("", ()) for none.
     """
@@ -184,7 +225,8 @@ def example(rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = (
     return "What are the main objectives?", tuple(sorted(row.name for row in rows)[:MOST_IN_EXAMPLE]), ()
 
 
-# --- what has come --------------------------------------------------------------------------------------------------------------
+# --- what has come
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _draw(running: Running, context: AppContext, polled: bool) -> None:
@@ -210,7 +252,9 @@ def _draw_progress(running: Running, found: dict[EntryPlace, Entry], context: Ap
     with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
         if running.busy:
             label = f"Asking {_named(running.asking)}" if running.asking else "Waiting for its turn"
-            st.progress(min(1.0, len(found) / total), text=plain_markdown(f"{label}: {len(found)} of {total} done"))
+            st.progress(
+                min(1.0, len(found) / total), text=plain_markdown(f"{label}: {len(found)} of {total} done")
+            )
             st.button("Stop", key="compare-stop", icon=":material/stop_circle:", on_click=running.stop)
             return
         st.html(f'<p class="quiet" role="status">{summary_text(found, total)}</p>')
@@ -220,9 +264,16 @@ def _draw_progress(running: Running, found: dict[EntryPlace, Entry], context: Ap
 
 def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
     """ "8 answers: 6 figures, 1 passage, 1 not in its document." """
-    counts = {state: sum(entry.state == state for entry in found.values()) for state in ("figure", "passage", "absent", "failed")}
+    counts = {
+        state: sum(entry.state == state for entry in found.values())
+        for state in ("figure", "passage", "absent", "failed")
+    }
     said = [_counted(counts[state], state) for state in ("figure", "passage") if counts[state]]
-    said += [f"{counts['absent']} not in {'its document' if counts['absent'] == 1 else 'their documents'}"] if counts["absent"] else []
+    said += (
+        [f"{counts['absent']} not in {'its document' if counts['absent'] == 1 else 'their documents'}"]
+        if counts["absent"]
+        else []
+    )
     said += [f"{counts['failed']} failed"] if counts["failed"] else []
     said += [f"{total - len(found)} not asked"] if len(found) < total else []
     return f"{_counted(total, 'answer')}: {', '.join(said)}."
@@ -244,17 +295,34 @@ def _draw_formulas(entries: Sequence[Entry], changed: dict[EntryPlace, Change]) 
         if entry.quantity is not None and entry.quantity.formula:
             rows.append((_named(entry.place), "the figure", entry.quantity.formula))
         if change is not None:
-            rows.append((_named(entry.place), f"against {change.since.year or change.since.document}", change.formula or change.why_not))
+            rows.append(
+                (
+                    _named(entry.place),
+                    f"against {change.since.year or change.since.document}",
+                    change.formula or change.why_not,
+                )
+            )
     if rows:
         with st.expander("How it was worked out", key="compare-formulas"):
-            st.html(table_html("Changes, and figures that no page states as such", ("Where", "What", "How"), rows))
+            st.html(
+                table_html("Changes, and figures that no page states as such", ("Where", "What", "How"), rows)
+            )
 
 
-def _draw_file(context: AppContext, question: str, entries: Sequence[Entry], changed: dict[EntryPlace, Change]) -> None:
+def _draw_file(
+    context: AppContext, question: str, entries: Sequence[Entry], changed: dict[EntryPlace, Change]
+) -> None:
     words = re.findall(r"[a-z0-9]+", question.casefold())[:MOST_NAME_WORDS]
-    download = Download(partial(csv_bytes, entries, changed, question), f"{'-'.join(['comparison', *words])}.csv", "text/csv")
-    said = "A line for each answer, with document, page, quotation and whether it is verified. Opens in any spreadsheet."
-    draw_download("Download as CSV", context.downloads, "compare-csv", download, icon=":material/download:", said=said)
+    download = Download(
+        partial(csv_bytes, entries, changed, question), f"{'-'.join(['comparison', *words])}.csv", "text/csv"
+    )
+    said = (
+        "A line for each answer, with document, page, quotation and whether it is verified. Opens in any "
+        "spreadsheet."
+    )
+    draw_download(
+        "Download as CSV", context.downloads, "compare-csv", download, icon=":material/download:", said=said
+    )
     st.html(quiet_html("The address of this page leads back to this comparison."))
 
 

@@ -1,4 +1,6 @@
-"""Which comparison this session shows, which stands in its address too; the only module that knows these keys."""
+"""Which comparison this session shows, which stands in its address too; the only module that knows these
+keys.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,17 @@ import streamlit as st
 from chatbot.comparison import Comparison
 from chatbot.errors import QuestionError
 
-__all__ = ["DOCUMENTS", "QUESTION", "YEARS", "add_documents", "fill", "open_comparison", "problem", "put_problem", "shown"]
+__all__ = [
+    "DOCUMENTS",
+    "QUESTION",
+    "YEARS",
+    "add_documents",
+    "fill",
+    "open_comparison",
+    "problem",
+    "put_problem",
+    "shown",
+]
 
 # Keys of the fields.
 QUESTION, DOCUMENTS, YEARS = "compare-question", "compare-documents", "compare-years"
@@ -19,7 +31,9 @@ ASKED, NAMED, IN_YEAR = "q", "d", "y"
 
 
 def shown() -> Comparison | None:
-    """The comparison that the address names, or that was shown before; None for none. The fields are filled with one that comes by its address."""
+    """The comparison that the address names, or that was shown before; None for none. The fields are
+    filled with one that comes by its address.
+    """
     question = st.query_params.get(ASKED, "")
     kept: Comparison | None = st.session_state.get(SHOWN)
     if not question:
@@ -40,7 +54,11 @@ def shown() -> Comparison | None:
 
 def fill(question: str, names: Sequence[str], years: Sequence[str] = ()) -> None:
     """Put this into the fields."""
-    st.session_state[QUESTION], st.session_state[DOCUMENTS], st.session_state[YEARS] = question, list(names), list(years)
+    st.session_state[QUESTION], st.session_state[DOCUMENTS], st.session_state[YEARS] = (
+        question,
+        list(names),
+        list(years),
+    )
 
 
 def add_documents(names: Sequence[str]) -> None:
@@ -66,4 +84,6 @@ def problem() -> QuestionError | None:
 
 
 def _write(comparison: Comparison) -> None:
-    st.query_params.from_dict({ASKED: comparison.question, NAMED: list(comparison.names), IN_YEAR: list(comparison.years)})
+    st.query_params.from_dict(
+        {ASKED: comparison.question, NAMED: list(comparison.names), IN_YEAR: list(comparison.years)}
+    )

@@ -1,4 +1,6 @@
-"""Draws the table of a comparison: each entry with its figure or passage, what changed, and the page that it opens; asks and works out nothing."""
+"""Draws the table of a comparison: each entry with its figure or passage, what changed, and the page that
+it opens; asks and works out nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,16 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from chatbot.comparison import Change, Comparison, Entry, EntryPlace, Nearest, Quantity, change_between, unit_text
+from chatbot.comparison import (
+    Change,
+    Comparison,
+    Entry,
+    EntryPlace,
+    Nearest,
+    Quantity,
+    change_between,
+    unit_text,
+)
 from chatbot.records import FINE, Citation, PageRef
 from chatbot.ui import overlay
 from chatbot.ui.answer_text import FIGURES
@@ -28,7 +39,12 @@ SHORT_PASSAGE = 130
 NARROW = 3
 
 
-def draw_table(running: Running, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change], context: AppContext) -> None:
+def draw_table(
+    running: Running,
+    found: Mapping[EntryPlace, Entry],
+    changed: Mapping[EntryPlace, Change],
+    context: AppContext,
+) -> None:
     """The table as far as it has come."""
     comparison = running.comparison
     down, across = _sides(comparison)
@@ -44,7 +60,9 @@ def draw_table(running: Running, found: Mapping[EntryPlace, Entry], changed: Map
                         _draw_entry(running, place, found, changed, context, name)
 
 
-def draw_plain(comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]) -> None:
+def draw_plain(
+    comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]
+) -> None:
     """The same as a table of text: to be copied, and to be read out with its heads."""
     _, across = _sides(comparison)
     with st.expander("The table as plain text", key="compare-plain"):
@@ -77,25 +95,44 @@ def _draw_head(comparison: Comparison, across: Sequence[str], found: Mapping[Ent
 
 
 def _name_html(comparison: Comparison, name: str, found: Mapping[EntryPlace, Entry]) -> str:
-    """A document or a year at the head of its row or column; with a document also what changed over all its years."""
+    """A document or a year at the head of its row or column; with a document also what changed over all
+    its years.
+    """
     text = f'<p class="named">{plain_html(short(name, LONGEST_NAME))}</p>'
     last, moved = overall(comparison, name, found) or ("", None)
     if moved is None or moved.why_not:
         return text
-    return text + f'<p class="quiet" title="{plain_html(moved.formula)}">{plain_html(f"{moved.since.year} to {last}: {_moved_text(moved)}")}</p>'
+    return (
+        text
+        + f'<p class="quiet" title="{plain_html(moved.formula)}">{plain_html(f"{moved.since.year} to {last}: {_moved_text(moved)}")}</p>'
+    )
 
 
-def overall(comparison: Comparison, document: str, found: Mapping[EntryPlace, Entry]) -> tuple[str, Change] | None:
-    """(last year, the change to it from the first) of a document with figures of three years or more; None for fewer."""
-    there = [entry for year in comparison.years if (entry := found.get(EntryPlace(document, year))) is not None and entry.quantity is not None]
+def overall(
+    comparison: Comparison, document: str, found: Mapping[EntryPlace, Entry]
+) -> tuple[str, Change] | None:
+    """(last year, the change to it from the first) of a document with figures of three years or more; None
+    for fewer.
+    """
+    there = [
+        entry
+        for year in comparison.years
+        if (entry := found.get(EntryPlace(document, year))) is not None and entry.quantity is not None
+    ]
     return (there[-1].place.year, change_between(there[0], there[-1])) if len(there) > 2 else None
 
 
-# --- one entry ------------------------------------------------------------------------------------------------------------------
+# --- one entry
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _draw_entry(
-    running: Running, place: EntryPlace, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change], context: AppContext, above: str
+    running: Running,
+    place: EntryPlace,
+    found: Mapping[EntryPlace, Entry],
+    changed: Mapping[EntryPlace, Change],
+    context: AppContext,
+    above: str,
 ) -> None:
     entry = found.get(place)
     top = f'<p class="column">{plain_html(short(above, LONGEST_NAME))}</p>' if above else ""
@@ -105,26 +142,46 @@ def _draw_entry(
         return
     narrow = len(_sides(running.comparison)[1]) >= NARROW
     st.html(top + entry_html(entry, changed.get(place), passage=SHORT_PASSAGE if narrow else 0))
-    key = "-".join(str(part) for part in (running.comparison.names.index(place.document), place.year or "all"))
+    key = "-".join(
+        str(part) for part in (running.comparison.names.index(place.document), place.year or "all")
+    )
     for at, citation in enumerate(_shown_citations(entry)):
         _citation_button(citation, f"cite-compared-{key}-{at}", fits=entry.state == "figure")
     for at, page in enumerate(entry.nearest[:1]):
         _nearest_button(page, f"near-compared-{key}-{at}")
     if entry.state == "failed" and not running.busy:
-        st.button("Ask again", key=f"compare-again-{key}", icon=":material/refresh:", on_click=context.comparisons.go_on, args=(running, (place,)))
+        st.button(
+            "Ask again",
+            key=f"compare-again-{key}",
+            icon=":material/refresh:",
+            on_click=context.comparisons.go_on,
+            args=(running, (place,)),
+        )
 
 
 def entry_html(entry: Entry, change: Change | None, *, passage: int = 0) -> str:
     """What an entry says, without its pages. passage: characters of it that are shown, 0 for all."""
     remark = f'<p class="remark">{plain_html(entry.reason)}</p>' if entry.reason else ""
     if entry.state == "failed":
-        return f'<p class="strong" role="alert">⚠ {plain_html(entry.reason)}</p><p class="remark">{plain_html(entry.hint)}</p>'
+        return (
+            f'<p class="strong" role="alert">⚠ {plain_html(entry.reason)}</p><p '
+            f'class="remark">{plain_html(entry.hint)}</p>'
+        )
     if entry.state == "absent":
         return f'<p class="absent">Not in this document</p>{remark}'
-    said = f'<p class="words">{plain_html(short(entry.passage, passage) if passage else entry.passage)}</p>' if entry.passage else ""
+    said = (
+        f'<p class="words">{plain_html(short(entry.passage, passage) if passage else entry.passage)}</p>'
+        if entry.passage
+        else ""
+    )
     if entry.quantity is None:
         return said + remark
-    return _figure_html(entry.quantity) + _change_html(change) + remark + (said if not entry.quantity.formula and _is_sentence(entry) else "")
+    return (
+        _figure_html(entry.quantity)
+        + _change_html(change)
+        + remark
+        + (said if not entry.quantity.formula and _is_sentence(entry) else "")
+    )
 
 
 def _is_sentence(entry: Entry) -> bool:
@@ -137,7 +194,11 @@ def _figure_html(quantity: Quantity) -> str:
     of = f' <span class="of">{plain_html(unit)}</span>' if unit else ""
     doubt = f"⚠ {quantity.doubt}" if quantity.doubt else FIGURES.get(quantity.status, quantity.status)
     check = "" if quantity.status in FINE else f'<p class="remark">{plain_html(doubt)}</p>'
-    worked = f'<p class="remark" title="{plain_html(quantity.formula)}">worked out from its figures</p>' if quantity.formula else ""
+    worked = (
+        f'<p class="remark" title="{plain_html(quantity.formula)}">worked out from its figures</p>'
+        if quantity.formula
+        else ""
+    )
     return f'<p class="amount">{plain_html(quantity.text)}{of}</p>{check}{worked}'
 
 
@@ -147,7 +208,10 @@ def _change_html(change: Change | None) -> str:
     against = short(change.since.year or change.since.document, 24)
     if change.why_not:
         return f'<p class="remark">{plain_html(f"Change from {against}: {change.why_not[0].lower()}{change.why_not[1:]}")}</p>'
-    return f'<p class="moved" title="{plain_html(change.formula)}">{plain_html(f"{_moved_text(change)} from {against}")}</p>'
+    return (
+        f'<p class="moved" '
+        f'title="{plain_html(change.formula)}">{plain_html(f"{_moved_text(change)} from {against}")}</p>'
+    )
 
 
 def _moved_text(change: Change) -> str:
@@ -157,20 +221,34 @@ def _moved_text(change: Change) -> str:
     return f"{number}{points}{f' ({change.relative})' if change.relative else ''}"
 
 
-# --- pages ----------------------------------------------------------------------------------------------------------------------
+# --- pages
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _shown_citations(entry: Entry) -> list[Citation]:
     """One for each page, so that a cell stays small."""
-    pages = {(citation.version, citation.page): citation for citation in reversed(entry.citations) if citation.document is not None}
+    pages = {
+        (citation.version, citation.page): citation
+        for citation in reversed(entry.citations)
+        if citation.document is not None
+    }
     return list(reversed(pages.values()))[:MOST_PAGES]
 
 
 def _citation_button(citation: Citation, key: str, *, fits: bool) -> None:
     where = page_text(PageRef(citation.document or "", citation.page or 1, citation.page_label))
     label = f"{plain_markdown(where)} **{citation.verdict_in(fits=fits)}**"
-    told = plain_markdown(f"{citation.document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
-    opened = OpenPage(citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, start=citation.start)
+    told = plain_markdown(
+        f"{citation.document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
+    )
+    opened = OpenPage(
+        citation.document or "",
+        citation.version or 0,
+        citation.page or 1,
+        citation.quote,
+        citation.page or 1,
+        start=citation.start,
+    )
     if st.button(label, key=key, help=told, disabled=citation.version is None, wrap=True):
         overlay.open_page(opened)
         st.rerun()
@@ -178,19 +256,30 @@ def _citation_button(citation: Citation, key: str, *, fits: bool) -> None:
 
 def _nearest_button(page: Nearest, key: str) -> None:
     where = page_text(PageRef(page.document, page.page, page.page_label))
-    if st.button(plain_markdown(f"Nearest: {where}"), key=key, help=plain_markdown(f"Opens the nearest page of {page.document}."), wrap=True):
+    if st.button(
+        plain_markdown(f"Nearest: {where}"),
+        key=key,
+        help=plain_markdown(f"Opens the nearest page of {page.document}."),
+        wrap=True,
+    ):
         overlay.open_page(OpenPage(page.document, page.version, page.page))
         st.rerun()
 
 
-# --- as text --------------------------------------------------------------------------------------------------------------------
+# --- as text
+# ------------------------------------------------------------------------------------------------------------
 
 
-def plain_rows(comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]) -> list[list[str]]:
+def plain_rows(
+    comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]
+) -> list[list[str]]:
     """The rows of the table in words."""
     down, across = _sides(comparison)
     places = [[_place(comparison, label, name) for name in across] for label in down]
-    return [[label, *[_plain(found.get(place), changed.get(place)) for place in row]] for label, row in zip(down, places, strict=True)]
+    return [
+        [label, *[_plain(found.get(place), changed.get(place)) for place in row]]
+        for label, row in zip(down, places, strict=True)
+    ]
 
 
 def _plain(entry: Entry | None, change: Change | None) -> str:
@@ -200,7 +289,17 @@ def _plain(entry: Entry | None, change: Change | None) -> str:
         return f"failed: {entry.reason}"
     if entry.state == "absent":
         return "not in this document"
-    said = " ".join(filter(None, [entry.quantity.text, unit_text(entry.quantity)])) if entry.quantity else f"“{short(entry.passage, SHORT_PASSAGE)}”"
-    pages = ", ".join(page_text(PageRef("", one.page or 1, one.page_label)) for one in _shown_citations(entry))
-    moved = f"; {_moved_text(change)} from {change.since.year or change.since.document}" if change and not change.why_not else ""
+    said = (
+        " ".join(filter(None, [entry.quantity.text, unit_text(entry.quantity)]))
+        if entry.quantity
+        else f"“{short(entry.passage, SHORT_PASSAGE)}”"
+    )
+    pages = ", ".join(
+        page_text(PageRef("", one.page or 1, one.page_label)) for one in _shown_citations(entry)
+    )
+    moved = (
+        f"; {_moved_text(change)} from {change.since.year or change.since.document}"
+        if change and not change.why_not
+        else ""
+    )
     return f"{said} ({pages}){moved}" if pages else f"{said}{moved}"

@@ -1,4 +1,6 @@
-"""The conversations in the sidebar: searching, opening, undoing a deletion, and what can be restored; changes nothing in them itself."""
+"""The conversations in the sidebar: searching, opening, undoing a deletion, and what can be restored;
+changes nothing in them itself.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,14 @@ NOTHING_FOUND = "No conversation holds all of these words."
 
 def draw_beginnings(context: AppContext, *, disabled: bool) -> None:
     """The ways to begin a conversation."""
-    st.button("New conversation", key="new", icon=":material/add:", on_click=session.leave_conversation, width="stretch", disabled=disabled)
+    st.button(
+        "New conversation",
+        key="new",
+        icon=":material/add:",
+        on_click=session.leave_conversation,
+        width="stretch",
+        disabled=disabled,
+    )
     st.button(
         "Private conversation",
         key="new-private",
@@ -54,14 +63,21 @@ def draw_conversations(context: AppContext, current: str | None) -> None:
             if not found:
                 st.html(quiet_html(NOTHING_FOUND))
             if len(found) > session.listed_most():
-                st.button(f"Show more of {len(found):,}", key="list-more", type="tertiary", on_click=session.list_more)
+                st.button(
+                    f"Show more of {len(found):,}",
+                    key="list-more",
+                    type="tertiary",
+                    on_click=session.list_more,
+                )
         if deleted:
             _draw_deleted(deleted, context)
 
 
 def _teaching(context: AppContext) -> str:
     days = context.settings.retention_days
-    return EMPTY.format(session.where_seen()) + (f" Those that nobody goes on with for {days:g} days are erased." if days else "")
+    return EMPTY.format(session.where_seen()) + (
+        f" Those that nobody goes on with for {days:g} days are erased." if days else ""
+    )
 
 
 def _draw_rows(rows: Iterable[ConversationRow], context: AppContext, current: str | None) -> None:
@@ -70,7 +86,13 @@ def _draw_rows(rows: Iterable[ConversationRow], context: AppContext, current: st
         st.html(f'<h3 class="day">{plain_html(heading)}</h3>')
         for row in some:
             here = row.id == current
-            with st.container(key=f"{'current' if here else 'listed'}-{row.id}", horizontal=True, wrap=False, gap=None, vertical_alignment="center"):
+            with st.container(
+                key=f"{'current' if here else 'listed'}-{row.id}",
+                horizontal=True,
+                wrap=False,
+                gap=None,
+                vertical_alignment="center",
+            ):
                 label, icon = title_text(row, 120), ":material/visibility_off:" if row.private else None
                 st.button(
                     f"**{label}**" if here else label,
@@ -86,7 +108,9 @@ def _draw_rows(rows: Iterable[ConversationRow], context: AppContext, current: st
 
 
 def day_heading(then: float, now: float) -> str:
-    """ "Today", "Yesterday", "Last 7 days", or the month, as "November 2026". Both in seconds since the epoch; days are those of this machine's clock."""
+    """ "Today", "Yesterday", "Last 7 days", or the month, as "November 2026". Both in seconds since the
+    epoch; days are those of this machine's clock.
+    """
     day, today = time.localtime(then), time.localtime(now)
     days = round((_noon(today) - _noon(day)) / 86_400)
     if days <= 1:
@@ -99,7 +123,8 @@ def _noon(day: time.struct_time) -> float:
     return time.mktime((day.tm_year, day.tm_mon, day.tm_mday, 12, 0, 0, 0, 0, -1))
 
 
-# --- deletion -------------------------------------------------------------------------------------------------------------------
+# --- deletion
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _draw_undo(context: AppContext) -> None:
@@ -109,7 +134,9 @@ def _draw_undo(context: AppContext) -> None:
     with st.container(key="undo", border=True, gap="xsmall"):
         st.html(f'<p class="quiet" role="status">Deleted: {plain_html(short(row.title, 60))}</p>')
         with st.container(horizontal=True, gap="small"):
-            st.button("Undo", key="undo-delete", on_click=session.restore_conversation, args=(row.id, context))
+            st.button(
+                "Undo", key="undo-delete", on_click=session.restore_conversation, args=(row.id, context)
+            )
             st.button("Dismiss", key="undo-away", type="tertiary", on_click=session.put_undo_away)
 
 
@@ -122,10 +149,25 @@ def _draw_deleted(rows: list[ConversationRow], context: AppContext) -> None:
         for row in rows[: session.listed_most()]:
             until = time.strftime("%d %B", time.localtime((row.deleted_at or 0) + KEPT_DAYS * 86_400))
             with st.container(key=f"gone-{row.id}", gap=None):
-                st.html(f'<p class="gone">{plain_html(short(row.title, 60))} <span class="quiet">until {until}</span></p>')
+                st.html(
+                    f'<p class="gone">{plain_html(short(row.title, 60))} <span class="quiet">until '
+                    f"{until}</span></p>"
+                )
                 with st.container(horizontal=True, gap="small"):
-                    st.button("Restore", key=f"restore-{row.id}", type="tertiary", on_click=session.restore_conversation, args=(row.id, context))
-                    st.button("Erase now", key=f"erase-{row.id}", type="tertiary", on_click=overlay.ask_dialog, args=("erase", row.id))
+                    st.button(
+                        "Restore",
+                        key=f"restore-{row.id}",
+                        type="tertiary",
+                        on_click=session.restore_conversation,
+                        args=(row.id, context),
+                    )
+                    st.button(
+                        "Erase now",
+                        key=f"erase-{row.id}",
+                        type="tertiary",
+                        on_click=overlay.ask_dialog,
+                        args=("erase", row.id),
+                    )
 
 
 def show_erase_dialog(context: AppContext) -> None:
@@ -133,7 +175,11 @@ def show_erase_dialog(context: AppContext) -> None:
     kind, conversation, _ = overlay.dialog()
     if kind != "erase":
         return
-    rows = [row for row in context.chatbot.conversations.listed(session.owner(), deleted=True) if row.id == conversation]
+    rows = [
+        row
+        for row in context.chatbot.conversations.listed(session.owner(), deleted=True)
+        if row.id == conversation
+    ]
     if not rows:
         overlay.close_dialog()
         return
@@ -143,7 +189,11 @@ def show_erase_dialog(context: AppContext) -> None:
 
 def _ask_to_erase(row: ConversationRow, context: AppContext) -> None:
     count = f"{row.exchanges} exchanges" if row.exchanges != 1 else "Its one exchange"
-    st.html(paragraphs_html(f"{count} and all that was checked of the answers are erased and cannot be brought back."))
+    st.html(
+        paragraphs_html(
+            f"{count} and all that was checked of the answers are erased and cannot be brought back."
+        )
+    )
     with st.container(horizontal=True):
         if st.button("Erase for good", key="erase-yes", type="primary"):
             context.chatbot.conversations.erase(row.id, session.owner())

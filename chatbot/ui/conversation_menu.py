@@ -1,4 +1,6 @@
-"""What can be done with one conversation, as a menu: its title, its switches, files to take away, deletion; draws no list."""
+"""What can be done with one conversation, as a menu: its title, its switches, files to take away,
+deletion; draws no list.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ FILES = (("markdown", "Export as Markdown", "text/markdown"), ("json", "Export a
 
 def title_text(row: ConversationRow, most: int = 60) -> str:
     """The title for labels, as Markdown."""
-    return plain_markdown(short(row.title, most) or ("Private conversation" if row.private else "Conversation"))
+    return plain_markdown(
+        short(row.title, most) or ("Private conversation" if row.private else "Conversation")
+    )
 
 
 def draw_menu(row: ConversationRow, context: AppContext, *, opened: bool) -> None:
@@ -32,7 +36,14 @@ def draw_menu(row: ConversationRow, context: AppContext, *, opened: bool) -> Non
     place = "open" if opened else "row"
     label = title_text(row) if opened else f"Menu of {title_text(row)}"
     key = f"menu-{place}-{row.id}"
-    menu = st.popover(label, key=key, type="tertiary", icon=None if opened else ":material/more_horiz:", on_change="rerun", wrap=False)
+    menu = st.popover(
+        label,
+        key=key,
+        type="tertiary",
+        icon=None if opened else ":material/more_horiz:",
+        on_change="rerun",
+        wrap=False,
+    )
     if menu.open:
         with menu, st.container(key=f"inside-{place}", gap="xsmall"):
             _draw_inside(row, context, place)
@@ -44,7 +55,9 @@ def _draw_inside(row: ConversationRow, context: AppContext, place: str) -> None:
     st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, context, named))
     _draw_switches(row, context, end)
     for form, label, mime in FILES if row.exchanges else ():
-        download = Download(partial(export, row.id, session.owner(), form, context), file_name(row, form), mime)
+        download = Download(
+            partial(export, row.id, session.owner(), form, context), file_name(row, form), mime
+        )
         draw_download(label, context.downloads, f"{form}-{end}", download, icon=":material/download:")
     st.button(
         "Delete",
@@ -66,7 +79,10 @@ def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
         row.compresses and compression,
         key=shortens,
         disabled=not compression,
-        help="A long conversation then reaches the model in part: what has most to do with the question. Each answer says so, and shows what was left out.",
+        help=(
+            "A long conversation then reaches the model in part: what has most to do with the question. "
+            "Each answer says so, and shows what was left out."
+        ),
         on_change=_choose,
         args=switches,
     )
@@ -74,24 +90,41 @@ def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
         "May recall my other conversations",
         row.recalls_others,
         key=recalls,
-        help="Answers here may then lean on what you asked elsewhere. Private conversations are never recalled.",
+        help=(
+            "Answers here may then lean on what you asked elsewhere. Private conversations are never "
+            "recalled."
+        ),
         on_change=_choose,
         args=switches,
     )
     for layer in layers_with("switch"):
         label, told = layer.switch or ("", "")
         key = f"{layer.name}-{end}"
-        st.toggle(label, layer.name not in row.off, key=key, help=told, on_change=_switch, args=(row, context, layer.name, key))
+        st.toggle(
+            label,
+            layer.name not in row.off,
+            key=key,
+            help=told,
+            on_change=_switch,
+            args=(row, context, layer.name, key),
+        )
 
 
 def _switch(row: ConversationRow, context: AppContext, memory: str, key: str) -> None:
-    _try(partial(context.chatbot.conversations.switch, on=st.session_state[key]), row.id, session.owner(), memory)
+    _try(
+        partial(context.chatbot.conversations.switch, on=st.session_state[key]),
+        row.id,
+        session.owner(),
+        memory,
+    )
 
 
 def _choose(row: ConversationRow, context: AppContext, shortens: str, recalls: str) -> None:
     state = st.session_state
     _try(
-        partial(context.chatbot.conversations.choose, compresses=state[shortens], recalls_others=state[recalls]),
+        partial(
+            context.chatbot.conversations.choose, compresses=state[shortens], recalls_others=state[recalls]
+        ),
         row.id,
         session.owner(),
     )

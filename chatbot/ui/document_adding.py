@@ -1,4 +1,6 @@
-"""The field of the Documents page for files and folders: says what will become of each before anything is added; reads no document."""
+"""The field of the Documents page for files and folders: says what will become of each before anything is
+added; reads no document.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +42,19 @@ def draw_adding(context: AppContext) -> None:
     )
     if not files:
         label = "Choose files instead" if folder else "Choose a folder instead"
-        st.button(label, key="folder", type="tertiary", on_click=document_session.want_folder, args=(not folder,))
+        st.button(
+            label, key="folder", type="tertiary", on_click=document_session.want_folder, args=(not folder,)
+        )
         return
     there = {row.name: row.id for row in context.chatbot.documents() if row.removed_at is None}
     dropped = [
-        ChosenFile(file.name, file.size, document_session.digest_of(file.file_id, lambda file=file: hashlib.sha256(file.getbuffer()).hexdigest()))  # type: ignore[misc]
+        ChosenFile(
+            file.name,
+            file.size,
+            document_session.digest_of(
+                file.file_id, lambda file=file: hashlib.sha256(file.getbuffer()).hexdigest()  # type: ignore[misc]
+            ),
+        )
         for file in files
     ]
     planned = plan(dropped, there)
@@ -60,7 +70,13 @@ def draw_adding(context: AppContext) -> None:
             context.check.put_away()
             _empty(files)
             st.rerun()
-        st.button("Leave them all out" if len(files) > 1 else "Leave it out", key="add-none", type="tertiary", on_click=_empty, args=(files,))
+        st.button(
+            "Leave them all out" if len(files) > 1 else "Leave it out",
+            key="add-none",
+            type="tertiary",
+            on_click=_empty,
+            args=(files,),
+        )
 
 
 def _empty(files: Sequence[UploadedFile]) -> None:
@@ -76,27 +92,40 @@ def _explain(dropped: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) ->
         where = "one folder" if inside == 1 else f"{inside:,} folders"
         st.html(
             quiet_html(
-                f"{len(dropped):,} PDF files of {where}. Each is called by its own name, without its folder; files of other kinds are left out."
+                f"{len(dropped):,} PDF files of {where}. Each is called by its own name, without its "
+                f"folder; files of other kinds are left out."
             )
         )
     said = [(one.name, one.said) for one in planned if one.said]
     if said:
-        lines = "".join(f"<li><strong>{plain_html(short(name, 80))}</strong>: {plain_html(text)}</li>" for name, text in said[:MOST_SAID])
+        lines = "".join(
+            f"<li><strong>{plain_html(short(name, 80))}</strong>: {plain_html(text)}</li>"
+            for name, text in said[:MOST_SAID]
+        )
         more = f"<li>And {len(said) - MOST_SAID:,} more like these.</li>" if len(said) > MOST_SAID else ""
         st.html(f'<ul class="quiet lines" role="status">{lines}{more}</ul>')
 
 
 def _named(planned: Sequence[PlannedUpload], taken: set[str]) -> list[str]:
-    """The name to add each file under, "" for one that is left out; where a document has it already, the choice is the user's."""
+    """The name to add each file under, "" for one that is left out; where a document has it already, the
+    choice is the user's.
+    """
     asked = [one for one in planned if one.action == "ask"]
     at_once = (
-        _choose(f"{len(asked):,} files have names of documents that are there, and other pages. They are:", "all") if len(asked) > MOST_ASKED else ""
+        _choose(
+            f"{len(asked):,} files have names of documents that are there, and other pages. They are:", "all"
+        )
+        if len(asked) > MOST_ASKED
+        else ""
     )
     names = []
     for index, one in enumerate(planned):
         name = "" if one.action == "leave" else one.name
         if one.action == "ask":
-            choice = at_once or _choose(f"{short(one.name, 60)} is there already, with other pages. This file is:", f"{index}-{one.name}")
+            choice = at_once or _choose(
+                f"{short(one.name, 60)} is there already, with other pages. This file is:",
+                f"{index}-{one.name}",
+            )
             name = one.name if choice == NEW_VERSION else free_name(one.name, taken)
             taken.add(name)
         names.append(name)
@@ -105,5 +134,11 @@ def _named(planned: Sequence[PlannedUpload], taken: set[str]) -> list[str]:
 
 def _choose(said: str, key: str) -> str:
     st.html(f"<p>{plain_html(said)}</p>")
-    chosen: str = st.radio(spoken(said), (NEW_VERSION, KEEP_BOTH), horizontal=True, key=f"clash-{key}", label_visibility="collapsed")
+    chosen: str = st.radio(
+        spoken(said),
+        (NEW_VERSION, KEEP_BOTH),
+        horizontal=True,
+        key=f"clash-{key}",
+        label_visibility="collapsed",
+    )
     return chosen

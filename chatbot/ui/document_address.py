@@ -1,4 +1,6 @@
-"""The address of a page of a document, ?document=NAME&page=N: opens it, and follows it as pages are turned. What it names is anybody's text."""
+"""The address of a page of a document, ?document=NAME&page=N: opens it, and follows it as pages are
+turned. What it names is anybody's text.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ MOST_DIGITS = 6
 
 
 def follow_address(context: AppContext) -> None:
-    """Before anything is drawn: open what the address asks for, and take it out of the address once it was closed."""
+    """Before anything is drawn: open what the address asks for, and take it out of the address once it was
+    closed.
+    """
     given = st.query_params.get("document", ""), st.query_params.get("page", "")
     if given[0] and given != document_session.address_written():
         document_session.close_dialog()
@@ -27,12 +31,16 @@ def follow_address(context: AppContext) -> None:
 
 
 def open_document(context: AppContext, name: str, page: int = 1) -> None:
-    """Lay a page open in the next run; of a number beyond the last, the last. Where there is no such document, the next run says so."""
+    """Lay a page open in the next run; of a number beyond the last, the last. Where there is no such
+    document, the next run says so.
+    """
     document_session.close_dialog()
     try:
         version, named = next(iter(context.chatbot.library.scope([name]).items()))
     except NotFoundError:
-        document_session.tell("There is no such document here.", "It was removed, or has another name: look in the list.")
+        document_session.tell(
+            "There is no such document here.", "It was removed, or has another name: look in the list."
+        )
         return
     stored = context.chatbot.library.catalog.version(version)
     overlay.open_page(OpenPage(named, version, max(1, min(page, stored.pages if stored else 1))))

@@ -1,4 +1,6 @@
-"""A document in its details: its pages as a strip and a table, period and status, space; from here its pages open and it is read again."""
+"""A document in its details: its pages as a strip and a table, period and status, space; from here its
+pages open and it is read again.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,17 @@ def _draw_ways(context: AppContext, name: str, stored: Version) -> None:
             on_change=_open,
             args=(context, name),
         )
-        st.button("Open", key="report-open-first", on_click=_open, args=(context, name), help="Opens that page, or the first")
-        again = "Reads the file anew from its kept copy, as after an update of this program. What was read before is searched until that is complete."
+        st.button(
+            "Open",
+            key="report-open-first",
+            on_click=_open,
+            args=(context, name),
+            help="Opens that page, or the first",
+        )
+        again = (
+            "Reads the file anew from its kept copy, as after an update of this program. What was read "
+            "before is searched until that is complete."
+        )
         st.button("Read again", key="report-again", on_click=_read_again, args=(context, name), help=again)
 
 
@@ -73,36 +84,67 @@ def _read_again(context: AppContext, name: str) -> None:
 
 def _space(context: AppContext, stored: Version) -> str:
     space = document_space(context.chatbot.library, stored.id)
-    parts = f"file {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, its share of the indexes {bytes_text(space.vectors + space.words)}"
+    parts = (
+        f"file {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, its share of the "
+        f"indexes {bytes_text(space.vectors + space.words)}"
+    )
     return f"about {bytes_text(space.total)}: {parts}"
 
 
 def _draw_facts(context: AppContext, name: str, stored: Version) -> None:
     """Period and status, to be set right where the document says them wrongly or not at all."""
-    own, corrected = context.chatbot.library.catalog.own_facts(stored.id), context.chatbot.library.catalog.correction(stored.sha256)
+    own, corrected = (
+        context.chatbot.library.catalog.own_facts(stored.id),
+        context.chatbot.library.catalog.correction(stored.sha256),
+    )
     with st.form("document-facts", border=False, enter_to_submit=True):
         period_at, status_at, save_at = st.columns([2, 2, 1.2], vertical_alignment="bottom")
-        period = period_at.text_input("Period", value=stored.facts.period or "", max_chars=20, placeholder="none", key=f"facts-period-{stored.facts}")
+        period = period_at.text_input(
+            "Period",
+            value=stored.facts.period or "",
+            max_chars=20,
+            placeholder="none",
+            key=f"facts-period-{stored.facts}",
+        )
         choices = (NO_STATUS, *STATUSES)
         at = choices.index(stored.facts.status) if stored.facts.status in choices else 0
-        status = status_at.selectbox("Status", choices, index=at, key=f"facts-status-{stored.facts}", filter_mode=None)
+        status = status_at.selectbox(
+            "Status", choices, index=at, key=f"facts-status-{stored.facts}", filter_mode=None
+        )
         saved = save_at.form_submit_button("Save", key="facts-save", width="stretch")
     says = f"The document itself says: period {own.period or 'none'}, status {own.status or 'none'}."
     use = "Used to tell which documents a question means and which is the newest of a series."
-    st.html(f'<p class="quiet">{plain_html(says)} {"Corrected by hand. " if corrected != NO_FACTS else ""}{use}</p>')
+    st.html(
+        f'<p class="quiet">{plain_html(says)} '
+        f"{'Corrected by hand. ' if corrected != NO_FACTS else ''}{use}</p>"
+    )
     if corrected != NO_FACTS:
-        st.button("As the document says", key="facts-own", type="tertiary", on_click=_correct, args=(context, name, NO_FACTS))
+        st.button(
+            "As the document says",
+            key="facts-own",
+            type="tertiary",
+            on_click=_correct,
+            args=(context, name, NO_FACTS),
+        )
     if saved and period.strip() and not as_period(period):
-        st.html(notice_html("That is no period.", "Write a year, as 2025, or years, as 2025-26. Leave it empty for none."))
+        st.html(
+            notice_html(
+                "That is no period.", "Write a year, as 2025, or years, as 2025-26. Leave it empty for none."
+            )
+        )
     elif saved:
         _correct(context, name, said_of(period, status, own))
         st.rerun()
 
 
 def said_of(period: str, status: str, own: DocumentFacts) -> DocumentFacts:
-    """What to keep of what was typed and chosen: None for what the document says itself, "" for none. period: empty, or as `as_period` takes it."""
+    """What to keep of what was typed and chosen: None for what the document says itself, "" for none.
+    period: empty, or as `as_period` takes it.
+    """
     typed, chosen = as_period(period), "" if status == NO_STATUS else status
-    return DocumentFacts(None if typed == (own.period or "") else typed, None if chosen == (own.status or "") else chosen)
+    return DocumentFacts(
+        None if typed == (own.period or "") else typed, None if chosen == (own.status or "") else chosen
+    )
 
 
 def _correct(context: AppContext, name: str, said: DocumentFacts) -> None:

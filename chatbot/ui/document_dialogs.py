@@ -26,12 +26,20 @@ def show_dialog(context: AppContext) -> None:
 
 
 def _remove(context: AppContext, name: str) -> None:
-    st.html(paragraphs_html(f"It is no longer searched, at once. You can undo this at once, and restore it for {UNDO_DAYS} days."))
+    st.html(
+        paragraphs_html(
+            f"It is no longer searched, at once. You can undo this at once, and restore it for "
+            f"{UNDO_DAYS} days."
+        )
+    )
     _choice("Remove", context, name)
 
 
 def _erase(context: AppContext, name: str) -> None:
-    text = "Its file, pages, passages and vectors are erased and cannot be brought back. What past answers quoted stays in those conversations."
+    text = (
+        "Its file, pages, passages and vectors are erased and cannot be brought back. What past answers "
+        "quoted stays in those conversations."
+    )
     text += " A file that somebody copied into the folder of documents stays there."
     st.html(paragraphs_html(text))
     _choice("Erase for good", context, name)

@@ -1,4 +1,6 @@
-"""In a sentence whether all documents can be searched, what can be seen to be wrong with its mending, and what they take on the disk."""
+"""In a sentence whether all documents can be searched, what can be seen to be wrong with its mending, and
+what they take on the disk.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,27 @@ def draw_health(context: AppContext, *, busy: bool) -> None:
     coming = sum(job.busy and job.result is None and not job.again for job in context.additions.jobs())
     if documents or coming:  # of an empty store the list speaks
         st.html(f'<p class="health" role="status">{plain_html(health_text(rows, coming))}</p>')
-    if busy or context.check.latest() is not None:  # what is being made is not missing, and a check has looked closer
+    if (
+        busy or context.check.latest() is not None
+    ):  # what is being made is not missing, and a check has looked closer
         return
     try:
         found = glance(context.chatbot.library)
     except ProjectError:  # the check below says what is wrong
         return
     if found:
-        st.html(findings_html(found[:MOST_SAID]) + (quiet_html(f"And {len(found) - MOST_SAID:,} more.") if len(found) > MOST_SAID else ""))
+        st.html(
+            findings_html(found[:MOST_SAID])
+            + (quiet_html(f"And {len(found) - MOST_SAID:,} more.") if len(found) > MOST_SAID else "")
+        )
     if any(REPAIR in finding.fix for finding in found):
-        st.button("Repair now", key="repair-now", type="primary", on_click=context.check.start, kwargs={"repair": True})
+        st.button(
+            "Repair now",
+            key="repair-now",
+            type="primary",
+            on_click=context.check.start,
+            kwargs={"repair": True},
+        )
 
 
 def draw_space(context: AppContext) -> None:
@@ -48,14 +61,20 @@ def draw_space(context: AppContext) -> None:
 
 
 def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
-    """Whether all documents can be searched. rows: those that are there; coming: how many are being added and cannot be searched yet."""
+    """Whether all documents can be searched. rows: those that are there; coming: how many are being added
+    and cannot be searched yet.
+    """
     count, lost = len(rows), sum(row.state == "ready" and not row.chunks for row in rows)
     words = sum(row.state != "ready" for row in rows)
     more = f" {coming:,} more {'is' if coming == 1 else 'are'} being added." if coming else ""
     if not count:
         return more.strip().replace(" more ", " ", 1) or "There are no documents to search."
     all_of = "The document" if count == 1 else f"All {count:,} documents"
-    said = f"✓ {all_of} can be searched." if not lost else f"⚠ {count - lost:,} of {count:,} can be searched; in the rest no text was found."
+    said = (
+        f"✓ {all_of} can be searched."
+        if not lost
+        else f"⚠ {count - lost:,} of {count:,} can be searched; in the rest no text was found."
+    )
     if words:
         left = "for now" if words == count else f"{words:,} of them"
         said = f"{said[:-1]}, {left} by words alone until the search by meaning is ready."
@@ -64,9 +83,15 @@ def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
 
 def space_text(space: Space) -> str:
     """What is used in all, of what, and what is free."""
-    parts = f"files {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, indexes {bytes_text(space.vectors + space.words)}"
+    parts = (
+        f"files {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, indexes "
+        f"{bytes_text(space.vectors + space.words)}"
+    )
     little = " ⚠ That is little: additions may soon fail." if space.free < LITTLE_SPACE else ""
-    return f"Space used: {bytes_text(space.total)} ({parts}). {bytes_text(space.free)} are free on this disk.{little}"
+    return (
+        f"Space used: {bytes_text(space.total)} ({parts}). {bytes_text(space.free)} are free on this "
+        f"disk.{little}"
+    )
 
 
 def bytes_text(count: int) -> str:

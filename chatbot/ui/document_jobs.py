@@ -1,4 +1,6 @@
-"""How additions go, one line for each: what runs, what waits for a password, what became of it; the queue itself is the store's."""
+"""How additions go, one line for each: what runs, what waits for a password, what became of it; the queue
+itself is the store's.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ MOST_DOUBTS = 3
 # Files on their way that have a line of their own.
 MOST_RUNNING = 12
 PASSWORD_NOTE = (
-    "The password is used for this reading only and never stored. What is read can then be asked by all users of this server, without it; "
+    "The password is used for this reading only and never stored. What is read can then be asked by all "
+    "users of this server, without it; "
     "only the pages themselves ask for it again."
 )
 # How the store begins the warning that is none: a file that is there under another name.
@@ -39,19 +42,30 @@ def draw_jobs(jobs: Sequence[Job], context: AppContext) -> None:
             _ask_password(job, context)
     running = [job for job in jobs if job.busy]
     if len(running) > 1:
-        st.html(f'<p class="quiet strong">{plain_html(all_left_text(len(running), context.additions.seconds_left()))}</p>')
+        st.html(
+            f'<p class="quiet '
+            f'strong">{plain_html(all_left_text(len(running), context.additions.seconds_left()))}</p>'
+        )
     # Those that go on come first; of many that wait their turn the rest is counted.
     first = sorted(running, key=lambda job: job.phase == "waiting")
     for job in first[:MOST_RUNNING]:
         _draw_running(job, context)
     if len(running) > MOST_RUNNING:
         st.html(f'<p class="quiet">And {len(running) - MOST_RUNNING:,} more that wait for their turn.</p>')
-        st.button("Cancel all", key="cancel-all", type="tertiary", on_click=_cancel_all, args=(running, context))
+        st.button(
+            "Cancel all", key="cancel-all", type="tertiary", on_click=_cancel_all, args=(running, context)
+        )
     ended = [job for job in jobs if job.finished]
     if ended:
         lines = "".join(f"<li>{plain_html(ended_text(job))}</li>" for job in ended)
         st.html(f'<ul class="quiet lines" role="status">{lines}</ul>')
-        st.button("Clear these messages" if len(ended) > 1 else "Clear this message", key="clear", type="tertiary", on_click=_clear, args=(context,))
+        st.button(
+            "Clear these messages" if len(ended) > 1 else "Clear this message",
+            key="clear",
+            type="tertiary",
+            on_click=_clear,
+            args=(context,),
+        )
 
 
 def all_left_text(count: int, seconds: float | None) -> str:
@@ -70,15 +84,23 @@ def _clear(context: AppContext) -> None:
 
 
 def _ask_password(job: Job, context: AppContext) -> None:
-    """The field for one protected file, asked for by its name; what is typed is used for this reading only."""
+    """The field for one protected file, asked for by its name; what is typed is used for this reading
+    only.
+    """
     with st.form(f"unlock-{job.id}", clear_on_submit=True):
         wrong = "wrong" in (job.problem or "")
-        said = "⚠ That password does not open it: try another, or leave the file out." if wrong else "It opens with a password only."
+        said = (
+            "⚠ That password does not open it: try another, or leave the file out."
+            if wrong
+            else "It opens with a password only."
+        )
         asked = f"Password for <strong>{plain_html(short(job.name, 80))}</strong>"
         st.html(f'<p>{asked}</p><p class="quiet" role="alert">{said} {PASSWORD_NOTE}</p>')
         field, unlock, leave = st.columns([5, 1.2, 1.4], vertical_alignment="bottom")
         label = f"Password for {spoken(job.name)}"
-        password = field.text_input(label, type="password", key=f"password-{job.id}", label_visibility="collapsed")
+        password = field.text_input(
+            label, type="password", key=f"password-{job.id}", label_visibility="collapsed"
+        )
         opened = unlock.form_submit_button("Open", key=f"open-{job.id}", width="stretch")
         left_out = leave.form_submit_button("Leave out", key=f"leave-{job.id}", width="stretch")
     if left_out:
@@ -92,13 +114,17 @@ def _ask_password(job: Job, context: AppContext) -> None:
 def _draw_running(job: Job, context: AppContext) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"job-{job.id}"):
         share = min(1.0, job.done / job.total) if job.total else 0.0
-        st.progress(share, text=f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}")
+        st.progress(
+            share, text=f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}"
+        )
         if job.cancellable:
             st.button("Cancel", key=f"cancel-{job.id}", on_click=context.additions.cancel, args=(job.id,))
 
 
 def phase_text(job: Job) -> str:
-    """What is being done with a file that is not finished, in words, with how far it is and about how long it will take."""
+    """What is being done with a file that is not finished, in words, with how far it is and about how long
+    it will take.
+    """
     if job.cancelling:
         return "cancelling"
     if job.phase == "waiting":
@@ -115,7 +141,9 @@ def phase_text(job: Job) -> str:
         )
         text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,} passages"
     elif job.phase in PHASES:
-        text = f"can be asked already; {PHASES[job.phase]}" + (f", {job.done:,} of {job.total:,} pages" if job.total else "")
+        text = f"can be asked already; {PHASES[job.phase]}" + (
+            f", {job.done:,} of {job.total:,} pages" if job.total else ""
+        )
     elif not job.total:
         text = "opening"
     elif job.done >= job.total:
@@ -126,7 +154,10 @@ def phase_text(job: Job) -> str:
             else f"{_all(job.total, 'scanned page')} read, storing what they say"
         )
     else:
-        text = f"{'reading page' if job.phase == 'reading' else 'reading scanned pages,'} {job.done:,} of {job.total:,}"
+        text = (
+            f"{'reading page' if job.phase == 'reading' else 'reading scanned pages,'} {job.done:,} of "
+            f"{job.total:,}"
+        )
     text = f"{text}{speed_text(job)}"
     return f"{text}. Waiting: {job.problem}" if job.problem else f"{text}{left_text(job.seconds_left)}"
 
@@ -157,11 +188,19 @@ def ended_text(job: Job) -> str:
     result = job.result
     name = short(job.name, 80)
     if job.phase == "cancelled":
-        return f"{name}: reading it again was cancelled; it stays as it was." if job.again else f"{name}: cancelled, nothing of it is kept."
+        return (
+            f"{name}: reading it again was cancelled; it stays as it was."
+            if job.again
+            else f"{name}: cancelled, nothing of it is kept."
+        )
     if result is None:
         return f"✓ {name}: its search by meaning is complete."
     if job.phase == "failed":
-        return f"⚠ {name}: not read again, it stays as it was. {result.error}" if job.again else f"⚠ {name}: not added. {result.error}"
+        return (
+            f"⚠ {name}: not read again, it stays as it was. {result.error}"
+            if job.again
+            else f"⚠ {name}: not added. {result.error}"
+        )
     if result.status == "completed":
         return " ".join([f"✓ {name}: all of it is read now, {_counted(result)}.", *_doubts(result)])
     if result.status == "unchanged":
@@ -172,7 +211,11 @@ def ended_text(job: Job) -> str:
         return " ".join([f"✓ {name}: read again, {_counted(result)}.", *_doubts(result)])
     mark = "✓" if result.chunks else "⚠"
     said = f"{mark} {name}: {'added' if result.status == 'added' else 'a new version'}, {_counted(result)}."
-    undo = [f"The version before can be brought back for {UNDO_DAYS} days: Undo."] if result.status == "replaced" else []
+    undo = (
+        [f"The version before can be brought back for {UNDO_DAYS} days: Undo."]
+        if result.status == "replaced"
+        else []
+    )
     return " ".join([said, *undo, *_doubts(result)])
 
 
@@ -184,9 +227,19 @@ def _counted(result: AddResult) -> str:
 
 
 def _doubts(result: AddResult) -> list[str]:
-    pages = [f"Page {page}: {reason.removeprefix(f'Page {page} ')}" for page, reason in result.failed_pages[:MOST_DOUBTS]]
-    more = [f"And {len(result.failed_pages) - MOST_DOUBTS} more pages."] if len(result.failed_pages) > MOST_DOUBTS else []
-    return [*([f"⚠ {result.warning}"] if result.warning else []), *([f"⚠ {' '.join([*pages, *more])}"] if pages else [])]
+    pages = [
+        f"Page {page}: {reason.removeprefix(f'Page {page} ')}"
+        for page, reason in result.failed_pages[:MOST_DOUBTS]
+    ]
+    more = (
+        [f"And {len(result.failed_pages) - MOST_DOUBTS} more pages."]
+        if len(result.failed_pages) > MOST_DOUBTS
+        else []
+    )
+    return [
+        *([f"⚠ {result.warning}"] if result.warning else []),
+        *([f"⚠ {' '.join([*pages, *more])}"] if pages else []),
+    ]
 
 
 def _number(count: int, noun: str) -> str:

@@ -1,4 +1,6 @@
-"""The list of documents: searching and sorting it, what each row says, and its buttons; what they open stands in document_dialogs."""
+"""The list of documents: searching and sorting it, what each row says, and its buttons; what they open
+stands in document_dialogs.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def draw_documents(context: AppContext) -> None:
     if not rows:
         st.html(
             quiet_html(
-                "There are no documents yet. Drop PDFs above: reports, budgets, policies, as text or as scans. What you ask is then answered from them."
+                "There are no documents yet. Drop PDFs above: reports, budgets, policies, as text or as "
+                "scans. What you ask is then answered from them."
             )
         )
         folder = context.chatbot.library.copies.folder
@@ -82,13 +85,23 @@ def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[Docum
 
 def _draw_undo(rows: Sequence[DocumentRow], context: AppContext) -> None:
     """What was removed here just now, and the way back."""
-    row = next((row for row in rows if row.name == document_session.removed_last() and row.removed_at is not None), None)
+    row = next(
+        (row for row in rows if row.name == document_session.removed_last() and row.removed_at is not None),
+        None,
+    )
     if row is None:
         document_session.put_undo_away()
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="document-undo"):
         st.html(f'<p role="status">{plain_html(short(row.name, 60))} was removed.</p>', width="content")
-        st.button("Undo", key="undo-removed", help="Brings it back (key U)", shortcut="U", on_click=_restore, args=(row, context))
+        st.button(
+            "Undo",
+            key="undo-removed",
+            help="Brings it back (key U)",
+            shortcut="U",
+            on_click=_restore,
+            args=(row, context),
+        )
         st.button("Dismiss", key="undo-away", type="tertiary", on_click=document_session.put_undo_away)
 
 
@@ -103,18 +116,25 @@ def _restore(row: DocumentRow, context: AppContext) -> None:
     ):
         document_session.attempt(context.restore, row.name)
     elif now is None or row.removed_at is None:
-        document_session.tell("This was changed in another tab meanwhile.", "The list shows what is there now.")
+        document_session.tell(
+            "This was changed in another tab meanwhile.", "The list shows what is there now."
+        )
 
 
 def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool = False) -> Any:
-    """One row of the table; returns the place for its buttons. Each cell names its column to those who do not see it above.
+    """One row of the table; returns the place for its buttons. Each cell names its column to those who do not
+    see it above.
 
     remarks: lines under the first cell.
     """
     *columns, last = st.columns(COLUMNS, vertical_alignment="center", gap="small")
     for column, name, cell in zip(columns, HEAD, cells, strict=True):
         label = "" if head or name == HEAD[0] else f'<span class="column">{name}: </span>'
-        more = "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks) if name == HEAD[0] else ""
+        more = (
+            "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks)
+            if name == HEAD[0]
+            else ""
+        )
         column.html(f'<p class="quiet{" strong" if head else ""}">{label}{plain_html(cell)}</p>{more}')
     return last
 
@@ -122,7 +142,13 @@ def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool 
 def _draw_row(row: DocumentRow, context: AppContext) -> None:
     erasing = row.name in context.additions.erasing()
     scanned = f"{row.ocr_pages:,}" if row.ocr_pages else "–"
-    cells = (row.name, f"{row.pages:,}", scanned, "being erased" if erasing else state_text(row), _day(row.added_at))
+    cells = (
+        row.name,
+        f"{row.pages:,}",
+        scanned,
+        "being erased" if erasing else state_text(row),
+        _day(row.added_at),
+    )
     place = _draw_line(cells, remarks=remarks(row, time.time()))
     name = plain_markdown(short(row.name, 60))
     if erasing:
@@ -130,9 +156,23 @@ def _draw_row(row: DocumentRow, context: AppContext) -> None:
     with place.container(horizontal=True, gap="small"):
         if row.removed_at is None:
             _button("Open", row, f"Look at the pages of {name}", open_document, context, row.name)
-            _button("Details", row, f"How the pages of {name} were read, its period and status", document_session.ask_for, "report", row.name)
+            _button(
+                "Details",
+                row,
+                f"How the pages of {name} were read, its period and status",
+                document_session.ask_for,
+                "report",
+                row.name,
+            )
             if undo_until(row, time.time()) is not None:
-                _button("Undo", row, f"Bring back the version of {name} that was there before", _restore, row, context)
+                _button(
+                    "Undo",
+                    row,
+                    f"Bring back the version of {name} that was there before",
+                    _restore,
+                    row,
+                    context,
+                )
             _button("Remove", row, f"Remove {name}", document_session.ask_for, "remove", row.name)
         else:
             _button("Restore", row, f"Bring {name} back", _restore, row, context)
@@ -141,7 +181,9 @@ def _draw_row(row: DocumentRow, context: AppContext) -> None:
 
 def _button(label: str, row: DocumentRow, explained: str, do: Callable[..., None], *arguments: Any) -> None:
     """A button that acts on the row as it was shown, whatever another tab did since."""
-    if st.button(label, key=f"{label}-{row.name}", help=explained, type="tertiary", on_click=do, args=arguments):
+    if st.button(
+        label, key=f"{label}-{row.name}", help=explained, type="tertiary", on_click=do, args=arguments
+    ):
         st.rerun()  # dialogs stand outside of what is drawn anew here
 
 
@@ -160,14 +202,20 @@ def remarks(row: DocumentRow, now: float) -> list[str]:
     facts = ", ".join(fact for fact in (row.period, row.status) if fact)
     said = [facts] if facts else []
     if row.failed_pages:
-        said.append(f"⚠ {row.failed_pages:,} page{' was' if row.failed_pages == 1 else 's were'} not read: see Details.")
+        said.append(
+            f"⚠ {row.failed_pages:,} page{' was' if row.failed_pages == 1 else 's were'} not read: see "
+            f"Details."
+        )
     if row.same_as is not None:
         said.append(f"The same file as {row.same_as}; kept once, under both names.")
     if row.protected:
         said.append("Protected: its pages are shown to who knows its password.")
     until = undo_until(row, now)
     if row.replaced_at is not None and until is not None:
-        said.append(f"Took the place of another version on {_day(row.replaced_at)}, which can be brought back until {_day(until)}.")
+        said.append(
+            f"Took the place of another version on {_day(row.replaced_at)}, which can be brought back "
+            f"until {_day(until)}."
+        )
     return said
 
 

@@ -1,4 +1,6 @@
-"""What a session knows of the Documents page: its dialog, what was removed last, what went wrong; the only module that knows those keys."""
+"""What a session knows of the Documents page: its dialog, what was removed last, what went wrong; the only
+module that knows those keys.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def problem() -> tuple[str, str]:
 
 
 def attempt(do: Callable[[str], object], name: str) -> None:
-    """Do something with a document; where that fails, as when another tab was quicker, the next run says so."""
+    """Do something with a document; where that fails, as when another tab was quicker, the next run says
+    so.
+    """
     try:
         do(name)
     except ProjectError as error:

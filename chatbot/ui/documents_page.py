@@ -1,4 +1,6 @@
-"""The Documents page: adding, how it goes, whether all can be searched, what is there; each part stands in a module of its own."""
+"""The Documents page: adding, how it goes, whether all can be searched, what is there; each part stands in
+a module of its own.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def _state(context: AppContext, polled: bool) -> None:
 
 
 def moving(context: AppContext) -> bool:
-    """Whether what is shown changes by itself. After a restart vectors are missing a moment before there is a job that makes them."""
+    """Whether what is shown changes by itself. After a restart vectors are missing a moment before there
+    is a job that makes them.
+    """
     library = context.chatbot.library
     return _busy(context) or bool(library.without_vectors() or library.incomplete())
 

@@ -1,6 +1,7 @@
 """Files to take away, made when they are asked for; knows nothing of what is in them.
 
-Streamlit's own deferred downloads get a new address each time that a page is drawn: one that is pressed meanwhile leads nowhere.
+Streamlit's own deferred downloads get a new address each time that a page is drawn: one that is pressed
+meanwhile leads nowhere.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ MOST_OFFERS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file to take away. make: its bytes, called in a thread that has no session; raises ProjectError. mime: its type. browser: the mark of the browser
-    that may have it, "" where that takes no cookie."""
+    """A file to take away. make: its bytes, called in a thread that has no session; raises ProjectError.
+    mime: its type. browser: the mark of the browser that may have it, "" where that takes no cookie."""
 
     make: Callable[[], bytes]
     name: str
@@ -45,7 +46,9 @@ class Downloads:
         self._lock = threading.Lock()
 
     def offer(self, session: str, key: str, download: Download) -> str:
-        """The mark under which a session's browser can have it, the same for the same `key`; who does not have it cannot guess it."""
+        """The mark under which a session's browser can have it, the same for the same `key`; who does not
+        have it cannot guess it.
+        """
         mark = hmac.new(self._secret, f"{session} {key}".encode(), hashlib.sha256).hexdigest()[:32]
         with self._lock:
             for other in [other for other, (of, _) in self._offered.items() if not _is_there(of)]:
@@ -68,10 +71,22 @@ class Downloads:
             self._offered.clear()
 
 
-def draw_download(label: str, downloads: Downloads, key: str, download: Download, *, icon: str | None = None, said: str | None = None) -> None:
+def draw_download(
+    label: str,
+    downloads: Downloads,
+    key: str,
+    download: Download,
+    *,
+    icon: str | None = None,
+    said: str | None = None,
+) -> None:
     """A link in the manner of a quiet button. key: unique on the page. said: the help on it."""
     context = get_script_run_ctx()
-    mark = downloads.offer(context.session_id if context else "", key, replace(download, browser=st.context.cookies.get(OWNER_COOKIE, "")))
+    mark = downloads.offer(
+        context.session_id if context else "",
+        key,
+        replace(download, browser=st.context.cookies.get(OWNER_COOKIE, "")),
+    )
     with st.container(key=key, width="content"):
         st.link_button(label, f"download/{mark}", type="tertiary", icon=icon, help=said)
 

@@ -1,4 +1,6 @@
-"""Example questions that fit what is in the store, looked for in the background; knows how long to look, not what makes a question."""
+"""Example questions that fit what is in the store, looked for in the background; knows how long to look,
+not what makes a question.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,33 @@ import streamlit as st
 from chatbot.asking.whole_document import WHICH
 from chatbot.errors import ProjectError
 from chatbot.records import GUIDE, Answer, DocumentRow
-from chatbot.search.sample_questions import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
+from chatbot.search.sample_questions import (
+    Example,
+    candidates,
+    in_turn,
+    shared_question,
+    spoken_candidates,
+    spoken_of,
+)
 from chatbot.service import Chatbot
 from chatbot.ui import session
 from chatbot.ui.safe_text import plain_markdown
 
-__all__ = ["ANY_QUESTIONS", "SAMPLE_QUESTIONS", "ExampleQuestions", "draw_examples", "only_samples", "suggested", "wait_for_examples"]
+__all__ = [
+    "ANY_QUESTIONS",
+    "SAMPLE_QUESTIONS",
+    "ExampleQuestions",
+    "draw_examples",
+    "only_samples",
+    "suggested",
+    "wait_for_examples",
+]
 
 log = logging.getLogger(__name__)
 
 WANTED = 3
-# Documents that questions are taken from, the newest; candidates that are tried. Three are found within a second.
+# Documents that questions are taken from, the newest; candidates that are tried. Three are found within a
+# second.
 MOST_DOCUMENTS, MOST_TRIED = 8, 24
 # Passages of a document that are looked through for what it speaks of: some twenty pages.
 MOST_PASSAGES = 60
@@ -30,7 +48,11 @@ SAMPLE_QUESTIONS = (
     "By when must the debt anchor be met?",
     "Under what conditions may the rules be suspended?",
 )
-ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of expenditure?", "Which risks are named?")
+ANY_QUESTIONS = (
+    "What are the main objectives?",
+    "What is the total amount of expenditure?",
+    "Which risks are named?",
+)
 # How the names of the sample documents begin.
 OF_SAMPLES = "Valmora_"
 # Seconds after which a page that waits for them looks again.
@@ -51,18 +73,24 @@ class ExampleQuestions:
         self._closing = False
 
     def of(self, documents: Sequence[DocumentRow]) -> tuple[str, ...] | None:
-        """Up to three questions that these documents answer, none where they give no figures to ask about; None while they are looked for."""
+        """Up to three questions that these documents answer, none where they give no figures to ask about;
+        None while they are looked for.
+        """
         key = tuple(sorted((row.name, row.id) for row in documents))
         with self._lock:
             if key in self._found or self._closing:
                 return self._found.get(key, ())
             if self._looking != key:
                 self._looking = key
-                threading.Thread(target=self._look, args=(key, list(documents)), name="examples", daemon=True).start()
+                threading.Thread(
+                    target=self._look, args=(key, list(documents)), name="examples", daemon=True
+                ).start()
             return None
 
     def shared(self, documents: Sequence[DocumentRow]) -> tuple[str, tuple[str, ...]]:
-        """A question to several of these documents, and which; ("", ()) where they speak of nothing in common, or it is still looked for."""
+        """A question to several of these documents, and which; ("", ()) where they speak of nothing in
+        common, or it is still looked for.
+        """
         if not self.of(documents):
             return "", ()
         there = {row.name for row in documents}
@@ -81,7 +109,9 @@ class ExampleQuestions:
             spoken = {row.name: self._spoken(row) for row in newest}
             with self._lock:
                 self._shared = shared_question(spoken)
-            found = self._good([[*self._candidates(row), *spoken_candidates(row.name, spoken[row.name])] for row in newest])
+            found = self._good(
+                [[*self._candidates(row), *spoken_candidates(row.name, spoken[row.name])] for row in newest]
+            )
         except ProjectError as error:  # a store that is being closed, or damaged; the chat says so by itself
             log.warning("looking for example questions: %s", error)
         finally:
@@ -109,7 +139,9 @@ class ExampleQuestions:
         return tuple(good)
 
     def _is_found(self, one: Example) -> bool:
-        """Whether the search puts the row's own page first, or the document that speaks of it. Where a chat model orders the pages it is not asked for this."""
+        """Whether the search puts the row's own page first, or the document that speaks of it. Where a
+        chat model orders the pages it is not asked for this.
+        """
         if self._chatbot.settings.rerank:
             return True
         hits = self._chatbot.search(one.question, k=1)
@@ -122,7 +154,9 @@ def only_samples(documents: Sequence[DocumentRow]) -> bool:
 
 
 def suggested(given: Answer, examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> Sequence[str]:
-    """What to press below an answer that needed no search: questions that the documents answer, or a summary of each of some; none below any other."""
+    """What to press below an answer that needed no search: questions that the documents answer, or a
+    summary of each of some; none below any other.
+    """
     form = given.understanding.form if given.understanding and given.model == GUIDE and documents else ""
     if form == WHICH:
         return [f"Summarise {row.name}" for row in documents[:WANTED]]

@@ -20,7 +20,15 @@ from chatbot.ui.ratings import draw_under
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import notice_html, paragraphs_html, quiet_html
 
-__all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_pencil", "draw_question", "has_model", "stopped_html"]
+__all__ = [
+    "answer_message",
+    "draw_ask_again",
+    "draw_exchanges",
+    "draw_pencil",
+    "draw_question",
+    "has_model",
+    "stopped_html",
+]
 
 LONGEST_SHOWN_QUESTION = 2_000
 ONLY_WORDS = "Only the words of this answer are kept. Ask again to see its pages."
@@ -38,7 +46,12 @@ def draw_exchanges(row: ConversationRow, said: Sequence[Said], context: AppConte
         label = f"Show {most} earlier" if first > 2 else "Show the one before"
         with st.container(key="earlier", horizontal_alignment="center"):
             st.button(
-                label, key="show-earlier", icon=":material/expand_less:", type="tertiary", on_click=session.show_earlier, args=(row.id, first - most)
+                label,
+                key="show-earlier",
+                icon=":material/expand_less:",
+                type="tertiary",
+                on_click=session.show_earlier,
+                args=(row.id, first - most),
             )
     for one in said:
         draw_question(one.user, one.number, conversation=row.id)
@@ -48,9 +61,12 @@ def draw_exchanges(row: ConversationRow, said: Sequence[Said], context: AppConte
         keep_place(first)
 
 
-def draw_question(question: str, number: int = 0, *, conversation: str = "", beside: Callable[[], None] = lambda: None) -> DeltaGenerator:
-    """A question; returns its message, where `draw_pencil` may add to it. number: of its exchange, 0 while it has none. conversation: where it can be changed
-    and asked again. beside: draws something unseen with it."""
+def draw_question(
+    question: str, number: int = 0, *, conversation: str = "", beside: Callable[[], None] = lambda: None
+) -> DeltaGenerator:
+    """A question; returns its message, where `draw_pencil` may add to it. number: of its exchange, 0 while it
+    has none. conversation: where it can be changed and asked again. beside: draws something unseen with it.
+    """
     shown = question
     if len(question) > LONGEST_SHOWN_QUESTION:
         shown = f"{question[:LONGEST_SHOWN_QUESTION]} … ({len(question):,} characters in all)"
@@ -71,15 +87,36 @@ def draw_pencil(conversation: str, number: int) -> None:
     """The button that puts the question of an exchange into a field."""
     said = "Change this question and ask it again"
     key = f"pencil-{number}"
-    st.button(said, key=key, icon=":material/edit:", type="tertiary", help=said, on_click=session.begin_edit, args=(conversation, number))
+    st.button(
+        said,
+        key=key,
+        icon=":material/edit:",
+        type="tertiary",
+        help=said,
+        on_click=session.begin_edit,
+        args=(conversation, number),
+    )
 
 
 def _edit(question: str, number: int) -> None:
-    """The field to change a question in. What was asked and answered stays as it is; the changed question is asked at the end."""
+    """The field to change a question in. What was asked and answered stays as it is; the changed question
+    is asked at the end.
+    """
     with st.form(f"edit-form-{number}", border=False):
-        changed = st.text_area("Question", question, key=f"edit-text-{number}", max_chars=LONGEST_QUESTION, label_visibility="collapsed")
+        changed = st.text_area(
+            "Question",
+            question,
+            key=f"edit-text-{number}",
+            max_chars=LONGEST_QUESTION,
+            label_visibility="collapsed",
+        )
         with st.container(horizontal=True, gap="small"):
-            asked = st.form_submit_button("Ask", type="primary", key=f"edit-ask-{number}", help="Enter asks; Shift and Enter begin a new line")
+            asked = st.form_submit_button(
+                "Ask",
+                type="primary",
+                key=f"edit-ask-{number}",
+                help="Enter asks; Shift and Enter begin a new line",
+            )
             left = st.form_submit_button("Cancel", key=f"edit-leave-{number}", help="Escape does the same")
         st.caption("It is asked anew at the end of the conversation; what was asked and answered here stays.")
     if asked and changed.strip():
@@ -90,14 +127,22 @@ def _edit(question: str, number: int) -> None:
 
 
 def answer_message() -> DeltaGenerator:
-    """Where an answer is drawn: the same for one that is kept and one that is coming, so that the page stays as it is when one becomes the other."""
+    """Where an answer is drawn: the same for one that is kept and one that is coming, so that the page
+    stays as it is when one becomes the other.
+    """
     with st.chat_message("assistant", avatar=":material/find_in_page:"):
         return st.empty()
 
 
 def draw_ask_again(question: str, number: int) -> None:
     """The button that asks a question once more."""
-    st.button("Ask again", key=f"again-{number}", icon=":material/refresh:", on_click=session.ask_again, args=(question,))
+    st.button(
+        "Ask again",
+        key=f"again-{number}",
+        icon=":material/refresh:",
+        on_click=session.ask_again,
+        args=(question,),
+    )
 
 
 def has_model(context: AppContext) -> bool:
@@ -107,7 +152,10 @@ def has_model(context: AppContext) -> bool:
 
 def stopped_html(text: str, *, by_model: bool) -> str:
     """What had come of an answer when its user stopped it."""
-    return f'{answer_html(text, by_model=by_model) if text else ""}<p class="stage" role="status">Stopped. What had come is kept, unchecked.</p>'
+    return (
+        f'{answer_html(text, by_model=by_model) if text else ""}<p class="stage" role="status">Stopped. '
+        f"What had come is kept, unchecked.</p>"
+    )
 
 
 def _draw_answer(one: Said, context: AppContext) -> None:

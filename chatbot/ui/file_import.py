@@ -1,4 +1,6 @@
-"""A file of remembered things on its way in, in a thread of its own, for vectors of a thousand take seconds; draws nothing."""
+"""A file of remembered things on its way in, in a thread of its own, for vectors of a thousand take
+seconds; draws nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ MOST_LINES = 10
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How an import is told. one, many: what a line is called; known: what is said of those that were there."""
+    """How an import is told. one, many: what a line is called; known: what is said of those that were
+    there.
+    """
 
     one: str
     many: str
@@ -34,11 +38,13 @@ class Wording:
 
 
 class FileImport:
-    """One import, begun when it is made. Written by its own thread, read by the page. imported, error: what came of it, both None until finished."""
+    """One import, begun when it is made. Written by its own thread, read by the page. imported, error:
+    what came of it, both None until finished.
+    """
 
     def __init__(self, load: Callable[[Path, Progress], ImportedLines], name: str, file: BinaryIO) -> None:
-        """load: reads the file into its memory. name: of the file, for its reader. file: copied to disk here, piece by piece, so that no thread holds what
-        was uploaded."""
+        """load: reads the file into its memory. name: of the file, for its reader. file: copied to disk here,
+        piece by piece, so that no thread holds what was uploaded."""
         self.name = name
         # Done and total in one, for they are read together.
         self.progress = (0, 0)
@@ -91,4 +97,11 @@ def outcome_lines(name: str, imported: ImportedLines, wording: Wording) -> list[
     unread = [f"⚠ Line {one.line} was not read: {one.reason}." for one in imported.problems[:MOST_LINES]]
     more = [f"⚠ And {count - MOST_LINES:,} more lines were not read."] if count > MOST_LINES else []
     mark = "✓" if imported.added or imported.known or not count else "⚠"
-    return [f"{mark} {name}: {imported.added:,} {wording.one if imported.added == 1 else wording.many} imported{known}.", *unread, *more]
+    return [
+        (
+            f"{mark} {name}: {imported.added:,} {wording.one if imported.added == 1 else wording.many} "
+            f"imported{known}."
+        ),
+        *unread,
+        *more,
+    ]

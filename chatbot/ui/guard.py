@@ -1,4 +1,6 @@
-"""What every request to the server passes: the host check, the door that sign-in opens, the owner's cookie and the security headers; knows no page."""
+"""What every request to the server passes: the host check, the door that sign-in opens, the owner's cookie
+and the security headers; knows no page.
+"""
 
 from __future__ import annotations
 
@@ -20,30 +22,39 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# A name, an address or a bracketed one, with a port: nothing that one parser reads as another's name, such as "a\\@b" or "a#b".
+# A name, an address or a bracketed one, with a port: nothing that one parser reads as another's name, such as
+# "a\\@b" or "a#b".
 HOST = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 OWNER_COOKIE = "finpolicy_owner"
 OWNER = re.compile(r"[A-Za-z0-9_-]{22}")
 # The longest that browsers keep a cookie; each visit begins it anew.
 COOKIE_SECONDS = 400 * 86_400
-# Asked for by the page itself before it opens its connection, so that a visitor who came by a link from elsewhere (whose
-# Strict cookie the browser held back at first) is recognised and not given a second identity.
+# Asked for by the page itself before it opens its connection, so that a visitor who came by a link from
+# elsewhere (whose Strict cookie the browser held back at first) is recognised and not given a second
+# identity.
 FIRST_REQUEST = "/_stcore/health"
-# What is given to nobody who is not signed in: of our own addresses all that give or stop something, of Streamlit's inner ones all (uploads, metrics, the check
-# of its script, agents) but those that the page which asks to sign in is drawn by. The rest is the same for everybody: scripts, styles, the icon.
+# What is given to nobody who is not signed in: of our own addresses all that give or stop something, of
+# Streamlit's inner ones all (uploads, metrics, the check of its script, agents) but those that the page which
+# asks to sign in is drawn by. The rest is the same for everybody: scripts, styles, the icon.
 OWN = ("/original/", "/image/", "/download/", "/stop/")
 INNER = "/_stcore/"
 OUTSIDE = ("health", "host-config", "stream", "bidi-components/")
-# Everything from this server only. Streamlit writes styles into the page and shows some of its images as data or blobs.
+# Everything from this server only. Streamlit writes styles into the page and shows some of its images as data
+# or blobs.
 POLICY = (
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self' data:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self' {sockets}; frame-src 'self'; "
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'{scripts}; style-src 'self' "
+    "'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self' {sockets}; "
+    "frame-src 'self'; "
     "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 )
-FOREIGN_HOST = b"This host name is not served here. Add it to server.allowedHosts in .streamlit/config.toml.\n"
+FOREIGN_HOST = (
+    b"This host name is not served here. Add it to server.allowedHosts in .streamlit/config.toml.\n"
+)
 SIGN_IN_FIRST = b"Sign in first: load the page again, and it asks you to.\n"
 POLICY_NAME = b"content-security-policy"
-# Browsers show a PDF by a plug-in of their own, which the policy would forbid; scripts and requests of a page it has none.
+# Browsers show a PDF by a plug-in of their own, which the policy would forbid; scripts and requests of a page
+# it has none.
 PDF = b"application/pdf"
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -56,8 +67,9 @@ HEADERS = (
 
 
 class Guard:
-    """ASGI middleware. Requests under a foreign host name are refused, so that no web page elsewhere can read this one by DNS rebinding; and those of
-    who must sign in first, but for what the page needs that asks them to."""
+    """ASGI middleware. Requests under a foreign host name are refused, so that no web page elsewhere can read
+    this one by DNS rebinding; and those of who must sign in first, but for what the page needs that asks them
+    to."""
 
     def __init__(
         self,
@@ -67,10 +79,11 @@ class Guard:
         may_enter: Callable[[Mapping[str, str]], bool] = lambda _: True,
         scripts: Iterable[str] = (),
     ) -> None:
-        """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; none given allows any.
+        """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; none given
+        allows any.
 
-        may_enter: whether a request with these cookies is of somebody who is signed in, or nobody needs to be.
-        scripts: the inline scripts that may run, and no others.
+        may_enter: whether a request with these cookies is of somebody who is signed in, or nobody needs to
+        be. scripts: the inline scripts that may run, and no others.
         """
         self._app, self._allowed_hosts, self._may_enter = app, allowed_hosts, may_enter
         self._scripts = "".join(f" 'sha256-{_digest(script)}'" for script in scripts)
@@ -81,7 +94,9 @@ class Guard:
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
-        if not _is_allowed(host, self._allowed_hosts()) or (scope["type"] == "websocket" and not _is_same_origin(headers.get("origin"), host)):
+        if not _is_allowed(host, self._allowed_hosts()) or (
+            scope["type"] == "websocket" and not _is_same_origin(headers.get("origin"), host)
+        ):
             await _refuse(scope, send, 421, FOREIGN_HOST)
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
@@ -98,7 +113,9 @@ def is_owner(text: object) -> bool:
 
 
 def _is_inside(path: str) -> bool:
-    """Whether what is at this path, below whatever the server's own address is, is for who may see the pages."""
+    """Whether what is at this path, below whatever the server's own address is, is for who may see the
+    pages.
+    """
     _, inner, rest = path.partition(INNER)
     return not rest.startswith(OUTSIDE) if inner else path.startswith(OWN)
 
@@ -117,8 +134,8 @@ def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
 
 
 def _is_same_origin(origin: str | None, host: str) -> bool:
-    """Whether a socket is opened by our own pages: cookies do not tell ports apart, so another server on this machine must not pass.
-    A client that is no browser sends no origin."""
+    """Whether a socket is opened by our own pages: cookies do not tell ports apart, so another server on this
+    machine must not pass. A client that is no browser sends no origin."""
     try:
         return origin is None or urlsplit(origin).netloc.lower() == host.lower()
     except ValueError:
@@ -137,10 +154,18 @@ def _digest(script: str) -> str:
 
 
 def _cookie(scope: Scope, headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
-    """The header that gives a new visitor an owner's mark, or begins a known one's anew; none where the request is not a visit."""
+    """The header that gives a new visitor an owner's mark, or begins a known one's anew; none where the
+    request is not a visit.
+    """
     site = headers.get("sec-fetch-site", "none")
-    visit = "text/html" in headers.get("accept", "") and headers.get("sec-fetch-dest", "document") == "document"
-    if scope["method"] != "GET" or site not in {"none", "same-origin"} or not (visit or scope["path"].endswith(FIRST_REQUEST)):
+    visit = (
+        "text/html" in headers.get("accept", "") and headers.get("sec-fetch-dest", "document") == "document"
+    )
+    if (
+        scope["method"] != "GET"
+        or site not in {"none", "same-origin"}
+        or not (visit or scope["path"].endswith(FIRST_REQUEST))
+    ):
         return []
     given = _owner_of(headers.get("cookie", ""))
     if given and not visit:
@@ -163,7 +188,10 @@ def _with(message: Message, added: Sequence[tuple[bytes, bytes]]) -> Message:
     if message["type"] == "http.response.start":
         headers = list(message.get("headers", []))
         pdf = any(name.lower() == b"content-type" and value.startswith(PDF) for name, value in headers)
-        message["headers"] = [*headers, *(header for header in added if not (pdf and header[0] == POLICY_NAME))]
+        message["headers"] = [
+            *headers,
+            *(header for header in added if not (pdf and header[0] == POLICY_NAME)),
+        ]
     return message
 
 

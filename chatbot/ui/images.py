@@ -1,4 +1,6 @@
-"""Pages as images with a passage marked; keeps the last few and those on their way to a browser, knows nothing of what is around them."""
+"""Pages as images with a passage marked; keeps the last few and those on their way to a browser, knows
+nothing of what is around them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ __all__ = ["PageImage", "PageImages", "mark"]
 
 # Enough to leaf back and forth; a page takes about 200 kB.
 MOST_IMAGES = 32
-# Bytes of images that browsers were told to fetch: those of 32 pages enlarged most, which take about 2 MB each.
+# Bytes of images that browsers were told to fetch: those of 32 pages enlarged most, which take about 2 MB
+# each.
 MOST_BYTES = 64_000_000
 # A page of 210 mm is then 910 pixels wide: sharp in a panel of 592 on most screens.
 DPI = 110
@@ -29,7 +32,9 @@ MARGIN = 3
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A page to look at. png: its image. top: where the marked passage begins, a share of its height; None where nothing is marked."""
+    """A page to look at. png: its image. top: where the marked passage begins, a share of its height; None
+    where nothing is marked.
+    """
 
     png: bytes
     top: float | None
@@ -49,17 +54,29 @@ class PageImages:
         self._lent: OrderedDict[str, tuple[int, bytes]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, version: int, page: int, quote: str, start: int = -1, password: str | None = None, *, zoom: float = 1.0) -> PageImage:
-        """A page with `quote` marked where it stands at `start` of the page's text; "" marks nothing. zoom: 1 for DPI dots an inch.
-        Raises DocumentError, NotFoundError where the version is gone, and EncryptedError
-        where its file needs a password. What a password opened is not kept: whoever has none must not see it."""
+    def get(
+        self,
+        version: int,
+        page: int,
+        quote: str,
+        start: int = -1,
+        password: str | None = None,
+        *,
+        zoom: float = 1.0,
+    ) -> PageImage:
+        """A page with `quote` marked where it stands at `start` of the page's text; "" marks nothing. zoom: 1
+        for DPI dots an inch. Raises DocumentError, NotFoundError where the version is gone, and
+        EncryptedError where its file needs a password. What a password opened is not kept: whoever has none
+        must not see it."""
         self._chatbot.library.file(version)
         key = (version, page, quote, start, zoom)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        png, places = self._chatbot.page_image(version, page, quote, start, dpi=round(DPI * zoom), password=password)
+        png, places = self._chatbot.page_image(
+            version, page, quote, start, dpi=round(DPI * zoom), password=password
+        )
         image = PageImage(mark(png, places), min((place.y0 for place in places), default=None))
         if password is not None:
             return image
@@ -70,7 +87,9 @@ class PageImages:
         return image
 
     def lend(self, version: int, image: PageImage) -> str:
-        """The name under which a browser can fetch the image of a page; who does not have the image cannot guess it. The oldest go first."""
+        """The name under which a browser can fetch the image of a page; who does not have the image cannot
+        guess it. The oldest go first.
+        """
         name = hashlib.sha256(image.png).hexdigest()
         with self._lock:
             self._lent[name] = (version, image.png)
@@ -109,7 +128,12 @@ def mark(png: bytes, places: Sequence[Rect]) -> bytes:
     layer = Image.new("RGB", page.size, "white")
     pen = ImageDraw.Draw(layer)
     for place in places:
-        left, top, right, bottom = place.x0 * page.width, place.y0 * page.height, place.x1 * page.width, place.y1 * page.height
+        left, top, right, bottom = (
+            place.x0 * page.width,
+            place.y0 * page.height,
+            place.x1 * page.width,
+            place.y1 * page.height,
+        )
         box = (left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
         pen.rectangle(box, fill=YELLOW, outline=EDGE)
     output = io.BytesIO()

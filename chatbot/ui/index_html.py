@@ -1,4 +1,6 @@
-"""The HTML that a browser is given first: Streamlit's own, told where its server is; knows nothing of what is drawn in it."""
+"""The HTML that a browser is given first: Streamlit's own, told where its server is; knows nothing of what
+is drawn in it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from streamlit.file_util import get_static_dir
 
 __all__ = ["ADDRESSES", "PAGES", "ROUTES", "SCRIPTS", "served_index"]
 
-# The pages in their order: file, title, icon. The first is at the server's own address, each other at its title's.
+# The pages in their order: file, title, icon. The first is at the server's own address, each other at its
+# title's.
 PAGES = (
     ("chat_page.py", "Chat", ":material/chat:"),
     ("documents_page.py", "Documents", ":material/folder_open:"),

@@ -1,4 +1,6 @@
-"""What lists on the pages have in common: the box that searches one, and its pages where it is long; knows nothing of what they list."""
+"""What lists on the pages have in common: the box that searches one, and its pages where it is long; knows
+nothing of what they list.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,18 @@ Row = TypeVar("Row")
 
 
 def search_box(label: str, *, key: str) -> str:
-    """A box to search a list with, which waits until typing pauses. Returns the words that are wanted, "" for none."""
+    """A box to search a list with, which waits until typing pauses. Returns the words that are wanted, ""
+    for none.
+    """
     # A pause in words of its own would load pandas at the first list of a server, for a second.
     typed: str | None = st.text_input(
-        label, key=key, type="search", placeholder=label, label_visibility="collapsed", icon=":material/search:", live=True
+        label,
+        key=key,
+        type="search",
+        placeholder=label,
+        label_visibility="collapsed",
+        icon=":material/search:",
+        live=True,
     )
     return (typed or "").strip()
 

@@ -1,4 +1,6 @@
-"""What stands around every page: title, navigation, what leaves this machine, and what is shown until the store is open."""
+"""What stands around every page: title, navigation, what leaves this machine, and what is shown until the
+store is open.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,19 @@ PATIENCE_SECONDS = 1.0
 def show() -> None:
     """The frame and the page in it."""
     session.begin_run()
-    st.set_page_config(page_title="Financial policy chatbot", page_icon=str(STATIC / "icon.png"), layout="centered")
+    st.set_page_config(
+        page_title="Financial policy chatbot", page_icon=str(STATIC / "icon.png"), layout="centered"
+    )
     st.html(STATIC / "style.css")
     add_scripts()
     pages = [
-        st.Page(file, title=title, icon=icon, default=file == PAGES[0][0], url_path=None if file == PAGES[0][0] else title.lower())
+        st.Page(
+            file,
+            title=title,
+            icon=icon,
+            default=file == PAGES[0][0],
+            url_path=None if file == PAGES[0][0] else title.lower(),
+        )
         for file, title, icon in PAGES
     ]
     entered = may_enter()
@@ -78,22 +88,38 @@ def _what_leaves(context: AppContext) -> None:
         st.html(
             "".join(
                 f'<p class="quiet">{line}</p>'
-                for line in sent_lines(context.settings, session.settings(context), own=context.chatbot.own.is_own(session.owner()))
+                for line in sent_lines(
+                    context.settings,
+                    session.settings(context),
+                    own=context.chatbot.own.is_own(session.owner()),
+                )
             )
         )
 
 
 def sent_lines(settings: Settings, mine: Settings, *, own: bool) -> list[str]:
-    """Lines of HTML. settings: the server's, which search by; mine: the user's, which answer; own: whether the user chose that model, or none."""
+    """Lines of HTML. settings: the server's, which search by; mine: the user's, which answer; own: whether
+    the user chose that model, or none.
+    """
     lines, chosen = [], " You chose this on the Settings page." if own else ""
     if mine.chat_model:
         host = f"<strong>{plain_html(endpoint_host(mine))}</strong>"
-        lines += [f"Answers: questions, earlier exchanges and excerpts go to {host} ({plain_html(mine.chat_model)}).{chosen}"]
+        lines += [
+            (
+                f"Answers: questions, earlier exchanges and excerpts go to {host} "
+                f"({plain_html(mine.chat_model)}).{chosen}"
+            )
+        ]
     else:
         lines += [f"Answers: in the documents' own words.{chosen}"]
     if not settings.embeds_here:
         host = f"<strong>{plain_html(endpoint_host(settings))}</strong>"
-        lines += [f"Search: all text of the documents and every question go to {host} ({plain_html(settings.embedding_model)})."]
+        lines += [
+            (
+                f"Search: all text of the documents and every question go to {host} "
+                f"({plain_html(settings.embedding_model)})."
+            )
+        ]
     if settings.offline:
         lines += ["Offline: nothing leaves this machine, whatever else is set."]
     elif len(lines) == 1 and not mine.chat_model:

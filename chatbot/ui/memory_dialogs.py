@@ -1,4 +1,6 @@
-"""The dialog of the Memory page, one at a time: asked for by a button, drawn by the memory's own tab, closed when it is answered; knows no memory."""
+"""The dialog of the Memory page, one at a time: asked for by a button, drawn by the memory's own tab,
+closed when it is answered; knows no memory.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,16 @@ from chatbot.errors import NotFoundError, ProjectError
 from chatbot.ui import session
 from chatbot.ui.app_context import AppContext
 
-__all__ = ["Dialog", "ask_for", "attempt", "draw_button", "draw_changes", "draw_choice", "finish", "show_dialog"]
+__all__ = [
+    "Dialog",
+    "ask_for",
+    "attempt",
+    "draw_button",
+    "draw_changes",
+    "draw_choice",
+    "finish",
+    "show_dialog",
+]
 
 STATE = "memory_dialog"
 Change = Callable[[], object]
@@ -32,13 +43,17 @@ def ask_for(dialog: Dialog, one: object) -> None:
 
 
 def draw_changes(edit: Dialog, delete: Dialog, one: object, key: str, what: str) -> None:
-    """The buttons that open either dialog. key: ends theirs; what: is said to those who do not see beside what they stand."""
+    """The buttons that open either dialog. key: ends theirs; what: is said to those who do not see beside
+    what they stand.
+    """
     with st.container(horizontal=True, gap="small"):
         draw_button("Correct", f"edit-{key}", ask_for, edit, one, told=f"Correct this {what}")
         draw_button("Delete", f"delete-{key}", ask_for, delete, one, told=f"Delete this {what}")
 
 
-def draw_button(label: str, key: str, click: Callable[..., None], *given: object, told: str | None = None) -> None:
+def draw_button(
+    label: str, key: str, click: Callable[..., None], *given: object, told: str | None = None
+) -> None:
     """A small button. click: is called with what is given. told: said of it to those who point at it."""
     st.button(label, key=key, type="tertiary", help=told, on_click=click, args=given)
 
@@ -51,7 +66,9 @@ def show_dialog(context: AppContext) -> None:
 
 
 def attempt(change: Change) -> None:
-    """Change something; what goes wrong is told in the next run, but that it is gone already, which the list shows."""
+    """Change something; what goes wrong is told in the next run, but that it is gone already, which the
+    list shows.
+    """
     try:
         change()
     except NotFoundError:

@@ -1,4 +1,6 @@
-"""Files of a memory in and out on the Memory page: the upload, how far it is, what came of it, and the download; reads no file itself."""
+"""Files of a memory in and out on the Memory page: the upload, how far it is, what came of it, and the
+download; reads no file itself.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ POLL_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one memory. memory: its name, for keys. label: over the upload. name: of the file to take away. wording: of what came of an import."""
+    """Files of one memory. memory: its name, for keys. label: over the upload. name: of the file to take
+    away. wording: of what came of an import.
+    """
 
     memory: str
     label: str
@@ -49,12 +53,21 @@ def draw_files(context: AppContext, files: Files, store: Store, *, empty: bool) 
         st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(files, polled)
         if not empty:
             download = Download(lambda: b"".join(store.export(owner)), files.name, "application/jsonl")
-            draw_download("Export as JSON lines", context.downloads, f"export-{files.memory}", download, icon=":material/download:")
+            draw_download(
+                "Export as JSON lines",
+                context.downloads,
+                f"export-{files.memory}",
+                download,
+                icon=":material/download:",
+            )
 
 
 def lines_html(lines: Sequence[str]) -> str:
     """Lines that somebody may have to act on, read out when they come."""
-    return f'<ul class="quiet lines" role="status">{"".join(f"<li>{plain_html(line)}</li>" for line in lines)}</ul>'
+    return (
+        f'<ul class="quiet lines" '
+        f'role="status">{"".join(f"<li>{plain_html(line)}</li>" for line in lines)}</ul>'
+    )
 
 
 def _running(files: Files) -> str:
@@ -79,7 +92,10 @@ def _draw_progress(files: Files, polled: bool) -> None:
     name = short(running.name, 60)
     if not running.finished:
         done, total = running.progress
-        st.progress(done / total if total else 0.0, text=f"{plain_markdown(name)}: {f'{done:,} of {total:,} prepared' if total else 'reading'}")
+        st.progress(
+            done / total if total else 0.0,
+            text=f"{plain_markdown(name)}: {f'{done:,} of {total:,} prepared' if total else 'reading'}",
+        )
     elif polled:  # the list has more now
         st.rerun()
     elif running.error is not None:

@@ -1,4 +1,6 @@
-"""The Memory page: a tab for each memory, and what all have in common; each tab is drawn in its memory's own folder."""
+"""The Memory page: a tab for each memory, and what all have in common; each tab is drawn in its memory's
+own folder.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from chatbot.ui.memory_dialogs import show_dialog
 from chatbot.ui.safe_text import notice_html, quiet_html
 
 WHOSE = (
-    "What guides later answers, beside the documents: ratings and advice are seen and used {} only, but for what you share. "
+    "What guides later answers, beside the documents: ratings and advice are seen and used {} only, but "
+    "for what you share. "
     "Each conversation's menu switches it off there."
 )
 

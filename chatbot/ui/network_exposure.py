@@ -1,4 +1,6 @@
-"""Who can open the pages: this machine alone, or others; and whether they sign in. Knows how the server is set up, and nobody in particular."""
+"""Who can open the pages: this machine alone, or others; and whether they sign in. Knows how the server is
+set up, and nobody in particular.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,18 @@ __all__ = ["OPEN_WARNING", "is_open_to_others", "lacks_sign_in", "signs_in", "wa
 log = logging.getLogger(__name__)
 
 OPEN_WARNING = (
-    "This server can be opened from beyond this machine, and asks nobody to sign in: whoever can reach it can read all documents. "
-    "Set up sign-in (docs/deploy.md, “Sign-in”). Or, in .streamlit/config.toml, set server.address to 127.0.0.1 "
+    "This server can be opened from beyond this machine, and asks nobody to sign in: whoever can reach "
+    "it can read all documents. "
+    "Set up sign-in (docs/deploy.md, “Sign-in”). Or, in .streamlit/config.toml, set server.address to "
+    "127.0.0.1 "
     "and leave only localhost, 127.0.0.1 and ::1 in server.allowedHosts."
 )
 
 
 @cache
 def signs_in() -> bool:
-    """Whether people sign in: whether .streamlit/secrets.toml has a section [auth], as the server found it when it was first asked.
+    """Whether people sign in: whether .streamlit/secrets.toml has a section [auth], as the server found it
+    when it was first asked.
 
     So too where that file cannot be read: a slip in it must not open the pages.
     """
@@ -40,7 +45,9 @@ def _has_secrets() -> bool:
 
 
 def is_open_to_others() -> bool:
-    """Whether people elsewhere may use the pages: the server can be opened from beyond this machine, or it asks who they are."""
+    """Whether people elsewhere may use the pages: the server can be opened from beyond this machine, or it
+    asks who they are.
+    """
     return _is_reachable() or signs_in()
 
 
@@ -56,8 +63,8 @@ def warn_if_open() -> None:
 
 
 def _is_reachable() -> bool:
-    """Whether the server listens beyond this machine, or serves a host name that is not this machine's: then a proxy before it lets others in. No names
-    at all allow any."""
+    """Whether the server listens beyond this machine, or serves a host name that is not this machine's: then
+    a proxy before it lets others in. No names at all allow any."""
     hosts = st.get_option("server.allowedHosts")
     return not (_is_loopback(st.get_option("server.address")) and hosts and all(map(_is_loopback, hosts)))
 

@@ -1,5 +1,5 @@
-"""What lies open over a page of this browser's session: a document's page with what was cited of it, or a dialog of the chat; and the passwords of protected
-files."""
+"""What lies open over a page of this browser's session: a document's page with what was cited of it, or a
+dialog of the chat; and the passwords of protected files."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class OpenPage:
-    """A page to be looked at. page: physical, 1-based. quote: what to mark where the page is `quoted`, "" for nothing; start: its offset in the page's
-    text, -1 where that is not known. number: of the passage as its answer shows it, 0 for none."""
+    """A page to be looked at. page: physical, 1-based. quote: what to mark where the page is `quoted`, "" for
+    nothing; start: its offset in the page's text, -1 where that is not known. number: of the passage as its
+    answer shows it, 0 for none."""
 
     document: str
     version: int
@@ -69,7 +70,9 @@ def lying_open() -> OpenPage | None:
 
 
 def lying_among() -> tuple[OpenPage, ...]:
-    """The passages of the answer whose page lies open, by number; none where it was not opened from an answer's."""
+    """The passages of the answer whose page lies open, by number; none where it was not opened from an
+    answer's.
+    """
     found: tuple[OpenPage, ...] = st.session_state.get("open_among", ())
     return found
 

@@ -1,4 +1,6 @@
-"""How the pages of a document were read, as one looks at it: a strip of all pages, the facts, a table; opens and decides nothing."""
+"""How the pages of a document were read, as one looks at it: a strip of all pages, the facts, a table;
+opens and decides nothing.
+"""
 
 from __future__ import annotations
 
@@ -41,27 +43,55 @@ def kind_of(page: PageReport) -> str:
 
 
 def strip_html(pages: Sequence[PageReport]) -> str:
-    """All pages as small coloured cells, each named in its title, with a legend that says the same in words and numbers."""
+    """All pages as small coloured cells, each named in its title, with a legend that says the same in
+    words and numbers.
+    """
     counts = Counter(map(kind_of, pages))
     said = ", ".join(f"{counts[kind]:,} {text}" for kind, text in KINDS.items() if counts[kind])
     with_tables = sum(page.tables > 0 for page in pages)
     said += f"; tables on {with_tables:,}" if with_tables else ""
-    cells = "".join(f'<span class="{_classes(page)}" title="{plain_html(_titled(page))}" data-page="{page.number}"></span>' for page in pages)
-    legend = "".join(f'<span><i class="{kind}"></i>{counts[kind]:,} {text}</span>' for kind, text in KINDS.items() if counts[kind])
+    cells = "".join(
+        (
+            f'<span class="{_classes(page)}" title="{plain_html(_titled(page))}" '
+            f'data-page="{page.number}"></span>'
+        )
+        for page in pages
+    )
+    legend = "".join(
+        f'<span><i class="{kind}"></i>{counts[kind]:,} {text}</span>'
+        for kind, text in KINDS.items()
+        if counts[kind]
+    )
     legend += f'<span><i class="none tables"></i>{with_tables:,} with tables</span>' if with_tables else ""
     columns = min(len(pages), max(ROW, -(-len(pages) // MOST_ROWS)))
     style = f"grid-template-columns: repeat({columns}, minmax(0, 1.6rem))"
     return (
-        f'<div class="strip"><div class="cells" role="img" aria-label="The pages in order: {said}" style="{style}">{cells}</div>'
+        f'<div class="strip"><div class="cells" role="img" aria-label="The pages in order: {said}" '
+        f'style="{style}">{cells}</div>'
         f'<p class="legend">{legend}</p></div>'
     )
 
 
 def facts_html(pages: Sequence[PageReport], space: str = "") -> str:
-    """What there is to know of all pages together, as terms and their descriptions. space: what the document takes on the disk, in words."""
-    facts = [("Pages", f"{len(pages):,}"), ("Tables", _tables(pages)), ("OCR", _sureness(pages)), ("Printed numbers", _labels(pages))]
-    facts += [("Not read", f"page {ranges(lost)}")] if (lost := [page.number for page in pages if page.problem is not None]) else []
-    facts += [("Orders to machines", f"page {ranges(pages_with)}")] if (pages_with := [page.number for page in pages if page.instructions]) else []
+    """What there is to know of all pages together, as terms and their descriptions. space: what the
+    document takes on the disk, in words.
+    """
+    facts = [
+        ("Pages", f"{len(pages):,}"),
+        ("Tables", _tables(pages)),
+        ("OCR", _sureness(pages)),
+        ("Printed numbers", _labels(pages)),
+    ]
+    facts += (
+        [("Not read", f"page {ranges(lost)}")]
+        if (lost := [page.number for page in pages if page.problem is not None])
+        else []
+    )
+    facts += (
+        [("Orders to machines", f"page {ranges(pages_with)}")]
+        if (pages_with := [page.number for page in pages if page.instructions])
+        else []
+    )
     facts += [("Space", space)] if space else []
     return f'<dl class="facts">{"".join(f"<div><dt>{term}</dt><dd>{plain_html(text)}</dd></div>" for term, text in facts)}</dl>'
 
@@ -73,14 +103,19 @@ def pages_html(pages: Iterable[PageReport]) -> str:
 
 def ranges(numbers: Iterable[int]) -> str:
     """Ascending numbers as "1–3, 7"; of many ranges the first few, and how many numbers more."""
-    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    runs = [
+        [number for _, number in run]
+        for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
+    ]
     left = sum(map(len, runs[MOST_RUNS:]))
     said = ", ".join(_span(str(run[0]), str(run[-1])) for run in runs[:MOST_RUNS])
     return f"{said} and {left:,} more" if left else said
 
 
 def number_runs(pages: Iterable[PageReport]) -> list[tuple[str, str]]:
-    """(first, last) printed number of each series, in the order of the pages. A page without a number does not end a series."""
+    """(first, last) printed number of each series, in the order of the pages. A page without a number does
+    not end a series.
+    """
     labelled = [(_series(page.number, page.label), page.label) for page in pages if page.label]
     runs = [[label for _, label in run] for _, run in groupby(labelled, lambda pair: pair[0])]
     return [(run[0], run[-1]) for run in runs]
@@ -100,7 +135,11 @@ def _span(first: str, last: str) -> str:
 
 def _tables(pages: Sequence[PageReport]) -> str:
     on = sum(page.tables > 0 for page in pages)
-    return f"{sum(page.tables for page in pages):,} on {on:,} page{'' if on == 1 else 's'}" if on else "none found"
+    return (
+        f"{sum(page.tables for page in pages):,} on {on:,} page{'' if on == 1 else 's'}"
+        if on
+        else "none found"
+    )
 
 
 def _sureness(pages: Sequence[PageReport]) -> str:
@@ -108,7 +147,10 @@ def _sureness(pages: Sequence[PageReport]) -> str:
     if not sure:
         return "not needed on any page"
     lowest, where = min(sure)
-    said = f"{len(sure):,} page{'' if len(sure) == 1 else 's'}, confidence {mean(value for value, _ in sure):.0f} of 100"
+    said = (
+        f"{len(sure):,} page{'' if len(sure) == 1 else 's'}, confidence "
+        f"{mean(value for value, _ in sure):.0f} of 100"
+    )
     return said if len(sure) == 1 else f"{said}, lowest {lowest:.0f} on page {where}"
 
 
@@ -116,7 +158,9 @@ def _labels(pages: Sequence[PageReport]) -> str:
     runs = number_runs(pages)
     if not runs:
         return "none found"
-    said = ", ".join(_span(*run) for run in runs[:MOST_RUNS]) + (f" and {len(runs) - MOST_RUNS} more series" if len(runs) > MOST_RUNS else "")
+    said = ", ".join(_span(*run) for run in runs[:MOST_RUNS]) + (
+        f" and {len(runs) - MOST_RUNS} more series" if len(runs) > MOST_RUNS else ""
+    )
     without = sum(not page.label for page in pages)
     return f"{said}; none on {without:,} page{'' if without == 1 else 's'}" if without else said
 
@@ -134,7 +178,9 @@ def _titled(page: PageReport) -> str:
 
 
 def _classes(page: PageReport) -> str:
-    """How style.css draws a page's cell: by colour and pattern how it was read, by a mark whether it has tables."""
+    """How style.css draws a page's cell: by colour and pattern how it was read, by a mark whether it has
+    tables.
+    """
     return f"{kind_of(page)} tables" if page.tables else kind_of(page)
 
 
@@ -142,9 +188,21 @@ def _line(page: PageReport) -> tuple[str, ...]:
     sure = "–" if page.confidence is None else f"{page.confidence:.0f} of 100"
     label = LABELS.get(page.label_source or "", "–")
     counted = (str(page.tables or "–"), f"{page.characters:,}")
-    return (str(page.number), page.label or "–", label, _read_by(page), sure, *counted, page.problem or _orders(page) or "–")
+    return (
+        str(page.number),
+        page.label or "–",
+        label,
+        _read_by(page),
+        sure,
+        *counted,
+        page.problem or _orders(page) or "–",
+    )
 
 
 def _orders(page: PageReport) -> str:
     """What is to be known of text that addresses its reader as a machine, "" where there is none."""
-    return f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines" if page.instructions else ""
+    return (
+        f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines"
+        if page.instructions
+        else ""
+    )

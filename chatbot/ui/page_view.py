@@ -34,16 +34,21 @@ def _nothing(_: OpenPage) -> None:
     pass
 
 
-def show_open_page(context: AppContext, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing) -> None:
-    """Open the dialog where a page was asked for in this run. part: called by a fragment, which does so only where it is drawn anew alone; in a run of the
-    whole page that has done it before. shown: told of each page as it is turned to."""
+def show_open_page(
+    context: AppContext, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing
+) -> None:
+    """Open the dialog where a page was asked for in this run. part: called by a fragment, which does so only
+    where it is drawn anew alone; in a run of the whole page that has done it before. shown: told of each page
+    as it is turned to."""
     if part and not session.is_part_run():
         return
     opened = overlay.lying_open()
     if opened is None:
         return
     title = plain_markdown(short(opened.document, 70))
-    st.dialog(title, width=WIDTH, position="right", on_dismiss=overlay.close_page)(_page)(context, shown, opened.document)
+    st.dialog(title, width=WIDTH, position="right", on_dismiss=overlay.close_page)(_page)(
+        context, shown, opened.document
+    )
 
 
 def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -> None:
@@ -65,7 +70,14 @@ def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -
         _passages(opened)
     quote = opened.quote if opened.page == opened.quoted else ""
     try:
-        image = context.images.get(opened.version, opened.page, quote, opened.start, overlay.password_for(opened.version), zoom=overlay.zoom())
+        image = context.images.get(
+            opened.version,
+            opened.page,
+            quote,
+            opened.start,
+            overlay.password_for(opened.version),
+            zoom=overlay.zoom(),
+        )
     except EncryptedError as error:
         _ask_password(opened, error)
         return
@@ -75,7 +87,13 @@ def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -
     if quote:
         _passage(quote, image.top is not None)
     with st.container(key="page-image"):
-        st.html(_image_html(image_address(context, opened.version, image), image, visible(f"{opened.document}, {_named(stored)}")))
+        st.html(
+            _image_html(
+                image_address(context, opened.version, image),
+                image,
+                visible(f"{opened.document}, {_named(stored)}"),
+            )
+        )
     st.caption(_how_read(stored))
     if image.top is not None:
         scroll_to_mark(image.top)
@@ -85,13 +103,22 @@ def _image_html(address: str, image: PageImage, described: str) -> str:
     """The image at its size before it is there, so that nothing jumps when it comes."""
     width, height = image.size
     wide = f"{round(WIDTH_INSIDE * overlay.zoom())}px" if overlay.zoom() > 1 else "100%"
-    return f'<img src="{address}" width="{width}" height="{height}" style="width: {wide}; height: auto" alt="{escape(described)}">'
+    return (
+        f'<img src="{address}" width="{width}" height="{height}" style="width: {wide}; height: auto" '
+        f'alt="{escape(described)}">'
+    )
 
 
 def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
-    """A protected file is searched by what was read of it; to look at a page its password is needed, in this session only."""
+    """A protected file is searched by what was read of it; to look at a page its password is needed, in
+    this session only.
+    """
     tried = overlay.password_for(opened.version) is not None
-    said = error.message if tried else "This file is protected: its text was kept, its pages are shown with the password only."
+    said = (
+        error.message
+        if tried
+        else "This file is protected: its text was kept, its pages are shown with the password only."
+    )
     st.html(notice_html(said, "The password is kept for this session only and never stored."))
     with st.form("unlock-page", border=False, clear_on_submit=True):
         password = st.text_input("Password", type="password", key="page-password")
@@ -102,15 +129,51 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
 
 def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
     """The row to turn pages with, to enlarge them, and to open the PDF itself."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", horizontal_alignment="distribute"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-pages"):
-            _small("Previous page", "page-previous", "chevron_left", overlay.turn_page, -1, disabled=opened.page <= 1, shortcut="Left")
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="xsmall", horizontal_alignment="distribute"
+    ):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-pages"
+        ):
+            _small(
+                "Previous page",
+                "page-previous",
+                "chevron_left",
+                overlay.turn_page,
+                -1,
+                disabled=opened.page <= 1,
+                shortcut="Left",
+            )
             st.html(f'<p class="leaf">{_named(stored)} of {pages:,}</p>', width="content")
-            _small("Next page", "page-next", "chevron_right", overlay.turn_page, 1, disabled=opened.page >= pages, shortcut="Right")
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-size"):
+            _small(
+                "Next page",
+                "page-next",
+                "chevron_right",
+                overlay.turn_page,
+                1,
+                disabled=opened.page >= pages,
+                shortcut="Right",
+            )
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-size"
+        ):
             at = ZOOMS.index(overlay.zoom())
-            _small("Smaller", "page-smaller", "zoom_out", overlay.set_zoom, ZOOMS[max(0, at - 1)], disabled=at == 0)
-            _small("Larger", "page-larger", "zoom_in", overlay.set_zoom, ZOOMS[min(len(ZOOMS) - 1, at + 1)], disabled=at == len(ZOOMS) - 1)
+            _small(
+                "Smaller",
+                "page-smaller",
+                "zoom_out",
+                overlay.set_zoom,
+                ZOOMS[max(0, at - 1)],
+                disabled=at == 0,
+            )
+            _small(
+                "Larger",
+                "page-larger",
+                "zoom_in",
+                overlay.set_zoom,
+                ZOOMS[min(len(ZOOMS) - 1, at + 1)],
+                disabled=at == len(ZOOMS) - 1,
+            )
             address = original_address(opened.version, opened.document, opened.page)
             st.link_button(
                 "Original PDF",
@@ -130,15 +193,46 @@ def _passages(opened: OpenPage) -> None:
     away = "" if opened.page == opened.quoted and opened.version == among[at].version else ", on another page"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="leaf-passages"):
         before, after = among[(at - 1) % len(among)], among[(at + 1) % len(among)]
-        _small("Previous citation", "passage-previous", "arrow_upward", overlay.open_page, before, among, shortcut="P")
-        _small("Next citation", "passage-next", "arrow_downward", overlay.open_page, after, among, shortcut="N")
-        st.html(f'<p class="quiet">Citation {opened.number} of {len(among)} of this answer{away}</p>', width="content")
+        _small(
+            "Previous citation",
+            "passage-previous",
+            "arrow_upward",
+            overlay.open_page,
+            before,
+            among,
+            shortcut="P",
+        )
+        _small(
+            "Next citation", "passage-next", "arrow_downward", overlay.open_page, after, among, shortcut="N"
+        )
+        st.html(
+            f'<p class="quiet">Citation {opened.number} of {len(among)} of this answer{away}</p>',
+            width="content",
+        )
 
 
-def _small(label: str, key: str, icon: str, do: Callable[..., None], *arguments: object, disabled: bool = False, shortcut: str | None = None) -> None:
+def _small(
+    label: str,
+    key: str,
+    icon: str,
+    do: Callable[..., None],
+    *arguments: object,
+    disabled: bool = False,
+    shortcut: str | None = None,
+) -> None:
     """A button of an icon alone, named for those who do not see it."""
     said = f"{label} (key {shortcut})" if shortcut else label
-    st.button(said, key=key, icon=f":material/{icon}:", type="tertiary", help=said, on_click=do, args=arguments, disabled=disabled, shortcut=shortcut)
+    st.button(
+        said,
+        key=key,
+        icon=f":material/{icon}:",
+        type="tertiary",
+        help=said,
+        on_click=do,
+        args=arguments,
+        disabled=disabled,
+        shortcut=shortcut,
+    )
 
 
 def _named(stored: StoredPage) -> str:
@@ -148,8 +242,14 @@ def _named(stored: StoredPage) -> str:
 def _passage(quote: str, located: bool) -> None:
     words = " ".join(quote.split())
     words = words if len(words) <= LONGEST_QUOTE else words[:LONGEST_QUOTE] + " …"
-    said = "Marked on the page below:" if located else "⚠ This passage could not be located on the page, so nothing is marked:"
-    st.html(f'<div class="passage{"" if located else " missing"}"><strong>{said}</strong>{paragraphs_html(words)}</div>')
+    said = (
+        "Marked on the page below:"
+        if located
+        else "⚠ This passage could not be located on the page, so nothing is marked:"
+    )
+    st.html(
+        f'<div class="passage{"" if located else " missing"}"><strong>{said}</strong>{paragraphs_html(words)}</div>'
+    )
 
 
 def _how_read(stored: StoredPage) -> str:
@@ -157,8 +257,14 @@ def _how_read(stored: StoredPage) -> str:
     text = {
         "text": "Text taken from the PDF.",
         "text-pypdf": "Text taken from the PDF by its second reader.",
-        "text+ocr": f"Text taken from the PDF, and read from pictures on the page by OCR, confidence {stored.confidence or 0:.0f} of 100.",
+        "text+ocr": (
+            f"Text taken from the PDF, and read from pictures on the page by OCR, confidence "
+            f"{stored.confidence or 0:.0f} of 100."
+        ),
         "ocr": f"Text read from the page's image by OCR, confidence {stored.confidence or 0:.0f} of 100.",
     }.get(stored.method, "No text was found on this page.")
-    label = {"printed": "Its printed number stands in the page's header or footer.", "pdf": "Its number comes from the PDF's own page labels."}
+    label = {
+        "printed": "Its printed number stands in the page's header or footer.",
+        "pdf": "Its number comes from the PDF's own page labels.",
+    }
     return f"{text} {label.get(stored.label_source or '', 'It has no printed number.')}"

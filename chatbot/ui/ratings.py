@@ -1,4 +1,6 @@
-"""The row under an answer: rating it, copying it, and what was said with a rating; what a rating changes in later answers is the service's."""
+"""The row under an answer: rating it, copying it, and what was said with a rating; what a rating changes
+in later answers is the service's.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,20 @@ LONGEST_WORD = 300
 
 
 def is_ratable(given: Given) -> bool:
-    """Whether there is something to rate: a whole answer from the documents, kept on disk. Refusals, lines that were only noted and what the chatbot says of
-    itself are no answers, and one that stands in for a model that failed is no example."""
+    """Whether there is something to rate: a whole answer from the documents, kept on disk. Refusals, lines
+    that were only noted and what the chatbot says of itself are no answers, and one that stands in for a
+    model that failed is no example."""
     answer = given.answer
-    kept = answer.conversation is not None and not session.is_private(answer.conversation) and given.number > 0
+    kept = (
+        answer.conversation is not None and not session.is_private(answer.conversation) and given.number > 0
+    )
     return kept and answer.answered and not answer.error and answer.from_documents
 
 
 def draw_under(given: Given, context: AppContext) -> None:
-    """The row: the two verdicts where there is something to rate, with the one that was given; the answer's words to copy; its audit file."""
+    """The row: the two verdicts where there is something to rate, with the one that was given; the
+    answer's words to copy; its audit file.
+    """
     answer, place = given.answer, (given.answer.conversation or "", given.number)
     ratable, case = is_ratable(given), None
     if ratable:
@@ -43,7 +50,9 @@ def draw_under(given: Given, context: AppContext) -> None:
             ratable = False
     # A verdict on an earlier answer to this question says nothing of this one.
     case = case if case is not None and case.plan == cited_text(answer) else None
-    with st.container(key=f"rating-{given.number}", horizontal=True, gap="xsmall", vertical_alignment="center"):
+    with st.container(
+        key=f"rating-{given.number}", horizontal=True, gap="xsmall", vertical_alignment="center"
+    ):
         if ratable:
             for reward in (1, 0):
                 _button(reward, case, place, context)
@@ -51,7 +60,10 @@ def draw_under(given: Given, context: AppContext) -> None:
         draw_audit(given, context)
         if case is not None:
             word = f": “{plain_html(short(case.word, LONGEST_WORD))}”" if case.word else ""
-            st.html(f'<p class="quiet verdict {"up" if case.reward else "down"}" role="status">Rated {VERDICTS[case.reward].lower()}{word}</p>')
+            st.html(
+                f'<p class="quiet verdict {"up" if case.reward else "down"}" role="status">Rated '
+                f"{VERDICTS[case.reward].lower()}{word}</p>"
+            )
     if ratable:
         _draw_rated(case, place, context)
 
@@ -59,7 +71,10 @@ def draw_under(given: Given, context: AppContext) -> None:
 def copy_html(answer: Answer) -> str:
     """The button that copies question and answer, with document and page in the place of each citation."""
     text = plain_html(f"{answer.question}\n\n{cited_text(answer)}")
-    return f'<button type="button" class="copy" data-copy="{text}" data-tip="Copy question and answer, with the page of each citation">Copy</button>'
+    return (
+        f'<button type="button" class="copy" data-copy="{text}" data-tip="Copy question and answer, with '
+        f'the page of each citation">Copy</button>'
+    )
 
 
 def _draw_rated(case: Case | None, place: tuple[str, int], context: AppContext) -> None:

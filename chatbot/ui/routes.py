@@ -1,5 +1,5 @@
-"""Addresses beside the pages: PDFs, images of their pages, files to take away and the stop of an answer, made by a page and good for this run of the server
-only; and whether it is ready."""
+"""Addresses beside the pages: PDFs, images of their pages, files to take away and the stop of an answer, made
+by a page and good for this run of the server only; and whether it is ready."""
 
 from __future__ import annotations
 
@@ -22,22 +22,29 @@ from ingestion.reading.formats import format_of
 __all__ = ["ROUTES", "image_address", "original_address", "stop_address"]
 
 _SECRET = secrets.token_bytes(32)
-GONE = "This address is not valid any more: the server was started anew, or the document erased. Open the page in the chat once more.\n"
+GONE = (
+    "This address is not valid any more: the server was started anew, or the document erased. Open the page "
+    "in the chat once more.\n"
+)
 
 
 def original_address(version: int, name: str, page: int) -> str:
-    """Where a kept PDF is, relative to the pages. page: physical, 1-based, where the browser opens it. Who has the address can read the file until the
-    server stops."""
+    """Where a kept PDF is, relative to the pages. page: physical, 1-based, where the browser opens it. Who
+    has the address can read the file until the server stops."""
     return f"original/{_marked('original', version)}/{quote(name, safe='')}#page={page}"
 
 
 def image_address(context: AppContext, version: int, image: PageImage) -> str:
-    """Where a page's image is fetched from. Streamlit's own store of images drops one as soon as the next is drawn, though a browser may be about to ask for it."""
+    """Where a page's image is fetched from. Streamlit's own store of images drops one as soon as the next
+    is drawn, though a browser may be about to ask for it.
+    """
     return f"image/{context.images.lend(version, image)}.png"
 
 
 def stop_address(number: int, browser: str) -> str:
-    """Where a question on its way is stopped, by POST from the browser of this mark. number: of the question in this process."""
+    """Where a question on its way is stopped, by POST from the browser of this mark. number: of the
+    question in this process.
+    """
     return f"stop/{_marked(f'stop {browser}', number)}"
 
 
@@ -50,13 +57,18 @@ async def _original(request: Request) -> Response:
     except ProjectError:
         return PlainTextResponse(GONE, 404)
     mime = format_of(path).mime
-    headers = {"cache-control": "private, no-store", "content-disposition": "inline" if mime else "attachment"}
+    headers = {
+        "cache-control": "private, no-store",
+        "content-disposition": "inline" if mime else "attachment",
+    }
     return FileResponse(path, media_type=mime or "application/octet-stream", headers=headers)
 
 
 async def _image(request: Request) -> Response:
     context = opening().context
-    png = None if context is None else await asyncio.to_thread(context.images.lent, request.path_params["name"])
+    png = (
+        None if context is None else await asyncio.to_thread(context.images.lent, request.path_params["name"])
+    )
     if png is None:
         return PlainTextResponse(GONE, 404)
     return Response(png, media_type="image/png", headers={"cache-control": "private, no-store"})
@@ -72,7 +84,11 @@ async def _download(request: Request) -> Response:
     except ProjectError as error:
         return PlainTextResponse(f"{error}\n", 409)
     named = f"attachment; filename*=UTF-8''{quote(download.name, safe='')}"
-    return Response(data, media_type=download.mime, headers={"cache-control": "private, no-store", "content-disposition": named})
+    return Response(
+        data,
+        media_type=download.mime,
+        headers={"cache-control": "private, no-store", "content-disposition": named},
+    )
 
 
 async def _stop(request: Request) -> Response:
@@ -84,9 +100,13 @@ async def _stop(request: Request) -> Response:
 
 
 async def _ready(_: Request) -> Response:
-    """Whether questions can be asked: for who starts or watches the server. Streamlit's own health is good long before."""
+    """Whether questions can be asked: for who starts or watches the server. Streamlit's own health is good
+    long before.
+    """
     ready = opening().context is not None
-    return PlainTextResponse("ready\n" if ready else "opening\n", 200 if ready else 503, headers={"cache-control": "no-store"})
+    return PlainTextResponse(
+        "ready\n" if ready else "opening\n", 200 if ready else 503, headers={"cache-control": "no-store"}
+    )
 
 
 def _browser(request: Request) -> str:
@@ -103,7 +123,9 @@ def _number(kind: str, request: Request) -> int | None:
     """The number that the address is marked for; None where the mark is not ours."""
     given: str = request.path_params["marked"]
     text, _, _ = given.partition("-")
-    if not (text.isascii() and text.isdecimal() and len(text) < 18) or not hmac.compare_digest(given.encode(), _marked(kind, int(text)).encode()):
+    if not (text.isascii() and text.isdecimal() and len(text) < 18) or not hmac.compare_digest(
+        given.encode(), _marked(kind, int(text)).encode()
+    ):
         return None
     return int(text)
 

@@ -1,4 +1,6 @@
-"""Comparisons that are asked or were: each in a thread of its own, kept per owner, so that a page may come and go meanwhile; draws nothing."""
+"""Comparisons that are asked or were: each in a thread of its own, kept per owner, so that a page may come
+and go meanwhile; draws nothing.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +33,22 @@ class ComparisonSource(Protocol):
     """What answers; see chatbot.service.Chatbot."""
 
     def compare(
-        self, comparison: Comparison, *, places: Sequence[EntryPlace] | None, owner: str, stop: Callable[[], bool], tell: Callable[[Notice], None]
+        self,
+        comparison: Comparison,
+        *,
+        places: Sequence[EntryPlace] | None,
+        owner: str,
+        stop: Callable[[], bool],
+        tell: Callable[[Notice], None],
     ) -> Iterator[Entry]: ...
 
 
 class Running:
     """One comparison. Written by its own thread, read by whichever page shows it.
 
-    entries: what has come. notices: what its user should know of it, each once. asking: the place that is asked now, None
-    while none is. busy: it is on its way, or waits its turn; not once it was stopped, though a thread may still wait for an endpoint that is silent:
-    nothing of what that brings is taken.
+    entries: what has come. notices: what its user should know of it, each once. asking: the place that is
+    asked now, None while none is. busy: it is on its way, or waits its turn; not once it was stopped, though
+    a thread may still wait for an endpoint that is silent: nothing of what that brings is taken.
     """
 
     def __init__(self, comparison: Comparison, owner: str) -> None:
@@ -88,7 +96,11 @@ class Running:
         try:
             self._note(number, asking=left[0])
             stop = partial(self._is_over, number)
-            with closing(chatbot.compare(self.comparison, places=tuple(places), owner=self.owner, stop=stop, tell=self._hear)) as entries:  # type: ignore[type-var]
+            with closing(
+                chatbot.compare(
+                    self.comparison, places=tuple(places), owner=self.owner, stop=stop, tell=self._hear
+                )
+            ) as entries:  # type: ignore[type-var]
                 for entry in entries:
                     left.remove(entry.place)
                     if not self._note(number, entry, asking=next(iter(left), None)):
@@ -116,7 +128,9 @@ class Running:
         return not self.goes_on(number)
 
     def _note(self, number: int, entry: Entry | None = None, *, asking: EntryPlace | None = None) -> bool:
-        """Take what came, and what is asked next; False where the round was stopped meanwhile, and nothing is taken."""
+        """Take what came, and what is asked next; False where the round was stopped meanwhile, and nothing
+        is taken.
+        """
         with self._lock:
             if self._round != number:
                 return False
@@ -153,7 +167,9 @@ class Comparisons:
         number = running.start() if wanted else 0
         if not number:
             return
-        thread = threading.Thread(target=self._run, args=(running, wanted, number), name="comparing", daemon=True)
+        thread = threading.Thread(
+            target=self._run, args=(running, wanted, number), name="comparing", daemon=True
+        )
         with self._lock:
             self._threads.add(thread)
         thread.start()

@@ -1,4 +1,6 @@
-"""Questions on their way to an answer, each in a thread of its own, so that a page may come and go meanwhile; draws nothing."""
+"""Questions on their way to an answer, each in a thread of its own, so that a page may come and go
+meanwhile; draws nothing.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,16 @@ class AnswerSource(Protocol):
     def settle(self, ask: Ask) -> None: ...
 
 
-# Waits until what is asked about is there, telling how far that is, and gives the names of the documents; raises ProjectError where it will not be.
+# Waits until what is asked about is there, telling how far that is, and gives the names of the documents;
+# raises ProjectError where it will not be.
 Ready = Callable[[Callable[[Stage], None], Callable[[], bool]], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer that was given. number: of its exchange in its conversation, below 0 where it is not kept. notices: what was said on the way."""
+    """An answer that was given. number: of its exchange in its conversation, below 0 where it is not kept.
+    notices: what was said on the way.
+    """
 
     number: int
     answer: Answer
@@ -55,8 +60,9 @@ class Given:
 class Asking:
     """One question on its way. Written by its own thread, read by whichever page shows it.
 
-    number: unique in this process. at: when it was asked, in seconds since the epoch. text: the answer so far. stage: how far it is. given: the answer,
-    error: why there is none; both None until finished, and after a stop.
+    number: unique in this process. at: when it was asked, in seconds since the epoch. text: the answer so
+    far. stage: how far it is. given: the answer, error: why there is none; both None until finished, and
+    after a stop.
     """
 
     def __init__(self, question: str, number: int) -> None:
@@ -70,7 +76,9 @@ class Asking:
         self._changed = threading.Condition()
 
     def wait(self, seen: int, seconds: float) -> int:
-        """Wait until there is more than was `seen` (0 at first), at most `seconds`. Returns what to give as `seen` the next time."""
+        """Wait until there is more than was `seen` (0 at first), at most `seconds`. Returns what to give
+        as `seen` the next time.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._news > seen or self.finished, timeout=seconds)
             return self._news
@@ -91,7 +99,9 @@ class Asking:
         return self.finished or self.stopped
 
     def is_of(self, said: Said) -> bool:
-        """Whether the last exchange of its conversation is the one that it writes; of one conversation one question is answered at a time."""
+        """Whether the last exchange of its conversation is the one that it writes; of one conversation one
+        question is answered at a time.
+        """
         return said.at >= self.at and said.user == encodable(self.question)
 
     def stop(self) -> None:
@@ -103,7 +113,9 @@ class Asking:
         self._tell(finished=True)
 
     def get_ready(self, ask: Ask, ready: Ready) -> Ask:
-        """Wait for what must be there first; the question is then of these documents, too. Where it fails this is finished, with the error."""
+        """Wait for what must be there first; the question is then of these documents, too. Where it fails
+        this is finished, with the error.
+        """
         try:
             names = ready(self._take, lambda: self.stopped)
             return replace(ask, names=tuple(dict.fromkeys((*ask.names, *names))))
@@ -136,7 +148,8 @@ class Asking:
     def _take(self, event: Event) -> None:
         match event:
             case Token():
-                # After a notice on the way an answer starts over: a model that fails midway does so in the documents' own words.
+                # After a notice on the way an answer starts over: a model that fails midway does so in the
+                # documents' own words.
                 self.text, self._anew = event.text if self._anew else self.text + event.text, False
             case Stage():
                 self.stage = event  # whole, for the name and the count are read together
@@ -155,7 +168,9 @@ class Asking:
 
 
 class RunningQuestions:
-    """What is on its way, by conversation and owner; and of each conversation the last question, where no answer to it stands in the store."""
+    """What is on its way, by conversation and owner; and of each conversation the last question, where no
+    answer to it stands in the store.
+    """
 
     def __init__(self, chatbot: AnswerSource) -> None:
         self._chatbot = chatbot
@@ -166,9 +181,13 @@ class RunningQuestions:
         self._lock = threading.Lock()
 
     def ask(self, ask: Ask, *, ready: Ready | None = None) -> Asking:
-        """Begin to answer a question; within a conversation after those that were asked before, and once what it is about is `ready`."""
+        """Begin to answer a question; within a conversation after those that were asked before, and once
+        what it is about is `ready`.
+        """
         asking, key = Asking(ask.question, next(self._numbers)), (ask.conversation, ask.owner)
-        thread = threading.Thread(target=self._answer, args=(asking, ask, ready), name=f"ask-{asking.number}", daemon=True)
+        thread = threading.Thread(
+            target=self._answer, args=(asking, ask, ready), name=f"ask-{asking.number}", daemon=True
+        )
         with self._lock:
             before = [one for one in self._conversations.pop(key, []) if not one.finished]
             self._conversations[key] = [*before, asking]
@@ -184,10 +203,14 @@ class RunningQuestions:
         return next(reversed(self.left(conversation, owner)), None)
 
     def left(self, conversation: str | None, owner: str) -> list[Asking]:
-        """What was asked and has no answer in the store: what is on its way, in order; else the last, where it ended so."""
+        """What was asked and has no answer in the store: what is on its way, in order; else the last,
+        where it ended so.
+        """
         with self._lock:
             asked = self._conversations.get((conversation, owner), [])
-            return [asking for asking in asked if not asking.over or (asking is asked[-1] and not asking.kept)]
+            return [
+                asking for asking in asked if not asking.over or (asking is asked[-1] and not asking.kept)
+            ]
 
     def stop(self, conversation: str, owner: str) -> None:
         """Stop what is on its way in a conversation."""
@@ -197,7 +220,12 @@ class RunningQuestions:
     def stop_numbered(self, number: int) -> None:
         """Stop one question, if it is on its way."""
         with self._lock:
-            found = [asking for asked in self._conversations.values() for asking in asked if asking.number == number]
+            found = [
+                asking
+                for asked in self._conversations.values()
+                for asking in asked
+                if asking.number == number
+            ]
         for asking in found:
             asking.stop()
 
@@ -208,9 +236,14 @@ class RunningQuestions:
                 asked[:] = [asking for asking in asked if not asking.finished]
 
     def close(self) -> None:
-        """Stop what is on its way. One that waits for a silent endpoint is left to itself: its thread ends with the process."""
+        """Stop what is on its way. One that waits for a silent endpoint is left to itself: its thread ends
+        with the process.
+        """
         with self._lock:
-            left, threads = [asking for asked in self._conversations.values() for asking in asked], list(self._threads)
+            left, threads = (
+                [asking for asked in self._conversations.values() for asking in asked],
+                list(self._threads),
+            )
         for asking in left:
             asking.stop()
         end = time.monotonic() + CLOSE_SECONDS
@@ -241,9 +274,15 @@ class RunningQuestions:
             asked[:] = [one for one in asked if one.number > asking.number]
 
     def _take_turn(self, asking: Asking, ask: Ask) -> bool:
-        """Wait until those before it in its conversation are answered; False where it was stopped meanwhile."""
+        """Wait until those before it in its conversation are answered; False where it was stopped
+        meanwhile.
+        """
         with self._lock:
-            before = [one for one in self._conversations.get((ask.conversation, ask.owner), ()) if one.number < asking.number]
+            before = [
+                one
+                for one in self._conversations.get((ask.conversation, ask.owner), ())
+                if one.number < asking.number
+            ]
         for one in before:
             while not (one.over or asking.stopped):
                 one.wait_finished(TURN_SECONDS)

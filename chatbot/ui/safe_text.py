@@ -1,4 +1,6 @@
-"""Other people's text made fit for the page: as plain Markdown for labels, as plain HTML for bodies; nothing in it takes effect."""
+"""Other people's text made fit for the page: as plain Markdown for labels, as plain HTML for bodies;
+nothing in it takes effect.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,11 @@ __all__ = [
     "table_html",
 ]
 
-# Backslashes neutralise what Markdown, GFM, LaTeX and directives begin with: every ASCII punctuation character may be escaped.
+# Backslashes neutralise what Markdown, GFM, LaTeX and directives begin with: every ASCII punctuation
+# character may be escaped.
 PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-# What the page's own transformations look for only after the backslashes are gone: bare addresses, emoji and icon names, arrows.
-# An invisible word joiner in their middle keeps them from matching.
+# What the page's own transformations look for only after the backslashes are gone: bare addresses, emoji and
+# icon names, arrows. An invisible word joiner in their middle keeps them from matching.
 JOINER = "\u2060"
 ADDRESS = re.compile(r"(:)(?=[\w+/-])|(\bwww)(?=\.)|(@)", re.I)
 ARROW = re.compile(r"(?<!\S)(<-|[-<>~])(?=[->=]+(?:\s|$))")
@@ -45,12 +48,16 @@ LISTED_QUESTION, LISTED_TEXT, LISTED_WORD = 300, 400, 300
 
 
 def short(text: str, most: int = 48) -> str:
-    """`text` in at most `most` characters, its middle left out, so that endings such as years and (2) stay."""
+    """`text` in at most `most` characters, its middle left out, so that endings such as years and (2)
+    stay.
+    """
     return text if len(text) <= most else f"{text[: most * 2 // 3 - 1]}…{text[-(most // 3) :]}"
 
 
 def plain_markdown(text: str) -> str:
-    """Markdown that shows `text` on one line, character by character, whatever it holds. For labels, headings and messages."""
+    """Markdown that shows `text` on one line, character by character, whatever it holds. For labels,
+    headings and messages.
+    """
     line = " ".join(visible(text).split())
     line = ADDRESS.sub(lambda found: found[0] + JOINER, line)
     line = ARROW.sub(lambda found: found[0] + JOINER, line)
@@ -59,7 +66,9 @@ def plain_markdown(text: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """The words of `text` alone. For labels that are only read out: there, backslashes would be heard, and Markdown must still find nothing."""
+    """The words of `text` alone. For labels that are only read out: there, backslashes would be heard, and
+    Markdown must still find nothing.
+    """
     return " ".join(re.findall(r"[^\W_]+", text))
 
 
@@ -71,11 +80,15 @@ def plain_html(text: str) -> str:
 def paragraphs_html(text: str) -> str:
     """HTML that shows `text` in its paragraphs and lines, character by character, whatever it holds."""
     blocks = re.split(r"\n\s*\n", visible(text).strip())
-    return "".join(f"<p>{plain_html(block).replace(chr(10), '<br>')}</p>" for block in blocks if block.strip())
+    return "".join(
+        f"<p>{plain_html(block).replace(chr(10), '<br>')}</p>" for block in blocks if block.strip()
+    )
 
 
 def notice_html(text: str, hint: str = "") -> str:
-    """What went wrong or must be known, and what to do about it, in a frame. Read out at once by those who listen."""
+    """What went wrong or must be known, and what to do about it, in a frame. Read out at once by those who
+    listen.
+    """
     more = f"<p>{plain_html(hint)}</p>" if hint else ""
     return f'<div class="notice" role="alert"><p>{plain_html(text)}</p>{more}</div>'
 
@@ -99,36 +112,62 @@ def page_text(page: PageRef) -> str:
 
 
 def case_html(case: Case, remarks: Sequence[str] = (), *, whole: bool = False) -> str:
-    """A rated answer: question, answer, and the verdict with its day and word. remarks: what else must be known of it. whole: its answer uncut."""
-    said = [VERDICTS[case.reward], *([_day(case.at)] if case.at else []), *([f"“{short(case.word, LISTED_WORD)}”"] if case.word else [])]
+    """A rated answer: question, answer, and the verdict with its day and word. remarks: what else must be
+    known of it. whole: its answer uncut.
+    """
+    said = [
+        VERDICTS[case.reward],
+        *([_day(case.at)] if case.at else []),
+        *([f"“{short(case.word, LISTED_WORD)}”"] if case.word else []),
+    ]
     answer = case.plan if whole else short(" ".join(case.plan.split()), LISTED_TEXT)
-    return _remembered_html(short(case.question, LISTED_QUESTION), paragraphs_html(answer), " · ".join(said), remarks)
+    return _remembered_html(
+        short(case.question, LISTED_QUESTION), paragraphs_html(answer), " · ".join(said), remarks
+    )
 
 
 def situation_html(one: Situation) -> str:
     """A situation with what was advised in it, the newest first, its subject and its day."""
     advice = "".join(
-        f"<p>{'also: ' if at else 'then '}{plain_html(short(' '.join(text.split()), LISTED_TEXT))}</p>" for at, text in enumerate(one.recommendations)
+        f"<p>{'also: ' if at else 'then '}{plain_html(short(' '.join(text.split()), LISTED_TEXT))}</p>"
+        for at, text in enumerate(one.recommendations)
     )
     said = [*([f"Only for questions that name {one.scope}"] if one.scope else []), _day(one.at)]
-    return _remembered_html(f"When {short(' '.join(one.situation.split()), LISTED_QUESTION)}", advice, " · ".join(said))
+    return _remembered_html(
+        f"When {short(' '.join(one.situation.split()), LISTED_QUESTION)}", advice, " · ".join(said)
+    )
 
 
 def signal_html(row: EventRow) -> str:
     """A news event with its best signal, its sources and when it was published."""
     best = row.readings[0] if row.readings else None
     about = f" {', '.join(best.assets)}" if best and best.assets else ""
-    heading = f"{best.action.capitalize()}{about}, confidence {best.confidence:.2f}: {short(best.summary, LISTED_QUESTION)}" if best else "No signal"
+    heading = (
+        (
+            f"{best.action.capitalize()}{about}, confidence {best.confidence:.2f}: "
+            f"{short(best.summary, LISTED_QUESTION)}"
+        )
+        if best
+        else "No signal"
+    )
     sources = ", ".join(dict.fromkeys(source for source, _, _ in row.sources))
     body = f"<p>{plain_html(short(' '.join(row.text.split()), LISTED_TEXT))}</p>"
     remarks = [EARLY] if row.at > datetime.now(UTC) else []
-    return _remembered_html(heading, body, " · ".join(filter(None, [f"{row.at:%d %B %Y, %H:%M} UTC", sources, "not advice"])), remarks)
+    return _remembered_html(
+        heading,
+        body,
+        " · ".join(filter(None, [f"{row.at:%d %B %Y, %H:%M} UTC", sources, "not advice"])),
+        remarks,
+    )
 
 
 def _remembered_html(heading: str, body: str, said: str, remarks: Sequence[str] = ()) -> str:
     """body: HTML; the rest is anybody's text."""
     more = "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks)
-    return f'<section class="memory"><p class="asked">{plain_html(heading)}</p>{body}<p class="quiet">{plain_html(said)}</p>{more}</section>'
+    return (
+        f'<section class="memory"><p class="asked">{plain_html(heading)}</p>{body}<p '
+        f'class="quiet">{plain_html(said)}</p>{more}</section>'
+    )
 
 
 def _day(seconds: float) -> str:

@@ -1,4 +1,6 @@
-"""Whose browser this is, which conversation it shows and what was asked for in the run before; knows nothing of what lies open over it."""
+"""Whose browser this is, which conversation it shows and what was asked for in the run before; knows
+nothing of what lies open over it.
+"""
 
 from __future__ import annotations
 
@@ -97,18 +99,25 @@ def settings(context: AppContext) -> Settings:
 
 
 def shared_model(context: AppContext) -> LLM | None:
-    """The chat model for what everybody shares: the server's, and none for a user who chose another, so that what is theirs reaches nobody else."""
+    """The chat model for what everybody shares: the server's, and none for a user who chose another, so
+    that what is theirs reaches nobody else.
+    """
     return None if context.chatbot.own.is_own(owner()) else context.chatbot.models.answering()
 
 
 def connected() -> bool:
-    """Asked by a script that is being stopped: whether its browser is there still, so that it was its user who stopped it.
+    """Asked by a script that is being stopped: whether its browser is there still, so that it was its user
+    who stopped it.
 
     A page that is refreshed or closed stops its script too, a moment before it counts as gone.
     """
     time.sleep(GOING_SECONDS)
     context = get_script_run_ctx()
-    return context is not None and runtime.exists() and runtime.get_instance().is_active_session(context.session_id)
+    return (
+        context is not None
+        and runtime.exists()
+        and runtime.get_instance().is_active_session(context.session_id)
+    )
 
 
 def is_part_run() -> bool:
@@ -118,8 +127,9 @@ def is_part_run() -> bool:
 
 
 def begin_run() -> None:
-    """At the start of a run of the whole page, draw at its top. A run that follows at once upon that of a fragment inherits from it the container that it was
-    drawn in (Streamlit 1.67), and the page would be drawn inside a message of its own."""
+    """At the start of a run of the whole page, draw at its top. A run that follows at once upon that of a
+    fragment inherits from it the container that it was drawn in (Streamlit 1.67), and the page would be drawn
+    inside a message of its own."""
     context_dg_stack.set(get_default_dg_stack_value())
 
 
@@ -132,7 +142,9 @@ def last_words(draw: Callable[[], object]) -> None:
 
 
 def begin_conversation(context: AppContext) -> str:
-    """The id of the conversation to write to: the one shown, or a new one where that is not there, deleted or somebody else's. Raises StoreError."""
+    """The id of the conversation to write to: the one shown, or a new one where that is not there, deleted
+    or somebody else's. Raises StoreError.
+    """
     given, conversations = conversation() or "", context.chatbot.conversations
     try:
         there = conversations.get(given, owner()).deleted_at is None
@@ -149,7 +161,9 @@ def shows(conversation: str) -> None:
 
 
 def hold(question: str, context: AppContext) -> bool:
-    """Keep a question back where the conversation it was asked in was deleted elsewhere since the page showed it: another one does not know what it follows."""
+    """Keep a question back where the conversation it was asked in was deleted elsewhere since the page
+    showed it: another one does not know what it follows.
+    """
     shown = conversation() or ""
     st.session_state.pop("held", None)  # one that is asked takes the place of one that was not
     if not shown or shown != st.session_state.get("shows"):
@@ -206,7 +220,9 @@ def scope_next(names: Callable[[], Iterable[str]]) -> None:
 
 
 def take_scope(there: Collection[str]) -> None:
-    """Before the field for it is drawn: search in the documents that were put aside for this run. there: the documents that can be chosen."""
+    """Before the field for it is drawn: search in the documents that were put aside for this run. there:
+    the documents that can be chosen.
+    """
     names = st.session_state.pop("scope_next", None)
     if names is not None and (chosen := [name for name in names() if name in there]):
         st.session_state["scope"] = chosen
@@ -239,7 +255,9 @@ def asked_again() -> str:
 
 
 def first_shown(row: ConversationRow, window: int) -> int:
-    """The number of the first exchange that is shown: at first of the last `window`. It stays as more are asked, so that nothing leaves the page."""
+    """The number of the first exchange that is shown: at first of the last `window`. It stays as more are
+    asked, so that nothing leaves the page.
+    """
     shown: dict[str, int] = st.session_state.setdefault("first_shown", {})
     return shown.setdefault(row.id, max(1, row.exchanges - window + 1))
 

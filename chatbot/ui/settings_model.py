@@ -1,4 +1,6 @@
-"""The chat model on the Settings page: whose it is, its endpoint, a key that is only ever written, and a button that tries it."""
+"""The chat model on the Settings page: whose it is, its endpoint, a key that is only ever written, and a
+button that tries it.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,16 @@ __all__ = ["draw_model", "forget_form", "is_in_the_open", "model_text"]
 # Seconds between two looks at a model that is being tested.
 POLL_SECONDS = 0.5
 ABOUT = (
-    "Without a model, answers are sentences and figures quoted from the documents. With one, they are written for your question; "
+    "Without a model, answers are sentences and figures quoted from the documents. With one, they are "
+    "written for your question; "
     "either way each citation and figure is checked."
 )
 FORBIDDEN = "Whoever runs this server lets nobody choose an endpoint of their own."
 OFFLINE = "This server is set to stay offline: no model is asked, whatever is chosen here."
-KEY_NOTE = "The key is kept in the server's memory only, for you, until the server stops. It is sent to this endpoint and nowhere else, and never shown again."
+KEY_NOTE = (
+    "The key is kept in the server's memory only, for you, until the server stops. It is sent to this "
+    "endpoint and nowhere else, and never shown again."
+)
 
 
 def draw_model(context: AppContext, chosen: Chosen) -> None:
@@ -73,7 +79,11 @@ def forget_form() -> None:
 
 def model_text(settings: Settings) -> str:
     """Which model answers by these settings, in words."""
-    return f"{settings.chat_model} at {endpoint_host(settings)}" if settings.chat_model else "no model, the documents' own words"
+    return (
+        f"{settings.chat_model} at {endpoint_host(settings)}"
+        if settings.chat_model
+        else "no model, the documents' own words"
+    )
 
 
 def _choose(context: AppContext) -> None:
@@ -90,7 +100,13 @@ def _draw_form(context: AppContext, chosen: Chosen) -> None:
         st.session_state.setdefault(key, str(chosen.get(name, "")))
     has_key = context.chatbot.own.has_key(session.owner())
     with st.form("own-model-form"):
-        st.text_input("Model", key="own-model", max_chars=LONGEST_MODEL, placeholder="such as qwen3 or gpt-4o", autocomplete="off")
+        st.text_input(
+            "Model",
+            key="own-model",
+            max_chars=LONGEST_MODEL,
+            placeholder="such as qwen3 or gpt-4o",
+            autocomplete="off",
+        )
         st.text_input(
             "Endpoint",
             key="own-endpoint",
@@ -106,9 +122,19 @@ def _draw_form(context: AppContext, chosen: Chosen) -> None:
             placeholder="a key is set; a new one replaces it" if has_key else "none is set",
             autocomplete="new-password",
         )
-        st.html(quiet_html(f"Without an endpoint the model is asked at the server's own, {endpoint_host(context.settings)}. {KEY_NOTE}"))
+        st.html(
+            quiet_html(
+                f"Without an endpoint the model is asked at the server's own, "
+                f"{endpoint_host(context.settings)}. {KEY_NOTE}"
+            )
+        )
         if is_in_the_open(st.context.url or ""):
-            st.html(notice_html("This page came over http://: a key that you give here can be read on the way to this server."))
+            st.html(
+                notice_html(
+                    "This page came over http://: a key that you give here can be read on the way to "
+                    "this server."
+                )
+            )
         st.form_submit_button("Save", type="primary", key="save-own-model", on_click=_save, args=(context,))
 
 
@@ -117,7 +143,9 @@ def _save(context: AppContext) -> None:
     key, st.session_state["own-key"] = st.session_state["own-key"], ""
 
     def change() -> None:
-        context.chatbot.own.choose_model(session.owner(), "own", st.session_state["own-model"], st.session_state["own-endpoint"], key)
+        context.chatbot.own.choose_model(
+            session.owner(), "own", st.session_state["own-model"], st.session_state["own-endpoint"], key
+        )
         st.session_state.pop("answers-wanted", None)
         st.session_state.pop("own-endpoint", None)  # shown as it is kept
 
@@ -141,7 +169,9 @@ def _draw_state(context: AppContext, *, saved: bool) -> None:
         st.html(f'<p class="state">{plain_html(_held(mine, context.settings, has_key=has_key))}</p>')
     with st.container(horizontal=True, key="model-buttons"):
         tried = bool(mine.chat_model) and st.button(
-            "Test the model", key="test-model", help="Sends the model one short line, and nothing of the documents."
+            "Test the model",
+            key="test-model",
+            help="Sends the model one short line, and nothing of the documents.",
         )
         if has_key:
             st.button("Remove the key", key="remove-key", on_click=_remove_key, args=(context,))
@@ -178,7 +208,10 @@ def _draw_trial(running: _Running, *, was_over: bool, own: bool) -> None:
     if trial is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             seconds = time.monotonic() - running.begun
-            st.html(f'<p class="state" role="status">Asking {plain_html(endpoint_host(running.settings))} … {seconds:.0f} s</p>')
+            st.html(
+                f'<p class="state" role="status">Asking {plain_html(endpoint_host(running.settings))} … '
+                f"{seconds:.0f} s</p>"
+            )
             if st.button("Cancel", key="trial-cancel", type="tertiary"):
                 running.cancelled = True
                 st.session_state.pop("trial", None)
@@ -196,7 +229,9 @@ def _draw_trial(running: _Running, *, was_over: bool, own: bool) -> None:
 def _held(mine: Settings, servers: Settings, *, has_key: bool) -> str:
     own = mine.base_url != servers.base_url
     key = "Your key is set." if has_key else "" if not own else "No key is set."
-    unprotected = " What is sent there over http:// can be read on the way." if is_in_the_open(mine.base_url) else ""
+    unprotected = (
+        " What is sent there over http:// can be read on the way." if is_in_the_open(mine.base_url) else ""
+    )
     return f"In use: {model_text(mine)}. {key}{unprotected}".strip()
 
 

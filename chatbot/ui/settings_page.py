@@ -1,4 +1,6 @@
-"""The Settings page: each user's own choices over the server's settings, with what each does; what comes of them is decided elsewhere."""
+"""The Settings page: each user's own choices over the server's settings, with what each does; what comes
+of them is decided elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,20 @@ from chatbot.user_settings import PREFERENCES, Preference, Value, server_value
 
 __all__ = ["show", "shown_value"]
 
-WHOSE = "These are yours alone: nobody else's answers change. What you leave as it is follows the server's settings."
+WHOSE = (
+    "These are yours alone: nobody else's answers change. What you leave as it is follows the server's "
+    "settings."
+)
 # Parts of the page after the model's own, with what is said under their headings.
 PARTS = (
     ("model", "What else the model does", ""),
     ("answers", "Answers", ""),
     ("conversation", "Conversations", ""),
-    ("signals", "News signals", "What is recalled beside the documents, where news was imported on the Memory page."),
+    (
+        "signals",
+        "News signals",
+        "What is recalled beside the documents, where news was imported on the Memory page.",
+    ),
 )
 NO_MODEL = "Without effect now: your answers are in the documents' own words."
 NO_EFFECT = "Without a model this has no effect."
@@ -66,7 +75,10 @@ def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> 
             idle = f" {NO_EFFECT}" if one.needs_model and one.part != "model" and not mine.chat_model else ""
             special = f" 0 means {one.zero}." if one.zero else ""
             default_text = f"Default: {shown_value(one, default)}."
-            st.html(f'<p class="choice">{plain_html(one.label)}</p>' + quiet_html(f"{one.effect}{special} {default_text}{idle}"))
+            st.html(
+                f'<p class="choice">{plain_html(one.label)}</p>'
+                + quiet_html(f"{one.effect}{special} {default_text}{idle}")
+            )
         with control:
             _draw_control(one, mine, context)
             if changed:
@@ -90,10 +102,29 @@ def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:
     if isinstance(value, bool):
         st.toggle(one.label, key=key, label_visibility="collapsed", on_change=change)
     elif isinstance(value, int):
-        st.number_input(one.label, int(one.least), int(most), step=int(one.step), key=key, label_visibility="collapsed", width=160, on_change=change)
+        st.number_input(
+            one.label,
+            int(one.least),
+            int(most),
+            step=int(one.step),
+            key=key,
+            label_visibility="collapsed",
+            width=160,
+            on_change=change,
+        )
     else:
         least, step = float(one.least), float(one.step)
-        st.number_input(one.label, least, float(most), step=step, format="%.2f", key=key, label_visibility="collapsed", width=160, on_change=change)
+        st.number_input(
+            one.label,
+            least,
+            float(most),
+            step=step,
+            format="%.2f",
+            key=key,
+            label_visibility="collapsed",
+            width=160,
+            on_change=change,
+        )
 
 
 def _choose(name: str, key: str, context: AppContext) -> None:
@@ -106,7 +137,9 @@ def _draw_reset(context: AppContext, *, changed: bool) -> None:
             "Reset all settings",
             key="reset-all",
             disabled=not changed,
-            help="Takes the server's settings for everything on this page, and forgets your key." if changed else "Nothing is changed.",
+            help="Takes the server's settings for everything on this page, and forgets your key."
+            if changed
+            else "Nothing is changed.",
             on_click=_try,
             args=(partial(_reset_all, context),),
         )

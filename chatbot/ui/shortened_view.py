@@ -1,4 +1,6 @@
-"""What of a conversation was kept and what was left out for one answer, and how often that happened; shortens nothing."""
+"""What of a conversation was kept and what was left out for one answer, and how often that happened;
+shortens nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,18 @@ EXCHANGES_SHOWN = 25
 def shortened_text(compression: Compression) -> str:
     """One line on how much was kept."""
     kept, full = compression.compressed_tokens, compression.original_tokens
-    return f"Earlier parts of this conversation were shortened for this answer: {kept:,} of {full:,} tokens kept."
+    return (
+        f"Earlier parts of this conversation were shortened for this answer: {kept:,} of {full:,} tokens "
+        f"kept."
+    )
 
 
 def show_shortened(context: AppContext) -> None:
     """Open the view where it was asked for."""
     if overlay.dialog()[0] == "shortened":
-        st.dialog("What was kept for this answer", width="large", on_dismiss=overlay.close_dialog)(_draw)(context)
+        st.dialog("What was kept for this answer", width="large", on_dismiss=overlay.close_dialog)(_draw)(
+            context
+        )
 
 
 def _draw(context: AppContext) -> None:
@@ -40,22 +47,47 @@ def _draw(context: AppContext) -> None:
     owner, chatbot = session.owner(), context.chatbot
     try:
         answer = chatbot.memory.answer(conversation, number, owner)
-        said = [one for one in chatbot.conversations.said(conversation, owner, before=number) if one.state != "answering"]
+        said = [
+            one
+            for one in chatbot.conversations.said(conversation, owner, before=number)
+            if one.state != "answering"
+        ]
     except StoreError as error:
         st.html(notice_html(error.message, error.hint))
         return
     if answer is None or answer.compression is None:
         st.html(quiet_html("What was kept for this answer is not known any more."))
         return
-    st.html(quiet_html(shortened_text(answer.compression) + " What is struck out did not reach the prompt; it stays in the conversation."))
+    st.html(
+        quiet_html(
+            shortened_text(answer.compression)
+            + " What is struck out did not reach the prompt; it stays in the conversation."
+        )
+    )
     compression = answer.compression
     left_out = [one for one in said if not in_prompt(one, compression)]
-    if left_out and not st.toggle(f"Show the {len(left_out):,} exchanges that were left out whole", key=f"kept-all-{number}"):
+    if left_out and not st.toggle(
+        f"Show the {len(left_out):,} exchanges that were left out whole", key=f"kept-all-{number}"
+    ):
         said = [one for one in said if in_prompt(one, compression)]
-    st.html("".join(kept_html(one, compression) for one in page_of(said, EXCHANGES_SHOWN, key=f"kept-page-{number}")))
+    st.html(
+        "".join(
+            kept_html(one, compression) for one in page_of(said, EXCHANGES_SHOWN, key=f"kept-page-{number}")
+        )
+    )
     stats = chatbot.memory.stats(conversation, owner)
-    st.html(table_html("This conversation until now", ("Messages", "Tokens", "Answers given with it shortened"), [stats_rows(stats)[0]]))
-    st.html(table_html("When it was shortened", ("Time", "Tokens", "Kept", "Turns shortened"), stats_rows(stats)[1:]))
+    st.html(
+        table_html(
+            "This conversation until now",
+            ("Messages", "Tokens", "Answers given with it shortened"),
+            [stats_rows(stats)[0]],
+        )
+    )
+    st.html(
+        table_html(
+            "When it was shortened", ("Time", "Tokens", "Kept", "Turns shortened"), stats_rows(stats)[1:]
+        )
+    )
 
 
 def stats_rows(stats: CompressionStats) -> list[tuple[str, ...]]:
@@ -64,17 +96,24 @@ def stats_rows(stats: CompressionStats) -> list[tuple[str, ...]]:
     return [whole, *(_shortening(**one) for one in reversed(stats.compression_history))]
 
 
-def _shortening(timestamp: float, original_tokens: float, compressed_tokens: float, chunks_compressed: float) -> tuple[str, ...]:
+def _shortening(
+    timestamp: float, original_tokens: float, compressed_tokens: float, chunks_compressed: float
+) -> tuple[str, ...]:
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(timestamp))
     share = f"{compressed_tokens:,} ({compressed_tokens / max(1, original_tokens):.0%})"
     return at, f"{original_tokens:,}", share, f"{chunks_compressed:,}"
 
 
 def kept_html(said: Said, compression: Compression) -> str:
-    """One earlier exchange: what was kept plain, what was left out struck, and named so for those who do not see it."""
+    """One earlier exchange: what was kept plain, what was left out struck, and named so for those who do
+    not see it.
+    """
     if 0 < compression.whole_from <= said.number:
         head = f'<p class="quiet strong">Exchange {said.number}: among the last, as it is</p>'
-        return f'<section class="kept">{head}<p class="asked">{plain_html(said.user)}</p><p>{plain_html(said.cited)}</p></section>'
+        return (
+            f'<section class="kept">{head}<p '
+            f'class="asked">{plain_html(said.user)}</p><p>{plain_html(said.cited)}</p></section>'
+        )
     question, answer = compression.kept.get(said.number, ((), ()))
     parts = (_part(said.user, question), _part(said.cited, answer))
     how = _how(((said.user, question), (said.cited, answer)))
@@ -89,14 +128,21 @@ def in_prompt(said: Said, compression: Compression) -> bool:
 
 def _part(text: str, spans: Spans) -> str:
     return "".join(
-        plain_html(piece) if kept else f'<del><span class="unseen">[left out: </span>{plain_html(piece)}<span class="unseen">]</span></del>'
+        plain_html(piece)
+        if kept
+        else (
+            f'<del><span class="unseen">[left out: </span>{plain_html(piece)}<span '
+            f'class="unseen">]</span></del>'
+        )
         for piece, kept in _shown(text, spans)
     )
 
 
 def _how(parts: Sequence[tuple[str, Spans]]) -> str:
     stays = {kept for text, spans in parts for _, kept in _shown(text, spans)}
-    return {frozenset({True, False}): "kept in part", frozenset({True}): "kept whole"}.get(frozenset(stays), "left out")
+    return {frozenset({True, False}): "kept in part", frozenset({True}): "kept whole"}.get(
+        frozenset(stays), "left out"
+    )
 
 
 def _shown(text: str, spans: Spans) -> list[tuple[str, bool]]:

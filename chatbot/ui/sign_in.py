@@ -1,4 +1,6 @@
-"""Signing in by OpenID Connect, through Streamlit's own: who is signed in, the page that asks for it, and signing out; knows no document."""
+"""Signing in by OpenID Connect, through Streamlit's own: who is signed in, the page that asks for it, and
+signing out; knows no document.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,25 @@ __all__ = ["draw_sign_in", "draw_signed_in", "may_enter", "may_fetch", "owner_of
 
 log = logging.getLogger(__name__)
 
-# What an owner who signed in begins with: no browser's mark does, so that a cookie can never say that it is one.
+# What an owner who signed in begins with: no browser's mark does, so that a cookie can never say that it is
+# one.
 SIGNED_IN = "oidc-"
 # Of SHA-256, as hexadecimal digits: 160 bits.
 DIGITS = 40
 NEEDED = {"client_id", "client_secret", "server_metadata_url"}
 NOT_SET_UP = (
     "Signing in is not set up rightly, so nobody can.",
-    "Whoever runs this server finds in its log what is wrong in .streamlit/secrets.toml; docs/deploy.md says what belongs there.",
+    (
+        "Whoever runs this server finds in its log what is wrong in .streamlit/secrets.toml; docs/deploy.md "
+        "says what belongs there."
+    ),
 )
 
 
 def owner_of(issuer: str, subject: str) -> str:
-    """The owner that a person is, on every browser: the same for the same subject of the same issuer, and for no other."""
+    """The owner that a person is, on every browser: the same for the same subject of the same issuer, and
+    for no other.
+    """
     named = json.dumps([issuer, subject])  # unlike a line of both, it tells where one ends
     return SIGNED_IN + hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
 
@@ -41,7 +49,12 @@ def signed_in_owner() -> str:
 
 def _owner_named(claims: Mapping[str, object]) -> str:
     issuer, subject = claims.get("iss"), claims.get("sub")
-    if claims.get("is_logged_in") is not True or not isinstance(issuer, str) or not isinstance(subject, str) or not (issuer and subject):
+    if (
+        claims.get("is_logged_in") is not True
+        or not isinstance(issuer, str)
+        or not isinstance(subject, str)
+        or not (issuer and subject)
+    ):
         return ""
     return owner_of(issuer, subject)
 
@@ -52,17 +65,27 @@ def may_enter() -> bool:
 
 
 def may_fetch(cookies: Mapping[str, str]) -> bool:
-    """Whether a request with these cookies, which is no page's own connection, is of somebody who is signed in; or nobody needs to be."""
+    """Whether a request with these cookies, which is no page's own connection, is of somebody who is
+    signed in; or nobody needs to be.
+    """
     return not signs_in() or bool(_owner_named(_claims(cookies)))
 
 
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
-    """What Streamlit's cookie says, read as Streamlit 1.67 does for a page's connection; {} where it is none, or not signed by this server."""
+    """What Streamlit's cookie says, read as Streamlit 1.67 does for a page's connection; {} where it is
+    none, or not signed by this server.
+    """
     from streamlit.auth_util import get_origin_from_redirect_uri
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-    from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, _parse_decoded_user_cookie
+    from streamlit.web.server.starlette.starlette_websocket import (
+        _get_signed_cookie_with_chunks,
+        _parse_decoded_user_cookie,
+    )
 
-    signed, origin = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME), get_origin_from_redirect_uri()
+    signed, origin = (
+        _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME),
+        get_origin_from_redirect_uri(),
+    )
     return _parse_decoded_user_cookie(signed, origin) if signed and origin else {}
 
 
@@ -98,7 +121,9 @@ def _providers() -> list[str]:
     except (FileNotFoundError, KeyError, AttributeError, ValueError, OSError):
         return []
     unnamed = [""] if section.keys() >= NEEDED else []
-    return unnamed + sorted(name for name, one in section.items() if isinstance(one, Mapping) and one.keys() >= NEEDED)
+    return unnamed + sorted(
+        name for name, one in section.items() if isinstance(one, Mapping) and one.keys() >= NEEDED
+    )
 
 
 def _try(step: Callable[[], None]) -> None:

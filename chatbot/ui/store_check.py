@@ -1,4 +1,6 @@
-"""The check of the store from the page: runs in a thread, one at a time for all who look, and shows what it found with each fix."""
+"""The check of the store from the page: runs in a thread, one at a time for all who look, and shows what
+it found with each fix.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ WAITS = "it is not added yet"
 
 @dataclass(frozen=True, slots=True)
 class CheckProgress:
-    """One check as it stands. ended_at: seconds since the epoch, None while it runs. error: why it could not be ended."""
+    """One check as it stands. ended_at: seconds since the epoch, None while it runs. error: why it could
+    not be ended.
+    """
 
     repair: bool = False
     findings: tuple[Finding, ...] = ()
@@ -92,7 +96,12 @@ class StoreCheck:
             check = replace(check, error=error)
         except BaseException as error:  # a panic in a library too: additions wait until the check has ended
             log.exception("the check failed")
-            check = replace(check, error=ProjectError(f"The check failed ({type(error).__name__}).", hint="The server's log says why."))
+            check = replace(
+                check,
+                error=ProjectError(
+                    f"The check failed ({type(error).__name__}).", hint="The server's log says why."
+                ),
+            )
         self._check = replace(check, ended_at=time.time())
 
     def _go_on(self, *_: object) -> None:
@@ -101,7 +110,9 @@ class StoreCheck:
 
 
 def show_check(check: StoreCheck, *, busy: Callable[[], bool]) -> None:
-    """The button and what the last check found. busy: whether documents are being added, whose work a check would take for left over."""
+    """The button and what the last check found. busy: whether documents are being added, whose work a
+    check would take for left over.
+    """
     running = check.running
     with st.container(key="store-check"):
         st.fragment(_draw, run_every=POLL_SECONDS if running else None)(check, busy, running)
@@ -112,7 +123,9 @@ def _draw(check: StoreCheck, busy: Callable[[], bool], was_running: bool) -> Non
     if latest is None:
         _offer("Check the store", check, busy)
     elif latest.ended_at is None:
-        st.html(f'<p class="quiet" role="status">{"Repairing" if latest.repair else "Checking"} the store …</p>')
+        st.html(
+            f'<p class="quiet" role="status">{"Repairing" if latest.repair else "Checking"} the store …</p>'
+        )
         if not was_running:  # begun by the click that draws this: from here on it is polled
             st.rerun()
     elif was_running:
@@ -131,15 +144,28 @@ def _draw_outcome(check: StoreCheck, latest: CheckProgress, busy: Callable[[], b
         st.html(quiet_html(f"✓ The store is sound: catalogue, copies and indexes agree. Checked at {at}."))
     with st.container(horizontal=True, gap="medium"):
         if latest.repairable:
-            st.button("Repair", key="repair", disabled=busy(), on_click=_start, args=(check, busy), kwargs={"repair": True})
+            st.button(
+                "Repair",
+                key="repair",
+                disabled=busy(),
+                on_click=_start,
+                args=(check, busy),
+                kwargs={"repair": True},
+            )
         _offer("Check again", check, busy)
         st.button("Dismiss", key="check-away", type="tertiary", on_click=check.put_away)
 
 
 def _offer(label: str, check: StoreCheck, busy: Callable[[], bool]) -> None:
     later = busy()
-    told = "Possible once all additions are complete." if later else "Looks whether catalogue, kept files and indexes agree; changes nothing."
-    st.button(label, key="check", type="tertiary", disabled=later, help=told, on_click=_start, args=(check, busy))
+    told = (
+        "Possible once all additions are complete."
+        if later
+        else "Looks whether catalogue, kept files and indexes agree; changes nothing."
+    )
+    st.button(
+        label, key="check", type="tertiary", disabled=later, help=told, on_click=_start, args=(check, busy)
+    )
 
 
 def _start(check: StoreCheck, busy: Callable[[], bool], *, repair: bool = False) -> None:
@@ -155,4 +181,7 @@ def findings_html(findings: Iterable[Finding]) -> str:
 def _finding_html(finding: Finding) -> str:
     fix = finding.fix.replace(REPAIR, "Repair mends it.")
     named = f"<strong>{plain_html(finding.document)}</strong>: " if finding.document else ""
-    return f'<li>{"✓" if finding.mended else "⚠"} {named}{plain_html(finding.problem)}. <span class="fix">{plain_html(fix)}</span></li>'
+    return (
+        f"<li>{'✓' if finding.mended else '⚠'} {named}{plain_html(finding.problem)}. <span "
+        f'class="fix">{plain_html(fix)}</span></li>'
+    )

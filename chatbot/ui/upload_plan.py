@@ -1,4 +1,6 @@
-"""What is to become of files that were dropped or chosen, each by its name, size and hash: what is left out, renamed or asked about; adds nothing."""
+"""What is to become of files that were dropped or chosen, each by its name, size and hash: what is left
+out, renamed or asked about; adds nothing.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ ID_DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class ChosenFile:
-    """A file as the browser hands it over. path: its name, with its folders where a folder was chosen. size: bytes. digest: SHA-256."""
+    """A file as the browser hands it over. path: its name, with its folders where a folder was chosen.
+    size: bytes. digest: SHA-256.
+    """
 
     path: str
     size: int
@@ -29,8 +33,8 @@ class ChosenFile:
 
 @dataclass(frozen=True, slots=True)
 class PlannedUpload:
-    """What is to become of one file. name: what it would be called. action: add | leave | ask, the last where a document of that name has other pages.
-    said: why, or what is to be known, "" for nothing."""
+    """What is to become of one file. name: what it would be called. action: add | leave | ask, the last where
+    a document of that name has other pages. said: why, or what is to be known, "" for nothing."""
 
     name: str
     action: str = "add"
@@ -43,7 +47,9 @@ def plan(files: Sequence[ChosenFile], there: Mapping[str, str]) -> list[PlannedU
     first: dict[tuple[str, str], int] = {}
     for at, (file, one) in enumerate(zip(files, planned, strict=True)):
         if one.action == "add" and first.setdefault((one.name, file.digest), at) != at:
-            planned[at] = replace(one, action="leave", said="The same file is among these twice; it is added once.")
+            planned[at] = replace(
+                one, action="leave", said="The same file is among these twice; it is added once."
+            )
     planned = _told_apart(files, planned)
     earlier: dict[str, str] = {}
     found = []
@@ -75,13 +81,19 @@ def _told_apart(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -
             name = free_name(name, taken) if name in taken else name
             taken.add(name)
             if name != one.name:
-                one = PlannedUpload(name, "add", f"Added under this name, for several of these files are called {one.name}.")
+                one = PlannedUpload(
+                    name, "add", f"Added under this name, for several of these files are called {one.name}."
+                )
         found.append(one)
     return found
 
 
-def _beside(file: ChosenFile, one: PlannedUpload, earlier: Mapping[str, str], there: Mapping[str, str]) -> PlannedUpload:
-    """How a file stands to the documents that are there, and to the files before it. earlier: SHA-256 -> name."""
+def _beside(
+    file: ChosenFile, one: PlannedUpload, earlier: Mapping[str, str], there: Mapping[str, str]
+) -> PlannedUpload:
+    """How a file stands to the documents that are there, and to the files before it. earlier: SHA-256 ->
+    name.
+    """
     identity = file.digest[:ID_DIGITS]
     if there.get(one.name) == identity:
         return replace(one, said="It is there already, with the very same pages; nothing will be added.")

@@ -1,4 +1,6 @@
-"""Who may send files to the server, how much, and until when it holds them; keeps Streamlit's own store of them within bounds, and knows no document."""
+"""Who may send files to the server, how much, and until when it holds them; keeps Streamlit's own store of
+them within bounds, and knows no document.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,23 @@ GOING_AWAY = 1001
 # More files than anybody chooses; each takes memory beside its bytes.
 MOST_FILES, MOST_FILES_OF_ALL = 1_000, 10_000
 MIB = 2**20
-# Seconds without a byte after which a file is given up, and between two looks at whether its page is still open.
+# Seconds without a byte after which a file is given up, and between two looks at whether its page is still
+# open.
 LONGEST_PAUSE, LOOK_SECONDS = 30.0, 2.0
 # Bytes a second that come at least, once it has gone on for longer than such a pause.
 SLOWEST = 4_096
-NOT_ADMITTED = "Files are taken from an open page of this server only, once you may see it. Load the page again."
+NOT_ADMITTED = (
+    "Files are taken from an open page of this server only, once you may see it. Load the page again."
+)
 NOT_READY = "The documents are still being opened. Try again in a minute."
-TOO_MUCH = "This page holds files of {:,} MiB at most at a time. Add or remove some, or load the page again, then send this one once more."
-TOO_MANY = "This page holds {:,} files at most at a time. Add or remove some, or load the page again, then send this one once more."
+TOO_MUCH = (
+    "This page holds files of {:,} MiB at most at a time. Add or remove some, or load the page again, then "
+    "send this one once more."
+)
+TOO_MANY = (
+    "This page holds {:,} files at most at a time. Add or remove some, or load the page again, then send "
+    "this one once more."
+)
 TOO_SLOW = "The file came too slowly. Send it again, or copy it into the folder of documents."
 FULL = "Others are sending files just now, and there is no room for this one. Try again in a minute."
 
@@ -83,16 +94,19 @@ class _Coming:
 
 
 class Uploads:
-    """ASGI middleware before Streamlit. Files are refused but from sessions that were admitted and within the limits, and let go when their page is closed.
+    """ASGI middleware before Streamlit. Files are refused but from sessions that were admitted and within the
+    limits, and let go when their page is closed.
 
-    A page that only lost its connection may come back to its files as long as Streamlit keeps its session (server.disconnectedSessionTTL).
+    A page that only lost its connection may come back to its files as long as Streamlit keeps its session
+    (server.disconnectedSessionTTL).
     """
 
     def __init__(self, app: App, *, settings: Callable[[], Settings | None]) -> None:
         """settings: the limits in MiB; None as long as they are not known, when nothing is taken."""
         self._app, self._settings = app, settings
         self._coming: list[_Coming] = []
-        # Sessions that lost their connection, and when Streamlit gives them up, in seconds of the monotonic clock.
+        # Sessions that lost their connection, and when Streamlit gives them up, in seconds of the monotonic
+        # clock.
         self._away: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,7 +118,8 @@ class Uploads:
         else:
             await self._app(scope, receive, send)
 
-    # --- a file on its way ------------------------------------------------------------------------------------------------------
+    # --- a file on its way
+    # ------------------------------------------------------------------------------------------------------
 
     async def _take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
         if session not in _admitted or not _is_active(session):
@@ -131,7 +146,9 @@ class Uploads:
             self._check(coming, int(announced) if announced.isdecimal() and len(announced) < 18 else 0)
             await self._app(scope, counted, send)
         except HTTPException as refused:
-            await PlainTextResponse(refused.detail, refused.status_code, headers={"connection": "close"})(scope, receive, send)
+            await PlainTextResponse(refused.detail, refused.status_code, headers={"connection": "close"})(
+                scope, receive, send
+            )
         except ClientDisconnect:
             pass  # broken off by who sent it
         finally:
@@ -144,18 +161,30 @@ class Uploads:
         settings = self._settings()
         if settings is None:
             raise HTTPException(503, NOT_READY)
-        held = {session: [len(file.data) for file in list(files.values())] for session, files in list(_store().file_storage.items())}
+        held = {
+            session: [len(file.data) for file in list(files.values())]
+            for session, files in list(_store().file_storage.items())
+        }
         others = [one for one in self._coming if one is not coming]
-        own = [*held.get(coming.session, []), *(one.came for one in others if one.session == coming.session), size]
+        own = [
+            *held.get(coming.session, []),
+            *(one.came for one in others if one.session == coming.session),
+            size,
+        ]
         if sum(own) > settings.session_uploads_mb * MIB:
             raise HTTPException(413, TOO_MUCH.format(settings.session_uploads_mb))
         if len(own) > MOST_FILES:
             raise HTTPException(413, TOO_MANY.format(MOST_FILES))
-        everything = [*(each for files in held.values() for each in files), *(one.came for one in others), size]
+        everything = [
+            *(each for files in held.values() for each in files),
+            *(one.came for one in others),
+            size,
+        ]
         if sum(everything) > settings.server_uploads_mb * MIB or len(everything) > MOST_FILES_OF_ALL:
             raise HTTPException(503, FULL)
 
-    # --- a page that is closed --------------------------------------------------------------------------------------------------
+    # --- a page that is closed
+    # --------------------------------------------------------------------------------------------------
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         code = 0
@@ -173,7 +202,9 @@ class Uploads:
             self._leave(closed=code == GOING_AWAY)
 
     def _leave(self, *, closed: bool) -> None:
-        """A socket has ended: what it was of is the session that is not connected any more. closed: its page will not come back."""
+        """A socket has ended: what it was of is the session that is not connected any more. closed: its
+        page will not come back.
+        """
         with _lock:
             absent = {session for session in _admitted if not _is_active(session)}
         self._away = {session: until for session, until in self._away.items() if session in absent}
@@ -198,7 +229,9 @@ class Uploads:
 
 
 async def _soon(receive: Receive, session: str) -> Message:
-    """The next part of a file. Raises HTTPException where none comes for a while, or the session ends meanwhile."""
+    """The next part of a file. Raises HTTPException where none comes for a while, or the session ends
+    meanwhile.
+    """
     end = time.monotonic() + LONGEST_PAUSE
     while time.monotonic() < end:
         with suppress(TimeoutError):

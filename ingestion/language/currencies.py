@@ -39,13 +39,16 @@ _SIGNS, _WORDS = _by(1), _by(3)
 _CODES = {cells[0]: cells[0] for cells in _ROWS if cells[0].isupper()}
 _WRITTEN = _SIGNS | _CODES | _by(2)
 _FAMILIES = {cells[0]: cells[4] for cells in _ROWS if cells[4]}
-# Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200", "R560 a month"; "R50" alone is a name.
+# Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200", "R560 a month";
+# "R50" alone is a name.
 LETTERS: Mapping[str, str] = _by(2)
 # All codes that a figure may have as its unit.
 MONEY = frozenset(cells[0] for cells in _ROWS)
 
 # Signs that are no letters, each one character, for classes of characters: "$€£…".
-DRAWN_SIGNS = "".join(dict.fromkeys(mark for sign in _SIGNS for mark in sign if not (mark.isalpha() or mark in ".`")))
+DRAWN_SIGNS = "".join(
+    dict.fromkeys(mark for sign in _SIGNS for mark in sign if not (mark.isalpha() or mark in ".`"))
+)
 # The backtick is how a rupee's sign comes out of some fonts.
 _MARKS = [sign for sign in _SIGNS if not sign[0].isalpha()]
 CODES, CURRENCY_SIGNS, CURRENCY_WORDS = tuple(_CODES), tuple(_SIGNS), tuple(_WORDS)
@@ -61,15 +64,21 @@ CURRENCY_WORD = rf"(?:{_NATION} )?(?P<money_word>{either(_WORDS)})(?:e?s)?"
 # The same without a group.
 CURRENCY_NAME = CURRENCY_WORD.replace("?P<money_word>", "?:")
 _SPOKEN = re.compile(either(_WORDS), re.IGNORECASE)
-# As words of a text, in lower case: codes and signs of letters, with words that tell a currency with a nation only, "dollars"; then words of all currencies.
-_SHORT = {*map(str.lower, _CODES), *(sign.rstrip(".").lower() for sign in LETTER_SIGNS if sign.rstrip(".").isalpha())}
+# As words of a text, in lower case: codes and signs of letters, with words that tell a currency with a nation
+# only, "dollars"; then words of all currencies.
+_SHORT = {
+    *map(str.lower, _CODES),
+    *(sign.rstrip(".").lower() for sign in LETTER_SIGNS if sign.rstrip(".").isalpha()),
+}
 _OF_NATIONS = {word for cells in _ROWS if cells[4] or cells[5] for word in cells[3].split()}
 CURRENCY_MARKS = frozenset({*_SHORT, *_OF_NATIONS, *(f"{word}s" for word in _OF_NATIONS)})
 CURRENCY_TERMS = frozenset({*CURRENCY_MARKS, *_WORDS, *(f"{word}s" for word in _WORDS)})
 
 
 def currency_of(written: str) -> str:
-    """The code of a currency as it is written: "US$" and "U.S. dollars" are "USD". Raises KeyError for what is none."""
+    """The code of a currency as it is written: "US$" and "U.S. dollars" are "USD". Raises KeyError for
+    what is none.
+    """
     if written in _WRITTEN:
         return _WRITTEN[written]
     word = _SPOKEN.search(written)

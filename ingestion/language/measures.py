@@ -1,7 +1,9 @@
-"""The measures of accounts and budgets: what people call them, how documents print them, where they stand, what they are computed from.
+"""The measures of accounts and budgets: what people call them, how documents print them, where they stand,
+what they are computed from.
 
-The tables of language beside it, read once; knows no document and no question. Names are those of US GAAP and IFRS statements, of the Government Finance
-Statistics Manual 2014 (IMF), of budget papers and of central banks' reports.
+The tables of language beside it, read once; knows no document and no question. Names are those of US GAAP and
+IFRS statements, of the Government Finance Statistics Manual 2014 (IMF), of budget papers and of central
+banks' reports.
 """
 
 from __future__ import annotations
@@ -13,14 +15,23 @@ from pathlib import Path
 
 from ingestion.language.terms import terms
 
-__all__ = ["STATEMENTS", "Measure", "find_measures", "find_statements", "measure_named", "related_words", "spelled_out"]
+__all__ = [
+    "STATEMENTS",
+    "Measure",
+    "find_measures",
+    "find_statements",
+    "measure_named",
+    "related_words",
+    "spelled_out",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure. asked: what questions call it; printed: what rows and sentences of documents call it; kinds: of pages where it stands;
-    operands: names of the measures it is computed from, () for one that is printed as such; formula: over them, "" where there is none
-    (see measures.tsv); unit: of its result, "" for that of its operands. All phrases as terms, see `terms`."""
+    """One measure. asked: what questions call it; printed: what rows and sentences of documents call it;
+    kinds: of pages where it stands; operands: names of the measures it is computed from, () for one that is
+    printed as such; formula: over them, "" where there is none (see measures.tsv); unit: of its result, ""
+    for that of its operands. All phrases as terms, see `terms`."""
 
     name: str
     asked: tuple[tuple[str, ...], ...]
@@ -33,10 +44,16 @@ class Measure:
 
 # Statements that questions name outright.
 STATEMENTS = {
-    "income_statement": "income statement; statement of income; statement of operations; profit and loss; statement of earnings; statement of activities",
+    "income_statement": (
+        "income statement; statement of income; statement of operations; profit and loss; statement of "
+        "earnings; statement of activities"
+    ),
     "balance_sheet": "balance sheet; statement of financial position; statement of net position",
     "cash_flow_statement": "cash flow statement; statement of cash flow; statement of cash flows; cashflow statement",
-    "equity_statement": "statement of equity; statement of shareholders' equity; statement of stockholders' equity; changes in equity",
+    "equity_statement": (
+        "statement of equity; statement of shareholders' equity; statement of stockholders' equity; changes "
+        "in equity"
+    ),
 }
 _FOLDER = Path(__file__).parent
 
@@ -48,8 +65,17 @@ def _measures() -> tuple[Measure, ...]:
         return tuple(dict.fromkeys(phrase for phrase in found if phrase))
 
     return tuple(
-        Measure(name, phrases(f"{name}; {asked}"), phrases(printed), _parts(kinds), _parts(operands), *formula.split("|"))
-        for name, asked, printed, kinds, operands, formula in (line.split("\t") for line in _lines("measures.tsv"))
+        Measure(
+            name,
+            phrases(f"{name}; {asked}"),
+            phrases(printed),
+            _parts(kinds),
+            _parts(operands),
+            *formula.split("|"),
+        )
+        for name, asked, printed, kinds, operands, formula in (
+            line.split("\t") for line in _lines("measures.tsv")
+        )
     )
 
 
@@ -58,12 +84,19 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _lines(name: str) -> list[str]:
-    return [line for line in (_FOLDER / name).read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    return [
+        line for line in (_FOLDER / name).read_text("utf-8").splitlines() if line and not line.startswith("#")
+    ]
 
 
 @cache
 def _statements() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((kind, tuple(terms(phrase))) for kind, named in STATEMENTS.items() for phrase in named.split(";") if terms(phrase))
+    return tuple(
+        (kind, tuple(terms(phrase)))
+        for kind, named in STATEMENTS.items()
+        for phrase in named.split(";")
+        if terms(phrase)
+    )
 
 
 @cache
@@ -99,7 +132,9 @@ def spelled_out(text: str) -> str:
 
 
 def find_measures(words: tuple[str, ...]) -> list[Measure]:
-    """The measures that a question of these terms, in order, asks for, most specific first; one inside a longer one's name is not meant."""
+    """The measures that a question of these terms, in order, asks for, most specific first; one inside a
+    longer one's name is not meant.
+    """
     found = [row for at, word in enumerate(words) for row in _named_at(words, at, word)]
     kept, reach = list[tuple[int, int, int, Measure]](), 0
     for row in sorted(found, key=lambda row: (row[0], -row[1])):  # what contains another comes before it
@@ -113,12 +148,18 @@ def find_measures(words: tuple[str, ...]) -> list[Measure]:
 def _named_at(words: tuple[str, ...], at: int, word: str) -> list[tuple[int, int, int, Measure]]:
     """(start, end, rank, measure) of the names that begin with the word at a place."""
     begun = _by_first_word().get(word, ())
-    return [(at, at + len(phrase), rank, measure) for phrase, rank, measure in begun if words[at : at + len(phrase)] == phrase]
+    return [
+        (at, at + len(phrase), rank, measure)
+        for phrase, rank, measure in begun
+        if words[at : at + len(phrase)] == phrase
+    ]
 
 
 @cache
 def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], int, Measure]]]:
-    """Each name by its first word, with the place of its measure in the table: a long question is gone through once, not once a name."""
+    """Each name by its first word, with the place of its measure in the table: a long question is gone
+    through once, not once a name.
+    """
     named: dict[str, list[tuple[tuple[str, ...], int, Measure]]] = {}
     for rank, measure in enumerate(_measures()):
         for phrase in measure.asked:
@@ -128,7 +169,9 @@ def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], int, Measure]]]:
 
 def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:
     """Kinds of the statements that the question names."""
-    return tuple(dict.fromkeys(kind for kind, phrase in _statements() if any(True for _ in _places(words, phrase))))
+    return tuple(
+        dict.fromkeys(kind for kind, phrase in _statements() if any(True for _ in _places(words, phrase)))
+    )
 
 
 def measure_named(name: str) -> Measure:

@@ -8,11 +8,17 @@ from ingestion.language.vocabulary import either, table
 
 __all__ = ["DATED_MONTH", "MONTH", "MONTHS", "MONTH_NAME", "MONTH_WORDS", "SHORT_MONTHS", "month_number"]
 
-_ROWS = [(name, short.split(), others.split(), dated.split()) for name, short, others, dated in table("months.tsv")]
+_ROWS = [
+    (name, short.split(), others.split(), dated.split()) for name, short, others, dated in table("months.tsv")
+]
 # In English, in lower case, in order.
 MONTHS: tuple[str, ...] = tuple(name for name, *_ in _ROWS)
 SHORT_MONTHS = frozenset(word for _, short, *_ in _ROWS for word in short)
-_NUMBERS: Mapping[str, int] = {word: number for number, (name, short, others, _) in enumerate(_ROWS, 1) for word in (name, *short, *others)}
+_NUMBERS: Mapping[str, int] = {
+    word: number
+    for number, (name, short, others, _) in enumerate(_ROWS, 1)
+    for word in (name, *short, *others)
+}
 # All that is read as a month in any text.
 MONTH_WORDS = frozenset(_NUMBERS)
 

@@ -1,4 +1,6 @@
-"""Knows the words of financial prose of which one says what another denies: moves, balances, limits, order; knows no pages and no figures."""
+"""Knows the words of financial prose of which one says what another denies: moves, balances, limits,
+order; knows no pages and no figures.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ MOVES = (
     ),
 )
 # Without what goes with other moves too, as in "higher costs fell to" and "growth slowed to".
-VERBS_OF_MOVES = tuple(side - _words("growth higher lower up down upward upwards downward downwards") for side in MOVES)
+VERBS_OF_MOVES = tuple(
+    side - _words("growth higher lower up down upward upwards downward downwards") for side in MOVES
+)
 # What a difference is called that goes one way, without a verb of it.
 TOLD_MORE, TOLD_LESS = (
     _words("more extra gain gains growth bigger larger greater improvement"),
@@ -62,9 +66,15 @@ OPPOSITES = (
     MOVES,
     *HOLDINGS,
     (_words("may might can could optional"), _words("must shall required mandatory")),
-    (_words("least minimum above exceed exceeds exceeded exceeding more over"), _words("most maximum below under less fewer")),
+    (
+        _words("least minimum above exceed exceeds exceeded exceeding more over"),
+        _words("most maximum below under less fewer"),
+    ),
     (_words("before prior earlier"), _words("after subsequent later following")),
-    (_words("accept accepts accepted allow allows allowed permit permitted"), _words("refuse refuses refused reject rejected forbidden")),
+    (
+        _words("accept accepts accepted allow allows allowed permit permitted"),
+        _words("refuse refuses refused reject rejected forbidden"),
+    ),
     (_words("include includes included including"), _words("exclude excludes excluded excluding")),
     (
         _words("retain retains retained keep keeps kept maintain maintains maintained"),
@@ -73,8 +83,12 @@ OPPOSITES = (
     (_words("tightening tighten tightened"), _words("easing ease eased loosening loosened")),
 )
 # What was meant to be rather than was.
-PLANNED = _words("target forecast projected projection expected expectation estimated estimate estimates planned plan budget budgeted will")
-# What a sentence says that is not so, or not yet, or not of all: meant, claimed, tied to a condition, over, of some alone.
+PLANNED = _words(
+    "target forecast projected projection expected expectation estimated estimate estimates planned "
+    "plan budget budgeted will"
+)
+# What a sentence says that is not so, or not yet, or not of all: meant, claimed, tied to a condition, over,
+# of some alone.
 DOUBTS = _words(
     """may might could would should if unless until whether propose proposes proposed proposal proposals reject rejects rejected rejecting claim claims
     claimed claiming allege alleges alleged deny denies denied untrue false expect expects expected expecting expectation planned planning
@@ -86,7 +100,8 @@ DOUBTS = _words(
     refuse refuses refused refusing declined avoid avoids avoided avoiding oppose opposes opposed subject conditional conditionally provided
     postpone postponed postpones delay delayed delays suspend suspended abandon abandoned scrapped cancel cancelled withdrawn respondents opposition critics"""
 )
-# Words of a question that ask for more than one figure or one sentence tells: of all or some, always, per head, as a mean, against what was meant, for a reason.
+# Words of a question that ask for more than one figure or one sentence tells: of all or some, always, per
+# head, as a mean, against what was meant, for a reason.
 QUALIFIERS = _words(
     """always ever never both all every each only half average mean per monthly quarterly quarter quarters month months weekly daily expected budgeted
     forecast target targeted planned because due row consecutive straight real nominal double doubled triple halve halved faster slower change changed

@@ -1,4 +1,6 @@
-"""Knows how years, fiscal years, quarters and ranges of years are written; does not know what happened in them."""
+"""Knows how years, fiscal years, quarters and ranges of years are written; does not know what happened in
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +12,49 @@ from ingestion.language.months import MONTH
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.units import GAP, SPACE
 
-__all__ = ["FISCAL", "PERIOD", "QUARTER_MARK", "RELATIVE_YEARS", "YEAR", "Period", "find_periods", "full_year", "periods_agree", "without_periods"]
+__all__ = [
+    "FISCAL",
+    "PERIOD",
+    "QUARTER_MARK",
+    "RELATIVE_YEARS",
+    "YEAR",
+    "Period",
+    "find_periods",
+    "full_year",
+    "periods_agree",
+    "without_periods",
+]
 
 YEAR = "(?:19|20)[0-9]{2}"
 # What follows four digits that are no year; "2022 Percent" and "2020 % Change" are heads of columns.
 _NO_YEAR = rf"%|{SPACE}{{0,3}}+(?:basis|bps?\b|(?i:{SCALE_WORD})\b|{CODE}\b)"
 # Two digits that are a year, not an amount.
 _TWO = r"<two>(?![0-9%]|[.,][0-9])"
-# What stands before a year and says whose it is, and the parts of one; for all who look for years in any case of letters.
+# What stands before a year and says whose it is, and the parts of one; for all who look for years in any case
+# of letters.
 FISCAL = "(?:FY|CY)"
 QUARTER_MARK = "Q[1-4]"
 _ORDINAL = r"(?:first|second|third|fourth|1st|2nd|3rd|4th)"
 
-# The ways to write a period, a line each: its kind, and the pattern. <years> is a year or a range of years whose end may have two digits, <year> a
-# year alone, <two> and <until> the last two digits of one and of the last. The first line that fits counts.
+# The ways to write a period, a line each: its kind, and the pattern. <years> is a year or a range of years
+# whose end may have two digits, <year> a year alone, <two> and <until> the last two digits of one and of the
+# last. The first line that fits counts.
 _WAYS = (
-    ("quarter", rf"(?i:{QUARTER_MARK}|[1-4]Q|{_ORDINAL}[ -]quarter)(?:(?: of)?(?: fiscal)?(?: year)?|:|,|-| ?FY)? ?(?:<years>|{_TWO})"),
+    (
+        "quarter",
+        (
+            rf"(?i:{QUARTER_MARK}|[1-4]Q|{_ORDINAL}[ -]quarter)(?:(?: of)?(?: fiscal)?(?: year)?|:|,|-"
+            rf"| ?FY)? ?(?:<years>|{_TWO})"
+        ),
+    ),
     ("quarter", rf"<year>[ :-]?{QUARTER_MARK}"),
-    ("fiscal", r"(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:<years>|<two>(?:[-–/]<until>)?(?![0-9%]|[.,][0-9]))"),
+    (
+        "fiscal",
+        (
+            r"(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:<years>|<two>(?:[-–/]<until>)?(?![0-9%]"
+            r"|[.,][0-9]))"
+        ),
+    ),
     ("calendar", rf"{MONTH}[-'’]<two>"),
     ("calendar", r"CY ?'?<two>(?:[-–/]<until>)?(?![0-9%]|[.,][0-9])"),
     ("calendar", rf"(?:CY ?)?<years>(?![.,][0-9])(?!{_NO_YEAR})"),
@@ -49,7 +76,10 @@ def _written(way: str) -> str:
 
 _PERIOD = re.compile(
     r"(?<![A-Za-z0-9])(?<![0-9][.,])(?:"
-    + "|".join(f"(?P<way_{at}>{_GROUP.sub(rf'(?P<{chr(92)}g<1>_{at}>', _written(way))})" for at, (_, way) in enumerate(_WAYS))
+    + "|".join(
+        f"(?P<way_{at}>{_GROUP.sub(rf'(?P<{chr(92)}g<1>_{at}>', _written(way))})"
+        for at, (_, way) in enumerate(_WAYS)
+    )
     + ")(?![0-9A-Za-z])"
 )
 # The same as a fragment without groups, for patterns of which a period is a part.
@@ -57,8 +87,22 @@ PERIOD = rf"(?:{'|'.join(_GROUP.sub('(?:', _written(way)) for _, way in _WAYS)})
 # Years that are said from where one stands: pattern, and how many years later.
 _YEAR_SAID = r"(?:fiscal |financial )?year"
 RELATIVE_YEARS = (
-    (re.compile(rf"\b(?:the )?(?:previous|prior|preceding|last) {_YEAR_SAID}\b|\bthe year before\b|\ba year (?:ago|earlier)\b", re.IGNORECASE), -1),
-    (re.compile(rf"\bnext {_YEAR_SAID}\b|\bthe (?:following year|year after)\b|\bcoming year\b", re.IGNORECASE), 1),
+    (
+        re.compile(
+            (
+                rf"\b(?:the )?(?:previous|prior|preceding|last) {_YEAR_SAID}\b|\bthe year before\b"
+                rf"|\ba year (?:ago|earlier)\b"
+            ),
+            re.IGNORECASE,
+        ),
+        -1,
+    ),
+    (
+        re.compile(
+            rf"\bnext {_YEAR_SAID}\b|\bthe (?:following year|year after)\b|\bcoming year\b", re.IGNORECASE
+        ),
+        1,
+    ),
     (re.compile(rf"\b(?:this|current|the present) {_YEAR_SAID}\b", re.IGNORECASE), 0),
 )
 _QUARTER = re.compile(r"(?<![0-9])[1-4](?![0-9])|first|second|third|fourth", re.IGNORECASE)
@@ -68,7 +112,9 @@ _MOST_YEARS = 60
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A span of time as written. start_year, end_year: equal for one year; "FY2018" is 2018 both. kind: fiscal | calendar | quarter."""
+    """A span of time as written. start_year, end_year: equal for one year; "FY2018" is 2018 both. kind:
+    fiscal | calendar | quarter.
+    """
 
     text: str
     start: int
@@ -85,15 +131,23 @@ class Period:
 
 
 def find_periods(text: str) -> list[Period]:
-    """Years, fiscal years, quarters and ranges of years in order. "2024-25" and "2025/26" are fiscal, "2018-2020" is calendar."""
+    """Years, fiscal years, quarters and ranges of years in order. "2024-25" and "2025/26" are fiscal,
+    "2018-2020" is calendar.
+    """
     return [period for match in _PERIOD.finditer(text) if (period := _period(text, match)) is not None]
 
 
 def _period(text: str, match: re.Match[str]) -> Period | None:
     mark = (match.lastgroup or "").removeprefix("way")  # the way's own group closes last
-    said = {name.removesuffix(mark): group for name, group in match.groupdict().items() if group and name.endswith(mark)}
+    said = {
+        name.removesuffix(mark): group
+        for name, group in match.groupdict().items()
+        if group and name.endswith(mark)
+    }
     kind = _WAYS[int(mark[1:])][0]
-    if kind == "calendar" and re.search(rf"{CURRENCY}{GAP}\Z", text[max(0, match.start() - 8) : match.start()]):
+    if kind == "calendar" and re.search(
+        rf"{CURRENCY}{GAP}\Z", text[max(0, match.start() - 8) : match.start()]
+    ):
         return None
     begun = "first" if "first" in said else "two"
     first, last = full_year(said[begun]), said.get("last") or said.get("until")
@@ -103,13 +157,17 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
     end = match.end()
     if not first <= ends <= first + _MOST_YEARS:  # "2016-02" is a number of something, in 2016
         ends, end = first, match.end(begun + mark)
-    if kind == "calendar" and ((ends == first + 1 and last is not None and len(last) == 2) or "/" in match[0]):
+    if kind == "calendar" and (
+        (ends == first + 1 and last is not None and len(last) == 2) or "/" in match[0]
+    ):
         kind = "fiscal"
     return Period(text[match.start() : end], match.start(), end, first, ends, kind)
 
 
 def periods_agree(stated: Period, other: Period) -> int:
-    """How well a stated period fits another: 2 the same, 1 it may be meant ("2006" for 2005-06, a year for one of its quarters), 0 not."""
+    """How well a stated period fits another: 2 the same, 1 it may be meant ("2006" for 2005-06, a year for
+    one of its quarters), 0 not.
+    """
     quarters = [period.quarter for period in (stated, other)]
     if all(quarters) and quarters[0] != quarters[1]:
         return 0

@@ -30,7 +30,8 @@ SCALES: Mapping[str, float] = _of("whole", "lower", "short")
 LETTER_SCALES: Mapping[str, float] = _of("letter", "bare")
 # Scale -> the word it is called by: 1e6 -> "million".
 SCALE_NAMES: Mapping[float, str] = {scale: word for word, scale in reversed(_of("whole", "lower").items())}
-# As words of a text, in lower case: singular, plural, short; without those that are something else with a capital.
+# As words of a text, in lower case: singular, plural, short; without those that are something else with a
+# capital.
 SCALE_TERMS = frozenset({*_of("whole", "short"), *(f"{word}s" for word in _of("whole"))})
 
 # Pattern fragments without groups, for patterns that ignore case; what may follow a word is left to them.
@@ -45,7 +46,9 @@ ZEROS = r"(?:['’‘]?000['’]?s|['’‘]000)"
 
 
 def scale_of(word: str | None) -> float:
-    """What a scale word multiplies by, in any case and number: "Crores" is 1e7, no word is 1. Raises KeyError for a word that is no scale."""
+    """What a scale word multiplies by, in any case and number: "Crores" is 1e7, no word is 1. Raises
+    KeyError for a word that is no scale.
+    """
     if not word:
         return 1.0
     word = word.lower()

@@ -1,4 +1,6 @@
-"""Knows how what belongs to a number is written beside it: blanks, signs, per cent and points; knows no figure."""
+"""Knows how what belongs to a number is written beside it: blanks, signs, per cent and points; knows no
+figure.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,11 @@ from ingestion.language.scales import SCALE_WORD
 
 __all__ = ["BASIS", "GAP", "MINUS", "PERCENT", "POINTS", "SPACE", "UNIT_AHEAD", "UNIT_TERMS"]
 
-# Every repetition in these fragments, and in the patterns made of them, is bounded or possessive: linear time on any text.
+# Every repetition in these fragments, and in the patterns made of them, is bounded or possessive: linear time
+# on any text.
 SPACE = "[ \\t\u00a0\u2007\u2009\u202f]"
-GAP = rf"{SPACE}{{0,3}}+(?:\r?\n{SPACE}{{0,3}}+)?+"  # at most one line break between a number and what belongs to it
+# at most one line break between a number and what belongs to it
+GAP = rf"{SPACE}{{0,3}}+(?:\r?\n{SPACE}{{0,3}}+)?+"
 MINUS = "-\u2010\u2011\u2012\u2013\u2212"
 POINTS = r"(?:percentage|percent|per ?cent|%)[\s-]{0,2}points?\b|ppts?\b|pp\b(?!\.? ?[0-9])|p\.p\."
 BASIS = r"basis[\s-]{1,2}points?\b|bps?\b"

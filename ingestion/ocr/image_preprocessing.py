@@ -1,4 +1,6 @@
-"""Page images as arrays: evens their ground, finds their slant and direction, tells pictures of text; reads no letter and knows no PDF."""
+"""Page images as arrays: evens their ground, finds their slant and direction, tells pictures of text;
+reads no letter and knows no PDF.
+"""
 
 from __future__ import annotations
 
@@ -35,34 +37,46 @@ Grey = NDArray[np.uint8]
 Dark = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
-# Pixels of the outline. The lowest line of letters, the first height that is none, the gap that ends a stretch, the shortest word.
+# Pixels of the outline. The lowest line of letters, the first height that is none, the gap that ends a
+# stretch, the shortest word.
 LOWEST_LINE, HIGHEST_LINE, WORD_GAP, SHORTEST_WORD = 4, 26, 10, 12
 # A ground darker than this carries light text; printed shades of grey and colour under dark text are lighter.
 DARKEST_GROUND = 110
-# A ground from there up to this, a coloured head of a table as a rule, may carry dark or light text; it takes this share of a page.
+# A ground from there up to this, a coloured head of a table as a rule, may carry dark or light text; it takes
+# this share of a page.
 LIGHTEST_MIDDLING, LEAST_MIDDLING = 190, 0.004
-# Its edges are left out, in steps of the ground, and whatever stands out from it less than letters do: its grain.
+# Its edges are left out, in steps of the ground, and whatever stands out from it less than letters do: its
+# grain.
 EDGE, FAINTEST_LIGHT = 3, 150
-# The ground is the median of windows of 144 by 54 pixels: an inch half wide, as low as one shaded row of a table at 300 dpi.
+# The ground is the median of windows of 144 by 54 pixels: an inch half wide, as low as one shaded row of a
+# table at 300 dpi.
 GROUND_STEP = (16, 6)
 GROUND_WINDOW = 9
-# Pixels. Dots of a printed screen and the rags of a bilevel scan go; at 1.3 more does on poor scans, but thin light strokes too.
+# Pixels. Dots of a printed screen and the rags of a bilevel scan go; at 1.3 more does on poor scans, but thin
+# light strokes too.
 SMOOTHING = 1.0
 # A second look is smoothed more, 1.3 in all: of 30 pages, 11 gain and 5 lose a word or two by it.
 FURTHER_SMOOTHING = 0.8
-# Resolution at which a picture on a page is looked at: small print is 4 pixels high, and a look takes a hundredth of a second.
+# Resolution at which a picture on a page is looked at: small print is 4 pixels high, and a look takes a
+# hundredth of a second.
 LOOK_DPI = 90
-# Neighbouring pixels of text and charts differ by no more than grain in this share of them (.53 and more; photographs .43).
+# Neighbouring pixels of text and charts differ by no more than grain in this share of them (.53 and more;
+# photographs .43).
 GRAIN, LEAST_EVEN = 8, 0.5
-# Pixels of text lines: some eight words; and as a share of the picture, where the plainest chart with figures has .015.
+# Pixels of text lines: some eight words; and as a share of the picture, where the plainest chart with figures
+# has .015.
 LEAST_TEXT, LEAST_TEXT_SHARE = 1500, 0.012
-# The share of them without a text layer from which it does not say what the picture says; what it says stands beside it by a hair.
+# The share of them without a text layer from which it does not say what the picture says; what it says stands
+# beside it by a hair.
 LEAST_UNWRITTEN = 0.3
-# Pixels along the longer side of the reduced image in which slant and direction are sought: a line of small print is still 4 high.
+# Pixels along the longer side of the reduced image in which slant and direction are sought: a line of small
+# print is still 4 high.
 OUTLINE = 1000
-# Dark runs longer than this share of the outline are rules and frames, which say nothing of where the letters stand.
+# Dark runs longer than this share of the outline are rules and frames, which say nothing of where the letters
+# stand.
 LONGEST_LETTER = 1 / 14
-# Half way from the darkest hundredth to white is ink, on faint pages too, but never what is lighter than this.
+# Half way from the darkest hundredth to white is ink, on faint pages too, but never what is lighter than
+# this.
 LIGHTEST_INK = 215
 # Degrees. What is turned further was laid so on purpose.
 MOST_SKEW = 10.0
@@ -70,14 +84,17 @@ MOST_SKEW = 10.0
 LEAST_SKEW = 0.3
 # The lines must stand out this many times clearer after turning back than before.
 SKEW_GAIN = 1.15
-# Of 30 pages the upright ones had a ratio up to .9 of columns to rows after levelling, the sideways ones from 1.1; tables are the nearest.
+# Of 30 pages the upright ones had a ratio up to .9 of columns to rows after levelling, the sideways ones from
+# 1.1; tables are the nearest.
 SIDEWAYS = 1.3
 
 
 def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = False) -> Image:
-    """The image as black text on white, in grey: shades and gradients evened out, light text on dark inverted where it stands.
+    """The image as black text on white, in grey: shades and gradients evened out, light text on dark inverted
+    where it stands.
 
-    smoothing: radius in pixels, 0 for none. middling: nothing but light text on middling greys, and the edges of such grounds.
+    smoothing: radius in pixels, 0 for none. middling: nothing but light text on middling greys, and the edges
+    of such grounds.
     """
     grey = image.convert("L")
     ground = _inside_middling(_ground(grey)) if middling else _ground(grey)
@@ -88,7 +105,9 @@ def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = Fals
 
 
 def has_middling_ground(image: Image) -> bool:
-    """True where so much of an image has a ground of middling grey that a line of light text may stand on it."""
+    """True where so much of an image has a ground of middling grey that a line of light text may stand on
+    it.
+    """
     inside = np.asarray(_inside_middling(_ground(image.convert("L"))))
     return bool(np.mean(inside > 0) >= LEAST_MIDDLING)
 
@@ -96,13 +115,21 @@ def has_middling_ground(image: Image) -> bool:
 def _inside_middling(ground: Image) -> Image:
     """The ground where it is a middling grey, 0 elsewhere and at the edges, where two grounds mix."""
     values = np.asarray(ground)
-    inside = images.fromarray((values >= DARKEST_GROUND) & (values < LIGHTEST_MIDDLING)).convert("L").filter(ImageFilter.MinFilter(EDGE))
+    inside = (
+        images.fromarray((values >= DARKEST_GROUND) & (values < LIGHTEST_MIDDLING))
+        .convert("L")
+        .filter(ImageFilter.MinFilter(EDGE))
+    )
     return images.fromarray(np.where(np.asarray(inside) > 0, values, 0).astype(np.uint8))
 
 
 def _ground(grey: Image) -> Image:
     """The grey that everything stands on, at a size reduced by GROUND_STEP."""
-    return grey.reduce(GROUND_STEP).filter(ImageFilter.MedianFilter(GROUND_WINDOW)).filter(ImageFilter.GaussianBlur(1))
+    return (
+        grey.reduce(GROUND_STEP)
+        .filter(ImageFilter.MedianFilter(GROUND_WINDOW))
+        .filter(ImageFilter.GaussianBlur(1))
+    )
 
 
 @cache
@@ -119,7 +146,9 @@ def _evened(*, middling: bool) -> Grey:
 
 
 def skew_of(image: Image) -> float:
-    """Degrees by which a prepared image must be turned counter-clockwise to make its lines level; 0.0 where that is unsure."""
+    """Degrees by which a prepared image must be turned counter-clockwise to make its lines level; 0.0
+    where that is unsure.
+    """
     rows, columns = np.nonzero(_outline(image))
     angle, gain, _ = _sharpest(rows, columns)
     return round(angle, 1) if abs(angle) >= LEAST_SKEW and gain > SKEW_GAIN else 0.0
@@ -133,7 +162,9 @@ def lies_sideways(image: Image) -> bool:
 
 
 def _sharpest(rows: Places, columns: Places) -> tuple[float, float, float]:
-    """(the angle at which dark points fall into the clearest lines, how many times clearer than at 0, how clear), (0, 1, 0) without points."""
+    """(the angle at which dark points fall into the clearest lines, how many times clearer than at 0, how
+    clear), (0, 1, 0) without points.
+    """
     if not len(rows):
         return 0.0, 1.0, 0.0
     best, level = 0.0, _sharpness(rows, columns, 0.0)
@@ -147,14 +178,18 @@ def _sharpest(rows: Places, columns: Places) -> tuple[float, float, float]:
 
 
 def _sharpness(rows: Places, columns: Places, degrees: float) -> float:
-    """How clearly dark points fall into lines after turning: the mean square of the change from one row to the next."""
+    """How clearly dark points fall into lines after turning: the mean square of the change from one row to
+    the next.
+    """
     shifted = rows - columns * np.tan(np.radians(degrees))
     counts = np.bincount((shifted - shifted.min()).astype(np.int64))
     return float(np.square(np.diff(counts)).sum()) / len(rows)
 
 
 def blank_out(image: Image, boxes: Sequence[Rect]) -> Image:
-    """A prepared image with these boxes white, smoothed once more; its ground is white too, or the grain of it would pass for ink."""
+    """A prepared image with these boxes white, smoothed once more; its ground is white too, or the grain
+    of it would pass for ink.
+    """
     values = np.array(image)
     values[values > (_lightest_ink(values[::4, ::4]) + 255) / 2] = 255
     for box in boxes:
@@ -164,8 +199,8 @@ def blank_out(image: Image, boxes: Sequence[Rect]) -> Image:
 
 
 def looks_like_text(page: Image, place: Rect, written: Sequence[Rect]) -> bool:
-    """True where the picture at `place` of a page image of LOOK_DPI has text worth reading besides what is written at `written`, both
-    as fractions of the page; false of photographs."""
+    """True where the picture at `place` of a page image of LOOK_DPI has text worth reading besides what is
+    written at `written`, both as fractions of the page; false of photographs."""
     part = crop(page, place).convert("L")
     steps = np.abs(np.diff(np.asarray(part).astype(np.int16), axis=1))
     if min(part.size) < 2 or np.mean(steps <= GRAIN) < LEAST_EVEN:
@@ -181,7 +216,9 @@ def looks_like_text(page: Image, place: Rect, written: Sequence[Rect]) -> bool:
 def crop(page: Image, box: Rect) -> Image:
     """What stands in a box, at least one pixel of it."""
     left, top = min(int(box.x0 * page.width), page.width - 1), min(int(box.y0 * page.height), page.height - 1)
-    return page.crop((left, top, max(left + 1, round(box.x1 * page.width)), max(top + 1, round(box.y1 * page.height))))
+    return page.crop(
+        (left, top, max(left + 1, round(box.x1 * page.width)), max(top + 1, round(box.y1 * page.height)))
+    )
 
 
 def _seen_from(place: Rect, box: Rect) -> Rect:
@@ -192,7 +229,9 @@ def _seen_from(place: Rect, box: Rect) -> Rect:
 
 
 def text_area(image: Image) -> int:
-    """Pixels of a prepared image's outline that lie in lines of letters: stretches of dark and narrow light, as low as text is."""
+    """Pixels of a prepared image's outline that lie in lines of letters: stretches of dark and narrow
+    light, as low as text is.
+    """
     dark = _outline(image)
     closed = ~dark & ~_runs(~dark, WORD_GAP) | dark
     low = _runs(closed.T, LOWEST_LINE) & ~_runs(closed.T, HIGHEST_LINE)
@@ -234,7 +273,9 @@ def turn(image: Image, degrees: int) -> Image:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """An image laid for reading. level: turned clockwise by `turned` to the size `upright`, then by `skew` degrees the other way."""
+    """An image laid for reading. level: turned clockwise by `turned` to the size `upright`, then by `skew`
+    degrees the other way.
+    """
 
     level: Image
     turned: int
@@ -248,7 +289,9 @@ class Laid:
 
 
 def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
-    """A prepared image turned clockwise by `degrees` (0, 90, 180, 270) and levelled; by `skew` where that is known."""
+    """A prepared image turned clockwise by `degrees` (0, 90, 180, 270) and levelled; by `skew` where that
+    is known.
+    """
     upright = turn(evened, degrees)
     skew = skew_of(upright) if skew is None else skew
     level = upright.rotate(skew, images.Resampling.BICUBIC, expand=True, fillcolor=255) if skew else upright

@@ -1,4 +1,6 @@
-"""Lines that OCR passes over one image found: judges words by their confidence, merges passes, lays text out; runs no OCR."""
+"""Lines that OCR passes over one image found: judges words by their confidence, merges passes, lays text
+out; runs no OCR.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ RULES = "|¦"
 # Marks that say something alone: a nil, a bullet, a unit, where the reading is sure.
 MEANINGFUL = frozenset({"-", "–", "—", "--", "•", "*", "+", "/", "=", "§", "©"})
 SURE_OF_MARK = 85
-# The confidence from which words of so many letters were right rather than wrong on 30 measured pages; longer ones nearly always.
+# The confidence from which words of so many letters were right rather than wrong on 30 measured pages; longer
+# ones nearly always.
 SURE_OF_SHORT = {1: 30, 2: 50, 3: 40}
 SURE_OF_LONG = 5
 # Two boxes hold the same word where they share this part of the smaller one.
@@ -28,17 +31,19 @@ SAME_PLACE = 0.3
 SURER = 5.0
 # ... and where it has at least this share of its letters: half a word may be surer than all of it.
 SAME_LETTERS = 0.8
-# A word of a further pass, where no other stands, is believed from here; a short one, and any of a pass that read mostly specks and
-# drawings, only when it is sure.
+# A word of a further pass, where no other stands, is believed from here; a short one, and any of a pass that
+# read mostly specks and drawings, only when it is sure.
 BELIEVED, BELIEVED_AT_ONCE = 60, 85
 SHORT = 2
-# Mean confidence below which a pass has read mostly what is no text; over drawings it is 20 to 30, over left-out cells 70 and more.
+# Mean confidence below which a pass has read mostly what is no text; over drawings it is 20 to 30, over
+# left-out cells 70 and more.
 MOSTLY_NOISE = 45
 # Words on one row stand in one line where less than this many of their heights lies between them.
 WIDEST_GAP = 3.0
 # Boxes stand on one row where they share this part of the lower one's height.
 SAME_ROW = 0.5
-# ... and are no higher than this many times the other: what is, is no line of text but an upright rule, or text that runs upwards.
+# ... and are no higher than this many times the other: what is, is no line of text but an upright rule, or
+# text that runs upwards.
 SAME_HEIGHT = 2.5
 
 
@@ -67,12 +72,18 @@ def mean_confidence(words: Sequence[Word]) -> float:
 
 
 def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:
-    """The lines without what specks and rules were read as; a paragraph whose first line goes begins with the next."""
+    """The lines without what specks and rules were read as; a paragraph whose first line goes begins with
+    the next.
+    """
     kept: list[OcrLine] = []
     first = False
     for line in lines:
         first = first or line.first
-        words = tuple(clean for word in line.words if _says_something(clean := replace(word, text=word.text.strip(RULES) or word.text)))
+        words = tuple(
+            clean
+            for word in line.words
+            if _says_something(clean := replace(word, text=word.text.strip(RULES) or word.text))
+        )
         if words:
             kept.append(OcrLine(words, first))
             first = False
@@ -87,9 +98,11 @@ def _says_something(word: Word) -> bool:
 
 
 def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLine]:
-    """The lines of a first pass with what a further pass read better, and with what it read where nothing stood.
+    """The lines of a first pass with what a further pass read better, and with what it read where nothing
+    stood.
 
-    Boxes of both are on one image. Better: the words at one place, taken together, are surer by SURER and no fewer letters.
+    Boxes of both are on one image. Better: the words at one place, taken together, are surer by SURER and no
+    fewer letters.
     """
     old = words_of(lines)
     places = _Places(old)
@@ -139,12 +152,17 @@ class _Places:
         return True
 
     def replaced(self) -> dict[int, list[Word]]:
-        """Number of a word of the first pass -> what takes its place, nothing for the others of its group. Only where that is better."""
+        """Number of a word of the first pass -> what takes its place, nothing for the others of its group.
+        Only where that is better.
+        """
         put: dict[int, list[Word]] = {}
         for group, claims in self._claims.items():
             indexes = sorted(index for index, of in self._group.items() if of == group)
             old = [self._words[index] for index in indexes]
-            if mean_confidence(claims) >= mean_confidence(old) + SURER and letters(claims) >= letters(old) * SAME_LETTERS:
+            if (
+                mean_confidence(claims) >= mean_confidence(old) + SURER
+                and letters(claims) >= letters(old) * SAME_LETTERS
+            ):
                 put |= {index: [] for index in indexes}
                 put[indexes[0]] = sorted(claims, key=lambda word: word.box.x0)
         return put
@@ -156,7 +174,9 @@ def _shared(boxes: NDArray[np.float64], box: Rect) -> NDArray[np.float64]:
     height = np.minimum(boxes[:, 3], box.y1) - np.maximum(boxes[:, 1], box.y0)
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     smaller = np.minimum(areas, box.width * box.height)
-    share: NDArray[np.float64] = np.clip(width, 0, None) * np.clip(height, 0, None) / np.maximum(smaller, 1e-12)
+    share: NDArray[np.float64] = (
+        np.clip(width, 0, None) * np.clip(height, 0, None) / np.maximum(smaller, 1e-12)
+    )
     return share
 
 
@@ -172,8 +192,8 @@ def _close_together(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
-    """Put a line where it is read: into the line on whose row it stands, else below the nearest line above it, of
-    its own column where there is one."""
+    """Put a line where it is read: into the line on whose row it stands, else below the nearest line above
+    it, of its own column where there is one."""
     box = around(word.box for word in new.words)
     below: list[tuple[bool, float, int]] = []
     for index, line in enumerate(lines):
@@ -181,7 +201,9 @@ def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
             continue
         other = around(word.box for word in line.words)
         if _on_one_row(box, other) and -box.overlap(other) < WIDEST_GAP * new.words[0].box.height:
-            lines[index] = OcrLine(tuple(sorted((*line.words, *new.words), key=lambda word: word.box.x0)), line.first)
+            lines[index] = OcrLine(
+                tuple(sorted((*line.words, *new.words), key=lambda word: word.box.x0)), line.first
+            )
             return
         if other.middle <= box.middle:
             below.append((box.overlap(other) > 0, other.y1, index))

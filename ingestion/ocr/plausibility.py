@@ -1,7 +1,9 @@
-"""Judges how much of a text is language, by which letters follow which in some hundred languages; knows no words and no single language.
+"""Judges how much of a text is language, by which letters follow which in some hundred languages; knows no
+words and no single language.
 
-Letters of the Latin, Cyrillic and Greek alphabets are folded to a-z and looked up in one table of letter triples, which
-benchmarks/letter_triples.py counts in a folder of texts. Of other scripts it knows only that a word keeps to one.
+Letters of the Latin, Cyrillic and Greek alphabets are folded to a-z and looked up in one table of letter
+triples, which benchmarks/letter_triples.py counts in a folder of texts. Of other scripts it knows only that a
+word keeps to one.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from typing import NamedTuple
 __all__ = ["LETTERS", "Judgement", "fold", "judge", "letter_runs"]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# Letters of other alphabets that Unicode does not decompose, by sound: Cyrillic, Greek, and those of single Latin alphabets.
+# Letters of other alphabets that Unicode does not decompose, by sound: Cyrillic, Greek, and those of single
+# Latin alphabets.
 ALIKE = dict(
     zip(
         "абвгдежзиклмнопрстуфхцчшщъыьэюяіїєґђјљњћџαβγδεζηθικλμνξοπρστυφχψωςøłæœßıđħŋþðəɛɔ",
@@ -33,17 +36,23 @@ ALIKE = dict(
 SHORTEST = 4
 # Capitals up to this many are tickers, codes and acronyms: they prove a page no garbage and no language.
 LONGEST_CODE = 5
-# German and Danish compounds are longer, but no page measured had more than a fifteenth of its letters in such words.
+# German and Danish compounds are longer, but no page measured had more than a fifteenth of its letters in
+# such words.
 LONGEST = 24
-# Identifiers are longer, but their capitals part them into words; a sentence without spaces has a capital or two.
+# Identifiers are longer, but their capitals part them into words; a sentence without spaces has a capital or
+# two.
 LONGEST_PART = 15
 # A name repeated down a page is one piece of evidence, not fifty.
 MOST_TIMES = 3
-# What the four steps of the table stand for: about ten times the mean logarithm within each, see benchmarks/letter_triples.py.
+# What the four steps of the table stand for: about ten times the mean logarithm within each, see
+# benchmarks/letter_triples.py.
 STEPS = (-32, -13, 2, 16)
-# Symbols that touch letters, figures or other such symbols: in one word often only where its letters are other glyphs' codes.
+# Symbols that touch letters, figures or other such symbols: in one word often only where its letters are
+# other glyphs' codes.
 SYMBOLS = r"[!\"#*+<=>?@\[\\\]^`{|}~\x80-\xa6\xac-\xaf\xb1-\xb6\xb8-\xba\xbc-\xbf\xd7\xf7]"
-TOUCHING = re.compile(rf"({SYMBOLS})(?!\1)(?=[^\W_]|{SYMBOLS})|[^\W_](?={SYMBOLS})|[^\W\d_](?=[$%&'(),;:][^\W\d_])")
+TOUCHING = re.compile(
+    rf"({SYMBOLS})(?!\1)(?=[^\W_]|{SYMBOLS})|[^\W_](?={SYMBOLS})|[^\W\d_](?=[$%&'(),;:][^\W\d_])"
+)
 # Formulas, code and rows of boxes have all the other symbols; these stand in them seldom.
 TELLING = re.compile(r"[!\"#?@\\`\x80-\xa6\xac-\xaf\xb4-\xb6\xb8\xba\xbc-\xbf]")
 FEWEST_TOUCHING = 2
@@ -61,17 +70,20 @@ SCRIPT = re.compile(
 )
 # Longer words are none, and are not worth the memory.
 LONGEST_REMEMBERED = 40
-# Signs of text that runs backwards: words that end in their capital or begin with a stop, at least so many, and this share of all
-# signs of direction. Only for alphabets with capitals: where text runs to the left, stops stand where the file's maker put them.
+# Signs of text that runs backwards: words that end in their capital or begin with a stop, at least so many,
+# and this share of all signs of direction. Only for alphabets with capitals: where text runs to the left,
+# stops stand where the file's maker put them.
 STOPS = frozenset(".,;:")
 FEWEST_BACKWARDS = 6
 MOST_BACKWARDS = 1 / 3
-# UTF-8 read as one-byte characters: a first byte of a two- or three-byte letter, then only bytes that continue it.
+# UTF-8 read as one-byte characters: a first byte of a two- or three-byte letter, then only bytes that
+# continue it.
 CONTINUED = "[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]"
 MISREAD = re.compile(f"[ÂÃÄÅÎÏÐÑÒÓ×ØÙÚÛ]{CONTINUED}|[à-í]{CONTINUED}{{2}}")
 FEWEST_MISREAD = 5
 MOST_MISREAD = 0.03
-# Neighbours that the same page also writes as one word, one of them hardly seen otherwise: clean pages measured up to two.
+# Neighbours that the same page also writes as one word, one of them hardly seen otherwise: clean pages
+# measured up to two.
 FEWEST_BROKEN = 3
 MOST_BROKEN = 0.006
 SHORTEST_BROKEN = 5
@@ -82,7 +94,8 @@ WRITTEN_APART = "\u0590"
 LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 FEWEST_LIGATURES = 4
 MOST_LIGATURES = 0.01
-# Letters standing alone: this share of the words, so many, and so many different ones, as marks in a table are not.
+# Letters standing alone: this share of the words, so many, and so many different ones, as marks in a table
+# are not.
 MOST_ALONE = 0.4
 FEWEST_ALONE = 20
 FEWEST_DIFFERENT = 8
@@ -90,8 +103,9 @@ FEWEST_DIFFERENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """plausible, implausible: letters in words that are, and are not, spelt as some language spells; figures, codes and
-    short words are in neither. disordered: letters are right but spaces, direction or encoding are wrong through the text."""
+    """plausible, implausible: letters in words that are, and are not, spelt as some language spells; figures,
+    codes and short words are in neither. disordered: letters are right but spaces, direction or encoding are
+    wrong through the text."""
 
     plausible: int
     implausible: int
@@ -99,7 +113,9 @@ class Judgement:
 
 
 class _Signs(NamedTuple):
-    """Of one word: its letters in plausible and in implausible runs, and how many of its ends tell that it runs forwards, or backwards."""
+    """Of one word: its letters in plausible and in implausible runs, and how many of its ends tell that it
+    runs forwards, or backwards.
+    """
 
     right: int
     wrong: int
@@ -113,10 +129,17 @@ def judge(text: str) -> Judgement:
     seen = Counter(words)
     signs = [_remembered(word) if len(word) <= LONGEST_REMEMBERED else _signs(word) for word in seen]
     times = [min(count, MOST_TIMES) for count in seen.values()]
-    right, wrong = (sum(map(mul, times, letters)) for letters in ([sign.right for sign in signs], [sign.wrong for sign in signs]))
+    right, wrong = (
+        sum(map(mul, times, letters))
+        for letters in ([sign.right for sign in signs], [sign.wrong for sign in signs])
+    )
     backwards, forwards = sum(sign.backwards for sign in signs), sum(sign.forwards for sign in signs)
     is_backwards = backwards >= max(FEWEST_BACKWARDS, MOST_BACKWARDS * (forwards + backwards))
-    return Judgement(right, wrong, is_backwards or _is_spaced_out(seen) or _is_broken(words) or _is_misread(text, len(words)))
+    return Judgement(
+        right,
+        wrong,
+        is_backwards or _is_spaced_out(seen) or _is_broken(words) or _is_misread(text, len(words)),
+    )
 
 
 def fold(text: str) -> str:
@@ -136,7 +159,9 @@ def _signs(word: str) -> _Signs:
         wrong += len(word)
     else:
         digits = len(DIGIT.findall(word))
-        is_code = digits * CHARACTERS_A_DIGIT >= len(word) or (word.isupper() and (digits > 0 or len(word) <= LONGEST_CODE))
+        is_code = digits * CHARACTERS_A_DIGIT >= len(word) or (
+            word.isupper() and (digits > 0 or len(word) <= LONGEST_CODE)
+        )
         for run in RUN.findall(folded):
             if len(run) < SHORTEST:
                 continue
@@ -149,7 +174,9 @@ def _signs(word: str) -> _Signs:
     if len(word) < SHORTEST or not folded.isascii():
         return _Signs(right, wrong, 0, 0)
     turned = word[::-1]
-    return _Signs(right, wrong, _begins(word) + _begins_turned(turned), _begins(turned) + _begins_turned(word))
+    return _Signs(
+        right, wrong, _begins(word) + _begins_turned(turned), _begins(turned) + _begins_turned(word)
+    )
 
 
 # The words of a document return from page to page; so many take 5 MB.
@@ -158,11 +185,15 @@ _remembered = lru_cache(20_000)(_signs)
 
 def _is_symbols(word: str) -> bool:
     """Symbols among its letters as only another glyph's code puts them there."""
-    return TELLING.search(word) is not None and len(TOUCHING.findall(word)) >= max(FEWEST_TOUCHING, len(word) / CHARACTERS_A_TOUCH)
+    return TELLING.search(word) is not None and len(TOUCHING.findall(word)) >= max(
+        FEWEST_TOUCHING, len(word) / CHARACTERS_A_TOUCH
+    )
 
 
 def _foreign_letters(folded: str) -> tuple[int, int]:
-    """(letters in words of one script, letters in words that change it at every other letter) among those that do not fold."""
+    """(letters in words of one script, letters in words that change it at every other letter) among those
+    that do not fold.
+    """
     runs = SCRIPT.findall(folded)
     letters = sum(map(len, runs))
     # A low byte of zero is one ideograph in 256, but every Latin letter whose two bytes were swapped.
@@ -188,8 +219,12 @@ def _is_run_together(run: str, word: str) -> bool:
 
 
 def _is_spaced_out(words: Counter[str]) -> bool:
-    alone = {word: times for word, times in words.items() if len(word) == 1 and word.isalpha() and fold(word) < "{"}
-    return len(alone) >= FEWEST_DIFFERENT and sum(alone.values()) >= max(FEWEST_ALONE, MOST_ALONE * words.total())
+    alone = {
+        word: times for word, times in words.items() if len(word) == 1 and word.isalpha() and fold(word) < "{"
+    }
+    return len(alone) >= FEWEST_DIFFERENT and sum(alone.values()) >= max(
+        FEWEST_ALONE, MOST_ALONE * words.total()
+    )
 
 
 def _is_broken(words: Sequence[str]) -> bool:
@@ -200,7 +235,9 @@ def _is_broken(words: Sequence[str]) -> bool:
     ligatures = [seen[ligature] for ligature in LIGATURES if ligature in seen]
     if len(ligatures) > 1 and sum(ligatures) >= max(FEWEST_LIGATURES, MOST_LIGATURES * len(words)):
         return True
-    whole = {word for word in seen if len(word) >= SHORTEST_BROKEN and word.isalpha() and word < WRITTEN_APART}
+    whole = {
+        word for word in seen if len(word) >= SHORTEST_BROKEN and word.isalpha() and word < WRITTEN_APART
+    }
     pairs = {
         (first, second)
         for first, second in pairwise(words)
@@ -237,7 +274,9 @@ def _folding() -> dict[int, str | None]:
 
 @cache
 def _table() -> tuple[int, ...]:
-    """How much each triple of word end (0) and letters (1-26) speaks for language, the first the most significant."""
+    """How much each triple of word end (0) and letters (1-26) speaks for language, the first the most
+    significant.
+    """
     packed = zlib.decompress(base64.b85decode(TRIPLES))
     return tuple(STEPS[byte >> shift & 3] for byte in packed for shift in (0, 2, 4, 6))
 

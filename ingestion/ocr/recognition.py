@@ -1,4 +1,6 @@
-"""Reads page images into words with boxes and confidence by tesseract, in as many passes as they need; knows nothing of PDFs."""
+"""Reads page images into words with boxes and confidence by tesseract, in as many passes as they need;
+knows nothing of PDFs.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingestion.errors import DocumentError
-from ingestion.ocr.image_preprocessing import blank_out, crop, has_middling_ground, lay, lies_sideways, prepare, text_area, turn, turn_back
-from ingestion.ocr.ocr_merge import OcrLine, add_pass, lay_out, letters, mean_confidence, without_noise, words_of
+from ingestion.ocr.image_preprocessing import (
+    blank_out,
+    crop,
+    has_middling_ground,
+    lay,
+    lies_sideways,
+    prepare,
+    text_area,
+    turn,
+    turn_back,
+)
+from ingestion.ocr.ocr_merge import (
+    OcrLine,
+    add_pass,
+    lay_out,
+    letters,
+    mean_confidence,
+    without_noise,
+    words_of,
+)
 from ingestion.reading.layout import lines_of
 from ingestion.records import Page, Rect, Table, Word
 from ingestion.tables.detection import find_tables
@@ -31,10 +51,12 @@ PAGE_SECONDS = 50
 LAST_BEGIN = 20
 # An A3 page at 300 dpi is 17 megapixels; a larger raster holds no smaller letters and takes minutes.
 MOST_PIXELS = 20_000_000
-# What tesseract is told the resolution is. Left to guess, it takes tables for pictures (mean recall .82 against .88 told so).
+# What tesseract is told the resolution is. Left to guess, it takes tables for pictures (mean recall .82
+# against .88 told so).
 DPI = "--dpi 300"
 WHOLE_PAGE, SPARSE = 3, 11
-# Mean confidence below which a page may lie on its side or its head; upright ones measured from 75, turned ones up to 45.
+# Mean confidence below which a page may lie on its side or its head; upright ones measured from 75, turned
+# ones up to 45.
 DOUBTFUL = 65
 # Letters that a page read the right way up has at least; fewer are doubtful whatever their confidence.
 FEW_LETTERS = 12
@@ -52,16 +74,19 @@ LEAST_LEVEL = 0.5
 CLEARLY = 1.5
 # How alike, 0-1, two words are of which one is a misreading of the other.
 ALIKE = 0.7
-# What is left over takes at most this many times the seconds that all before it took; on patterns tesseract may go on for ever.
+# What is left over takes at most this many times the seconds that all before it took; on patterns tesseract
+# may go on for ever.
 REST_SHARE = 2.0
-# Pixels of text lines in the outline: about one short word, and of light text on grey three, since edges of such grounds look like one.
+# Pixels of text lines in the outline: about one short word, and of light text on grey three, since edges of
+# such grounds look like one.
 LEAST_TEXT, LEAST_LIGHT_TEXT = 300, 1000
 
 
 @dataclass(frozen=True, slots=True)
 class OcrReading:
-    """text: lines as laid out; words: in reading order, boxes on the image as given; confidence: mean over letters, 0-100, 0 where
-    there are none; turned: degrees clockwise, 0, 90, 180 or 270, by which the image had to be turned to be read."""
+    """text: lines as laid out; words: in reading order, boxes on the image as given; confidence: mean over
+    letters, 0-100, 0 where there are none; turned: degrees clockwise, 0, 90, 180 or 270, by which the image
+    had to be turned to be read."""
 
     text: str
     words: tuple[Word, ...]
@@ -70,7 +95,8 @@ class OcrReading:
 
 
 def find_tesseract() -> tuple[str, str | None]:
-    """(command, language-data folder or None). The system's tesseract where present, else the one from the wheel.
+    """(command, language-data folder or None). The system's tesseract where present, else the one from the
+    wheel.
 
     Raises DocumentError with the install line where there is neither.
     """
@@ -86,23 +112,29 @@ def find_tesseract() -> tuple[str, str | None]:
 
 
 def read_image(image: Image) -> OcrReading:
-    """The words of a page image, whichever way it lies. Raises DocumentError where tesseract fails or takes longer than PAGE_SECONDS."""
+    """The words of a page image, whichever way it lies. Raises DocumentError where tesseract fails or
+    takes longer than PAGE_SECONDS.
+    """
     lines, turned = _read_lines(image, _Clock())
     text, words = lay_out(lines)
     return OcrReading(text, words, round(mean_confidence(words), 1), turned)
 
 
 def tables_of(text: str, words: Sequence[Word], turned: int) -> tuple[Table, ...]:
-    """The tables of a reading, looked for the right way up. words: with boxes on the image as given, `turned` degrees from upright."""
+    """The tables of a reading, looked for the right way up. words: with boxes on the image as given,
+    `turned` degrees from upright.
+    """
     upright = [replace(word, box=turn_back(word.box, (360 - turned) % 360)) for word in words]
     return tuple(replace(table, box=turn_back(table.box, turned)) for table in find_tables(text, upright))
 
 
 def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
-    """The page with the text of these pictures after its own, as "text+ocr"; as it is where they hold no more text.
+    """The page with the text of these pictures after its own, as "text+ocr"; as it is where they hold no more
+    text.
 
-    image: the whole page; pictures: where on it they stand. What the page's own text says at the same place is not repeated.
-    Raises DocumentError where the first picture cannot be read; where time runs out, the pictures read so far are kept.
+    image: the whole page; pictures: where on it they stand. What the page's own text says at the same place
+    is not repeated. Raises DocumentError where the first picture cannot be read; where time runs out, the
+    pictures read so far are kept.
     """
     clock = _Clock()
     own = [(line.box, _plain_words(page.text[line.start : line.end])) for line in page.lines]
@@ -111,10 +143,19 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
         if found is not page and not clock.allows_more():
             break
         lines, turned = _read_lines(crop(image, place), clock)
-        fresh = [replace(line, words=tuple(word for word in _on_page(line.words, place) if not _is_written(word, own))) for line in lines]
+        fresh = [
+            replace(
+                line, words=tuple(word for word in _on_page(line.words, place) if not _is_written(word, own))
+            )
+            for line in lines
+        ]
         if not _is_no_text(words_of(fresh)):
             found = _appended(found, [line for line in fresh if line.words], turned)
-    return found if found is page else replace(found, confidence=round(mean_confidence(found.words), 1), method="text+ocr")
+    return (
+        found
+        if found is page
+        else replace(found, confidence=round(mean_confidence(found.words), 1), method="text+ocr")
+    )
 
 
 def _is_no_text(words: Sequence[Word]) -> bool:
@@ -141,7 +182,12 @@ def _on_page(words: Sequence[Word], place: Rect) -> list[Word]:
     width, height = place.width, place.height
 
     def box_on_page(box: Rect) -> Rect:
-        return Rect(place.x0 + box.x0 * width, place.y0 + box.y0 * height, place.x0 + box.x1 * width, place.y0 + box.y1 * height)
+        return Rect(
+            place.x0 + box.x0 * width,
+            place.y0 + box.y0 * height,
+            place.x0 + box.x1 * width,
+            place.y0 + box.y1 * height,
+        )
 
     return [replace(word, box=box_on_page(word.box)) for word in words]
 
@@ -155,9 +201,14 @@ def _plain(text: str) -> str:
 
 
 def _is_written(word: Word, own: Sequence[tuple[Rect, set[str]]]) -> bool:
-    """True where a line of the page's own text stands at the word's place and holds it, or what it is misread from."""
+    """True where a line of the page's own text stands at the word's place and holds it, or what it is
+    misread from.
+    """
     plain = _plain(word.text)
-    return any(box.holds(word.box) and (plain in words or get_close_matches(plain, words, 1, ALIKE)) for box, words in own)
+    return any(
+        box.holds(word.box) and (plain in words or get_close_matches(plain, words, 1, ALIKE))
+        for box, words in own
+    )
 
 
 class _Clock:
@@ -167,7 +218,9 @@ class _Clock:
         self._began = time.monotonic()
 
     def left(self) -> float:
-        """Seconds until the page has taken too long, at least a moment, so that tesseract is begun and says so itself."""
+        """Seconds until the page has taken too long, at least a moment, so that tesseract is begun and
+        says so itself.
+        """
         return max(0.1, self._began + PAGE_SECONDS - time.monotonic())
 
     def spent(self) -> float:
@@ -192,13 +245,25 @@ def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
             lines = _tesseract(laid.level, WHOLE_PAGE, clock)
     lines = _with_rest(laid.level, lines, clock)
     if has_middling_ground(grey):
-        lines = _with_rest(lay(prepare(grey, middling=True), laid.turned, laid.skew).level, lines, clock, least=LEAST_LIGHT_TEXT)
+        lines = _with_rest(
+            lay(prepare(grey, middling=True), laid.turned, laid.skew).level,
+            lines,
+            clock,
+            least=LEAST_LIGHT_TEXT,
+        )
     lines = without_noise(lines)
-    return [replace(line, words=tuple(replace(word, box=laid.back(word.box)) for word in line.words)) for line in lines], laid.turned
+    return [
+        replace(line, words=tuple(replace(word, box=laid.back(word.box)) for word in line.words))
+        for line in lines
+    ], laid.turned
 
 
-def _with_rest(level: Image, lines: list[OcrLine], clock: _Clock, *, least: int = LEAST_TEXT) -> list[OcrLine]:
-    """The lines of a first pass with those of a further one over what that left over or was unsure of, where that is `least` or more."""
+def _with_rest(
+    level: Image, lines: list[OcrLine], clock: _Clock, *, least: int = LEAST_TEXT
+) -> list[OcrLine]:
+    """The lines of a first pass with those of a further one over what that left over or was unsure of,
+    where that is `least` or more.
+    """
     if not clock.allows_more():
         return lines
     rest = blank_out(level, [word.box for word in words_of(lines) if word.sure >= SURE])
@@ -217,11 +282,17 @@ def _within(image: Image) -> Image:
     """The image in grey, no larger than MOST_PIXELS."""
     grey = image.convert("L")
     scale = (MOST_PIXELS / max(1, grey.width * grey.height)) ** 0.5
-    return grey if scale >= 1 else grey.resize((max(1, int(grey.width * scale)), max(1, int(grey.height * scale))))
+    return (
+        grey
+        if scale >= 1
+        else grey.resize((max(1, int(grey.width * scale)), max(1, int(grey.height * scale))))
+    )
 
 
 def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
-    """True where the image these lines were read from may be wrong way up: it shows text, but not what was read."""
+    """True where the image these lines were read from may be wrong way up: it shows text, but not what was
+    read.
+    """
     words = words_of(lines)
     if not _is_no_text(words) and _level_share(words, image.size) >= LEAST_LEVEL:
         return False
@@ -240,24 +311,36 @@ def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:
 
 def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
     """Letters of words that are sure, long and level: upside down, tesseract finds short or doubtful ones."""
-    return letters([word for word in words_of(lines) if word.sure >= SURE and letters([word]) >= LONG and _is_level(word, size)])
+    return letters(
+        [
+            word
+            for word in words_of(lines)
+            if word.sure >= SURE and letters([word]) >= LONG and _is_level(word, size)
+        ]
+    )
 
 
 def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock) -> int:
-    """Degrees clockwise, of `among`, by which the image is best read; 0 where none makes as many as `least` letters sure."""
+    """Degrees clockwise, of `among`, by which the image is best read; 0 where none makes as many as
+    `least` letters sure.
+    """
     scale = min(TRIAL, TRIAL_SIDE / max(evened.size))
     small = evened.resize((max(1, round(evened.width * scale)), max(1, round(evened.height * scale))))
     found = {0: 0}
     for degrees in among:
         tried = turn(small, degrees)
         with suppress(DocumentError):
-            found[degrees] = _sure_letters(_tesseract(tried, WHOLE_PAGE, clock, most=TRIAL_SECONDS), tried.size)
+            found[degrees] = _sure_letters(
+                _tesseract(tried, WHOLE_PAGE, clock, most=TRIAL_SECONDS), tried.size
+            )
     best = max(found, key=lambda degrees: found[degrees])
     return best if found[best] >= max(least, FEW_LETTERS) else 0
 
 
 def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SECONDS) -> list[OcrLine]:
-    """One pass in tesseract's page segmentation mode `mode`, in at most `most` seconds. Raises DocumentError where it fails."""
+    """One pass in tesseract's page segmentation mode `mode`, in at most `most` seconds. Raises
+    DocumentError where it fails.
+    """
     import pytesseract
 
     command, data = find_tesseract()
@@ -267,14 +350,21 @@ def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SEC
     if data:
         os.environ["TESSDATA_PREFIX"] = data
     with tempfile.TemporaryDirectory(prefix="ocr-") as folder:
-        path = Path(folder) / "page.pgm"  # written at once, where packing a PNG takes a fifth of the page's time
+        path = (
+            Path(folder) / "page.pgm"
+        )  # written at once, where packing a PNG takes a fifth of the page's time
         image.save(path)
         try:
             table = pytesseract.image_to_data(
-                str(path), config=f"{DPI} --psm {mode}", output_type=pytesseract.Output.DICT, timeout=min(most, clock.left())
+                str(path),
+                config=f"{DPI} --psm {mode}",
+                output_type=pytesseract.Output.DICT,
+                timeout=min(most, clock.left()),
             )
         except (pytesseract.TesseractError, RuntimeError) as error:
-            raise DocumentError(f"tesseract failed: {str(error)[:200]}", hint="Scan the page again at 300 dpi.") from error
+            raise DocumentError(
+                f"tesseract failed: {str(error)[:200]}", hint="Scan the page again at 300 dpi."
+            ) from error
     return _lines(table, image.width, image.height)
 
 
@@ -285,8 +375,15 @@ def _lines(table: dict[str, list[Any]], width: int, height: int) -> list[OcrLine
         text, confidence = str(raw).strip(), float(table["conf"][i])
         if text and confidence >= 0:
             left, top = table["left"][i], table["top"][i]
-            box = Rect(left / width, top / height, (left + table["width"][i]) / width, (top + table["height"][i]) / height)
-            lines.setdefault((table["block_num"][i], table["par_num"][i], table["line_num"][i]), []).append(Word(text, box, confidence))
+            box = Rect(
+                left / width,
+                top / height,
+                (left + table["width"][i]) / width,
+                (top + table["height"][i]) / height,
+            )
+            lines.setdefault((table["block_num"][i], table["par_num"][i], table["line_num"][i]), []).append(
+                Word(text, box, confidence)
+            )
     result: list[OcrLine] = []
     paragraph: tuple[int, int] | None = None
     for (block, number, _), words in lines.items():

@@ -1,4 +1,6 @@
-"""Judges whether a page's extracted text is language or needs to be read again from the image; knows no language and no font."""
+"""Judges whether a page's extracted text is language or needs to be read again from the image; knows no
+language and no font.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +25,24 @@ __all__ = [
     "vocabulary",
 ]
 
-# A running header and a page number alone come to about this many letters: a page with fewer carries its content as an image.
+# A running header and a page number alone come to about this many letters: a page with fewer carries its
+# content as an image.
 FEWEST_LETTERS = 40
 # Real pages measured up to .03 of such characters (bullets from symbol fonts); broken encodings start at .2.
 MOST_UNREADABLE = 0.10
-# Share of letters in words that no language spells: of 14,000 clean pages in 130 languages half are under .02, the worst have .17 (pictures
-# drawn in letters aside); pages whose glyphs have lost their letters have .7 and more, so that half of one is seen too.
+# Share of letters in words that no language spells: of 14,000 clean pages in 130 languages half are under
+# .02, the worst have .17 (pictures drawn in letters aside); pages whose glyphs have lost their letters have
+# .7 and more, so that half of one is seen too.
 MOST_IMPLAUSIBLE = 0.22
 # Letters added to what is right: a few words prove nothing.
 DOUBT = 80
 # A second reading replaces the first only where it has this many times its letters.
 CLEARLY_MORE = 1.2
-# tesseract is this sure, of 100, of words that are there; what it makes of pictures and of unknown scripts lies below.
+# tesseract is this sure, of 100, of words that are there; what it makes of pictures and of unknown scripts
+# lies below.
 LEAST_CONFIDENCE = 40.0
-# From here on a character is a syllable or a word, and the same page in another script has about so many letters for it.
+# From here on a character is a syllable or a word, and the same page in another script has about so many
+# letters for it.
 IDEOGRAPHS = "\u2e80"
 LETTERS_AN_IDEOGRAPH = 3
 # What letters are worth whose spaces, order or encoding are wrong: a search finds few of their words.
@@ -50,7 +56,8 @@ CONTENTS = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|ch
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 CID = re.compile(r"\(cid:\d+\)|/G\d{2}")
 UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
-# PDFium writes U+FFFE, older builds U+0002, in place of a hyphen and line break; U+00AD is the soft hyphen itself.
+# PDFium writes U+FFFE, older builds U+0002, in place of a hyphen and line break; U+00AD is the soft hyphen
+# itself.
 LINE_BREAK_HYPHEN = re.compile(r"[\u0002\ufffe\u00ad]+\s{0,8}")
 # Letters looked at on each side of a mark; longer runs are no words.
 LONGEST_PART = 40
@@ -65,7 +72,8 @@ NO_SPACE = re.compile(r"[^\s\x00]+")
 def is_contents(text: str) -> bool:
     """True for a page of contents or a list of tables: it names every subject and says nothing of any.
 
-    Most of its lines lead by dots to a page number, or it calls itself contents and most of its lines end in one.
+    Most of its lines lead by dots to a page number, or it calls itself contents and most of its lines end in
+    one.
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     leading = sum(bool(LEADER.search(line)) for line in lines)
@@ -78,14 +86,18 @@ def is_contents(text: str) -> bool:
 
 
 def normalise(text: str) -> str:
-    """`text` with LF line ends, ligatures spelt out, form feeds and NULs as line ends and spaces; hyphen marks stay for join_line_breaks."""
+    """`text` with LF line ends, ligatures spelt out, form feeds and NULs as line ends and spaces; hyphen
+    marks stay for join_line_breaks.
+    """
     text = SURROGATE.sub("\ufffd", text) if SURROGATE.search(text) else text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n").replace("\x00", " ")
     return re.sub(r"(?<![ \t])[ \t]+(?=\n)", "", text.translate(LIGATURES))
 
 
 def normalised_lines(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
-    """(normalise(text), for each line that is not blank its start and end in that, and its (start, end) in `text`); blanks around it left out."""
+    """(normalise(text), for each line that is not blank its start and end in that, and its (start, end) in
+    `text`); blanks around it left out.
+    """
     whole, spans, at = normalise(text), list[tuple[int, int, tuple[int, int]]](), 0
     ends = [match.span() for match in LINE_END.finditer(text)]
     starts = [0, *(end for _, end in ends)]
@@ -117,7 +129,9 @@ def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, in
 
 
 def vocabulary(texts: list[str]) -> frozenset[str]:
-    """The case-folded words, hyphenated ones whole, of normalised page texts; halves of words at a line end are none."""
+    """The case-folded words, hyphenated ones whole, of normalised page texts; halves of words at a line
+    end are none.
+    """
     words: set[str] = set()
     for text in texts:
         parts = LINE_BREAK_HYPHEN.split(text)
@@ -130,10 +144,11 @@ def vocabulary(texts: list[str]) -> frozenset[str]:
 
 
 def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[int], int]]:
-    """`text` with every hyphen at a line end either removed or kept, as the document itself writes that word elsewhere, and a
-    function from offsets in `text` to offsets in that.
+    """`text` with every hyphen at a line end either removed or kept, as the document itself writes that word
+    elsewhere, and a function from offsets in `text` to offsets in that.
 
-    words: see vocabulary. Seen joined: joined. Seen hyphenated, or both halves seen as words: the hyphen stays. Else joined.
+    words: see vocabulary. Seen joined: joined. Seen hyphenated, or both halves seen as words: the hyphen
+    stays. Else joined.
     """
     parts: list[str] = []
     ends, shifts, puts = [0], [0], [(0, 0)]
@@ -174,7 +189,9 @@ def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
 
 
 def needs_reading_again(text: str) -> bool:
-    """True where `text` is too little or too broken to be the page's language, so that its image should be read instead."""
+    """True where `text` is too little or too broken to be the page's language, so that its image should be
+    read instead.
+    """
     letters = sum(map(str.isalnum, text))
     if letters < FEWEST_LETTERS:
         return True
@@ -187,32 +204,46 @@ def needs_reading_again(text: str) -> bool:
 
 
 def is_unreadable(text: str) -> bool:
-    """True where the few characters of a page are mostly no letters or digits, or letters that spell nothing: glyphs without a meaning."""
+    """True where the few characters of a page are mostly no letters or digits, or letters that spell
+    nothing: glyphs without a meaning.
+    """
     shown = sum(not letter.isspace() for letter in text)
     found = judge(text)
     return 2 * sum(map(str.isalnum, text)) < shown or found.implausible > found.plausible
 
 
 def better_reading(first: Page, second: Page) -> Page:
-    """Of two readings of one page, text layer and image, the one that reads clearly more as language; the text layer wins a tie, a
-    problem loses to anything readable."""
+    """Of two readings of one page, text layer and image, the one that reads clearly more as language; the
+    text layer wins a tie, a problem loses to anything readable."""
     if first.problem is not None and second.problem is not None:
         return first
     if second.method == "none" and first.problem is None:
-        return first if first.text.strip() or second.problem is None else replace(first, problem=second.problem, method="none")
+        return (
+            first
+            if first.text.strip() or second.problem is None
+            else replace(first, problem=second.problem, method="none")
+        )
     if first.problem is not None:
         return second if any(map(str.isalnum, second.text)) else first
     return second if _worth(second) > _worth(first) * CLEARLY_MORE else first
 
 
 def _worth(page: Page) -> float:
-    """Letters and digits of a page, less those that are garbage twice: they are not there, and what is there misleads."""
-    words = [word.text for word in page.words if word.confidence is None or word.confidence >= LEAST_CONFIDENCE]
+    """Letters and digits of a page, less those that are garbage twice: they are not there, and what is
+    there misleads.
+    """
+    words = [
+        word.text for word in page.words if word.confidence is None or word.confidence >= LEAST_CONFIDENCE
+    ]
     text = " ".join(words) if page.words else page.text
     found = judge(text)
     wrong = found.implausible + _unreadable(text)
     share = max(0.0, 1.0 - 2.0 * wrong / (found.plausible + wrong + DOUBT))
-    letters = sum(LETTERS_AN_IDEOGRAPH if letter >= IDEOGRAPHS else 1 for letter in CID.sub("", text) if letter.isalnum())
+    letters = sum(
+        LETTERS_AN_IDEOGRAPH if letter >= IDEOGRAPHS else 1
+        for letter in CID.sub("", text)
+        if letter.isalnum()
+    )
     return letters * share * (DISORDERED if found.disordered else 1.0)
 
 

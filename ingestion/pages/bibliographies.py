@@ -1,4 +1,6 @@
-"""Recognises lists of references, bibliographies and endnotes, by how works are cited; knows no document and no question."""
+"""Recognises lists of references, bibliographies and endnotes, by how works are cited; knows no document
+and no question.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,45 @@ from ingestion.pages.features import Look
 
 __all__ = ["is_reference_list"]
 
-# What an entry has: a date in brackets that ends its author, an address, a place in a journal, or a word of those who cite; in the folded text.
+# What an entry has: a date in brackets that ends its author, an address, a place in a journal, or a word of
+# those who cite; in the folded text.
 MARKS = re.compile(
     rf"\((?:{YEAR}[a-z]?|n\. ?d\.|forthcoming|in press)(?:, [^()\n]{{0,25}}\n?[^()\n]{{0,15}})?\)[.,:;]"
     r"|https?: ?//|\bwww\.|\bdoi[.:]"
     rf"|\b(?:retrieved|accessed) (?:on |from |at |in )?(?:\d|http|www|{MONTH_NAME})"
-    r"|\bet al\b|\bibid\b|\bop\. ?cit\b|\bisbn\b|\bissn\b|\bworking papers?,? (?:no|series|wp|n°)|\bjournal of\b|\buniversity press\b"
-    r"|\bvol\. ?\d|\bpp\. ?\d|\b\d{1,3} ?\(\d{1,2}\)[,:] ?\d|\[(?:press release|online|accessed|internet|dataset|data set)"
+    r"|\bet al\b|\bibid\b|\bop\. ?cit\b|\bisbn\b|\bissn\b|\bworking papers?,? (?:no|series|wp|n°)"
+    r"|\bjournal of\b|\buniversity press\b"
+    r"|\bvol\. ?\d|\bpp\. ?\d|\b\d{1,3} ?\(\d{1,2}\)[,:] ?\d|\[(?:press release|online|accessed|internet"
+    r"|dataset|data set)"
 )
-# What nearly every such mark has in it: looked for first, as few pages have any and the search for marks takes 3 ms.
-SIGNS = ("(19", "(20", "(n.d", "(n. d", "http", "www.", "doi", "et al", "ibid", "pp.", "vol.", "journal of", "retrieved", "isbn", "university press")
+# What nearly every such mark has in it: looked for first, as few pages have any and the search for marks
+# takes 3 ms.
+SIGNS = (
+    "(19",
+    "(20",
+    "(n.d",
+    "(n. d",
+    "http",
+    "www.",
+    "doi",
+    "et al",
+    "ibid",
+    "pp.",
+    "vol.",
+    "journal of",
+    "retrieved",
+    "isbn",
+    "university press",
+)
 FEWEST_SIGNS = 6
 TITLE = re.compile(
-    r"(?:(?:[a-z]|\d{1,2}|[ivx]+|annex|appendix)[.:)]? )?(?:list of )?(?:references?(?: list| cited)?|bibliography|works cited|literature(?: cited)?|end ?notes|"
-    r"bibliographie|literaturverzeichnis|quellenverzeichnis|bibliografia|referencias(?: bibliograficas)?|references bibliographiques)"
+    r"(?:(?:[a-z]|\d{1,2}|[ivx]+|annex|appendix)[.:)]? )?(?:list of )?(?:references?(?: list| cited)?"
+    r"|bibliography|works cited|literature(?: cited)?|end ?notes|"
+    r"bibliographie|literaturverzeichnis|quellenverzeichnis|bibliografia|referencias(?: bibliograficas)?"
+    r"|references bibliographiques)"
 )
-# Of the lines of a list of references about one in two has such a mark, as entries run over two to four lines; of a page with footnotes one in ten.
+# Of the lines of a list of references about one in two has such a mark, as entries run over two to four
+# lines; of a page with footnotes one in ten.
 SHARE_OF_LINES = 0.3
 SHARE_UNDER_TITLE = 0.15
 FEWEST = 6
@@ -40,4 +65,6 @@ def is_reference_list(look: Look) -> bool:
         line, at = line + look.text.count("\n", at, mark.start()), mark.start()
         marked.add(line)
     titled = any(TITLE.fullmatch(line) for line in look.folded[: look.head])
-    return len(marked) >= FEWEST and len(marked) >= (SHARE_UNDER_TITLE if titled else SHARE_OF_LINES) * len(look.lines)
+    return len(marked) >= FEWEST and len(marked) >= (SHARE_UNDER_TITLE if titled else SHARE_OF_LINES) * len(
+        look.lines
+    )

@@ -1,4 +1,6 @@
-"""Tells what a page of a budget or a report is about: sums, debt, targets, forecasts; by a heading or caption and the rows under it."""
+"""Tells what a page of a budget or a report is about: sums, debt, targets, forecasts; by a heading or
+caption and the rows under it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ __all__ = ["SUBJECTS"]
 # A table has at least so many rows of figures; under its heading they begin within so many lines.
 FEWEST_ROWS = 4
 BELOW_A_HEADING = 30
-# Rows of different kinds that a summary has with a heading that says so, and without; of a government's sources so many are taxes.
+# Rows of different kinds that a summary has with a heading that says so, and without; of a government's
+# sources so many are taxes.
 FEWEST_SOURCES = 4
 SOURCES_ALONE = 6
 FEWEST_TAXES = 2
@@ -34,7 +37,9 @@ LINES_OF_A_FOOT = 2
 def _is_financial_highlights(look: Look) -> bool:
     """Figures of several years, or the key figures, chosen from the statements."""
     return any(
-        (found := words.HIGHLIGHTS.match(text)) and not words.OTHER_HIGHLIGHTS.search(found["rest"]) and _rows_below(look, number) >= 2 * FEWEST_ROWS
+        (found := words.HIGHLIGHTS.match(text))
+        and not words.OTHER_HIGHLIGHTS.search(found["rest"])
+        and _rows_below(look, number) >= 2 * FEWEST_ROWS
         for number, text in look.headings
     )
 
@@ -42,7 +47,8 @@ def _is_financial_highlights(look: Look) -> bool:
 def _is_revenue_summary(look: Look) -> bool:
     """A government's revenue by source."""
     return (
-        _is_summary(look, words.REVENUE, words.SOURCES, words.TOTAL_REVENUE) and count_found(words.SOURCES[: words.TAXES], look.text) >= FEWEST_TAXES
+        _is_summary(look, words.REVENUE, words.SOURCES, words.TOTAL_REVENUE)
+        and count_found(words.SOURCES[: words.TAXES], look.text) >= FEWEST_TAXES
     )
 
 
@@ -52,7 +58,9 @@ def _is_expenditure_summary(look: Look) -> bool:
 
 
 def _is_budget_summary(look: Look) -> bool:
-    """Receipts, expenditure and what lies between them, in a table or in a few sentences under such a heading."""
+    """Receipts, expenditure and what lies between them, in a table or in a few sentences under such a
+    heading.
+    """
     headed = _headed(look, words.BUDGET)
     if headed and count_found(words.SAID, look.text) == len(words.SAID):
         return True
@@ -108,7 +116,9 @@ def _rows_below(look: Look, number: int) -> int:
     return look.rows() if number < 0 else look.rows(number + 1, number + BELOW_A_HEADING)
 
 
-def _is_summary(look: Look, title: re.Pattern[str], rows: tuple[re.Pattern[str], ...], total: re.Pattern[str]) -> bool:
+def _is_summary(
+    look: Look, title: re.Pattern[str], rows: tuple[re.Pattern[str], ...], total: re.Pattern[str]
+) -> bool:
     if look.rows() < FEWEST_ROWS or not total.search(look.text):
         return False
     return count_found(rows, look.text) >= (FEWEST_SOURCES if _headed(look, title) else SOURCES_ALONE)

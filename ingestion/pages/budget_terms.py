@@ -6,7 +6,8 @@ import re
 
 # What may stand before the words of a heading: "Note 7.", "Table 2.1:", "IV".
 NUMBER = (
-    r"(?:(?:note|item|table|tableau|tabelle|cuadro|chapter|section|part|schedule|exhibit|annex|appendix|statement) )?"
+    r"(?:(?:note|item|table|tableau|tabelle|cuadro|chapter|section|part|schedule|exhibit|annex|appendix"
+    r"|statement) )?"
     r"(?:[a-z]?\d[\d.]*[a-z]?|[ivx]+|[a-z])?[.:)-]* ?[-:]? ?"
 )
 # A row may be numbered.
@@ -31,9 +32,11 @@ HIGHLIGHTS = re.compile(
     NUMBER
     + r"(?:(?:consolidated|group|the|historical|our) )*"
     + _any(
-        r"selected (?:historical |consolidated |five-year |key )*(?:financial|operating)(?: and (?:financial|operating|other))? "
+        r"selected (?:historical |consolidated |five-year |key )*(?:financial"
+        r"|operating)(?: and (?:financial|operating|other))? "
         r"(?:data|information|highlights|statistics)",
-        r"(?:(?:two|three|four|five|six|seven|eight|nine|ten|eleven|\d{1,2})[ -]years?|multi-?year|historical) "
+        r"(?:(?:two|three|four|five|six|seven|eight|nine|ten|eleven|\d{1,2})[ -]years?|multi-?year"
+        r"|historical) "
         r"(?:consolidated |selected |comparative |group )*(?:financial )?"
         r"(?:summary|record|review|highlights|data|overview|performance|statistics|figures|comparison)",
         r"financial (?:highlights|summary|snapshot)",
@@ -47,14 +50,23 @@ HIGHLIGHTS = re.compile(
     + r"\b(?P<rest>[^\n]{0,60})"
 )
 # What follows such words where they speak of a part, or in a sentence.
-OTHER_HIGHLIGHTS = re.compile(r"quarter|segment|concerning|were|was\b|is\b|for the (?!year|five|period|fiscal|last)|for our|pension|index")
+OTHER_HIGHLIGHTS = re.compile(
+    r"quarter|segment|concerning|were|was\b|is\b|for the (?!year|five|period|fiscal|last)|for our"
+    r"|pension|index"
+)
 # Searched in headings.
 REVENUE = re.compile(
     r"(?m)\b"
     + _any(
-        rf"{_MONEY_IN}\b[^\n.]{{0,30}}\b(?:by|from)\b[^\n.]{{0,30}}(?:source|type|category|categories|tax|fund|class|item|head)",
+        (
+            rf"{_MONEY_IN}\b[^\n.]{{0,30}}\b(?:by|from)\b[^\n.]{{0,30}}(?:source|type|category|categories"
+            rf"|tax|fund|class|item|head)"
+        ),
         rf"{_TABLE_OF} of [^\n.]{{0,30}}(?:revenues?|receipts)",
-        r"(?:revenues?|receipts)(?: and (?:grants|other financing sources|receipts)| summary| estimates?| detail| forecasts?| outlook| budget)?$",
+        (
+            r"(?:revenues?|receipts)(?: and (?:grants|other financing sources|receipts)| summary| estimates?"
+            r"| detail| forecasts?| outlook| budget)?$"
+        ),
         r"recettes (?:par|fiscales|du budget)",
         r"einnahmen (?:nach|des)|steuereinnahmen",
         r"ingresos (?:por|tributarios)",
@@ -65,9 +77,13 @@ EXPENDITURE = re.compile(
     r"(?m)\b"
     + _any(
         rf"{_MONEY_OUT}\b[^\n.]{{0,30}}\bby\b[^\n.]{{0,30}}"
-        r"(?:function|ministr|department|agenc|object|category|categories|classification|sector|portfolio|fund|type)",
+        r"(?:function|ministr|department|agenc|object|category|categories|classification|sector|portfolio"
+        r"|fund|type)",
         rf"{_TABLE_OF} of [^\n.]{{0,30}}{_MONEY_OUT}",
-        r"(?:expenditures?|spending|appropriations?|outlays?)(?: summary| estimates?| detail| ceilings| budget)?$",
+        (
+            r"(?:expenditures?|spending|appropriations?|outlays?)(?: summary| estimates?| detail| ceilings"
+            r"| budget)?$"
+        ),
         r"depenses (?:par|du budget)",
         r"ausgaben (?:nach|des)",
         r"gastos? por|despesas? por",
@@ -76,26 +92,42 @@ EXPENDITURE = re.compile(
 BUDGET = re.compile(
     r"\b"
     + _any(
-        r"budget (?:at a glance|in brief|summary|overview|aggregates|outlook|position|estimates|balance|highlights)",
+        (
+            r"budget (?:at a glance|in brief|summary|overview|aggregates|outlook|position|estimates|balance"
+            r"|highlights)"
+        ),
         r"summary of (?:the |all )*(?:budget|fiscal|funds?|general fund)",
-        r"(?:fiscal|budget(?:ary)?) (?:position|aggregates|summary|outlook|balance|overview|framework|operations|outturn|indicators)",
+        (
+            r"(?:fiscal|budget(?:ary)?) (?:position|aggregates|summary|outlook|balance|overview|framework"
+            r"|operations|outturn|indicators)"
+        ),
         r"(?:fiscal|budget(?:ary)?) (?:developments|consolidation)|revised estimates",
         r"(?:central|general|federal|total) government (?:operations|finances?|budget|fiscal|accounts)",
         r"all funds (?:summary|budget)|general fund (?:summary|budget|overview)|sources and uses",
         r"operating (?:result|balance|statement)",
-        r"apercu du budget|equilibre (?:budgetaire|financier)|haushaltsuberblick|resumen del presupuesto|resumo do orcamento",
+        (
+            r"apercu du budget|equilibre (?:budgetaire|financier)|haushaltsuberblick|resumen del presupuesto"
+            r"|resumo do orcamento"
+        ),
     )
 )
 # The whole of a heading.
 DEBT = re.compile(
     NUMBER
     + r"(?:(?:schedules?|summary|statement) of )?"
-    + r"(?:(?:outstanding|general|long-term|total|public|government|external|domestic|net|bonded|state|the|our|short-term|current|notes?|annual|"
+    + r"(?:(?:outstanding|general|long-term|total|public|government|external|domestic|net|bonded|state|the"
+    r"|our|short-term|current|notes?|annual|"
     r"future|aggregate|estimated) )*"
     + _any(
-        r"debt(?: service| obligations?| outstanding| maturit| schedule| profile| management| portfolio| structure)",
+        (
+            r"debt(?: service| obligations?| outstanding| maturit| schedule| profile| management| portfolio"
+            r"| structure)"
+        ),
         r"debt(?: stock| position| burden| summary| limit| and | by | to |$|s$)",
-        r"indebtedness|borrowings?\b|(?:senior |loans and |bonds? and )*notes payable|bonds (?:payable|outstanding)|financial debt",
+        (
+            r"indebtedness|borrowings?\b|(?:senior |loans and |bonds? and )*notes payable|bonds (?:payable"
+            r"|outstanding)|financial debt"
+        ),
         r"maturit(?:y|ies) (?:profile|of|schedule|structure)|redemption (?:schedule|profile)",
         r"loans and borrowings|interest-bearing (?:loans|borrowings|liabilities)",
         r"(?:service de la )?dettes?\b|endettement",
@@ -106,21 +138,36 @@ DEBT = re.compile(
 )
 # The sentence before a table of what is owed.
 DEBT_TABLE = re.compile(
-    r"(?:long-term debt|\bdebt|borrowings|indebtedness|notes payable|bonds)\b(?![ -](?:to|and equity|securit|instrument|invest))"
+    r"(?:long-term debt|\bdebt|borrowings|indebtedness|notes payable|bonds)\b(?![ -](?:to|and equity"
+    r"|securit|instrument|invest))"
     r"[^\n]{0,60}\b(?:consist|compris|follow|maturit|attributable|due\b|by year)|"
     r"maturities of [^\n]{0,30}\bdebt|principal payments [^\n]{0,40}(?:debt|notes|bonds)"
 )
 # A heading without any of these is not tried.
-DEBT_WORDS = tuple("debt borrowing payable maturit bonds loans redemption dette schuld deuda divida verbindlichkeit".split())
+DEBT_WORDS = tuple(
+    "debt borrowing payable maturit bonds loans redemption dette schuld deuda divida verbindlichkeit".split()
+)
 TARGETS = re.compile(
     r"\b"
     + _any(
-        r"(?:fiscal|budget(?:ary)?) (?:rules?|targets?|anchors?|objectives?|strategy|responsibility|consolidation|discipline|limits)",
+        (
+            r"(?:fiscal|budget(?:ary)?) (?:rules?|targets?|anchors?|objectives?|strategy|responsibility"
+            r"|consolidation|discipline|limits)"
+        ),
         r"(?:fiscal|budget(?:ary)?) policy (?:objectives|targets|rules|statement)",
-        r"(?:debt|deficit|expenditure|spending|borrowing|balanced?[ -]budget) (?:ceilings?|rules?|anchors?|limits?|targets?|brake|policy)",
+        (
+            r"(?:debt|deficit|expenditure|spending|borrowing|balanced?[ -]budget) (?:ceilings?|rules?"
+            r"|anchors?|limits?|targets?|brake|policy)"
+        ),
         r"medium-term (?:fiscal |budgetary )?(?:objectives?|targets?)|inflation targets?",
-        r"financial (?:policy objectives|policies|objectives|targets)|(?:reserves?|fund balance) polic(?:y|ies)",
-        r"regles? budgetaires?|schuldenbremse|reglas? fiscal(?:es)?|regras? fisca(?:l|is)|metas? fisca(?:l|les|is)",
+        (
+            r"financial (?:policy objectives|policies|objectives|targets)|(?:reserves?"
+            r"|fund balance) polic(?:y|ies)"
+        ),
+        (
+            r"regles? budgetaires?|schuldenbremse|reglas? fiscal(?:es)?|regras? fisca(?:l|is)"
+            r"|metas? fisca(?:l|les|is)"
+        ),
     )
     + r"\b"
 )
@@ -142,7 +189,9 @@ RULE_WORDS = (
     "path",
     "compliance",
 )
-PUBLIC_MONEY = re.compile(r"fiscal (?!year)|deficit|surplus|public (?:debt|money|finances)|budget|taxation|price stability")
+PUBLIC_MONEY = re.compile(
+    r"fiscal (?!year)|deficit|surplus|public (?:debt|money|finances)|budget|taxation|price stability"
+)
 FORECAST = re.compile(
     r"\b"
     + _any(
@@ -162,9 +211,15 @@ AHEAD = re.compile(
 # The first of the sources are taxes: a company has few of them and a government most.
 TAXES = 6
 SOURCES = _lines(
-    r"(?:personal |individual |corporate |company )*income tax|taxes? on income|impots? sur le revenu|einkommensteuer|impuesto sobre la renta",
+    (
+        r"(?:personal |individual |corporate |company )*income tax|taxes? on income|impots? sur le revenu"
+        r"|einkommensteuer|impuesto sobre la renta"
+    ),
     r"corporat(?:e|ion) (?:income |profit )?tax|company tax|impots? sur les societes|korperschaftsteuer",
-    r"value[ -]added tax|vat|gst|goods and services tax|tva|umsatzsteuer|mehrwertsteuer|iva|sales (?:and use )?tax(?:es)?",
+    (
+        r"value[ -]added tax|vat|gst|goods and services tax|tva|umsatzsteuer|mehrwertsteuer|iva"
+        r"|sales (?:and use )?tax(?:es)?"
+    ),
     r"excises?|fuel tax|stamp|utility (?:users? )?tax|franchise (?:fees?|tax)",
     r"customs|import dut|trade taxes|international trade|droits de douane",
     r"property tax(?:es)?|land tax|rates|ad valorem|real estate tax|taxe fonciere|grundsteuer",
@@ -202,18 +257,30 @@ PURPOSES = _lines(
     r"capital (?:expenditures?|outlays?|projects?|improvement|spending)|investment|contingency",
 )
 TOTAL_SPENDING = re.compile(
-    ROW + r"[^\n\d]{0,30}total (?:[a-z-]+ ){0,4}?(?:expenditures?|expenses|spending|outlays?|appropriations?|uses|disbursements|payments)|"
+    ROW + r"[^\n\d]{0,30}total (?:[a-z-]+ ){0,4}?(?:expenditures?|expenses|spending|outlays?|appropriations?"
+    r"|uses|disbursements|payments)|"
     r"^[^\n\d]{0,20}(?:total des depenses|gesamtausgaben|gastos? total|despesa total)"
 )
 BALANCE = re.compile(
-    ROW + r"[^\n\d]{0,40}\b(?:deficit|surplus|overall balance|fiscal balance|primary balance|net lending|operating (?:result|balance)|budget balance|"
+    ROW + r"[^\n\d]{0,40}\b(?:deficit|surplus|overall balance|fiscal balance|primary balance|net lending"
+    r"|operating (?:result|balance)|budget balance|"
     r"borrowing requirement|balance)\b[^\n]{0,60}\d"
 )
-SPENDING = re.compile(ROW + r"[^\n\d]{0,40}\b(?:expenditures?|expenses|outlays?|spending|payments|appropriations?)\b[^\n]{0,60}\d")
+SPENDING = re.compile(
+    ROW
+    + r"[^\n\d]{0,40}\b(?:expenditures?|expenses|outlays?|spending|payments|appropriations?)\b[^\n]{0,60}\d"
+)
 INCOME = re.compile(ROW + r"[^\n\d]{0,40}\b(?:revenues?|receipts|income)\b[^\n]{0,60}\d")
 # The same in sentences.
 SAID = tuple(
-    map(re.compile, (r"\b(?:receipts|revenue)", r"\b(?:expenditure|spending|outlays)", r"\b(?:deficit|surplus|balance) (?:is|of|was|will|stands)"))
+    map(
+        re.compile,
+        (
+            r"\b(?:receipts|revenue)",
+            r"\b(?:expenditure|spending|outlays)",
+            r"\b(?:deficit|surplus|balance) (?:is|of|was|will|stands)",
+        ),
+    )
 )
 OWED = tuple(
     re.compile(word)
@@ -223,7 +290,10 @@ OWED = tuple(
         r"\bmaturit|\bmatur(?:e|es|ing)\b",
         r"\bdue (?:in |20\d\d|\w+ 20\d\d)",
         r"\bthereafter\b|\bafter 20\d\d|years? [12]\b",
-        r"\b(?:senior|treasury|medium-term)? ?notes\b|\bbonds?\b|\bdebentures?\b|\bbills\b|\bloans?\b|emprunts|anleihen|bonos",
+        (
+            r"\b(?:senior|treasury|medium-term)? ?notes\b|\bbonds?\b|\bdebentures?\b|\bbills\b|\bloans?\b"
+            r"|emprunts|anleihen|bonos"
+        ),
         r"\bredemptions?|\brepa(?:id|yment)|\bamorti[sz]ation",
         r"total (?:[a-z-]+ ){0,3}?(?:debt|borrowings)|outstanding",
     )

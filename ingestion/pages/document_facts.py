@@ -1,4 +1,6 @@
-"""Finds what a document says of itself, its period and its status, in its cover, its running heads and its titles; reads no other text."""
+"""Finds what a document says of itself, its period and its status, in its cover, its running heads and its
+titles; reads no other text.
+"""
 
 from __future__ import annotations
 
@@ -23,56 +25,87 @@ LONGEST_TITLE_LINE = 110
 FIRST_LINES = 5
 # Pages whose running heads are looked at.
 HEADED_PAGES = 40
-# "2025-26", "2025/2026", "2025 to 2027", "FY2024", "FY 24", "2024"; no part of a longer number, of a date in figures or of a path.
+# "2025-26", "2025/2026", "2025 to 2027", "FY2024", "FY 24", "2024"; no part of a longer number, of a date in
+# figures or of a path.
 PERIOD = re.compile(
-    rf"(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
-    rf"|(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<year>{YEAR})(?:[ -]?{QUARTER_MARK})?(?![\w/-]|[.,]\d)|(?<!\w){FISCAL} ?'?(?P<short>\d{{2}})(?!\w)",
+    rf"(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to"
+    rf"|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
+    rf"|(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<year>{YEAR})(?:[ -]?{QUARTER_MARK})?(?![\w/-]|[.,]\d)"
+    rf"|(?<!\w){FISCAL} ?'?(?P<short>\d{{2}})(?!\w)",
     re.I,
 )
 DATE = re.compile(
-    rf"(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:de\s)?)?\b{DATED_MONTH}\s(?:de\s)?(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?(?P<year>{YEAR})(?!\d)", re.I
+    (
+        rf"(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:de\s)?)?\b{DATED_MONTH}\s(?:de\s)?(?:\d{{1,2}}(?:st|nd|rd"
+        rf"|th)?,?\s)?(?P<year>{YEAR})(?!\d)"
+    ),
+    re.I,
 )
-# "For the fiscal year ended June 30, 2024", "fiscal year from 1 April 2025 to 31 March 2026", "results for the fourth quarter of 2022".
+# "For the fiscal year ended June 30, 2024", "fiscal year from 1 April 2025 to 31 March 2026", "results for
+# the fourth quarter of 2022".
 ENDED = re.compile(
-    rf"\b(?:for|of)\s(?:the|its|our)\s(?:\w{{1,10}}\s){{0,2}}?(?:year|quarter|half|period|months|weeks)\s(?:ended|ending)\s(?:on\s)?(?:[\w.]{{1,10}},?\s){{0,2}}?(?:\d{{1,2}},?\s)?(?P<year>{YEAR})\b",
+    (
+        rf"\b(?:for|of)\s(?:the|its|our)\s(?:\w{{1,10}}\s){{0,2}}?(?:year|quarter|half|period|months"
+        rf"|weeks)\s(?:ended|ending)\s(?:on\s)?(?:[\w.]{{1,10}},?\s){{0,2}}?(?:\d{{1,2}},?\s)?"
+        rf"(?P<year>{YEAR})\b"
+    ),
     re.I,
 )
 FROM_TO = re.compile(
-    rf"\b(?:year|period)\s(?:from\s)?\d{{1,2}}\s{DATED_MONTH}\s(?P<first>{YEAR})\s(?:to|until|-|–)\s\d{{1,2}}\s{DATED_MONTH}\s(?P<last>{YEAR})\b",
+    (
+        rf"\b(?:year|period)\s(?:from\s)?\d{{1,2}}\s{DATED_MONTH}\s(?P<first>{YEAR})\s(?:to|until|-"
+        rf"|–)\s\d{{1,2}}\s{DATED_MONTH}\s(?P<last>{YEAR})\b"
+    ),
     re.I,
 )
 PART = r"(?:first|second|third|fourth|full)[ -](?:quarter|half|year)"
 QUARTER = re.compile(
-    rf"\b(?P<year>{YEAR})\s{PART}\b|\b{PART}\s(?:of\s|fiscal\s){{0,2}}(?P<of>{YEAR})\b|\b{QUARTER_MARK}\s(?P<q>{YEAR})\b",
+    (
+        rf"\b(?P<year>{YEAR})\s{PART}\b|\b{PART}\s(?:of\s|fiscal\s){{0,2}}(?P<of>{YEAR})\b"
+        rf"|\b{QUARTER_MARK}\s(?P<q>{YEAR})\b"
+    ),
     re.I,
 )
 # Dates that say what a document is about: when it holds from, when what it reports was said or done.
 IN_FORCE = re.compile(
-    r"\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)|valid|applies|applicable)\b", re.I
+    (
+        r"\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)"
+        r"|valid|applies|applicable)\b"
+    ),
+    re.I,
 )
 EVENT = re.compile(
-    r"\b(?:press conference|minutes|meeting|transcript|speech|remarks|testimony|hearing|address|statement by|monetary policy (?:statement|decision|report)|"
+    r"\b(?:press conference|minutes|meeting|transcript|speech|remarks|testimony|hearing|address"
+    r"|statement by|monetary policy (?:statement|decision|report)|"
     r"date of (?:earliest event|report)|press release|inflation report|bulletin|circular|newsletter)\b",
     re.I,
 )
 # Years on such lines are of printing, of filing or of a law.
 NO_PERIOD = re.compile(
-    r"©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)|\bfiled\b|\bdownloaded\b|\.(?:pdf|indd|docx?|xlsx?)\b",
+    (
+        r"©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)"
+        r"|\bfiled\b|\bdownloaded\b|\.(?:pdf|indd|docx?|xlsx?)\b"
+    ),
     re.I,
 )
 DOCUMENT_WORD = re.compile(
-    r"\b(?:budget\w{0,8}|report|outlook|statement|polic(?:y|ies)|plan|review|forecast|estimates?|strategy|speech|accounts|programme|program|framework|bill|"
-    r"guide(?:lines?)?|survey|form 10-[kq]|annual|fiscal|financial|haushalt\w{0,10}|bericht|jahresbericht|rapport|exercice|presupuesto|informe|ejercicio|"
+    r"\b(?:budget\w{0,8}|report|outlook|statement|polic(?:y|ies)|plan|review|forecast|estimates?"
+    r"|strategy|speech|accounts|programme|program|framework|bill|"
+    r"guide(?:lines?)?|survey|form 10-[kq]|annual|fiscal|financial|haushalt\w{0,10}|bericht|jahresbericht"
+    r"|rapport|exercice|presupuesto|informe|ejercicio|"
     r"orçamento|relatório|bilancio|relazione)\b",
     re.I,
 )
 
 # As people write a period where nothing else stands.
-WRITTEN_PERIOD = re.compile(rf"(?:{FISCAL} ?)?(?P<first>{YEAR})(?: ?(?:[-–—/]|to) ?(?P<last>{YEAR}|\d{{2}}))?", re.I)
+WRITTEN_PERIOD = re.compile(
+    rf"(?:{FISCAL} ?)?(?P<first>{YEAR})(?: ?(?:[-–—/]|to) ?(?P<last>{YEAR}|\d{{2}}))?", re.I
+)
 
 # Words that say a status, the first that holds counts. Each is looked for in titles and running heads.
 WHAT = (
-    r"(?:budget|policy|plan|report|version|edition|statement|estimates?|strategy|rules?|accounts|framework|programme|program|guidelines?|forecast|outlook|code|"
+    r"(?:budget|policy|plan|report|version|edition|statement|estimates?|strategy|rules?|accounts"
+    r"|framework|programme|program|guidelines?|forecast|outlook|code|"
     r"manual|ordinance|resolution|appropriations?)"
 )
 STATUSES = {
@@ -87,29 +120,56 @@ STATUSES = {
         r"\bprojet de (?:budget|loi|plan|rapport)\b|\bproyecto de (?:presupuesto|ley)\b",
     ),
     "proposed": (
-        rf"\b(?:proposed|recommended) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\b{WHAT} proposal\b|\bproposal for\b|^\W*proposed\W*$",
-        r"\bconsultation (?:paper|document|version)\b|\bfor (?:public )?(?:consultation|comment)\b|\bnotice of proposed\b",
+        (
+            rf"\b(?:proposed|recommended) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\b{WHAT} proposal\b"
+            rf"|\bproposal for\b|^\W*proposed\W*$"
+        ),
+        (
+            r"\bconsultation (?:paper|document|version)\b|\bfor (?:public )?(?:consultation|comment)\b"
+            r"|\bnotice of proposed\b"
+        ),
     ),
     "revised": (
-        rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b|\b{WHAT} \(?(?:revised|amended)\b",
-        r"^\W*(?:revised|amended)\b|\((?:revised|amended)\b|\bas (?:last )?(?:revised|amended) (?:on|in|to)\b",
-        r"\brevision (?:no\.? ?)?\d|\bamendment no\b|\b10-[kq]/a\b|\brevidiert\b|\brévisée?\b|\brevisad[oa]\b",
+        (
+            rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b"
+            rf"|\b{WHAT} \(?(?:revised|amended)\b"
+        ),
+        (
+            r"^\W*(?:revised|amended)\b|\((?:revised|amended)\b|\bas (?:last )?(?:revised|amended) (?:on|in"
+            r"|to)\b"
+        ),
+        (
+            r"\brevision (?:no\.? ?)?\d|\bamendment no\b|\b10-[kq]/a\b|\brevidiert\b|\brévisée?\b"
+            r"|\brevisad[oa]\b"
+        ),
     ),
     "adopted": (
-        rf"\b(?:adopted|approved|enacted|ratified) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bfinal (?:budget|rules?|report|version|edition|policy|plan)\b",
+        (
+            rf"\b(?:adopted|approved|enacted|ratified) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bfinal (?:budget"
+            rf"|rules?|report|version|edition|policy|plan)\b"
+        ),
         r"^\W*(?:adopted|approved|enacted)\b|\b(?:adopted|approved|enacted|ratified|endorsed) (?:by|on|in)\b",
-        rf"\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b|\beffective (?:date|{DATED_MONTH}|\d)",
+        (
+            rf"\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b"
+            rf"|\beffective (?:date|{DATED_MONTH}|\d)"
+        ),
     ),
 }
 STATUS_WORDS = {status: re.compile("|".join(words), re.I) for status, words in STATUSES.items()}
 # A document calls itself superseded in a sentence too.
 CALLED_SUPERSEDED = re.compile(
-    r"\bthis (?:\w{1,16} ){0,2}?(?:policy|document|statement|version|circular|guideline|edition|budget|order|notice|manual|plan|report|strategy|framework)s?"
-    r" (?:is|was|has been|have been|were)(?: now| since)? (?:superseded|replaced|withdrawn|repealed|rescinded|revoked)\b",
+    r"\bthis (?:\w{1,16} ){0,2}?(?:policy|document|statement|version|circular|guideline|edition|budget"
+    r"|order|notice|manual|plan|report|strategy|framework)s?"
+    r" (?:is|was|has been|have been|were)(?: now| since)? (?:superseded|replaced|withdrawn|repealed"
+    r"|rescinded|revoked)\b",
     re.I,
 )
 NOT_YET = re.compile(
-    r"\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved|enacted|adoption|approval)\b", re.I
+    (
+        r"\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved"
+        r"|enacted|adoption|approval)\b"
+    ),
+    re.I,
 )
 
 
@@ -123,13 +183,20 @@ def document_facts(pages: Sequence[Page], title: str | None) -> DocumentFacts:
     if CALLED_SUPERSEDED.search(cover):
         return DocumentFacts(period or None, "superseded")
     # A line that begins small goes on with a sentence, which may be of other documents.
-    return DocumentFacts(period or None, status_in([line for line in (*tops, *heads, *titles) if not line[:1].islower()]))
+    return DocumentFacts(
+        period or None, status_in([line for line in (*tops, *heads, *titles) if not line[:1].islower()])
+    )
 
 
 def period_in(name: str) -> str:
-    """The period that a file's name says, "" where it says none or several: "Budget_2025-26.pdf" is of "2025-26", "minutes20190731.pdf" of "2019"."""
+    """The period that a file's name says, "" where it says none or several: "Budget_2025-26.pdf" is of
+    "2025-26", "minutes20190731.pdf" of "2019".
+    """
     stem = re.sub(r"\.\w{1,5}$", "", name)
-    spans = {f"{found[1]}-{found[2]}" for found in re.finditer(rf"(?<!\d)({YEAR})[-_ ]({YEAR}|\d{{2}})(?!\d|[-_]\d)", stem)}
+    spans = {
+        f"{found[1]}-{found[2]}"
+        for found in re.finditer(rf"(?<!\d)({YEAR})[-_ ]({YEAR}|\d{{2}})(?!\d|[-_]\d)", stem)
+    }
     years = {found[1] for found in re.finditer(rf"(?<!\d)({YEAR})(?:[01]\d[0-3]\d)?(?!\d)", stem)} or {
         "20" + found[1] for found in re.finditer(rf"(?<![A-Za-z]){FISCAL}(\d{{2}})(?!\d)", stem, re.I)
     }
@@ -138,7 +205,9 @@ def period_in(name: str) -> str:
 
 
 def as_period(text: str) -> str:
-    """A period that somebody wrote, as documents' periods are kept: "FY 2025/2026" as "2025-26"; "" for what is none."""
+    """A period that somebody wrote, as documents' periods are kept: "FY 2025/2026" as "2025-26"; "" for
+    what is none.
+    """
     found = WRITTEN_PERIOD.fullmatch(" ".join(text.split()))
     if not found or (found["last"] and not _follows(found["first"], found["last"])):
         return ""
@@ -148,7 +217,9 @@ def as_period(text: str) -> str:
 def status_in(lines: Sequence[str]) -> str | None:
     """The status that titles or running heads say, None where they say none."""
     lines = [line for line in lines if not NOT_YET.search(line)]
-    return next((status for status, words in STATUS_WORDS.items() if any(words.search(line) for line in lines)), None)
+    return next(
+        (status for status, words in STATUS_WORDS.items() if any(words.search(line) for line in lines)), None
+    )
 
 
 def _cover(pages: Sequence[Page]) -> str:
@@ -166,12 +237,16 @@ def _title_lines(pages: Sequence[Page]) -> Iterator[str]:
     for page in pages[:1]:
         running = {page.text[start:end].strip() for start, end in page.running}
         lines = [line.strip() for line in page.text[:COVER_CHARACTERS].split("\n") if line.strip()]
-        yield from (line for line in lines[:TITLE_LINES] if len(line) <= LONGEST_TITLE_LINE and line not in running)
+        yield from (
+            line for line in lines[:TITLE_LINES] if len(line) <= LONGEST_TITLE_LINE and line not in running
+        )
 
 
 def _running(pages: Sequence[Page]) -> list[str]:
     """Running heads and feet of the first pages, each as often as it stands there."""
-    return [" ".join(page.text[start:end].split()) for page in pages[:HEADED_PAGES] for start, end in page.running]
+    return [
+        " ".join(page.text[start:end].split()) for page in pages[:HEADED_PAGES] for start, end in page.running
+    ]
 
 
 def _declared(cover: str) -> str:
@@ -194,7 +269,9 @@ def _of_lines(heads: Sequence[str], tops: Sequence[str], titles: Sequence[str]) 
 
 
 def _named(line: str) -> str:
-    """The only period on a line, dates apart; "" where there is none or more, or where it is of printing, filing or a law."""
+    """The only period on a line, dates apart; "" where there is none or more, or where it is of printing,
+    filing or a law.
+    """
     if NO_PERIOD.search(line):
         return ""
     found = {_found(match) for match in PERIOD.finditer(DATE.sub(" ", line))}
@@ -213,7 +290,9 @@ def _dated(tops: Sequence[str], heads: Sequence[str], titles: Sequence[str]) -> 
     held = [match["year"] for line in lines if IN_FORCE.search(line) and (match := DATE.search(line))]
     if held or not any(map(EVENT.search, lines)):
         return held[0] if held else ""
-    dates = Counter(match["year"] for line in lines if not NO_PERIOD.search(line) and (match := DATE.search(line)))
+    dates = Counter(
+        match["year"] for line in lines if not NO_PERIOD.search(line) and (match := DATE.search(line))
+    )
     return dates.most_common(1)[0][0] if dates else ""
 
 
@@ -223,7 +302,9 @@ def _follows(first: str, last: str) -> bool:
 
 
 def _period(first: str, last: str) -> str:
-    """Two years as one period: "2025-26" where the second is the next, "2025-2028" where it is later, the first alone where it is no later."""
+    """Two years as one period: "2025-26" where the second is the next, "2025-2028" where it is later, the
+    first alone where it is no later.
+    """
     last = first[: 4 - len(last)] + last
     if int(last) <= int(first):
         return first

@@ -1,4 +1,6 @@
-"""A page as the rules for page kinds look at it: folded lines, running heads apart, figures counted; knows no accounting."""
+"""A page as the rules for page kinds look at it: folded lines, running heads apart, figures counted; knows
+no accounting.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from ingestion.records import Page
 
 __all__ = ["Look", "count_found", "fold", "has_page_number", "look_at"]
 
-# A title stands within so many lines of the top: letterhead, item, company, unit and period lines may come first.
+# A title stands within so many lines of the top: letterhead, item, company, unit and period lines may come
+# first.
 HEAD_LINES = 14
 # Longer lines are prose or merged table rows, no headings.
 LONGEST_HEADING = 110
@@ -34,10 +37,10 @@ PAGE_NUMBER = re.compile(r"(?:f ?- ?)?\d{1,3}(?:-\d{1,3})?|[ivxl]{1,6}")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """lines: those of the page's own text, one space between words. folded: the same in lower case without accents, curly quotes
-    and long dashes. edges: running heads and feet, folded. figures: for each line whether it ends in a figure. headings: (line, folded)
-    of what may head something: short lines that are no sentence and no row, and the captions of tables, these with line -1. text: all
-    folded lines."""
+    """lines: those of the page's own text, one space between words. folded: the same in lower case without
+    accents, curly quotes and long dashes. edges: running heads and feet, folded. figures: for each line
+    whether it ends in a figure. headings: (line, folded) of what may head something: short lines that are no
+    sentence and no row, and the captions of tables, these with line -1. text: all folded lines."""
 
     lines: tuple[str, ...]
     folded: tuple[str, ...]
@@ -77,8 +80,16 @@ def look_at(page: Page) -> Look:
     text = fold("\n".join(lines))
     folded = tuple(text.split("\n")) if lines else ()
     figures = tuple(line[-1] in LAST_OF_FIGURES and bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
-    headings = [(number, folded[number]) for number, line in enumerate(lines) if _may_head(line, ends_in_figure=figures[number])]
-    headings += [(-1, fold(" ".join(table.caption[:LONGEST_CAPTION].split()))) for table in page.tables if table.caption]
+    headings = [
+        (number, folded[number])
+        for number, line in enumerate(lines)
+        if _may_head(line, ends_in_figure=figures[number])
+    ]
+    headings += [
+        (-1, fold(" ".join(table.caption[:LONGEST_CAPTION].split())))
+        for table in page.tables
+        if table.caption
+    ]
     return Look(tuple(lines), folded, tuple(edges), figures, tuple(headings), text)
 
 
@@ -87,7 +98,9 @@ def fold(text: str) -> str:
     text = text.lower().replace("’", "'").replace("–", "-").replace("—", "-").replace("‑", "-")
     if not ACCENTS.search(text, 0, ACCENTS_WITHIN):
         return text
-    return "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter)
+    )
 
 
 def count_found(patterns: Iterable[re.Pattern[str]], text: str) -> int:
@@ -98,7 +111,9 @@ def count_found(patterns: Iterable[re.Pattern[str]], text: str) -> int:
 def has_page_number(folded: str) -> bool:
     """Whether a line ends in what is a page number and not the day of a date: an entry of a list."""
     words = folded.rsplit(None, 2)
-    return len(words) > 1 and bool(PAGE_NUMBER.fullmatch(words[-1])) and words[-2].rstrip(".") not in MONTH_WORDS
+    return (
+        len(words) > 1 and bool(PAGE_NUMBER.fullmatch(words[-1])) and words[-2].rstrip(".") not in MONTH_WORDS
+    )
 
 
 def _may_head(line: str, *, ends_in_figure: bool) -> bool:

@@ -1,4 +1,6 @@
-"""Where a quotation stands on a page, as rectangles, and how surely it was read; knows characters and boxes, not PDFs."""
+"""Where a quotation stands on a page, as rectangles, and how surely it was read; knows characters and
+boxes, not PDFs.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,10 @@ SAME_LINE = 0.6
 def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "") -> tuple[Rect, ...]:
     """One rectangle a line over `quote`; empty where it is not found.
 
-    glyphs: characters or whole words with their boxes, in text order. before: the page's text up to the quotation, which tells which of
-    several equal places is meant: a row's label may stand in a heading too. Letters and digits alone are compared, case-folded, so that
-    spaces, line ends, hyphens and ligatures do not matter.
+    glyphs: characters or whole words with their boxes, in text order. before: the page's text up to the
+    quotation, which tells which of several equal places is meant: a row's label may stand in a heading too.
+    Letters and digits alone are compared, case-folded, so that spaces, line ends, hyphens and ligatures do
+    not matter.
     """
     letters: list[str] = []
     owner: list[int] = []
@@ -38,12 +41,15 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "
     for mark in _outer_marks(quote):
         last += last + 1 < len(glyphs) and glyphs[last + 1][0] == mark
     # Blanks and line ends that PDFium adds have no box.
-    return _by_line(box for text, box in glyphs[first : last + 1] if text.strip() and box.x1 > box.x0 and box.y1 > box.y0)
+    return _by_line(
+        box for text, box in glyphs[first : last + 1] if text.strip() and box.x1 > box.x0 and box.y1 > box.y0
+    )
 
 
 def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
-    """How surely the words between two offsets of a page's text were read by OCR, 0-100: the least sure word with a digit where there
-    is one, for a figure misread is a figure wrong; else the mean over letters. None where none of them was read by OCR."""
+    """How surely the words between two offsets of a page's text were read by OCR, 0-100: the least sure word
+    with a digit where there is one, for a figure misread is a figure wrong; else the mean over letters. None
+    where none of them was read by OCR."""
     read = [word for word in words if word.confidence is not None and word.start < end and word.end > start]
     figures = [word.sure for word in read if any(map(str.isdigit, word.text))]
     if figures:
@@ -67,7 +73,9 @@ def _nearest(text: str, wanted: str, near: int) -> int:
 
 def _outer_marks(quote: str) -> str:
     """What stands behind the last letter or digit: "%", ")."."""
-    return next((quote[at:] for at in range(len(quote), 0, -1) if quote[at - 1].isalnum()), quote).replace(" ", "")
+    return next((quote[at:] for at in range(len(quote), 0, -1) if quote[at - 1].isalnum()), quote).replace(
+        " ", ""
+    )
 
 
 def _by_line(boxes: Iterable[Rect]) -> tuple[Rect, ...]:

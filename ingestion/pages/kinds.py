@@ -1,4 +1,6 @@
-"""Tells what a page is from how such pages are written; knows one page at a time, no document and no question."""
+"""Tells what a page is from how such pages are written; knows one page at a time, no document and no
+question.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from ingestion.pages.statement_kinds import named_statements, statements
 from ingestion.pages.statement_terms import STATEMENTS
 from ingestion.records import Page
 
-__all__ = ["CONTENTS", "INDEX_OF_STATEMENTS", "KINDS", "PRIMARY_STATEMENTS", "RISK_FACTORS_OR_BOILERPLATE", "page_kinds"]
+__all__ = [
+    "CONTENTS",
+    "INDEX_OF_STATEMENTS",
+    "KINDS",
+    "PRIMARY_STATEMENTS",
+    "RISK_FACTORS_OR_BOILERPLATE",
+    "page_kinds",
+]
 
 CONTENTS = "contents"
 INDEX_OF_STATEMENTS = "index_of_statements"
@@ -28,13 +37,19 @@ LEADERS = ("...", ". . .", "…", "_____")
 LAST_NUMBER = re.compile(r"[ -](\d{1,4})$")
 FEWEST_RISING = 4
 SHARE_RISING = 0.8
-INDEX = re.compile(r"(?:\(?\w{1,2}\)\.? ?|item \d+\.? ?)?(?:index to|list of) (?:the )?(?:consolidated |basic |audited )*financial statements?")
+INDEX = re.compile(
+    r"(?:\(?\w{1,2}\)\.? ?|item \d+\.? ?)?(?:index to|list of) (?:the )?(?:consolidated |basic "
+    r"|audited )*financial statements?"
+)
 AUDIT_TITLE = re.compile(
-    r"(?:(?:\w{1,3}[.:]?\d? )|(?:annex \w+: ))?(?:reports? of (?:the )?(?:[a-z]+ ){0,4}?(?:independent|auditors?|auditor[- ]general|comptroller)|"
+    r"(?:(?:\w{1,3}[.:]?\d? )|(?:annex \w+: ))?(?:reports? of (?:the )?(?:[a-z]+ ){0,4}?(?:independent"
+    r"|auditors?|auditor[- ]general|comptroller)|"
     r"independent auditors?'?s?'? (?:report|opinion)|"
-    r"(?:auditors?'?s?'?|audit) (?:report|opinion|certificate)|certificate of (?:the )?(?:audit|auditor|comptroller)|"
+    r"(?:auditors?'?s?'?|audit) (?:report|opinion|certificate)|certificate of (?:the )?(?:audit|auditor"
+    r"|comptroller)|"
     r"rapport (?:des commissaires aux comptes|du commissaire|de l'auditeur)|"
-    r"bestatigungsvermerk|informe (?:de |del )?(?:los )?auditor|relatorio d[oe]s? auditor|critical audit matters?$)"
+    r"bestatigungsvermerk|informe (?:de |del )?(?:los )?auditor|relatorio d[oe]s? auditor"
+    r"|critical audit matters?$)"
 )
 # What only an auditor says; management's own report on controls says none of it.
 AUDITED = (
@@ -64,13 +79,19 @@ FEWEST_AUDITED = 2
 AUDITED_ALONE = 3
 GLOSSARY_TITLE = re.compile(
     r"(?:(?:annex|appendix|section|part|note|chapter|schedule) )?(?:[a-z]?\d[\d.]*|[ivx]+|[a-z])?[.:)-]* ?"
-    r"(?:glossary(?: of [a-z ,]{1,50}| and [a-z ,]{1,50})?|(?:list of )?(?:abbreviations|acronyms|definitions|defined terms|terms)(?: (?:and|of|"
+    r"(?:glossary(?: of [a-z ,]{1,50}| and [a-z ,]{1,50})?|(?:list of )?(?:abbreviations|acronyms"
+    r"|definitions|defined terms|terms)(?: (?:and|of|"
     r"used)\b[a-z ,]{0,60})?|annex: definitions|"
-    r"glossaire|abreviations|glossar|abkurzungsverzeichnis|glosario|abreviaturas|siglas|glossario|(?:lista de )?(?:siglas|abreviaturas)[a-z ]{0,30})"
+    r"glossaire|abreviations|glossar|abkurzungsverzeichnis|glosario|abreviaturas|siglas|glossario"
+    r"|(?:lista de )?(?:siglas|abreviaturas)[a-z ]{0,30})"
 )
-ENTRY = re.compile(r"[\"“'‘]?[A-ZÀ-Þ0-9][^.:\n]{1,60}?[\"”'’]?(?:\.|:| [-–—=]| means| refers| \(|\t) ?\S|[A-Z][A-Z&/]{1,9} [A-Z]")
+ENTRY = re.compile(
+    r"[\"“'‘]?[A-ZÀ-Þ0-9][^.:\n]{1,60}?[\"”'’]?(?:\.|:| [-–—=]| means| refers| \(|\t) ?\S"
+    r"|[A-Z][A-Z&/]{1,9} [A-Z]"
+)
 FEWEST_ENTRIES = 4
-# (phrase, how much it tells): signatures, certificates, lists of exhibits, contracts, warnings about what was foretold.
+# (phrase, how much it tells): signatures, certificates, lists of exhibits, contracts, warnings about what was
+# foretold.
 FORM = {
     "/s/": 5,
     "pursuant to the requirements": 5,
@@ -108,17 +129,25 @@ def page_kinds(page: Page) -> tuple[str, ...]:
 
 
 def _is_contents(text: str, look: Look) -> bool:
-    """As `is_contents`, but for pages that a running head "Table of Contents" stands on: their figures do not rise from line to line."""
+    """As `is_contents`, but for pages that a running head "Table of Contents" stands on: their figures do
+    not rise from line to line.
+    """
     if any(leader in text for leader in LEADERS):
         return is_contents(text)
-    numbers = [int(last[1]) for line, figure in zip(look.folded, look.figures, strict=True) if figure and (last := LAST_NUMBER.search(line[-6:]))]
+    numbers = [
+        int(last[1])
+        for line, figure in zip(look.folded, look.figures, strict=True)
+        if figure and (last := LAST_NUMBER.search(line[-6:]))
+    ]
     rising = sum(first <= second for first, second in pairwise(numbers))
     return len(numbers) >= FEWEST_RISING and rising >= SHARE_RISING * (len(numbers) - 1) and is_contents(text)
 
 
 def _is_index(look: Look) -> bool:
     named = named_statements(look)
-    return named >= FEWEST_NAMED or (named > 0 and any(INDEX.match(line) for line in look.folded[: look.head]))
+    return named >= FEWEST_NAMED or (
+        named > 0 and any(INDEX.match(line) for line in look.folded[: look.head])
+    )
 
 
 def _is_audit_report(look: Look) -> bool:
@@ -130,7 +159,9 @@ def _is_audit_report(look: Look) -> bool:
 
 
 def _is_glossary(look: Look) -> bool:
-    titled = look.density <= MOST_IN_PROSE and any(GLOSSARY_TITLE.fullmatch(line) for line in look.folded[: look.head])
+    titled = look.density <= MOST_IN_PROSE and any(
+        GLOSSARY_TITLE.fullmatch(line) for line in look.folded[: look.head]
+    )
     return titled and sum(bool(ENTRY.match(line)) for line in look.lines) >= FEWEST_ENTRIES
 
 
@@ -138,7 +169,9 @@ def _is_boilerplate(look: Look) -> bool:
     """Form, hedging or references: what names everything and answers little."""
     if is_reference_list(look):
         return True
-    counts = [sum(worth * look.text.count(phrase) for phrase, worth in signs.items()) for signs in (FORM, HARM)]
+    counts = [
+        sum(worth * look.text.count(phrase) for phrase, worth in signs.items()) for signs in (FORM, HARM)
+    ]
     return look.density <= MOST_IN_PROSE and (counts[0] >= FORM_ENOUGH or counts[1] >= HARM_ENOUGH)
 
 

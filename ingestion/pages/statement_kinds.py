@@ -1,4 +1,6 @@
-"""Tells which primary statements a page is: by a title of its own, the rows that only such a page has, and figures; knows one page at a time."""
+"""Tells which primary statements a page is: by a title of its own, the rows that only such a page has, and
+figures; knows one page at a time.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,27 @@ ALONE = 8
 LONGEST_TITLE = 130
 # A running head may stand before a page's own, and a heading before the title of what it heads.
 NOTES = re.compile(
-    r"(?:[^\n]{0,60} )?notes? (?:to|on|forming)\b(?! page)|notes?(?: no\.?)? \d|notes$|\d{1,2}[.)] [a-z]|\d\.\d|anhang|annexe|notas|"
+    r"(?:[^\n]{0,60} )?notes? (?:to|on|forming)\b(?! page)|notes?(?: no\.?)? \d|notes$|\d{1,2}[.)] [a-z]"
+    r"|\d\.\d|anhang|annexe|notas|"
     r"schedule [ivx\d]|supplement(?:al|ary) (?:fin|inf|sched)|"
-    r"[^\n]{0,20}(?:management'?s discussion|selected (?:consolidated |historical |quarterly )*financial)|md&a|(?:required )?supplementary|"
+    r"[^\n]{0,20}(?:management'?s discussion|selected (?:consolidated |historical |quarterly )*financial)"
+    r"|md&a|(?:required )?supplementary|"
     r"other supplementary"
 )
-REFERENCE = re.compile(r"\(?(?:see|the|these|refer|accompanying)\b|[^\n]*integral part|(?:\d[\d.]*[.)]? )(?:[a-z]+ ){0,4}financial statements")
+REFERENCE = re.compile(
+    r"\(?(?:see|the|these|refer|accompanying)\b|[^\n]*integral part"
+    r"|(?:\d[\d.]*[.)]? )(?:[a-z]+ ){0,4}financial statements"
+)
 # A statement of others than the group: of the parent alone, of a part, of what would have been.
 OTHERS = re.compile(
-    r"parent(?: company)?(?: only|-only)?\)?$|\(?parent company|registrant|pro[ -]?forma|guarantor|consolidating|combining|"
+    r"parent(?: company)?(?: only|-only)?\)?$|\(?parent company|registrant|pro[ -]?forma|guarantor"
+    r"|consolidating|combining|"
     r"condensed financial information|"
     r"company only|^(?:the )?company (?:balance|statement|income|cash|profit)|"
-    r"(?:balance sheets?|statements? of [a-z ]{3,40}) (?:of|for) the (?:parent|company)\b|separate (?:balance|financial statement|statement|"
-    r"income)|supplementary schedule|segment|discretely|(?:by|of) fund type$|schedule [ivx]+\b|budgetary basis"
+    r"(?:balance sheets?|statements? of [a-z ]{3,40}) (?:of|for) the (?:parent|company)\b"
+    r"|separate (?:balance|financial statement|statement|"
+    r"income)|supplementary schedule|segment|discretely|(?:by|of) fund type$|schedule [ivx]+\b"
+    r"|budgetary basis"
 )
 # Columns of a table that explains how a statement was changed.
 BEFORE = re.compile(r"(?:as )?(?:previously |originally )?report(?:ed)?\b|as originally")
@@ -60,14 +70,24 @@ def statements(look: Look) -> set[str]:
         return {
             name
             for name, statement in STATEMENTS.items()
-            if statement.closing and statement.closing.search(labels) and count_found(statement.rows, labels) >= ALONE
+            if statement.closing
+            and statement.closing.search(labels)
+            and count_found(statement.rows, labels) >= ALONE
         }
     named = {name for number, name in titles if number < look.head}
     if "comprehensive_income_statement" in named and count_found(INCOME.rows, labels) > INCOME.fewest:
         named.add("income_statement")
-    found = {name for name in named if look.rows() >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)}
+    found = {
+        name
+        for name in named
+        if look.rows() >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)
+    }
     below = [(number, name) for number, name in titles if number >= look.head] if found else []
-    return found | {name for number, name in below if _has_rows(STATEMENTS[name], _labels("\n".join(look.folded[number:])))}
+    return found | {
+        name
+        for number, name in below
+        if _has_rows(STATEMENTS[name], _labels("\n".join(look.folded[number:])))
+    }
 
 
 def named_statements(look: Look) -> int:
@@ -108,7 +128,9 @@ def _named(line: str) -> list[str]:
 
 
 def _is_title(before: str, after: str) -> bool:
-    """Whether what stands around a name leaves it a title: names, dates, no sentence, no page number, no word that makes it another thing."""
+    """Whether what stands around a name leaves it a title: names, dates, no sentence, no page number, no
+    word that makes it another thing.
+    """
     if has_page_number("x " + fold(after)) or ". ." in after or after.rstrip().endswith((".", ";")):
         return False
     # Two lines that extraction put together: what has figures is a row, or the heads of columns.
@@ -118,22 +140,33 @@ def _is_title(before: str, after: str) -> bool:
     words = [word.strip(',:;.-–—|/"“”') for word in f"{before} {after}".split()]
     if any(word.lower() in FORBIDDEN for word in words):
         return False
-    return all(not word[:1].islower() or fold(word) in PERMITTED for word in (before if row else f"{before} {after}").split())
+    return all(
+        not word[:1].islower() or fold(word) in PERMITTED
+        for word in (before if row else f"{before} {after}").split()
+    )
 
 
 def _is_about_others(look: Look, title: int) -> bool:
-    """Whether what stands above the title, or the columns below it, make the page another than the group's own statement."""
+    """Whether what stands above the title, or the columns below it, make the page another than the group's
+    own statement.
+    """
     above = (*look.edges, *look.folded[:title])
     if any(NOTES.match(line) and not REFERENCE.match(line) for line in above):
         return True
-    if any(len(line) < LONGEST_TITLE and OTHERS.search(line) for line in look.folded[: title + LINES_OF_A_TITLE]):
+    if any(
+        len(line) < LONGEST_TITLE and OTHERS.search(line) for line in look.folded[: title + LINES_OF_A_TITLE]
+    ):
         return True
     heads = "\n".join(look.folded[: title + look.head])
-    return bool(BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads)) or bool(DISCUSSED.search(look.text))
+    return bool(BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads)) or bool(
+        DISCUSSED.search(look.text)
+    )
 
 
 def _labels(text: str) -> str:
-    """What rows begin with, one a line: also those that extraction put behind the figures of the row before."""
+    """What rows begin with, one a line: also those that extraction put behind the figures of the row
+    before.
+    """
     return "\n".join(LABEL.findall(text))
 
 

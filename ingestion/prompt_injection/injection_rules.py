@@ -1,4 +1,6 @@
-"""Reads the rules by which text that gives orders to a machine is known, from the file beside it; finds nothing itself."""
+"""Reads the rules by which text that gives orders to a machine is known, from the file beside it; finds
+nothing itself.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ FORBIDDEN = r"(?![^.!?]{0,12}(?<![a-z])(?:nicht|pas|niet)(?![a-z]))"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way of giving orders. needs: a text without any of these stretches of folded text has none such. opens: it counts where a
-    sentence or clause begins only."""
+    """One way of giving orders. needs: a text without any of these stretches of folded text has none such.
+    opens: it counts where a sentence or clause begins only."""
 
     needs: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -51,7 +53,9 @@ def goes_on() -> re.Pattern[str]:
 
 
 def _lines() -> list[str]:
-    return [line for line in SOURCE.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")]
+    return [
+        line for line in SOURCE.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")
+    ]
 
 
 @cache

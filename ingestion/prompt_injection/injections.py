@@ -1,4 +1,6 @@
-"""Finds text that gives orders to a machine that reads it, not to a person; judges by wording alone, knows no page and no document."""
+"""Finds text that gives orders to a machine that reads it, not to a person; judges by wording alone, knows
+no page and no document.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,36 @@ REACH = 400
 # Sentences that go on with an order, at most, so that a list of wishes does not take the page.
 MOST_FURTHER = 4
 CLAUSE_OPENS = ".!?;:\"'(*[]>-•|。！？：।"
-OPENERS = frozenset("please and then now but must should you always never to also instead kindly just so".split())
+OPENERS = frozenset(
+    "please and then now but must should you always never to also instead kindly just so".split()
+)
 # Text is read in a further way where that shows one of these words.
-SIGNS_OF_ORDERS = ("instruction", "prompt", "language model", "assistant", "ignore", "disregard", "forget", "previous", "you are now", "summari")
+SIGNS_OF_ORDERS = (
+    "instruction",
+    "prompt",
+    "language model",
+    "assistant",
+    "ignore",
+    "disregard",
+    "forget",
+    "previous",
+    "you are now",
+    "summari",
+)
 
 
 def find_instructions(text: str) -> tuple[tuple[int, int], ...]:
-    """(start, end) of the sentences and lines of `text` that address their reader as a machine, in order, none overlapping another.
+    """(start, end) of the sentences and lines of `text` that address their reader as a machine, in order,
+    none overlapping another.
 
-    Orders in plain words, marks of a chat's roles, and both in disguise: other letters that look alike, gaps, codes.
+    Orders in plain words, marks of a chat's roles, and both in disguise: other letters that look alike, gaps,
+    codes.
     """
     plain = seen(text)
     found = [_sentence(text, start, end) for start, end in (*_plainly(plain, text), *_disguised(plain, text))]
-    found += [(start, end) for start, end, said in decoded(text) if any(True for _ in _plainly(seen(said), said))]
+    found += [
+        (start, end) for start, end, said in decoded(text) if any(True for _ in _plainly(seen(said), said))
+    ]
     return tuple(_joined(found, text)) if found else ()
 
 
@@ -54,14 +73,20 @@ def _disguised(plain: Seen, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _opens(text: str, start: int) -> bool:
-    """Whether a sentence or clause begins there: at the start of all, after its mark, after "please" and the like, or with a capital
-    on a new line."""
+    """Whether a sentence or clause begins there: at the start of all, after its mark, after "please" and the
+    like, or with a capital on a new line."""
     before = text[max(0, start - 24) : start].rstrip(" \t")
     if not before or before[-1] in CLAUSE_OPENS:
         return True
     if before[-1] == "\n":
         above = before.rstrip()
-        return not above or above[-1] in CLAUSE_OPENS or before.endswith("\n\n") or text[start].isupper() or fold(text[start]) == text[start].upper()
+        return (
+            not above
+            or above[-1] in CLAUSE_OPENS
+            or before.endswith("\n\n")
+            or text[start].isupper()
+            or fold(text[start]) == text[start].upper()
+        )
     return before.split()[-1].rstrip(",").casefold() in OPENERS
 
 

@@ -1,4 +1,6 @@
-"""Sees text through what hides it from a reader or a search: odd letters, spacing, codes; knows no language and judges nothing."""
+"""Sees text through what hides it from a reader or a search: odd letters, spacing, codes; knows no
+language and judges nothing.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ BASE32 = re.compile(r"(?<!\w)[A-Z2-7]{32,}+={0,6}")
 BINARY = re.compile(r"(?<!\w)[01]{8}(?:[ \n]?[01]{8}){9,}+")
 BASE64 = re.compile(r"(?<![\w+/])(?:[A-Za-z0-9+/_-]{20,}+\n?)++={0,2}")
 HEXADECIMAL = re.compile(r"(?<!\w)(?:0x|\\x)?[0-9a-fA-F]{2}(?:[ :,]?(?:0x|\\x)?[0-9a-fA-F]{2}){13,}+")
-ESCAPED = re.compile(r"(?:(?:%[0-9A-Fa-f]{2}|&#[xX]?[0-9A-Fa-f]{2,6};|\\u[0-9A-Fa-f]{4})[^\s%&\\]{0,16}){3,}+")
+ESCAPED = re.compile(
+    r"(?:(?:%[0-9A-Fa-f]{2}|&#[xX]?[0-9A-Fa-f]{2,6};|\\u[0-9A-Fa-f]{4})[^\s%&\\]{0,16}){3,}+"
+)
 BEFORE_ESCAPED = re.compile(r"\S{1,20}\Z")
 UNICODE_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
 # Most characters of one code that are looked into.
@@ -41,7 +45,9 @@ TAGS = range(0xE0020, 0xE007F)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Text as it is seen. places: for each of its characters the offset of the one it stands for; empty where each stands in its own place."""
+    """Text as it is seen. places: for each of its characters the offset of the one it stands for; empty
+    where each stands in its own place.
+    """
 
     text: str
     places: tuple[int, ...] = ()
@@ -59,7 +65,11 @@ class _Folding(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         made = chr(code - TAGS.start + 0x20) if code in TAGS else unicodedata.normalize("NFKD", chr(code))
-        kept = "".join(character for character in made.casefold() if unicodedata.category(character) not in {"Mn", "Me", "Cf"})
+        kept = "".join(
+            character
+            for character in made.casefold()
+            if unicodedata.category(character) not in {"Mn", "Me", "Cf"}
+        )
         folded = self[code] = kept.translate(_SIGNS)
         return folded
 
@@ -72,12 +82,16 @@ class _Lengths(dict[int, str]):
         return length
 
 
-_SIGNS = str.maketrans(dict.fromkeys("‘’‚‛′`´", "'") | dict.fromkeys("“”„‟«»″", '"') | dict.fromkeys("‐‑‒–—―−", "-"))
+_SIGNS = str.maketrans(
+    dict.fromkeys("‘’‚‛′`´", "'") | dict.fromkeys("“”„‟«»″", '"') | dict.fromkeys("‐‑‒–—―−", "-")
+)
 _FOLDING, _LENGTHS = _Folding(), _Lengths()
 
 
 def fold(text: str) -> str:
-    """Text without case, accents, vowel signs above and below, invisible characters and other forms of the same letters."""
+    """Text without case, accents, vowel signs above and below, invisible characters and other forms of the
+    same letters.
+    """
     return text.translate(_FOLDING)
 
 
@@ -95,11 +109,13 @@ def seen(text: str) -> Seen:
 
 
 def turned(text: Seen, signs: Sequence[str]) -> Iterator[Seen]:
-    """The same text with figures inside words read as letters, with the alphabet turned by 13, and backwards; each where it shows more of
-    the `signs` than the text itself."""
+    """The same text with figures inside words read as letters, with the alphabet turned by 13, and backwards;
+    each where it shows more of the `signs` than the text itself."""
     words = text.text.translate(FIGURES_AS_LETTERS)
     if any(words.count(sign) > text.text.count(sign) for sign in signs):
-        yield Seen(MIXED_WORD.sub(lambda match: match[0].translate(FIGURES_AS_LETTERS), text.text), text.places)
+        yield Seen(
+            MIXED_WORD.sub(lambda match: match[0].translate(FIGURES_AS_LETTERS), text.text), text.places
+        )
     if any(codecs.encode(sign, "rot13") in text.text for sign in signs):
         yield Seen(codecs.encode(text.text, "rot13"), text.places)
     if any(sign[::-1] in text.text for sign in signs):
@@ -107,7 +123,9 @@ def turned(text: Seen, signs: Sequence[str]) -> Iterator[Seen]:
 
 
 def closed_up(text: Seen) -> tuple[Seen, tuple[tuple[int, int], ...]]:
-    """The text with words that are set letter by letter closed up, and where in it these stand; the same text where there are none."""
+    """The text with words that are set letter by letter closed up, and where in it these stand; the same
+    text where there are none.
+    """
     spans, pieces, places = list[tuple[int, int]](), list[str](), list[int]()
     position = length = 0
     for match in SPACED_WORD.finditer(text.text):
@@ -124,10 +142,16 @@ def closed_up(text: Seen) -> tuple[Seen, tuple[tuple[int, int], ...]]:
 
 
 def decoded(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, plain text) of what is written in base64, base32, hexadecimal or binary digits or in escapes of the web; not folded."""
+    """(start, end, plain text) of what is written in base64, base32, hexadecimal or binary digits or in
+    escapes of the web; not folded.
+    """
     for pattern, read in READERS.items():
         for match in pattern.finditer(text):
-            word = BEFORE_ESCAPED.search(text, max(0, match.start() - 20), match.start()) if pattern is ESCAPED else None
+            word = (
+                BEFORE_ESCAPED.search(text, max(0, match.start() - 20), match.start())
+                if pattern is ESCAPED
+                else None
+            )
             start = word.start() if word else match.start()
             if plain := read(text[start : min(match.end(), start + LONGEST_CODE)]):
                 yield start, start + len(text[start : match.end()].rstrip()), plain
@@ -162,7 +186,9 @@ def _hexadecimal(code: str) -> str:
 
 
 def _escaped(code: str) -> str:
-    return html.unescape(unquote(UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)), code), errors="replace"))
+    return html.unescape(
+        unquote(UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)), code), errors="replace")
+    )
 
 
 def _text(data: bytes) -> str:

@@ -1,6 +1,8 @@
-"""Starts reading processes from one that has imported what they need, in 10 ms rather than 300; knows nothing of what they read.
+"""Starts reading processes from one that has imported what they need, in 10 ms rather than 300; knows nothing
+of what they read.
 
-That process opens nobody's file and runs one thread, so what it forks is as a fresh process would be. It ends with whoever started it.
+That process opens nobody's file and runs one thread, so what it forks is as a fresh process would be. It ends
+with whoever started it.
 """
 
 from __future__ import annotations
@@ -33,7 +35,12 @@ from ingestion.reading.worker import main
 main()
 """
 # What a reader imports beside what reads text: brought in one after another, while nobody asks.
-LATER = ("ingestion.reading.pdf", "ingestion.reading.layout", "ingestion.tables.detection", "ingestion.ocr.recognition")
+LATER = (
+    "ingestion.reading.pdf",
+    "ingestion.reading.layout",
+    "ingestion.tables.detection",
+    "ingestion.ocr.recognition",
+)
 # Of an environment and some words.
 LARGEST_REQUEST = 2**16
 _NUMBER = struct.Struct(">q")
@@ -96,7 +103,9 @@ class _Server:
         self._socket, self._lock = ours, threading.Lock()
 
     def ask(self, request: Mapping[str, Any], pipes: Sequence[int] = ()) -> int:
-        """A request and what is answered: a process's id. Raises OSError, of errno EPIPE or ECONNRESET where the process has died."""
+        """A request and what is answered: a process's id. Raises OSError, of errno EPIPE or ECONNRESET
+        where the process has died.
+        """
         with self._lock:
             socket.send_fds(self._socket, [json.dumps(request).encode()], list(pipes))
             answer = self._socket.recv(_NUMBER.size)
@@ -138,8 +147,8 @@ def _forked(work: Sequence[str], environment: Mapping[str, str], pipes: Sequence
 
 
 def serve(work: Callable[[Sequence[str]], None]) -> None:
-    """Fork for each request on standard input, until that ends. work: what a child does with the words that it was given; it has its pipes as standard input
-    and output and the environment that came with them."""
+    """Fork for each request on standard input, until that ends. work: what a child does with the words that
+    it was given; it has its pipes as standard input and output and the environment that came with them."""
     asked = socket.socket(fileno=os.dup(0))
     later = list(LATER)
     while True:
@@ -158,10 +167,17 @@ def serve(work: Callable[[Sequence[str]], None]) -> None:
         asked.sendall(_NUMBER.pack(answer))
 
 
-def _fork(asked: socket.socket, request: Mapping[str, Any], pipes: Sequence[int], work: Callable[[Sequence[str]], None]) -> int:
+def _fork(
+    asked: socket.socket,
+    request: Mapping[str, Any],
+    pipes: Sequence[int],
+    work: Callable[[Sequence[str]], None],
+) -> int:
     pid = os.fork()
     if pid:
-        with contextlib.suppress(OSError):  # the child was first; both do it, so that it can be killed as a group from now on
+        with contextlib.suppress(
+            OSError
+        ):  # the child was first; both do it, so that it can be killed as a group from now on
             os.setpgid(pid, pid)
         return pid
     status = 1
@@ -181,13 +197,17 @@ def _fork(asked: socket.socket, request: Mapping[str, Any], pipes: Sequence[int]
 
 
 def _end_with_parent() -> None:
-    """Have the system kill this process when the one that forked it ends; where that cannot be had, it ends when its pipes do."""
+    """Have the system kill this process when the one that forked it ends; where that cannot be had, it
+    ends when its pipes do.
+    """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
 
 
 def _end(request: Mapping[str, int]) -> int:
-    """Kill a child's whole process group; with "end" also take note of its end. Until then its number is nobody else's."""
+    """Kill a child's whole process group; with "end" also take note of its end. Until then its number is
+    nobody else's.
+    """
     ((what, pid),) = request.items()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)

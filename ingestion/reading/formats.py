@@ -1,4 +1,6 @@
-"""The kinds of files that can be read: a further kind is a module with a class that opens it, and a row here."""
+"""The kinds of files that can be read: a further kind is a module with a class that opens it, and a row
+here.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
 
-__all__ = ["FORMATS", "SUFFIXES", "Format", "format_of", "is_document", "is_named_like_a_document", "open_document"]
+__all__ = [
+    "FORMATS",
+    "SUFFIXES",
+    "Format",
+    "format_of",
+    "is_document",
+    "is_named_like_a_document",
+    "open_document",
+]
 
 # Bytes at the start of a file in which its sign is looked for: PDFs may begin with something else.
 LOOKED_THROUGH = 1_024
@@ -15,10 +25,12 @@ LOOKED_THROUGH = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of file. suffixes: ends of its files' names, case-folded, with the dot; signs: bytes near the start by which such a file is known, in
-    lower case; mime: what a browser is told it is, "" for what a browser is only to save, as what could run there.
+    """A kind of file. suffixes: ends of its files' names, case-folded, with the dot; signs: bytes near the
+    start by which such a file is known, in lower case; mime: what a browser is told it is, "" for what a
+    browser is only to save, as what could run there.
 
-    opener: "module:Class"; the class is made from a path and a password, has what PdfFile has, and is imported in a reading process alone.
+    opener: "module:Class"; the class is made from a path and a password, has what PdfFile has, and is
+    imported in a reading process alone.
     """
 
     name: str
@@ -52,7 +64,9 @@ def format_of(path: Path) -> Format:
 
 
 def open_document(path: Path, password: str | None = None) -> Any:
-    """A file, opened to be read. Raises DocumentError where it cannot be, EncryptedError where it needs a password."""
+    """A file, opened to be read. Raises DocumentError where it cannot be, EncryptedError where it needs a
+    password.
+    """
     module, _, name = format_of(path).opener.partition(":")
     return getattr(import_module(module), name)(path, password)
 

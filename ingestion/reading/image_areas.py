@@ -1,4 +1,6 @@
-"""Where images stand on a page that PDFium has open, tiles and strips of one picture joined; looks at no pixel."""
+"""Where images stand on a page that PDFium has open, tiles and strips of one picture joined; looks at no
+pixel.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ DEEPEST = 4
 MOST_OBJECTS = 20_000
 # Images of one page that are kept, the largest ones: beyond that they are letters or dots, not pictures.
 MOST_IMAGES = 200
-# Share of the page of the smallest image that may be part of a picture, and of the smallest picture that holds text worth reading.
+# Share of the page of the smallest image that may be part of a picture, and of the smallest picture that
+# holds text worth reading.
 LEAST_PART, LEAST_PICTURE = 0.002, 0.03
 # Pixels along the longer side below which an image shows no words.
 LEAST_PIXELS = 100
@@ -43,7 +46,13 @@ def picture_places(page: Any, place: Place) -> list[Rect]:
 
 def finest(page: Any) -> float:
     """Pixels per point of the finest image on `page`, 0.0 where there is none."""
-    return max((pixels / max(1.0, right - left, top - bottom) for (left, top, right, bottom), pixels in _images(page)), default=0.0)
+    return max(
+        (
+            pixels / max(1.0, right - left, top - bottom)
+            for (left, top, right, bottom), pixels in _images(page)
+        ),
+        default=0.0,
+    )
 
 
 def _area(box: Rect) -> float:
@@ -79,7 +88,9 @@ def _images(page: Any) -> Iterator[tuple[tuple[float, float, float, float], int]
             kind = raw.FPDFPageObj_GetType(item)
             if kind == raw.FPDF_PAGEOBJ_FORM and depth < DEEPEST:
                 getter = _getter(raw.FPDFFormObj_GetObject, item)
-                waiting.append((raw.FPDFFormObj_CountObjects(item), getter, _within(_matrix_of(item), matrix), depth + 1))
+                waiting.append(
+                    (raw.FPDFFormObj_CountObjects(item), getter, _within(_matrix_of(item), matrix), depth + 1)
+                )
             elif kind == raw.FPDF_PAGEOBJ_IMAGE and (pixels := _pixels_of(item)) >= LEAST_PIXELS:
                 yield _sides_of(item, matrix), pixels
 
@@ -98,7 +109,14 @@ def _within(inner: Matrix, outer: Matrix) -> Matrix:
     """The matrix that does `inner` and then `outer`."""
     a, b, c, d, e, f = inner
     oa, ob, oc, od, oe, of = outer
-    return a * oa + b * oc, a * ob + b * od, c * oa + d * oc, c * ob + d * od, e * oa + f * oc + oe, e * ob + f * od + of
+    return (
+        a * oa + b * oc,
+        a * ob + b * od,
+        c * oa + d * oc,
+        c * ob + d * od,
+        e * oa + f * oc + oe,
+        e * ob + f * od + of,
+    )
 
 
 def _pixels_of(item: Any) -> int:

@@ -10,7 +10,9 @@ __all__ = ["lines_of"]
 
 
 def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
-    """The lines of `text` with a box around each; words: in the text's order, with offsets. Lines without words are left out."""
+    """The lines of `text` with a box around each; words: in the text's order, with offsets. Lines without
+    words are left out.
+    """
     lines: list[Line] = []
     box, start, end, line_end = Rect(0.0, 0.0, 0.0, 0.0), 0, 0, -1
     for word in words:

@@ -1,4 +1,6 @@
-"""Reads one PDF: PDFium first, pypdf beside it; runs only inside a reading process and judges nothing it reads."""
+"""Reads one PDF: PDFium first, pypdf beside it; runs only inside a reading process and judges nothing it
+reads.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,11 @@ __all__ = ["PdfFile"]
 
 Part = TypeVar("Part", Line, Word)
 
-# A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays under 160 MB.
+# A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
+# under 160 MB.
 MOST_PIXELS = 40_000_000
-# What tesseract reads best, and the pixels of an A4 page at that. A page less than half as long as A4 is a card, a receipt or a page
-# whose size was set wrongly: its letters may be as small.
+# What tesseract reads best, and the pixels of an A4 page at that. A page less than half as long as A4 is a
+# card, a receipt or a page whose size was set wrongly: its letters may be as small.
 READING_DPI = 300
 READING_PIXELS = 8_700_000
 SMALL_PAGE = 2.0
@@ -47,7 +50,9 @@ class PdfFile:
     """An open PDF. Page numbers are physical and 1-based. Not for use from several threads."""
 
     def __init__(self, path: Path, password: str | None = None) -> None:
-        """Raises DocumentError where the file is no PDF or damaged beyond reading, EncryptedError where it needs a password."""
+        """Raises DocumentError where the file is no PDF or damaged beyond reading, EncryptedError where it
+        needs a password.
+        """
         self.path = path
         self.password = password
         self._pypdf: Any = None
@@ -74,24 +79,32 @@ class PdfFile:
         return DocumentInfo(self.count, title, labels, self._encrypted)
 
     def text(self, number: int) -> tuple[str, str, list[Line]]:
-        """(normalised text, method "text" or "text-pypdf", lines) of a page; each line's box is that around its first and last character, and pypdf
-        gives no lines. Raises DocumentError where neither reader can."""
+        """(normalised text, method "text" or "text-pypdf", lines) of a page; each line's box is that around
+        its first and last character, and pypdf gives no lines. Raises DocumentError where neither reader can.
+        """
         return self._read(number, self._pdfium_lines)
 
     def words(self, number: int) -> tuple[str, str, list[Word]]:
         """The same with words, their boxes and offsets, in place of lines."""
         return self._read(number, self._pdfium_words)
 
-    def _read(self, number: int, by_pdfium: Callable[[int], tuple[str, list[Part]]]) -> tuple[str, str, list[Part]]:
+    def _read(
+        self, number: int, by_pdfium: Callable[[int], tuple[str, list[Part]]]
+    ) -> tuple[str, str, list[Part]]:
         try:
             text, parts = by_pdfium(number)
             return text, "text", parts
         except pdfium.PdfiumError as error:
             try:
-                return normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]), "text-pypdf", []
+                return (
+                    normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]),
+                    "text-pypdf",
+                    [],
+                )
             except Exception as second:  # pypdf raises anything on a broken page
                 raise DocumentError(
-                    f"Page {number} cannot be read: neither of two readers can make sense of it ({error})", hint="Repair or re-export the PDF."
+                    f"Page {number} cannot be read: neither of two readers can make sense of it ({error})",
+                    hint="Repair or re-export the PDF.",
                 ) from second
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
@@ -103,12 +116,17 @@ class PdfFile:
         try:
             count = min(text_page.count_chars(), MOST_CHARACTERS)
             place = _placing(page)
-            return [(chr(raw.FPDFText_GetUnicode(text_page, i)), place(*_corners(text_page, i))) for i in range(count)]
+            return [
+                (chr(raw.FPDFText_GetUnicode(text_page, i)), place(*_corners(text_page, i)))
+                for i in range(count)
+            ]
         finally:
             text_page.close()
 
     def image(self, number: int, dpi: int) -> Image:
-        """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where it cannot be drawn."""
+        """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where
+        it cannot be drawn.
+        """
         if self._pdfium is None:
             raise DocumentError(f"Page {number} cannot be drawn.", hint="Repair or re-export the PDF.")
         try:
@@ -118,21 +136,31 @@ class PdfFile:
             image = page.render(scale=scale, draw_annots=True).to_pil()
             page.close()
         except (pdfium.PdfiumError, ValueError, MemoryError) as error:
-            raise DocumentError(f"Page {number} cannot be drawn: {error}", hint="Repair or re-export the PDF.") from error
+            raise DocumentError(
+                f"Page {number} cannot be drawn: {error}", hint="Repair or re-export the PDF."
+            ) from error
         shown: Image = image.convert("RGB")
         return shown
 
     def reading_dpi(self, number: int) -> int:
-        """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds a finer image."""
+        """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds
+        a finer image.
+        """
         page = self._page(number)
         if page is None:
             return READING_DPI
         width, height = page.get_size()
         enough = 72 * (READING_PIXELS / max(1.0, width * height)) ** 0.5
-        return max(READING_DPI, round(min(72 * finest(page), enough))) if enough > SMALL_PAGE * READING_DPI else READING_DPI
+        return (
+            max(READING_DPI, round(min(72 * finest(page), enough)))
+            if enough > SMALL_PAGE * READING_DPI
+            else READING_DPI
+        )
 
     def pictures(self, number: int) -> tuple[Rect, ...]:
-        """Where page `number` has images that seem to show text beyond its text layer. Empty where PDFium cannot read the page."""
+        """Where page `number` has images that seem to show text beyond its text layer. Empty where PDFium
+        cannot read the page.
+        """
         page = self._page(number)
         if page is None:
             return ()
@@ -158,8 +186,8 @@ class PdfFile:
                 yield place
 
     def may_show_text(self, number: int) -> bool:
-        """False where a page has neither an image, nor drawings enough to carry text that its text layer lacks, nor letters that the
-        layer has no meaning for."""
+        """False where a page has neither an image, nor drawings enough to carry text that its text layer
+        lacks, nor letters that the layer has no meaning for."""
         page = self._page(number)
         if page is None:
             return False
@@ -175,8 +203,8 @@ class PdfFile:
             return letters
 
     def _page(self, number: int) -> pdfium.PdfPage | None:
-        """A page, open until another is asked for: its text, its rules and its pictures are, one after the other. None where PDFium
-        cannot read it."""
+        """A page, open until another is asked for: its text, its rules and its pictures are, one after the
+        other. None where PDFium cannot read it."""
         if self._kept is None or self._kept[0] != number:
             if self._kept is not None:
                 self._kept[1].close()
@@ -193,7 +221,9 @@ class PdfFile:
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
         with self._plain(number) as (plain, boxes):
             text, spans = normalised_words(plain)
-            return text, [Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans]
+            return text, [
+                Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans
+            ]
 
     @contextmanager
     def _plain(self, number: int) -> Iterator[tuple[str, _Boxes]]:
@@ -209,7 +239,9 @@ class PdfFile:
             text_page.close()
 
     def _open_with_pypdf(self, error: pdfium.PdfiumError) -> int:
-        """How many pages pypdf finds. What it can decrypt, PDFium gets as plain bytes, so that pages are drawn and words placed all the same."""
+        """How many pages pypdf finds. What it can decrypt, PDFium gets as plain bytes, so that pages are
+        drawn and words placed all the same.
+        """
         locked = "assword" in str(error)
         try:
             reader = self._reader()
@@ -219,15 +251,17 @@ class PdfFile:
         except Exception as second:  # pypdf raises anything on a broken file
             if locked:
                 raise self._needs_password() from error
-            raise DocumentError("The file is damaged and cannot be opened as a PDF.", hint="Export or download it again.") from second
+            raise DocumentError(
+                "The file is damaged and cannot be opened as a PDF.", hint="Export or download it again."
+            ) from second
         if self._encrypted:
             with suppress(Exception):  # its text is there without it
                 self._pdfium = pdfium.PdfDocument(_decrypted(reader))
         return count if self._pdfium is None else len(self._pdfium)
 
     def _reader(self) -> Any:
-        """pypdf's view of the file. It opens what PDFium refuses: passwords that must be brought into one form first (SASLprep), and files whose
-        strings are encrypted otherwise than their streams."""
+        """pypdf's view of the file. It opens what PDFium refuses: passwords that must be brought into one
+        form first (SASLprep), and files whose strings are encrypted otherwise than their streams."""
         if self._pypdf is None:
             import pypdf
 
@@ -256,15 +290,22 @@ def _check_header(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(1024)
     except OSError as error:
-        raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check that it exists and that you may read it.") from error
+        raise DocumentError(
+            f"The file cannot be read: {error.strerror}.",
+            hint="Check that it exists and that you may read it.",
+        ) from error
     if not head:
         raise DocumentError("The file is empty (0 bytes).", hint="Download or export it again.")
     if b"%PDF" not in head:
-        raise DocumentError("The file is not a PDF.", hint="Add PDF files only; print other formats to PDF first.")
+        raise DocumentError(
+            "The file is not a PDF.", hint="Add PDF files only; print other formats to PDF first."
+        )
 
 
 def _decoded(read: Callable[[], str]) -> str | None:
-    """A piece of metadata, at most LONGEST_METADATA characters; None where it is missing or cannot be decoded."""
+    """A piece of metadata, at most LONGEST_METADATA characters; None where it is missing or cannot be
+    decoded.
+    """
     try:
         return read().encode("utf-8", "replace").decode().strip()[:LONGEST_METADATA] or None
     except (UnicodeError, pdfium.PdfiumError):
@@ -272,7 +313,9 @@ def _decoded(read: Callable[[], str]) -> str | None:
 
 
 class _Boxes:
-    """Boxes of stretches of one page's text as fractions of the shown page, rotation and crop box included."""
+    """Boxes of stretches of one page's text as fractions of the shown page, rotation and crop box
+    included.
+    """
 
     def __init__(self, page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, plain: str) -> None:
         """plain: the page's text as PDFium gives it."""
@@ -285,17 +328,28 @@ class _Boxes:
     def around(self, start: int, end: int) -> Rect:
         """The box around the first and last character of plain[start:end], which stand on one line."""
         text_page, box, get = self._text_page, self._box, raw.FPDFText_GetLooseCharBox
-        first, last = (start, end - 1) if self._in_step else (raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in (start, end - 1))
+        first, last = (
+            (start, end - 1)
+            if self._in_step
+            else (raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in (start, end - 1))
+        )
         if not get(text_page, first, box):
             return Rect(0.0, 0.0, 0.0, 0.0)
         left, top, right, bottom = box.left, box.top, box.right, box.bottom
         if last != first and get(text_page, last, box):
-            left, top, right, bottom = min(left, box.left), max(top, box.top), max(right, box.right), min(bottom, box.bottom)
+            left, top, right, bottom = (
+                min(left, box.left),
+                max(top, box.top),
+                max(right, box.right),
+                min(bottom, box.bottom),
+            )
         return self._place(left, top, right, bottom)
 
 
 def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rect]:
-    """Points of a page to fractions of it as shown: PDFium's own mapping is linear, so three points tell it."""
+    """Points of a page to fractions of it as shown: PDFium's own mapping is linear, so three points tell
+    it.
+    """
     origin_x, origin_y = _shown(page, 0.0, 0.0)
     a, b = (there - at for there, at in zip(_shown(page, 100.0, 0.0), (origin_x, origin_y), strict=True))
     c, d = (there - at for there, at in zip(_shown(page, 0.0, 100.0), (origin_x, origin_y), strict=True))

@@ -1,7 +1,8 @@
-"""One reading process and how it is spoken to: limits on time, restarts and what may go in; parses nothing of a PDF itself.
+"""One reading process and how it is spoken to: limits on time, restarts and what may go in; parses nothing of
+a PDF itself.
 
-Parent and child speak length-prefixed JSON over pipes. The child gets a minimal environment (no keys), its password by pipe,
-and its limits before PDFium loads.
+Parent and child speak length-prefixed JSON over pipes. The child gets a minimal environment (no keys), its
+password by pipe, and its limits before PDFium loads.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ OCR_SECONDS = 60.0
 LARGEST_MESSAGE = 256 * 2**20
 # Seconds between two looks at whether to stop.
 LOOK_SECONDS = 0.25
-# A reader's folder of temporary files names the process that made it, so that those of a killed one are known.
+# A reader's folder of temporary files names the process that made it, so that those of a killed one are
+# known.
 FOLDER = "finpolicy-reader-"
 IN_MEMORY = Path("/dev/shm")
 
@@ -46,57 +48,89 @@ def _never() -> bool:
 
 
 class Reader:
-    """One reading process holding one open PDF. Start-up 0.15 s for the first, 0.01 s for others. Calls from several threads take turns."""
+    """One reading process holding one open PDF. Start-up 0.15 s for the first, 0.01 s for others. Calls
+    from several threads take turns.
+    """
 
-    def __init__(self, path: Path, *, password: str | None = None, cancelled: Callable[[], bool] = _never, awaited: bool = False) -> None:
-        """cancelled: asked while waiting; true ends the process. awaited: someone does, so that it steps back behind nobody.
-        Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError."""
+    def __init__(
+        self,
+        path: Path,
+        *,
+        password: str | None = None,
+        cancelled: Callable[[], bool] = _never,
+        awaited: bool = False,
+    ) -> None:
+        """cancelled: asked while waiting; true ends the process. awaited: someone does, so that it steps back
+        behind nobody. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError."""
         self._lock = threading.Lock()
         self._cancelled = cancelled
         # What tesseract leaves behind when it is killed goes with this folder.
         _sweep_once()
         try:
             self._folder = _temporary_folder()
-            self._process = Forked([AWAITED] if awaited else [], {**_child_environment(), "TMPDIR": self._folder})
+            self._process = Forked(
+                [AWAITED] if awaited else [], {**_child_environment(), "TMPDIR": self._folder}
+            )
         except OSError as error:
             hint = "Free memory and space in the folder for temporary files, and add it again."
-            raise DocumentError(f"No reading process can be started: {error.strerror}.", hint=hint, retryable=True) from error
+            raise DocumentError(
+                f"No reading process can be started: {error.strerror}.", hint=hint, retryable=True
+            ) from error
         try:
-            pages, title, labels, encrypted = self.call({"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS)["info"]
+            pages, title, labels, encrypted = self.call(
+                {"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS
+            )["info"]
             self.info = DocumentInfo(pages, title, tuple(labels), encrypted)
         except BaseException:
             self.close()
             raise
 
     def text(self, number: int) -> tuple[Page, bool]:
-        """Page `number`, physical, 1-based, as its text layer has it, and whether that is no text and its image is to be read."""
+        """Page `number`, physical, 1-based, as its text layer has it, and whether that is no text and its
+        image is to be read.
+        """
         answer = self.call({"op": "text", "page": number}, PAGE_SECONDS)
         return page_from(answer["read"]), bool(answer["unread"])
 
     def page(self, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
         """The same with its tables, and where it has pictures that may hold text."""
         answer = self.call({"op": "page", "page": number}, PAGE_SECONDS)
-        return page_from(answer["read"]), bool(answer["unread"]), tuple(Rect(*box) for box in answer["pictures"])
+        return (
+            page_from(answer["read"]),
+            bool(answer["unread"]),
+            tuple(Rect(*box) for box in answer["pictures"]),
+        )
 
     def ocr(self, number: int) -> Page:
-        """Page `number` read from its image; method "none" where the page shows nothing that could be text."""
+        """Page `number` read from its image; method "none" where the page shows nothing that could be
+        text.
+        """
         return page_from(self.call({"op": "ocr", "page": number}, OCR_SECONDS)["read"])
 
     def pictures(self, page: Page, pictures: Sequence[Rect]) -> Page:
         """The page with the text that its pictures hold after its own, as it is where they hold none."""
         boxes = list(map(astuple, pictures))
-        return page_from(self.call({"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}, OCR_SECONDS)["read"])
+        return page_from(
+            self.call(
+                {"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}, OCR_SECONDS
+            )["read"]
+        )
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Characters of page `number` with their boxes, in text order."""
-        return [(text, Rect(*box)) for text, box in self.call({"op": "glyphs", "page": number}, PAGE_SECONDS)["glyphs"]]
+        return [
+            (text, Rect(*box))
+            for text, box in self.call({"op": "glyphs", "page": number}, PAGE_SECONDS)["glyphs"]
+        ]
 
     def png(self, number: int, *, dpi: int = 110) -> bytes:
         """Page `number` as a PNG."""
         return base64.b64decode(self.call({"op": "png", "page": number, "dpi": dpi}, PAGE_SECONDS * 2)["png"])
 
     def call(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """One request and its answer. Raises what the child raised, ReaderDiedError where it died or took longer than `seconds`."""
+        """One request and its answer. Raises what the child raised, ReaderDiedError where it died or took
+        longer than `seconds`.
+        """
         with self._lock:
             try:
                 write_message(self._process.stdin, request)
@@ -107,7 +141,11 @@ class Reader:
             except (OSError, EOFError, ValueError) as error:
                 self.close()
                 late = isinstance(error, TimeoutError)
-                what = f"took longer than {seconds:.0f} seconds" if late else "made the reader fail or run out of memory"
+                what = (
+                    f"took longer than {seconds:.0f} seconds"
+                    if late
+                    else "made the reader fail or run out of memory"
+                )
                 where = f"Page {request['page']}" if "page" in request else "Opening the file"
                 raise ReaderDiedError(f"{where} {what}.", hint="Repair or re-export the PDF.") from None
         if "error" in answer:
@@ -128,7 +166,9 @@ class Reader:
 
 
 def _temporary_folder() -> str:
-    """In memory where the disk of temporary files is full: text and page images need none of it, and tesseract little."""
+    """In memory where the disk of temporary files is full: text and page images need none of it, and
+    tesseract little.
+    """
     prefix = f"{FOLDER}{os.getpid()}-"
     try:
         return tempfile.mkdtemp(prefix=prefix)
@@ -154,12 +194,18 @@ def _sweep_in(place: Path) -> None:
 
 
 def _child_environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH") if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
+        if name in os.environ
+    }
     return {**kept, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}
 
 
 def _receive(pipe: Any, deadline: float, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where the child is gone, ValueError on nonsense."""
+    """Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where the child is gone,
+    ValueError on nonsense.
+    """
     (size,) = struct.unpack(">I", _read_exactly(pipe, 4, deadline, cancelled))
     if size > LARGEST_MESSAGE:
         raise ValueError("message too large")

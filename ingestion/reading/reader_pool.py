@@ -1,4 +1,6 @@
-"""Reading processes that wait a while for the next page of the same file, since starting one takes longer than a page; knows no store."""
+"""Reading processes that wait a while for the next page of the same file, since starting one takes longer
+than a page; knows no store.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from ingestion.reading.reader import Reader
 
 __all__ = ["Readers"]
 
-# Who looks at a page looks at the next one, or at another citation, within a minute. Each process that waits takes some 50 MB.
+# Who looks at a page looks at the next one, or at another citation, within a minute. Each process that waits
+# takes some 50 MB.
 IDLE_SECONDS, MOST_WAITING = 60.0, 2
 
 
@@ -27,7 +30,9 @@ class Readers:
 
     @contextmanager
     def reading(self, path: Path, password: str | None = None) -> Iterator[Reader]:
-        """A process that has the file open. One that a password opened serves once, and so does one in which anything failed. Raises as Reader does."""
+        """A process that has the file open. One that a password opened serves once, and so does one in
+        which anything failed. Raises as Reader does.
+        """
         reader = (self._take(path) if password is None else None) or Reader(path, password=password)
         try:
             yield reader
@@ -45,7 +50,9 @@ class Readers:
         self.end_waiting()
 
     def end_waiting(self) -> None:
-        """End those that wait, as when a file they have open is erased; those at work end by themselves, a little later."""
+        """End those that wait, as when a file they have open is erased; those at work end by themselves, a
+        little later.
+        """
         with self._lock:
             waiting, self._waiting = list(self._waiting.values()), OrderedDict()
         for reader, timer in waiting:

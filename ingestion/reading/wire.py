@@ -12,7 +12,17 @@ from typing import IO, Any
 from ingestion.invisible_characters import one_line
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
 
-__all__ = ["AWAITED", "box_to", "page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to", "write_message"]
+__all__ = [
+    "AWAITED",
+    "box_to",
+    "page_from",
+    "page_to",
+    "tables_from",
+    "tables_to",
+    "words_from",
+    "words_to",
+    "write_message",
+]
 
 # Given to a reading process that someone waits for.
 AWAITED = "awaited"
@@ -20,7 +30,11 @@ AWAITED = "awaited"
 DIGITS = 5
 # Characters of a caption, a head, a label; the introduction of a table may be a whole sentence.
 LONGEST_NAME = 1_000
-PLAIN = [field.name for field in fields(Page) if field.name not in {"words", "lines", "tables", "running", "kinds", "instructions"}]
+PLAIN = [
+    field.name
+    for field in fields(Page)
+    if field.name not in {"words", "lines", "tables", "running", "kinds", "instructions"}
+]
 
 
 def write_message(pipe: IO[bytes], message: dict[str, Any]) -> None:
@@ -58,7 +72,10 @@ def words_to(words: Iterable[Word]) -> list[list[Any]]:
 
 def words_from(values: Iterable[Sequence[Any]]) -> tuple[Word, ...]:
     """The words of words_to."""
-    return tuple(Word(text, Rect(x0, y0, x1, y1), confidence, start, end) for text, x0, y0, x1, y1, confidence, start, end in values)
+    return tuple(
+        Word(text, Rect(x0, y0, x1, y1), confidence, start, end)
+        for text, x0, y0, x1, y1, confidence, start, end in values
+    )
 
 
 def tables_to(tables: Iterable[Table]) -> list[dict[str, Any]]:

@@ -1,4 +1,5 @@
-"""The reading process: opens one foreign file and answers questions about its pages, under limits and without keys.
+"""The reading process: opens one foreign file and answers questions about its pages, under limits and without
+keys.
 
 Nothing of it is parsed anywhere else. It serves one parent (see `reader`) until its pipe closes.
 """
@@ -25,11 +26,13 @@ from ingestion.records import Page, Rect
 
 __all__ = ["answer", "main"]
 
-# Address space of a reading process: a 40-megapixel raster, its greyscale copy and tesseract fit; no reader may pass 1.5 GB.
+# Address space of a reading process: a 40-megapixel raster, its greyscale copy and tesseract fit; no reader
+# may pass 1.5 GB.
 MEMORY_LIMIT = 1_500 * 2**20
 LARGEST_TEMPORARY_FILE = 500 * 2**20
 NICENESS = 10
-# Of a page's image, which goes through a pipe first: half the size of none at all, in a third of the time of zlib's own choice.
+# Of a page's image, which goes through a pipe first: half the size of none at all, in a third of the time of
+# zlib's own choice.
 PNG_LEVEL = 2
 
 
@@ -58,14 +61,21 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
         except DocumentError as error:
             answered = {"error": error.message, "hint": error.hint, "kind": type(error).__name__}
         except MemoryError:
-            answered = {"error": "The page needs more memory than a reader may take.", "hint": "Re-export the PDF.", "kind": "DocumentError"}
+            answered = {
+                "error": "The page needs more memory than a reader may take.",
+                "hint": "Re-export the PDF.",
+                "kind": "DocumentError",
+            }
         write_message(answers, answered)
 
 
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     number = request["page"]
     text, method, lines = file.text(number)
-    return {"read": page_to(Page(number, text, method=method, lines=tuple(lines))), "unread": needs_reading_again(text)}
+    return {
+        "read": page_to(Page(number, text, method=method, lines=tuple(lines))),
+        "unread": needs_reading_again(text),
+    }
 
 
 def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -98,7 +108,9 @@ def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
     page = page_from(request["read"])
     pictures = [Rect(*box) for box in request["boxes"]]
-    return {"read": page_to(read_pictures(page, file.image(page.number, file.reading_dpi(page.number)), pictures))}
+    return {
+        "read": page_to(read_pictures(page, file.image(page.number, file.reading_dpi(page.number)), pictures))
+    }
 
 
 def _answer_glyphs(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +141,9 @@ def answer(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _work(words: Sequence[str]) -> None:
-    """Serve one parent until its pipe closes. Whatever libraries print goes nowhere, so that it cannot garble the answers."""
+    """Serve one parent until its pipe closes. Whatever libraries print goes nowhere, so that it cannot
+    garble the answers.
+    """
     _limit(awaited=AWAITED in words)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

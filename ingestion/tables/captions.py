@@ -14,7 +14,10 @@ from ingestion.tables.lines import VisualLine
 __all__ = ["CAPTION", "NOTE", "bracketed_units", "caption_of", "is_bare_unit", "is_unit"]
 
 # What is numbered is a caption: "Table 1.2.4", "Annex III", "Schedule B".
-CAPTION = re.compile(r"(?i:table|chart|figure|exhibit|schedule|annex(?:ure)?|box|statement|appendix)\s+(?:[A-Z]{0,3}[.\-–]?\d|[IVXLC]+\b|[A-Z]\b)")
+CAPTION = re.compile(
+    r"(?i:table|chart|figure|exhibit|schedule|annex(?:ure)?|box|statement"
+    r"|appendix)\s+(?:[A-Z]{0,3}[.\-–]?\d|[IVXLC]+\b|[A-Z]\b)"
+)
 NOTE = re.compile(r"(?:sources?|notes?|memo(?:randum)?)\s*:|\*+\s?\w|\([a-z\d]{1,2}\)\s", re.IGNORECASE)
 NAVIGATION = re.compile(r"(?:table of contents|index|contents|back to contents)", re.IGNORECASE)
 _AMOUNT = (
@@ -26,17 +29,27 @@ _OF_ALL = rf"(?:all |{CURRENCY_NAME} |currency |tabular )?"
 _AMOUNTS = rf"(?:amounts?|figures|values|{CURRENCY_NAME})"
 _OPENING = rf"(?:{_OF_ALL}{_AMOUNTS}?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
 UNIT = re.compile(
-    rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ (?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))",
+    (
+        rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ "
+        rf"(?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))"
+    ),
     re.IGNORECASE,
 )
-IN_UNIT = re.compile(rf"^[(\[].*?\bin (?:[\w.{DRAWN_SIGNS}'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE)
+IN_UNIT = re.compile(
+    rf"^[(\[].*?\bin (?:[\w.{DRAWN_SIGNS}'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE
+)
 _BARE = rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?"
 BARE_UNIT = re.compile(rf"{_BARE}\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
-# A line for itself names any currency and says more after a comma: "Crowns million", "Per cent of GDP, unless stated otherwise"; the end of a
-# sentence, "millions, except per share data):", begins small.
-UNIT_LINE = re.compile(rf"(?![^\W\d_A-Z])(?i:{_BARE}|(?:[^\W\d_]+ ){{1,2}}{SCALE_WORD})(?:[,;] [^.:\d]{{2,80}})?")
+# A line for itself names any currency and says more after a comma: "Crowns million", "Per cent of GDP, unless
+# stated otherwise"; the end of a sentence, "millions, except per share data):", begins small.
+UNIT_LINE = re.compile(
+    rf"(?![^\W\d_A-Z])(?i:{_BARE}|(?:[^\W\d_]+ ){{1,2}}{SCALE_WORD})(?:[,;] [^.:\d]{{2,80}})?"
+)
 OPENS_UNIT = re.compile(rf"[(\[]|in\b|{_OF_ALL}{_AMOUNTS}\b", re.IGNORECASE)
-INTRODUCTION = re.compile(r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)", re.IGNORECASE)
+INTRODUCTION = re.compile(
+    r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)",
+    re.IGNORECASE,
+)
 IN_BRACKETS = re.compile(r"\(([^()]{2,90})\)")
 # Gaps in line heights: between heads and caption, lines of a caption, lines of a paragraph.
 CAPTION_GAP = 3.6
@@ -55,7 +68,9 @@ def is_unit(text: str) -> bool:
     """Whether a text says in what the figures are given: "(in millions)", "Per cent", "$m"."""
     if not OPENS_UNIT.match(text):
         return is_bare_unit(text)
-    return len(text.split()) <= MOST_UNIT_WORDS and bool(UNIT.match(text) or IN_UNIT.search(text[:LONGEST_UNIT]))
+    return len(text.split()) <= MOST_UNIT_WORDS and bool(
+        UNIT.match(text) or IN_UNIT.search(text[:LONGEST_UNIT])
+    )
 
 
 def is_bare_unit(text: str) -> bool:
@@ -72,11 +87,18 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
         line, below = lines[start - 1], lines[start] if start < len(lines) else lines[start - 1]
         text = line.text
         height = line.height
-        if below.y0 - line.y1 > (TITLE_GAP if texts else CAPTION_GAP) * height or NAVIGATION.fullmatch(text) or row_values(line):
+        if (
+            below.y0 - line.y1 > (TITLE_GAP if texts else CAPTION_GAP) * height
+            or NAVIGATION.fullmatch(text)
+            or row_values(line)
+        ):
             break
         if is_unit(text):
             units.insert(0, text)
-        elif not texts and (text.endswith(":") or (text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0]))):
+        elif not texts and (
+            text.endswith(":")
+            or (text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0]))
+        ):
             intro, start = _introduction(lines, start, floor)
             return intro, [*units, *bracketed_units(intro)], start
         elif _is_prose(text) or (texts and text.endswith(":")) or len(texts) == MOST_CAPTION_LINES:

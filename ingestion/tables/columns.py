@@ -17,17 +17,19 @@ __all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "parted
 
 # More columns are none of a table that anyone prints; what lies beyond is left out.
 MOST_COLUMNS = 30
-# How far two values of one column may stand apart without overlapping, in letters: a dash beside a right-aligned figure.
+# How far two values of one column may stand apart without overlapping, in letters: a dash beside a
+# right-aligned figure.
 APART = 1.2
-# Values count as aligned where a side or the middle agrees to within this many letters; the closing bracket and a sign of per cent
-# set apart hang out by up to two.
+# Values count as aligned where a side or the middle agrees to within this many letters; the closing bracket
+# and a sign of per cent set apart hang out by up to two.
 ALIGNED = 1.3
 ALIGNED_SHARE = 0.6
 
 
 # What stands to the left of years that are heads: "Years ended December 31,", "(in millions)".
 HEAD_LABEL = re.compile(
-    rf"^\(|\b(?:years?|fiscal|months|quarters?|periods?|weeks) end(?:ed|ing)\b|\b(?:as (?:of|at)|at|in) [\w.{DRAWN_SIGNS}']+,?$"
+    rf"^\(|\b(?:years?|fiscal|months|quarters?|periods?|weeks) end(?:ed|ing)\b|\b(?:as (?:of|at)|at"
+    rf"|in) [\w.{DRAWN_SIGNS}']+,?$"
     rf"|\b(?:{WHOLE_SCALE}s?)\b",
     re.IGNORECASE,
 )
@@ -51,11 +53,17 @@ class Column(Across):
         """Whether most values share a right side, a middle or a left side."""
         values = [value for value in self.values.values() if value.figure]
         sides = ([v.x1 for v in values], [(v.core + v.x1) / 2 for v in values], [v.core for v in values])
-        return any(_agreeing(sorted(side), 2 * ALIGNED * letter) >= ALIGNED_SHARE * len(values) for side in sides if values)
+        return any(
+            _agreeing(sorted(side), 2 * ALIGNED * letter) >= ALIGNED_SHARE * len(values)
+            for side in sides
+            if values
+        )
 
 
 def label_of(line: VisualLine) -> int:
-    """How many pieces at the left make up the row's label: a leading number counts only where a text follows."""
+    """How many pieces at the left make up the row's label: a leading number counts only where a text
+    follows.
+    """
     pieces = line.pieces
     if not pieces:
         return 0
@@ -69,7 +77,9 @@ def label_of(line: VisualLine) -> int:
 
 
 def row_values(line: VisualLine) -> list[Piece]:
-    """The values of a line, empty where it is no row of a table: a row ends in a value or has more values than texts."""
+    """The values of a line, empty where it is no row of a table: a row ends in a value or has more values
+    than texts.
+    """
     rest = line.pieces[label_of(line) :]
     values = [piece for piece in rest if piece.figure]
     if not values or (not rest[-1].figure and 2 * len(values) <= len(rest)):
@@ -93,10 +103,13 @@ def head_row(line: VisualLine) -> bool:
 
 
 def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> list[Column]:
-    """Columns from left to right; rows: (line index, pieces that are no label). Two values of one row never share a column."""
+    """Columns from left to right; rows: (line index, pieces that are no label). Two values of one row
+    never share a column.
+    """
     columns: list[Column] = []
     pieces = [(piece.x1 - piece.core, index, piece) for index, row in rows for piece in row]
-    # Narrow values stand in one column only; a wide one may hang over its neighbours', and is placed when these are known.
+    # Narrow values stand in one column only; a wide one may hang over its neighbours', and is placed when
+    # these are known.
     pieces.sort(key=lambda item: item[0])
     for _, index, piece in pieces:
         near = [column for column in columns if _overlap(column, piece) > 0]
@@ -118,7 +131,11 @@ def _overlap(column: Column, piece: Piece) -> float:
 
 def _put(column: Column, index: int, piece: Piece) -> None:
     column.values[index] = piece
-    column.x0, column.x1, column.left = min(column.x0, piece.core), max(column.x1, piece.x1), min(column.left, piece.x0)
+    column.x0, column.x1, column.left = (
+        min(column.x0, piece.core),
+        max(column.x1, piece.x1),
+        min(column.left, piece.x0),
+    )
 
 
 def _merged(columns: list[Column], near: list[Column], index: int, piece: Piece) -> list[Column]:
@@ -153,7 +170,9 @@ def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece
     parts = list(map(text_piece, _groups(piece, over)))
     if len(parts) < len(over):
         return [piece]
-    inside = max((after.box.x0 - word.box.x1 for part in parts for word, after in pairwise(part.words)), default=letter)
+    inside = max(
+        (after.box.x0 - word.box.x1 for part in parts for word, after in pairwise(part.words)), default=letter
+    )
     between = min(after.x0 - part.x1 for part, after in pairwise(parts))
     near = (2 if between > max(WIDER * inside, WIDE * letter) else 1) * PARTED * letter
     pairs = list(zip(parts, over, strict=True))
@@ -163,8 +182,16 @@ def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece
 
 
 def _groups(piece: Piece, over: Sequence[Column]) -> list[list[Word]]:
-    """The words of a piece by column: cut at gaps wider than all others, or each word with the nearest column."""
-    gaps = sorted(((after.box.x0 - word.box.x1, number) for number, (word, after) in enumerate(pairwise(piece.words), 1)), reverse=True)
+    """The words of a piece by column: cut at gaps wider than all others, or each word with the nearest
+    column.
+    """
+    gaps = sorted(
+        (
+            (after.box.x0 - word.box.x1, number)
+            for number, (word, after) in enumerate(pairwise(piece.words), 1)
+        ),
+        reverse=True,
+    )
     wide, narrow = gaps[: len(over) - 1], gaps[len(over) - 1 :]
     if not narrow or wide[-1][0] > WIDER * narrow[0][0]:
         cuts = [0, *sorted(number for _, number in wide), len(piece.words)]
@@ -172,7 +199,9 @@ def _groups(piece: Piece, over: Sequence[Column]) -> list[list[Word]]:
     groups: list[list[Word]] = [[] for _ in over]
     for word in piece.words:
         centre = word.box.centre
-        groups[min(range(len(over)), key=lambda n: max(over[n].x0 - centre, centre - over[n].x1, 0.0))].append(word)
+        groups[
+            min(range(len(over)), key=lambda n: max(over[n].x0 - centre, centre - over[n].x1, 0.0))
+        ].append(word)
     return [group for group in groups if group]
 
 

@@ -1,4 +1,6 @@
-"""Words with boxes to tables: rows, columns, heads, captions; knows nothing of PDFs and nothing of finance but how figures are written."""
+"""Words with boxes to tables: rows, columns, heads, captions; knows nothing of PDFs and nothing of finance
+but how figures are written.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ MOST_WORDS = 20_000
 # Rows with values a table has at least, and one with a single value column.
 FEWEST_ROWS = 2
 FEWEST_ROWS_OF_ONE = 3
-# Figures that it has at least, and their share of what stands in its value columns: statements of equity are mostly dashes.
+# Figures that it has at least, and their share of what stands in its value columns: statements of equity are
+# mostly dashes.
 FEWEST_FIGURES = 3
 FEWEST_SHARE = 0.15
 # Where more of the figures than this share are years, they are a time line.
@@ -37,13 +40,13 @@ MOST_STRAY_WORDS = 4
 FEWEST_WORDS_OF_PROSE = 4
 # How far, in line heights, the middle half of the values may differ in how they stand beside their labels.
 UNEVEN = 0.3
-# Sides of a table and of its continuation agree to this share of the page's width; so many lines may stand between them on
-# either page: notes and the running foot, the running head and a repeated title.
+# Sides of a table and of its continuation agree to this share of the page's width; so many lines may stand
+# between them on either page: notes and the running foot, the running head and a repeated title.
 SAME_SIDE = 0.03
 MOST_LINES_BETWEEN = 5
 CONTINUED = re.compile(r"\b(?:continued|cont['’.]?d?|concluded)\b", re.IGNORECASE)
-# Shades and underlines look like rules too: where those are right, no column is lost, and of the cells that the words alone would
-# make at most what remains below this share, stray lines of labels and notes.
+# Shades and underlines look like rules too: where those are right, no column is lost, and of the cells that
+# the words alone would make at most what remains below this share, stray lines of labels and notes.
 KEPT = 0.9
 NUMBERED = re.compile(r"(\d{1,3})[.)]?\s")
 # Share of a table's rows that have a label of their own.
@@ -54,30 +57,48 @@ SEPARATOR = " > "
 
 
 def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = no_rules) -> list[Table]:
-    """The tables of one page in reading order. words: with boxes and offsets into `text`; rules: asked for where there may be a table."""
+    """The tables of one page in reading order. words: with boxes and offsets into `text`; rules: asked for
+    where there may be a table.
+    """
     placed = [word for word in words if 0 <= word.start < word.end <= len(text)]
     if len(placed) > MOST_WORDS or sum(1 for word in placed if words_kind(word.text) == "v") < FEWEST_ROWS:
         return []
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
-    ruled = _ruled(lines, placed, rules()) if sum(len(line.pieces) > 1 for line in lines) >= FEWEST_ROWS else []
-    ruled = [table for table in ruled if not any(table.box.meets(other.box) and len(other.heads) >= _width(table, ruled) for other in tables)]
+    ruled = (
+        _ruled(lines, placed, rules()) if sum(len(line.pieces) > 1 for line in lines) >= FEWEST_ROWS else []
+    )
+    ruled = [
+        table
+        for table in ruled
+        if not any(
+            table.box.meets(other.box) and len(other.heads) >= _width(table, ruled) for other in tables
+        )
+    ]
     if not ruled:
         return tables
     outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
     both = [*ruled, *_unruled(without_page_number(visual_lines(outside)))]
-    return sorted(both, key=lambda table: table.box.y0) if _count_cells(both) >= KEPT * _count_cells(tables) else tables
+    return (
+        sorted(both, key=lambda table: table.box.y0)
+        if _count_cells(both) >= KEPT * _count_cells(tables)
+        else tables
+    )
 
 
 def _count_cells(tables: Sequence[Table]) -> int:
-    """Cells with something in them, labels too: of two tables side by side, the words alone make the labels of one cells of the other."""
+    """Cells with something in them, labels too: of two tables side by side, the words alone make the
+    labels of one cells of the other.
+    """
     return sum(cell is not None for table in tables for row in table.rows for cell in row.cells) + sum(
         bool(row.label) for table in tables for row in table.rows
     )
 
 
 def _width(table: Table, ruled: Sequence[Table]) -> int:
-    """Columns of a table and of those beside it whose rows have names of their own; what has none is a part of a table, drawn apart."""
+    """Columns of a table and of those beside it whose rows have names of their own; what has none is a
+    part of a table, drawn apart.
+    """
     beside = [other for other in ruled if other is not table and _is_beside(table.box, other.box)]
     named = all(_is_named(other) for other in (table, *beside))
     return sum(1 + len(other.heads) for other in ((table, *beside) if named else (table,)))
@@ -103,10 +124,18 @@ def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> 
 
 
 def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> Table:
-    """A ruled table with caption and unit, or, where it goes on right below the one before, with that one's heads."""
+    """A ruled table with caption and unit, or, where it goes on right below the one before, with that
+    one's heads.
+    """
     lines = _in_column(lines, found.box)
     top, floor = _lines_above(lines, found.box.y0), _lines_above(lines, before.box.y1 if before else 0.0)
-    if before and top == floor and not any(found.heads) and len(found.heads) == len(before.heads) and _stand_alike(before.box, found.box):
+    if (
+        before
+        and top == floor
+        and not any(found.heads)
+        and len(found.heads) == len(before.heads)
+        and _stand_alike(before.box, found.box)
+    ):
         return Table(before.caption, before.unit, before.heads, found.rows, found.box, False)
     caption, units, _ = caption_of(lines, top, min(top, floor))
     if found.title and not is_unit(found.title):
@@ -117,10 +146,17 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
 
 
 def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
-    """The lines, where prose stands beside a box, without what is wholly to its left or right; beside another table they are of both."""
+    """The lines, where prose stands beside a box, without what is wholly to its left or right; beside
+    another table they are of both.
+    """
     over = [(line, [piece for piece in line.pieces if box.overlap(piece) > 0]) for line in lines]
-    within = [(line, kept) for line, kept in over if box.y0 < line.middle < box.y1 and len(kept) < len(line.pieces)]
-    beside = [sum(len(piece.words) for piece in line.pieces if piece not in kept and not piece.figure) for line, kept in within]
+    within = [
+        (line, kept) for line, kept in over if box.y0 < line.middle < box.y1 and len(kept) < len(line.pieces)
+    ]
+    beside = [
+        sum(len(piece.words) for piece in line.pieces if piece not in kept and not piece.figure)
+        for line, kept in within
+    ]
     prose = sum(words >= FEWEST_WORDS_OF_PROSE for words in beside) > len(beside) / 2
     return [replace(line, pieces=kept) for line, kept in over if kept] if prose else list(lines)
 
@@ -148,11 +184,18 @@ def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
 
 
 def _with_heads_above(table: Table, above: Table) -> Table:
-    """A table without heads that stands alike under another: its further part, as equity is of a balance sheet, under that one's heads and caption, its own
-    caption its section where that heads a group."""
-    if any(table.heads) or not any(above.heads) or len(table.heads) != len(above.heads) or not _stand_alike(above.box, table.box):
+    """A table without heads that stands alike under another: its further part, as equity is of a balance
+    sheet, under that one's heads and caption, its own caption its section where that heads a group."""
+    if (
+        any(table.heads)
+        or not any(above.heads)
+        or len(table.heads) != len(above.heads)
+        or not _stand_alike(above.box, table.box)
+    ):
         return table
-    if (table.caption and not _is_group(table.caption)) or (table.unit and table.unit != above.unit):  # a table of its own
+    if (table.caption and not _is_group(table.caption)) or (
+        table.unit and table.unit != above.unit
+    ):  # a table of its own
         return table
     section = table.caption.rstrip(": ") if _is_group(table.caption) else ""
     rows = _in_section(table.rows, section) if section else table.rows
@@ -160,39 +203,70 @@ def _with_heads_above(table: Table, above: Table) -> Table:
 
 
 def continue_tables(pages: Sequence[Page]) -> list[Page]:
-    """The pages of a document, where a table that goes on from the page before has that one's heads, caption and unit."""
+    """The pages of a document, where a table that goes on from the page before has that one's heads,
+    caption and unit.
+    """
     done: list[Page] = []
     for page in pages:
         before = done[-1] if done else None
-        if before and before.tables and page.tables and page.number == before.number + 1 and _goes_on(before, page):
+        if (
+            before
+            and before.tables
+            and page.tables
+            and page.number == before.number + 1
+            and _goes_on(before, page)
+        ):
             above, first = before.tables[-1], page.tables[0]
             heads = first.heads if any(first.heads) else above.heads
-            section = above.rows[-1].section if _counts_on(above, first) else first.caption.rstrip(": ") if _is_group(first.caption) else ""
+            section = (
+                above.rows[-1].section
+                if _counts_on(above, first)
+                else first.caption.rstrip(": ")
+                if _is_group(first.caption)
+                else ""
+            )
             rows = _in_section(first.rows, section) if section else first.rows
-            carried = replace(first, heads=heads, caption=above.caption, unit=first.unit or above.unit, rows=rows, continued=True)
+            carried = replace(
+                first,
+                heads=heads,
+                caption=above.caption,
+                unit=first.unit or above.unit,
+                rows=rows,
+                continued=True,
+            )
             page = replace(page, tables=(carried, *page.tables[1:]))
         done.append(page)
     return done
 
 
 def _goes_on(before: Page, page: Page) -> bool:
-    """Whether the first table of a page goes on with the last one of the page before: it stands alike, between them is nothing
-    but running heads and notes, and it has no heads and no caption of its own, or both again, or says that it is continued."""
+    """Whether the first table of a page goes on with the last one of the page before: it stands alike,
+    between them is nothing but running heads and notes, and it has no heads and no caption of its own, or
+    both again, or says that it is continued."""
     above, first = before.tables[-1], page.tables[0]
     alike = len(above.heads) == len(first.heads) and _stand_alike(above.box, first.box)
     below = sum(line.box.y0 > above.box.y1 for line in before.lines)
     over = sum(line.box.y1 < first.box.y0 for line in page.lines)
     if not alike or not any(above.heads) or below > MOST_LINES_BETWEEN or over > MOST_LINES_BETWEEN:
         return False
-    same = first.heads == above.heads and (first.caption == above.caption != "" or (not first.caption and _counts_on(above, first)))
+    same = first.heads == above.heads and (
+        first.caption == above.caption != "" or (not first.caption and _counts_on(above, first))
+    )
     if CONTINUED.search(first.caption) or same:
         return True
     return not any(first.heads) and (_is_group(first.caption) or _stands_in(first.caption, before))
 
 
 def _is_group(caption: str) -> bool:
-    """Whether what stands above a table's rows is no title, but the heading of a group of them: it says neither unit nor period."""
-    return caption.endswith(":") and not bracketed_units(caption) and not any(map(is_period, caption.split())) and not CAPTION.match(caption)
+    """Whether what stands above a table's rows is no title, but the heading of a group of them: it says
+    neither unit nor period.
+    """
+    return (
+        caption.endswith(":")
+        and not bracketed_units(caption)
+        and not any(map(is_period, caption.split()))
+        and not CAPTION.match(caption)
+    )
 
 
 def _stands_in(caption: str, page: Page) -> bool:
@@ -227,13 +301,17 @@ def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
 
 
 def _is_prose_beside(rows: Sequence[Row]) -> bool:
-    """Whether the labels are lines of a paragraph in the column beside the table: most begin in the middle of a sentence."""
+    """Whether the labels are lines of a paragraph in the column beside the table: most begin in the middle
+    of a sentence.
+    """
     labels = [row.label for row in rows if row.label]
     return len(labels) >= FEWEST_ROWS_OF_ONE and sum(label[0].islower() for label in labels) > len(labels) / 2
 
 
 def _names_rows(rows: Sequence[Row], *, prose: bool) -> bool:
-    """Whether the texts of the first column name the rows, and what stands before it only some: the groups that they are of, or prose."""
+    """Whether the texts of the first column name the rows, and what stands before it only some: the groups
+    that they are of, or prose.
+    """
     names = [row.cells[0].text for row in rows if row.cells and row.cells[0]]
     worded = sum(any(map(str.isalpha, name)) and not is_value(name) for name in names)
     several = all(len(row.cells) > 1 for row in rows)
@@ -247,7 +325,9 @@ def _without_label(row: Row) -> Row:
 
 
 def _named_by_cell(row: Row) -> Row:
-    """A row named by the text in its first column, by its label where there is none; a label beside that text is its section."""
+    """A row named by the text in its first column, by its label where there is none; a label beside that
+    text is its section.
+    """
     name = row.cells[0]
     if name is None:
         return replace(row, cells=row.cells[1:])
@@ -259,19 +339,31 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     """Whether a block is a table, and not prose with figures, a list of contents, a chart or a time line."""
     if not block.columns:
         return False
-    values = [(index, value) for column in block.columns for index, value in column.values.items() if value.figure]
+    values = [
+        (index, value) for column in block.columns for index, value in column.values.items() if value.figure
+    ]
     rows = sorted({index for index, _ in values})
     columns = [column for column in block.columns if column.aligned(block.letter)]
     figures = [value.text for _, value in values if any(character.isdigit() for character in value.text)]
     of_figures = sum(any(value.figure for value in column.values.values()) for column in block.columns)
-    if len(rows) < (FEWEST_ROWS if len(columns) > 1 else FEWEST_ROWS_OF_ONE) or len(figures) < FEWEST_FIGURES or 2 * len(columns) < of_figures:
+    if (
+        len(rows) < (FEWEST_ROWS if len(columns) > 1 else FEWEST_ROWS_OF_ONE)
+        or len(figures) < FEWEST_FIGURES
+        or 2 * len(columns) < of_figures
+    ):
         return False
-    if len(figures) < FEWEST_SHARE * len(values) or sum(map(is_period, figures)) > MOST_PERIODS * len(figures):
+    if len(figures) < FEWEST_SHARE * len(values) or sum(map(is_period, figures)) > MOST_PERIODS * len(
+        figures
+    ):
         return False
     if len(block.columns) == 1 and _ascends(figures):
         return False
     labelled = sum(1 for index in rows if label_of(lines[index]))
-    return labelled >= LABELLED * len(rows) and not _has_stray_text(lines, block, len(values)) and _level_with_labels(lines, block.columns)
+    return (
+        labelled >= LABELLED * len(rows)
+        and not _has_stray_text(lines, block, len(values))
+        and _level_with_labels(lines, block.columns)
+    )
 
 
 def _ascends(figures: Sequence[str]) -> bool:
@@ -284,22 +376,34 @@ def _has_stray_text(lines: Sequence[VisualLine], block: Block, values: int) -> b
     """Whether prose stands among the values: as many words as there are values."""
     edge = block.columns[0].x0
     taken = {id(piece) for column in block.columns for piece in column.values.values()}
-    pieces = [piece for line in lines[block.first : block.last + 1] for piece in line.pieces[1:] if id(piece) not in taken]
-    return sum(len(piece.words) for piece in pieces if piece.x1 > edge and not piece.figure) > max(values, MOST_STRAY_WORDS)
+    pieces = [
+        piece
+        for line in lines[block.first : block.last + 1]
+        for piece in line.pieces[1:]
+        if id(piece) not in taken
+    ]
+    return sum(len(piece.words) for piece in pieces if piece.x1 > edge and not piece.figure) > max(
+        values, MOST_STRAY_WORDS
+    )
 
 
 def _level_with_labels(lines: Sequence[VisualLine], columns: Sequence[Column]) -> bool:
-    """Whether values stand at about one height beside their labels, as no axis of a chart does beside a column of prose."""
+    """Whether values stand at about one height beside their labels, as no axis of a chart does beside a
+    column of prose.
+    """
     offsets = []
     for index, value in max(columns, key=lambda column: len(column.values)).values.items():
         label, line = lines[index].pieces[0], lines[index]
         if not label.figure and value.words and label is not value:
             box, beside = value.words[-1].box, label.words[0].box
-            # A scanned word's box ends where its letters do: with or without a descender, one of its sides agrees.
+            # A scanned word's box ends where its letters do: with or without a descender, one of its sides
+            # agrees.
             offsets.append(min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs) / line.height)
     offsets.sort()
     return len(offsets) < 3 or offsets[(3 * len(offsets)) // 4] - offsets[len(offsets) // 4] < UNEVEN
 
 
 def _box(lines: Sequence[VisualLine], block: Block, head: Head) -> Rect:
-    return around(word.box for line in lines[head.top : block.last + 1] for piece in line.pieces for word in piece.words)
+    return around(
+        word.box for line in lines[head.top : block.last + 1] for piece in line.pieces for word in piece.words
+    )

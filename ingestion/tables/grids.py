@@ -1,4 +1,6 @@
-"""Rules and words of a page to grids of cells; knows what stands inside which lines, and nothing of what cells say."""
+"""Rules and words of a page to grids of cells; knows what stands inside which lines, and nothing of what
+cells say.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ Interval = tuple[float, float]
 
 @dataclass(slots=True)
 class Inside:
-    """What stands inside one cell. lines: its words, line by line. rows, columns: the (first, last) that it takes of the grid."""
+    """What stands inside one cell. lines: its words, line by line. rows, columns: the (first, last) that
+    it takes of the grid.
+    """
 
     lines: list[list[Word]]
     rows: tuple[int, int]
@@ -37,7 +41,8 @@ class Inside:
 
 @dataclass(slots=True)
 class Grid:
-    """One ruled area. cells: row -> column -> what stands there; a cell over several rows or columns is the same in all of them.
+    """One ruled area. cells: row -> column -> what stands there; a cell over several rows or columns is the
+    same in all of them.
 
     xs, ys: the sides of its columns and rows, from left to right and from top to bottom.
     """
@@ -65,7 +70,9 @@ _Rule = tuple[float, float, float]
 
 
 def _joined(doubled: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
-    """Rules drawn in pieces, or twice, as one each. doubled: twice where they stand, so that the middle of a thick one is meant."""
+    """Rules drawn in pieces, or twice, as one each. doubled: twice where they stand, so that the middle of
+    a thick one is meant.
+    """
     joined: list[_Rule] = []
     rows: list[list[_Rule]] = []
     for at, start, end in sorted(doubled):
@@ -103,23 +110,33 @@ def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[tuple
             left.difference_update(met)
             upright += [down[number] for number in met]
             for number in met:
-                more = [other for other in waiting if other not in seen and _meet(across[other], down[number])]
+                more = [
+                    other for other in waiting if other not in seen and _meet(across[other], down[number])
+                ]
                 seen.update(more)
                 queue += more
         yield level, upright
 
 
 def _meet(level: _Rule, upright: _Rule) -> bool:
-    return level[1] - NEAR_X <= upright[0] <= level[2] + NEAR_X and upright[1] - NEAR_Y <= level[0] <= upright[2] + NEAR_Y
+    return (
+        level[1] - NEAR_X <= upright[0] <= level[2] + NEAR_X
+        and upright[1] - NEAR_Y <= level[0] <= upright[2] + NEAR_Y
+    )
 
 
 def _sides(standing: Sequence[_Rule], crossing: Sequence[_Rule], near: float) -> list[float]:
-    """Where rules stand, and where those that cross them end beyond the last: a table may be open at its sides."""
+    """Where rules stand, and where those that cross them end beyond the last: a table may be open at its
+    sides.
+    """
     sides: list[float] = []
     for at in sorted(rule[0] for rule in standing):
         if not sides or at - sides[-1] > near:
             sides.append(at)
-    first, last = min((rule[1] for rule in crossing), default=0.0), max((rule[2] for rule in crossing), default=0.0)
+    first, last = (
+        min((rule[1] for rule in crossing), default=0.0),
+        max((rule[2] for rule in crossing), default=0.0),
+    )
     if sides and first < sides[0] - near:
         sides.insert(0, first)
     if sides and last > sides[-1] + near:
@@ -130,7 +147,9 @@ def _sides(standing: Sequence[_Rule], crossing: Sequence[_Rule], near: float) ->
 class _Walls:
     """Where the elementary cells of a grid have rules between them."""
 
-    def __init__(self, xs: list[float], ys: list[float], level: Sequence[_Rule], upright: Sequence[_Rule]) -> None:
+    def __init__(
+        self, xs: list[float], ys: list[float], level: Sequence[_Rule], upright: Sequence[_Rule]
+    ) -> None:
         self.xs, self.ys = xs, ys
         self._level = _by_side(level, ys, NEAR_Y)
         self._upright = _by_side(upright, xs, NEAR_X)

@@ -1,4 +1,6 @@
-"""What stands above a table's rows: which head is for which columns; knows where things stand, not what heads say but periods."""
+"""What stands above a table's rows: which head is for which columns; knows where things stand, not what
+heads say but periods.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ BALANCE = 0.3
 BALANCE_OF_HEADS = 0.4
 # Heads set to the right end there to within this share of it.
 ALIGNED = 0.12
-# Lines of one head stand closer than so many line heights; a rule is drawn between a spanning head and those under it.
+# Lines of one head stand closer than so many line heights; a rule is drawn between a spanning head and those
+# under it.
 SPAN_GAP = 0.25
 SEPARATOR = " > "
 # What over the labels belongs to the years over the values: "Years ended December 31,", "At 30 June".
@@ -41,7 +44,9 @@ LONGEST_PERIOD = 60
 
 @dataclass(slots=True)
 class Head:
-    """What stands above the rows. heads: one for each column; top: the first line that belongs to the table."""
+    """What stands above the rows. heads: one for each column; top: the first line that belongs to the
+    table.
+    """
 
     heads: list[str]
     caption: str
@@ -49,8 +54,16 @@ class Head:
     top: int
 
 
-def head_of(lines: Sequence[VisualLine], first: int, floor: int, columns: Sequence[Column], labels: tuple[float, float]) -> Head:
-    """Heads, caption and unit above lines[first]; floor: the first line that may be looked at; labels: their left and right sides."""
+def head_of(
+    lines: Sequence[VisualLine],
+    first: int,
+    floor: int,
+    columns: Sequence[Column],
+    labels: tuple[float, float],
+) -> Head:
+    """Heads, caption and unit above lines[first]; floor: the first line that may be looked at; labels:
+    their left and right sides.
+    """
     zone = _Zone(columns, *labels)
     units: list[str] = []
     periods: list[str] = []
@@ -58,7 +71,11 @@ def head_of(lines: Sequence[VisualLine], first: int, floor: int, columns: Sequen
     top = first
     while top > max(floor, first - MOST_HEAD_LINES):
         line, below = lines[top - 1], lines[top]
-        if below.y0 - line.y1 <= HEAD_GAP * line.height and all(is_unit(piece.text) for piece in line.pieces) and not zone.split(line)[0]:
+        if (
+            below.y0 - line.y1 <= HEAD_GAP * line.height
+            and all(is_unit(piece.text) for piece in line.pieces)
+            and not zone.split(line)[0]
+        ):
             # A unit line over the labels, between the rows and the heads above it.
             top -= 1
             units += [piece.text for piece in line.pieces]
@@ -66,7 +83,12 @@ def head_of(lines: Sequence[VisualLine], first: int, floor: int, columns: Sequen
         if below.y0 - line.y1 > HEAD_GAP * line.height or not _may_be_heads(line) or not zone.is_head(line):
             break
         over, others = zone.split(line)
-        if rows and len(rows[0]) > 1 and all(piece.text.isdecimal() and is_period(piece.text) for piece in [*rows[0], *over]) and len(over) > 1:
+        if (
+            rows
+            and len(rows[0]) > 1
+            and all(piece.text.isdecimal() and is_period(piece.text) for piece in [*rows[0], *over])
+            and len(over) > 1
+        ):
             break  # the axis of a chart, or the heads of a table without rows
         top -= 1
         numbering = head_row(line) and not all(is_period(value.text) for value in row_values(line))
@@ -78,13 +100,17 @@ def head_of(lines: Sequence[VisualLine], first: int, floor: int, columns: Sequen
         periods += [text for text in others if PERIOD_LABEL.fullmatch(text[:LONGEST_PERIOD])]
     caption, more, top = caption_of(lines, top, floor)
     units = [*more, *units[::-1]]
-    heads = [f"{periods[0]}{SEPARATOR}{head}" if periods and is_period(head) else head for head in zone.heads(rows)]
+    heads = [
+        f"{periods[0]}{SEPARATOR}{head}" if periods and is_period(head) else head for head in zone.heads(rows)
+    ]
     return Head(heads, caption, units[0] if units else "", top)
 
 
 @dataclass(slots=True)
 class _Head(Across, Down):
-    """One head as printed, in one line or several. core: the (first, last) column that it stands over itself."""
+    """One head as printed, in one line or several. core: the (first, last) column that it stands over
+    itself.
+    """
 
     text: str
     x0: float
@@ -131,11 +157,17 @@ class _Zone:
         if CAPTION.match(line.pieces[0].text) and (len(heads) == 1 or others):
             return False
         if len(line.pieces) == 1 and 1 < len(self._columns) > len(heads):
-            # A line over the middle of the whole table is its caption, one over the middle of the columns spans them.
+            # A line over the middle of the whole table is its caption, one over the middle of the columns
+            # spans them.
             piece = line.pieces[0]
             centre = piece.centre
-            off_columns, off_table = abs(centre - (self._x0 + self._x1) / 2), abs(centre - (self._left + self._x1) / 2)
-            return piece.x0 >= self._x0 - self._pitch / 2 and (off_columns <= off_table or off_table > self._pitch / 4)
+            off_columns, off_table = (
+                abs(centre - (self._x0 + self._x1) / 2),
+                abs(centre - (self._left + self._x1) / 2),
+            )
+            return piece.x0 >= self._x0 - self._pitch / 2 and (
+                off_columns <= off_table or off_table > self._pitch / 4
+            )
         return True
 
     def split(self, line: VisualLine) -> tuple[list[Piece], list[str]]:
@@ -169,7 +201,9 @@ class _Zone:
         """Heads from top to bottom, the lines of one joined: they stand close, one over one."""
         heads: list[_Head] = []
         for row in rows:
-            parts = [_Head(piece.text, piece.x0, piece.x1, *_heights(piece), self._under(piece)) for piece in row]
+            parts = [
+                _Head(piece.text, piece.x0, piece.x1, *_heights(piece), self._under(piece)) for piece in row
+            ]
             for part in parts:
                 over = [head for head in heads if head.overlap(part) > 0]
                 last = max(over, key=lambda head: head.y1, default=None)
@@ -183,7 +217,9 @@ class _Zone:
         return sorted(heads, key=lambda head: head.y0)
 
     def _goes_on(self, head: _Head, part: _Head, heads: Sequence[_Head], *, parts: int) -> bool:
-        """Whether a line of heads goes on with the one above it rather than stand under it as one of several; parts: how many it has."""
+        """Whether a line of heads goes on with the one above it rather than stand under it as one of
+        several; parts: how many it has.
+        """
         if part.y0 - head.y1 > SPAN_GAP * part.height or (is_period(part.text) and not is_period(head.text)):
             return False
         if not is_period(head.text):
@@ -199,12 +235,26 @@ class _Zone:
             start, end = self._repeated(head, beside) or self._span(head, heads, beside)
             for above, (first, last) in zip(heads, spans, strict=False):
                 # What stands under a spanning head reaches no further than that.
-                if above.y1 <= head.y0 + SPAN_GAP * head.height and first <= head.core[0] and head.core[1] <= last and first < last:
+                if (
+                    above.y1 <= head.y0 + SPAN_GAP * head.height
+                    and first <= head.core[0]
+                    and head.core[1] <= last
+                    and first < last
+                ):
                     start, end = self._within(head, (max(start, first), min(end, last)))
             spans.append([start, end])
         order = sorted(range(len(heads)), key=lambda number: heads[number].x0)
-        for left, right in ((a, b) for place, a in enumerate(order) for b in order[place + 1 :] if _on_one_line(heads[a], heads[b])):
-            while spans[left][1] >= spans[right][0] and spans[left][0] < spans[left][1] and spans[right][0] < spans[right][1]:
+        for left, right in (
+            (a, b)
+            for place, a in enumerate(order)
+            for b in order[place + 1 :]
+            if _on_one_line(heads[a], heads[b])
+        ):
+            while (
+                spans[left][1] >= spans[right][0]
+                and spans[left][0] < spans[left][1]
+                and spans[right][0] < spans[right][1]
+            ):
                 contested = self._columns[spans[right][0]]
                 if 2 * contested.centre < heads[left].centre + heads[right].centre:
                     spans[right][0] += 1
@@ -217,13 +267,19 @@ class _Zone:
         (start, end), centre = span, head.x0 + head.x1
         while (start, end) != head.core:
             off = self._columns[start].left + self._columns[end].x1 - centre
-            if abs(off) <= 2 * BALANCE * self._pitch or (off < 0 and start >= head.core[0]) or (off > 0 and end <= head.core[1]):
+            if (
+                abs(off) <= 2 * BALANCE * self._pitch
+                or (off < 0 and start >= head.core[0])
+                or (off > 0 and end <= head.core[1])
+            ):
                 break
             start, end = (start + 1, end) if off < 0 else (start, end - 1)
         return start, end
 
     def _repeated(self, head: _Head, beside: Sequence[_Head]) -> tuple[int, int] | None:
-        """The columns of a head over periods that repeat, as many times as there are heads on its line; None where they do not."""
+        """The columns of a head over periods that repeat, as many times as there are heads on its line;
+        None where they do not.
+        """
         line = sorted([head, *beside], key=lambda other: other.x0)
         periods = [lowest.text for lowest in self._lowest if lowest and is_period(lowest.text)]
         size, rest = divmod(len(periods), len(line))
@@ -235,8 +291,12 @@ class _Zone:
         return place * size, (place + 1) * size - 1
 
     def _span(self, head: _Head, heads: Sequence[_Head], beside: Sequence[_Head]) -> tuple[int, int]:
-        """The (first, last) column that a head is for: those it stands over, and where others stand under it, those around."""
-        below = [other for other in heads if other.y0 >= head.y1 - SPAN_GAP * head.height and other is not head]
+        """The (first, last) column that a head is for: those it stands over, and where others stand under
+        it, those around.
+        """
+        below = [
+            other for other in heads if other.y0 >= head.y1 - SPAN_GAP * head.height and other is not head
+        ]
         under = [other for other in below if other.core[0] <= head.core[1] and head.core[0] <= other.core[1]]
         if beside and head.core[0] == head.core[1] and any(self._is_aligned(head, other) for other in under):
             return head.core
@@ -245,7 +305,11 @@ class _Zone:
 
     def _is_aligned(self, head: _Head, under: _Head) -> bool:
         """Whether two heads are lines of one, set to the right of their column or as wide as it allows."""
-        return abs(head.x1 - under.x1) < ALIGNED * self._pitch and not is_period(under.text) and not is_period(head.text)
+        return (
+            abs(head.x1 - under.x1) < ALIGNED * self._pitch
+            and not is_period(under.text)
+            and not is_period(head.text)
+        )
 
     def _under(self, piece: Piece) -> tuple[int, int]:
         """The columns that a piece stands over itself."""
@@ -278,9 +342,14 @@ class _Zone:
         return max(fits, key=lambda fit: fit[1] - fit[0], default=core)
 
     def _is_over_middle(self, centre: float, start: int, end: int) -> bool:
-        """Whether a head stands over the middle of these columns: of their own heads, or where they have none, of their values."""
+        """Whether a head stands over the middle of these columns: of their own heads, or where they have
+        none, of their values.
+        """
         first, last = self._lowest[start], self._lowest[end]
         if first and last and start < end:
             return abs((first.x0 + last.x1) / 2 - centre) <= BALANCE_OF_HEADS * self._pitch
         columns = self._columns
-        return any(abs((left + columns[end].x1) / 2 - centre) <= BALANCE * self._pitch for left in (columns[start].left, columns[start].x0))
+        return any(
+            abs((left + columns[end].x1) / 2 - centre) <= BALANCE * self._pitch
+            for left in (columns[start].left, columns[start].x0)
+        )

@@ -9,12 +9,24 @@ from itertools import pairwise
 from statistics import median
 
 from ingestion.records import Across, Down, Word
-from ingestion.tables.word_kinds import BROKEN, DIGITS, GROUP, LONGEST_FIGURE, MARK, OPEN_GROUP, SIGNS, is_period, is_value, printed, words_kind
+from ingestion.tables.word_kinds import (
+    BROKEN,
+    DIGITS,
+    GROUP,
+    LONGEST_FIGURE,
+    MARK,
+    OPEN_GROUP,
+    SIGNS,
+    is_period,
+    is_value,
+    printed,
+    words_kind,
+)
 
 __all__ = ["INK", "Piece", "VisualLine", "text_piece", "visual_lines"]
 
-# Share of the lower word's height that two words of one line have in common: footnote marks stand high but inside, and the
-# staggered lines of neighbouring heads, half a line apart, have less.
+# Share of the lower word's height that two words of one line have in common: footnote marks stand high but
+# inside, and the staggered lines of neighbouring heads, half a line apart, have less.
 SAME_LINE = 0.63
 SAME_LINE_MARK = 0.35
 # Rotated words and ornamental initials are taller than so many usual words.
@@ -24,7 +36,8 @@ ROTATED = 2.6
 # Words of a value with its measure: "5 per cent", "4 to 8 lakh"; one of time may be a head: "1-3 years".
 MEASURED_WORDS = range(2, 5)
 OF_TIME = re.compile(r"(?:day|month|year)s?", re.IGNORECASE)
-# Gaps are in widths of the line's mean letter; a space between words is about half of one, up to one and a half in justified lines.
+# Gaps are in widths of the line's mean letter; a space between words is about half of one, up to one and a
+# half in justified lines.
 SPLIT_DIGITS_GAP = 0.3
 SPACE_GAP = 0.75
 RANGE_GAP = 1.0
@@ -41,14 +54,16 @@ MARK_HEIGHT = 0.8
 LONGEST_MARK = 6
 # A scanned word's box is this share of its height lower, above and below, than a font's.
 INK = 0.15
-# Crookedness of a scan is measured on lines at least this long, as a share of the page's width; steeper ones are not text lines.
+# Crookedness of a scan is measured on lines at least this long, as a share of the page's width; steeper ones
+# are not text lines.
 LONG_LINE = 0.2
 STEEPEST = 0.04
 
 
 @dataclass(slots=True)
 class Piece(Across):
-    """Words that stand together on a line. x0, x1: its sides. figure: it is a value, or a sign that there is none; text: as printed.
+    """Words that stand together on a line. x0, x1: its sides. figure: it is a value, or a sign that there is
+    none; text: as printed.
 
     core: the left side without a currency sign that is set apart.
     """
@@ -90,13 +105,17 @@ def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
     usual = median(y1 - y0 for y0, y1, _ in placed)
     # A rotated word is high and narrow; a word broken at a line end has a box over two lines and is wide.
     slender = median((y1 - y0) * len(word.text) / word.box.width for y0, y1, word in placed)
-    upright = [item for item in placed if item[1] - item[0] <= TALLEST * usual and not _is_rotated(item, slender)]
+    upright = [
+        item for item in placed if item[1] - item[0] <= TALLEST * usual and not _is_rotated(item, slender)
+    ]
     upright.sort(key=lambda item: item[0] + item[1])
     return [_line(group) for group in _grouped(upright) if not _is_marks(group, MARK_HEIGHT * usual)]
 
 
 def _levelled(words: Sequence[Word]) -> list[tuple[float, float, Word]]:
-    """(top, bottom, word), a scan's crookedness taken out and its boxes, which end where the ink ends, made as high as a font's."""
+    """(top, bottom, word), a scan's crookedness taken out and its boxes, which end where the ink ends,
+    made as high as a font's.
+    """
     scanned = any(word.confidence is not None for word in words)
     slope = _slope(words) if scanned else 0.0
     tops = [(word.box.y0 - slope * word.box.x0, word.box.y1 - slope * word.box.x0, word) for word in words]
@@ -104,15 +123,25 @@ def _levelled(words: Sequence[Word]) -> list[tuple[float, float, Word]]:
     if scanned:
         return [(y0 - INK * usual, y1 + INK * usual, word) for y0, y1, word in tops]
     # A word broken at a line's end has a box over two lines: it stands where it begins.
-    return [(y0, y0 + usual, word) if y1 - y0 > 1.5 * usual and BROKEN.search(word.text) else (y0, y1, word) for y0, y1, word in tops]
+    return [
+        (y0, y0 + usual, word) if y1 - y0 > 1.5 * usual and BROKEN.search(word.text) else (y0, y1, word)
+        for y0, y1, word in tops
+    ]
 
 
 def _slope(words: Sequence[Word]) -> float:
-    """Rise of text lines over the width of the page, from words that follow each other at about one height."""
+    """Rise of text lines over the width of the page, from words that follow each other at about one
+    height.
+    """
     slopes: list[float] = []
     first = last = None
     for word in [*words, None]:
-        if word and last and word.box.x0 > last.box.x0 and abs(word.box.y1 - last.box.y1) < _drift(last, word):
+        if (
+            word
+            and last
+            and word.box.x0 > last.box.x0
+            and abs(word.box.y1 - last.box.y1) < _drift(last, word)
+        ):
             last = word
             continue
         if first and last and last.box.x0 - first.box.x0 > LONG_LINE:
@@ -134,10 +163,12 @@ def _grouped(placed: Sequence[tuple[float, float, Word]]) -> list[list[tuple[flo
     for item in placed:
         y0, y1, _ = item
         height, low = bottom - top, y1 - y0
-        mark = len(item[2].text if low < height else groups[-1][0][2].text if groups else "") <= LONGEST_MARK and min(
-            height, low
-        ) < MARK_HEIGHT * max(height, low)
-        if groups and min(y1, bottom) - max(y0, top) >= (SAME_LINE_MARK if mark else SAME_LINE) * min(low, height):
+        mark = len(
+            item[2].text if low < height else groups[-1][0][2].text if groups else ""
+        ) <= LONGEST_MARK and min(height, low) < MARK_HEIGHT * max(height, low)
+        if groups and min(y1, bottom) - max(y0, top) >= (SAME_LINE_MARK if mark else SAME_LINE) * min(
+            low, height
+        ):
             group = groups[-1]
             group.append(item)
             # A line that a footnote mark began has the height of its words.
@@ -152,11 +183,17 @@ def _grouped(placed: Sequence[tuple[float, float, Word]]) -> list[list[tuple[flo
 def _is_rotated(item: tuple[float, float, Word], slender: float) -> bool:
     """Whether a word is set upwards; slender: the usual height of a letter over its width."""
     y0, y1, word = item
-    return len(word.text) > 2 and not BROKEN.search(word.text) and (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
+    return (
+        len(word.text) > 2
+        and not BROKEN.search(word.text)
+        and (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
+    )
 
 
 def _is_marks(group: Sequence[tuple[float, float, Word]], low: float) -> bool:
-    """Whether there is nothing on a line but footnote marks, set so high that they look like a line of their own."""
+    """Whether there is nothing on a line but footnote marks, set so high that they look like a line of
+    their own.
+    """
     return all(y1 - y0 < low and MARK.fullmatch(word.text[:LONGEST_FIGURE]) for y0, y1, word in group)
 
 
@@ -171,13 +208,20 @@ def _line(group: Sequence[tuple[float, float, Word]]) -> VisualLine:
 
 
 def _measure(pieces: Sequence[Piece]) -> None:
-    """Take texts beside a label that are figures with their measure for values, those of time where the line has other values."""
+    """Take texts beside a label that are figures with their measure for values, those of time where the
+    line has other values.
+    """
     valued = any(piece.figure for piece in pieces[1:])
     for piece in pieces[1:]:
         if piece.figure or len(piece.words) not in MEASURED_WORDS:
             continue
         first, last = piece.words[0].text, piece.words[-1].text
-        measured = words_kind(first) in "vscd" and not is_period(first) and (last.endswith("%") or words_kind(last) == "w") and is_value(piece.text)
+        measured = (
+            words_kind(first) in "vscd"
+            and not is_period(first)
+            and (last.endswith("%") or words_kind(last) == "w")
+            and is_value(piece.text)
+        )
         piece.figure = measured and (valued or not OF_TIME.fullmatch(last))
 
 
@@ -201,10 +245,23 @@ class _WordJoiner:
             if opened:
                 continue
             gap = (token.x0 - last.x1) / self._letter if last else 0.0
-            widest = (SPACE_GAP if token.figure else UNIT_GAP) if last and last.figure else LABEL_GAP if token.figure else TEXT_GAP
+            widest = (
+                (SPACE_GAP if token.figure else UNIT_GAP)
+                if last and last.figure
+                else LABEL_GAP
+                if token.figure
+                else TEXT_GAP
+            )
             # A currency sign set apart begins a value of its own, however close the one before it ends.
             if last and gap < widest and not (last.figure and token.core > token.x0):
-                pieces[-1] = Piece([*last.words, *token.words], last.x0, token.x1, False, f"{last.text} {token.text}", last.x0)
+                pieces[-1] = Piece(
+                    [*last.words, *token.words],
+                    last.x0,
+                    token.x1,
+                    False,
+                    f"{last.text} {token.text}",
+                    last.x0,
+                )
             else:
                 pieces.append(token)
         _measure(pieces)
@@ -212,7 +269,11 @@ class _WordJoiner:
 
     def _texts(self) -> list[Piece]:
         """The pieces of a line that holds nothing but words: most lines of most pages, done the short way."""
-        starts = [0, *(index for index in range(1, len(self._words)) if self._gap(index) >= TEXT_GAP), len(self._words)]
+        starts = [
+            0,
+            *(index for index in range(1, len(self._words)) if self._gap(index) >= TEXT_GAP),
+            len(self._words),
+        ]
         groups = [self._words[start:end] for start, end in pairwise(starts)]
         return list(map(text_piece, groups))
 
@@ -230,7 +291,11 @@ class _WordJoiner:
             elif before:
                 words = [*before, word]
                 core = min(item.box.x0 for item in words if words_kind(item.text) != "c")
-                text = " ".join(item.text for item in before) + ("" if self._gap(index) < SPLIT_DIGITS_GAP else " ") + word.text
+                text = (
+                    " ".join(item.text for item in before)
+                    + ("" if self._gap(index) < SPLIT_DIGITS_GAP else " ")
+                    + word.text
+                )
                 tokens.append(Piece(words, before[0].box.x0, x1, True, text, core))
                 before = []
             elif last and (self._belongs(index, last)):
@@ -265,7 +330,9 @@ class _WordJoiner:
         return apart and self._gap(index + 1) <= SIGN_GAP
 
     def _belongs(self, index: int, last: Piece) -> bool:
-        """Whether a word goes on with the value before it: a unit, digits that were split off, a group of three, the end of a range."""
+        """Whether a word goes on with the value before it: a unit, digits that were split off, a group of
+        three, the end of a range.
+        """
         word, kind, gap = self._words[index], self._kinds[index], self._gap(index)
         if kind == "u":
             return gap <= PERCENT_GAP
@@ -276,13 +343,21 @@ class _WordJoiner:
         if gap < SPLIT_DIGITS_GAP and last.text[-1] in DIGITS and word.text[0] in DIGITS:
             return True
         head, _, group = last.text.rpartition(" ")
-        grouped = GROUP.fullmatch(group) if head and OPEN_GROUP.fullmatch(head.rpartition(" ")[2]) else OPEN_GROUP.fullmatch(group)
+        grouped = (
+            GROUP.fullmatch(group)
+            if head and OPEN_GROUP.fullmatch(head.rpartition(" ")[2])
+            else OPEN_GROUP.fullmatch(group)
+        )
         widest = THOUSANDS_GAP if word.confidence is None else SCANNED_THOUSANDS_GAP
         return gap <= widest and bool(grouped and GROUP.fullmatch(word.text))
 
     def _is_range(self, index: int) -> bool:
         """Whether the word is the dash between the two ends of a range, or the second end."""
         dash = index if self._words[index].text in SIGNS else index - 1
-        if not 0 < dash < len(self._words) - 1 or self._words[dash].text not in SIGNS or self._kinds[dash - 1] + self._kinds[dash + 1] != "vv":
+        if (
+            not 0 < dash < len(self._words) - 1
+            or self._words[dash].text not in SIGNS
+            or self._kinds[dash - 1] + self._kinds[dash + 1] != "vv"
+        ):
             return False
         return self._gap(dash) < RANGE_GAP and self._gap(dash + 1) < RANGE_GAP

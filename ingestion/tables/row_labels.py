@@ -1,4 +1,6 @@
-"""The lines of a table to rows: labels over several lines, headings over groups of rows; knows indents and gaps, not what labels mean."""
+"""The lines of a table to rows: labels over several lines, headings over groups of rows; knows indents and
+gaps, not what labels mean.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from ingestion.tables.word_kinds import is_period, printed, span_of, words_kind
 
 __all__ = ["rows_of"]
 
-# Lines of one label stand closer than this many line heights; a label and figures set lower than it, closer than the second.
+# Lines of one label stand closer than this many line heights; a label and figures set lower than it, closer
+# than the second.
 CLOSE = 0.75
 NEAR = 1.6
 TIGHT = 0.3
@@ -24,12 +27,16 @@ LOOSE = 0.25
 HANGING = 3
 # Lines below the last row that may still be its label.
 LONGEST_TAIL = 3
-# An indent is at least so many letters; a heading set so many letters in, or over the value columns, is centred.
+# An indent is at least so many letters; a heading set so many letters in, or over the value columns, is
+# centred.
 INDENT = 0.8
 CENTRED = 12
 # Words that no label ends in: it goes on in the next line.
 GOES_ON = re.compile(
-    r"(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as|its|de|la|et|du|des|y|del|und|der)|[,;&(/–—-])$",
+    (
+        r"(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as"
+        r"|its|de|la|et|du|des|y|del|und|der)|[,;&(/–—-])$"
+    ),
     re.IGNORECASE,
 )
 TOTAL = re.compile(r"(?:sub-?)?totals?\b", re.IGNORECASE)
@@ -52,7 +59,9 @@ class _Item(Across, Down):
 
 
 def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequence[Column]) -> list[Row]:
-    """The rows that lines[first] to lines[last] make, with values in `columns`; lines below may carry the end of the last label."""
+    """The rows that lines[first] to lines[last] make, with values in `columns`; lines below may carry the
+    end of the last label.
+    """
     items = [_item(lines[index], index, columns) for index in range(first, last + 1)]
     tail = [_item(line, -1, columns) for line in lines[last + 1 : last + 1 + LONGEST_TAIL]]
     return _LineJoiner(items, tail, lines[first].letter, columns[0].left).rows(len(columns))
@@ -63,7 +72,11 @@ def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
     taken = {id(piece) for piece in cells.values()}
     count = max(1, label_of(line))
     edge = columns[0].left
-    pieces = [piece for at, piece in enumerate(line.pieces) if id(piece) not in taken and (at < count or piece.x1 < edge)]
+    pieces = [
+        piece
+        for at, piece in enumerate(line.pieces)
+        if id(piece) not in taken and (at < count or piece.x1 < edge)
+    ]
     tail = _tail(pieces, columns, line.letter) if not cells else None
     words = [word for piece in pieces for word in piece.words] if tail is None else []
     _pull_values(words, columns, cells, line.letter)
@@ -75,24 +88,36 @@ def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
 def _tail(pieces: Sequence[Piece], columns: Sequence[Column], letter: float) -> tuple[int, Piece] | None:
     """(column, piece) where a line holds nothing but a text that stands in a column of texts."""
     for number, column in enumerate(columns):
-        if len(pieces) == 1 and -letter < pieces[0].x0 - column.x0 < HANGING * letter and not any(value.figure for value in column.values.values()):
+        if (
+            len(pieces) == 1
+            and -letter < pieces[0].x0 - column.x0 < HANGING * letter
+            and not any(value.figure for value in column.values.values())
+        ):
             return number, pieces[0]
     return None
 
 
-def _pull_values(words: list[Word], columns: Sequence[Column], cells: dict[int, Piece], letter: float) -> None:
+def _pull_values(
+    words: list[Word], columns: Sequence[Column], cells: dict[int, Piece], letter: float
+) -> None:
     """Take values that stand close to the label, but in a column, from its end."""
     while len(words) > 1 and words_kind(words[-1].text) in "vd" and not is_period(words[-1].text):
         word = words[-1]
         box = word.box
-        numbers = [n for n, column in enumerate(columns) if n not in cells and column.overlap(box) > 0 and box.x1 < column.x1 + letter]
+        numbers = [
+            n
+            for n, column in enumerate(columns)
+            if n not in cells and column.overlap(box) > 0 and box.x1 < column.x1 + letter
+        ]
         if not numbers:
             return
         words.pop()
         cells[numbers[0]] = Piece([word], word.box.x0, word.box.x1, True, word.text, word.box.x0)
         if words_kind(words[-1].text) == "c" and len(words) > 1:
             sign = words.pop()
-            cells[numbers[0]] = Piece([sign, word], sign.box.x0, word.box.x1, True, f"{sign.text} {word.text}", word.box.x0)
+            cells[numbers[0]] = Piece(
+                [sign, word], sign.box.x0, word.box.x1, True, f"{sign.text} {word.text}", word.box.x0
+            )
 
 
 class _LineJoiner:
@@ -107,7 +132,9 @@ class _LineJoiner:
         self._right = max((item.x1 for item in labels if item.x1 < edge), default=0.0)
         gaps = sorted((after.y0 - before.y1) / before.height for before, after in pairwise(items))
         # Where the rows of a table stand apart, lines that do not are of one label.
-        self._tight = min(TIGHT, gaps[len(gaps) // 2] - LOOSE) if gaps and gaps[len(gaps) // 2] > LOOSE else -1.0
+        self._tight = (
+            min(TIGHT, gaps[len(gaps) // 2] - LOOSE) if gaps and gaps[len(gaps) // 2] > LOOSE else -1.0
+        )
         self._sections: list[tuple[float, str, bool]] = []
 
     def rows(self, columns: int) -> list[Row]:
@@ -133,11 +160,15 @@ class _LineJoiner:
         return [_row(item, section, columns) for item, section in joined]
 
     def _await(self, pending: list[_Item], item: _Item) -> None:
-        """Add a line without values to those that wait for a row, to the line before it where it goes on with that."""
+        """Add a line without values to those that wait for a row, to the line before it where it goes on
+        with that.
+        """
         last = pending[-1] if pending else None
         if last and not last.label.endswith(":") and not self._is_centred(item):
             gap = (item.y0 - last.y1) / item.height
-            if gap <= self._tight or (gap < CLOSE and (_begins_low(item.label) or GOES_ON.search(last.label))):
+            if gap <= self._tight or (
+                gap < CLOSE and (_begins_low(item.label) or GOES_ON.search(last.label))
+            ):
                 _join(last, item)
                 return
         pending.append(item)
@@ -151,7 +182,13 @@ class _LineJoiner:
         height = line.height
         above = line.y0 - row.y1
         below = following.y0 - line.y1 if following else 9.0
-        if not row.label or line.label.endswith(":") or above > CLOSE * height or above > below + 0.3 * height or self._is_centred(line):
+        if (
+            not row.label
+            or line.label.endswith(":")
+            or above > CLOSE * height
+            or above > below + 0.3 * height
+            or self._is_centred(line)
+        ):
             return False
         if _begins_low(line.label) or GOES_ON.search(row.label) or above <= self._tight * height:
             return True
@@ -171,7 +208,12 @@ class _LineJoiner:
                 return
             if is_period(row.label):
                 return
-            if row.label and not _begins_low(row.label) and not GOES_ON.search(line.label) and row.y0 - line.y1 > self._tight * height:
+            if (
+                row.label
+                and not _begins_low(row.label)
+                and not GOES_ON.search(line.label)
+                and row.y0 - line.y1 > self._tight * height
+            ):
                 return
             pending.pop()
             row.label = f"{line.label} {row.label}".rstrip()
@@ -180,9 +222,19 @@ class _LineJoiner:
 
     def _end(self, row: _Item) -> None:
         for line in self._tail:
-            if line.cells or not line.label or NOTE.match(line.label) or line.x1 > self._edge or not self._goes_on(row, line, None):
+            if (
+                line.cells
+                or not line.label
+                or NOTE.match(line.label)
+                or line.x1 > self._edge
+                or not self._goes_on(row, line, None)
+            ):
                 return
-            if not _begins_low(line.label) and not GOES_ON.search(row.label) and line.y0 - row.y1 > 0.35 * line.height:
+            if (
+                not _begins_low(line.label)
+                and not GOES_ON.search(row.label)
+                and line.y0 - row.y1 > 0.35 * line.height
+            ):
                 return
             _join(row, line)
 
@@ -190,7 +242,9 @@ class _LineJoiner:
         return line.x0 - self._left > CENTRED * self._letter or line.x1 > self._edge
 
     def _open(self, heading: _Item, row: _Item) -> None:
-        """Put a heading over the rows that follow; it ends those that are no further out, but a group ends no unit that stands where it does."""
+        """Put a heading over the rows that follow; it ends those that are no further out, but a group ends
+        no unit that stands where it does.
+        """
         indent = -1.0 if self._is_centred(heading) else heading.x0
         step = INDENT * self._letter
         text = heading.label.rstrip(": ")
@@ -203,19 +257,30 @@ class _LineJoiner:
             or (group and entry[2] and is_unit(entry[1]) and entry[0] < indent + step)
         ]
         flat = indent < 0 or (bool(row.label) and row.x0 <= heading.x0 + step)
-        if flat and indent >= 0 and not heading.label.endswith(":") and any(not entry[2] for entry in self._sections):
+        if (
+            flat
+            and indent >= 0
+            and not heading.label.endswith(":")
+            and any(not entry[2] for entry in self._sections)
+        ):
             return  # a row that has no figures, among others of an indented group
         self._sections.append((indent, text, flat))
 
     def _section(self, row: _Item) -> str:
-        """The headings over a row; a heading over indented rows ends at one that is not, one over rows at its own indent at a total, but for a unit."""
+        """The headings over a row; a heading over indented rows ends at one that is not, one over rows at
+        its own indent at a total, but for a unit.
+        """
         if row.label:
             step = INDENT * self._letter
             self._sections = [entry for entry in self._sections if entry[2] or entry[0] < row.x0 - step]
         section = SEPARATOR.join(text for _, text, _ in self._sections)
         if TOTAL.match(row.label):
             near = INDENT * self._letter
-            self._sections = [entry for entry in self._sections if not entry[2] or abs(entry[0] - row.x0) >= near or is_unit(entry[1])]
+            self._sections = [
+                entry
+                for entry in self._sections
+                if not entry[2] or abs(entry[0] - row.x0) >= near or is_unit(entry[1])
+            ]
         return section
 
 
@@ -233,7 +298,14 @@ def _join(row: _Item, line: _Item) -> None:
 def _lengthen(row: _Item, number: int, piece: Piece) -> None:
     """Add the next line of a text to a cell."""
     begun = row.cells[number]
-    row.cells[number] = Piece([*begun.words, *piece.words], begun.x0, max(begun.x1, piece.x1), False, f"{begun.text} {piece.text}", begun.core)
+    row.cells[number] = Piece(
+        [*begun.words, *piece.words],
+        begun.x0,
+        max(begun.x1, piece.x1),
+        False,
+        f"{begun.text} {piece.text}",
+        begun.core,
+    )
 
 
 def _row(item: _Item, section: str, columns: int) -> Row:

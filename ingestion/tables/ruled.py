@@ -1,4 +1,6 @@
-"""Ruled grids to tables: which rows are heads, sections and figures, which columns are labels; knows cells, not where lines are drawn."""
+"""Ruled grids to tables: which rows are heads, sections and figures, which columns are labels; knows
+cells, not where lines are drawn.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,16 @@ MOST_HEAD_ROWS = 4
 MOST_SHORT = 4
 # Share of figures in a head at most, small whole ones ("Tier 1") not counted.
 MOST_FIGURES = 0.25
-# Rows with values that a ruled table has at least, one that has heads, and cells with a figure or a sign that there is none.
+# Rows with values that a ruled table has at least, one that has heads, and cells with a figure or a sign that
+# there is none.
 FEWEST_ROWS, FEWEST_ROWS_OF_HEADS = 2, 1
 FEWEST_FIGURES = 2
 # Share of its cells that have something in them: frames of charts and forms are empty.
 FILLED = 0.5
 # Share of its cells at most that go on over a line of others: those of forms do.
 SHARED = 0.3
-# Figures that stand under each other in one cell, without numbered items beside them, are rows that nothing was drawn between.
+# Figures that stand under each other in one cell, without numbered items beside them, are rows that nothing
+# was drawn between.
 MOST_STACKED = 3
 SERIAL = re.compile(r"\(?(?:\d{1,3}|[ivxlcIVXLC]{1,6}|[a-zA-Z])(?:\.\d{1,2}){0,2}[.)]{0,2}")
 SERIALS = 0.6
@@ -41,8 +45,8 @@ BARE_WORDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A table as its lines tell. heads: one for each value column; title: what stands above the heads inside it; corner: the head over
-    the labels; box: around it."""
+    """A table as its lines tell. heads: one for each value column; title: what stands above the heads inside
+    it; corner: the head over the labels; box: around it."""
 
     title: str
     corner: str
@@ -67,7 +71,11 @@ def _is_prose(row: Sequence[Inside]) -> bool:
 
 def _filled(row: Sequence[Inside]) -> list[Inside]:
     """The cells of a row that have something in them, each once."""
-    return [inside for place, inside in enumerate(row) if inside.lines and not any(inside is other for other in row[:place])]
+    return [
+        inside
+        for place, inside in enumerate(row)
+        if inside.lines and not any(inside is other for other in row[:place])
+    ]
 
 
 def _text(lines: Sequence[Sequence[Word]]) -> str:
@@ -96,30 +104,48 @@ class _Sheet:
         rows = self._made()
         cells = [cell for row in rows for cell in row.cells if cell]
         figures = sum(_has_figure(cell.text) for cell in cells)
-        if sum(any(row.cells) for row in rows) >= (FEWEST_ROWS_OF_HEADS if self._heads else FEWEST_ROWS) and figures >= FEWEST_FIGURES:
+        if (
+            sum(any(row.cells) for row in rows) >= (FEWEST_ROWS_OF_HEADS if self._heads else FEWEST_ROWS)
+            and figures >= FEWEST_FIGURES
+        ):
             xs, ys = self._grid.xs, self._grid.ys
             top, bottom = ys[(self._heads or self._body)[0][0]], ys[self._body[-1][0] + 1]
-            columns = [column for _, row in self._body for inside in _filled(row) for column in inside.columns]
+            columns = [
+                column for _, row in self._body for inside in _filled(row) for column in inside.columns
+            ]
             heads = tuple(self._head(number) for number in range(self._label + 1, len(self._columns)))
-            yield Ruled(self._title, self._head(self._label), heads, tuple(rows), Rect(xs[min(columns)], top, xs[max(columns) + 1], bottom))
+            yield Ruled(
+                self._title,
+                self._head(self._label),
+                heads,
+                tuple(rows),
+                Rect(xs[min(columns)], top, xs[max(columns) + 1], bottom),
+            )
 
     def _opening(self) -> str:
         """The title in the first row, taken from the rows: nothing else stands there, and heads do below."""
         title = ""
-        while len(self._rows) > 2 and len(_filled(self._rows[0][1])) == 1 and len(_filled(self._rows[1][1])) > 1:
+        while (
+            len(self._rows) > 2 and len(_filled(self._rows[0][1])) == 1 and len(_filled(self._rows[1][1])) > 1
+        ):
             title = f"{title} {_text(_filled(self._rows[0][1])[0].lines)}".strip()
             self._rows = self._rows[1:]
         return title
 
     def _count_heads(self) -> int:
-        """How many rows at the top are heads: they hold no values, and stand under each other only where one spans others."""
+        """How many rows at the top are heads: they hold no values, and stand under each other only where
+        one spans others.
+        """
         count = 0
         for number, row in self._rows[:MOST_HEAD_ROWS]:
             cells = _filled(row)
             if not all(_may_be_head(inside) for inside in cells) or _text(cells[0].lines)[:1].islower():
                 break
             above = _filled(self._rows[count - 1][1]) if count else cells
-            spanning = any(inside.columns[0] < inside.columns[1] or inside.rows[0] < number <= inside.rows[1] for inside in above)
+            spanning = any(
+                inside.columns[0] < inside.columns[1] or inside.rows[0] < number <= inside.rows[1]
+                for inside in above
+            )
             if count and not spanning and not all(is_unit(_text(inside.lines)) for inside in cells):
                 break
             if not count and len(cells) < 2:
@@ -132,15 +158,29 @@ class _Sheet:
         kept: list[int] = []
         rows = [row for _, row in self._body if len(_filled(row)) > 1]
         for column in range(len(self._grid.xs) - 1):
-            own = [row[column] for row in rows if row[column].lines and not (kept and row[column] is row[kept[-1]])]
+            own = [
+                row[column]
+                for row in rows
+                if row[column].lines and not (kept and row[column] is row[kept[-1]])
+            ]
             if len(own) > 1 or any(inside.columns == (column, column) for inside in own):
                 kept.append(column)
         return kept
 
     def _labels(self) -> tuple[int, int]:
-        """How many columns at the left number the rows, and the place of the label's column among those kept."""
-        texts = [_text(row[column].lines) for column in self._columns[:-2][:1] for _, row in self._body if row[column].lines]
-        serials = int(len(self._columns) > 2 and sum(bool(SERIAL.fullmatch(text)) for text in texts) >= SERIALS * len(texts))
+        """How many columns at the left number the rows, and the place of the label's column among those
+        kept.
+        """
+        texts = [
+            _text(row[column].lines)
+            for column in self._columns[:-2][:1]
+            for _, row in self._body
+            if row[column].lines
+        ]
+        serials = int(
+            len(self._columns) > 2
+            and sum(bool(SERIAL.fullmatch(text)) for text in texts) >= SERIALS * len(texts)
+        )
         return serials, serials + self._is_grouped(serials)
 
     def _is_grouped(self, place: int) -> bool:
@@ -148,12 +188,22 @@ class _Sheet:
         if len(self._columns) < place + 3:
             return False
         first, second = self._columns[place], self._columns[place + 1]
-        shared = [row for _, row in self._body if row[first].lines and row[first].rows[0] < row[first].rows[1] and row[first] is not row[second]]
+        shared = [
+            row
+            for _, row in self._body
+            if row[first].lines and row[first].rows[0] < row[first].rows[1] and row[first] is not row[second]
+        ]
         named = [row for row in shared if row[second].lines and not is_value(_text(row[second].lines))]
-        return len(shared) > 1 and len(named) == len(shared) and len({id(row[second]) for row in shared}) == len(shared)
+        return (
+            len(shared) > 1
+            and len(named) == len(shared)
+            and len({id(row[second]) for row in shared}) == len(shared)
+        )
 
     def _is_regular(self) -> bool:
-        """Whether most cells have something in them, most of these are one row high and one column wide, and no labels are stacked figures."""
+        """Whether most cells have something in them, most of these are one row high and one column wide,
+        and no labels are stacked figures.
+        """
         rows = [row for _, row in self._body if not self._is_section(row)]
         columns = self._columns[self._label :]
         cells = [(row, place) for row in rows for place in range(len(columns)) if row[columns[place]].lines]
@@ -162,12 +212,15 @@ class _Sheet:
         wide = sum(place > 0 and row[columns[place]] is row[columns[place - 1]] for row, place in cells)
         high = len(cells) - len({(id(row[columns[place]]), place) for row, place in cells})
         stacks = sum(
-            len(lines) >= MOST_STACKED and all(is_value(_text([line])) for line in lines) for lines in (row[columns[0]].lines for row in rows)
+            len(lines) >= MOST_STACKED and all(is_value(_text([line])) for line in lines)
+            for lines in (row[columns[0]].lines for row in rows)
         )
         return wide + high <= SHARED * len(cells) and not stacks
 
     def _head(self, place: int) -> str:
-        """The heads over a column, the outermost first; what stands over a column without values belongs to the next."""
+        """The heads over a column, the outermost first; what stands over a column without values belongs
+        to the next.
+        """
         column, before = self._columns[place], self._columns[place - 1] if place else -1
         found: list[Inside] = []
         for _, row in self._heads:
@@ -178,7 +231,9 @@ class _Sheet:
         return SEPARATOR.join(_text(inside.lines) for inside in found)
 
     def _made(self) -> list[Row]:
-        """The rows with values, under their sections; empty where rows stand in cells without a line between them."""
+        """The rows with values, under their sections; empty where rows stand in cells without a line
+        between them.
+        """
         made: list[Row] = []
         sections: list[tuple[bool, str]] = []
         for _, row in self._body:
@@ -187,7 +242,9 @@ class _Sheet:
                 text = _text([line for inside in _filled(row) for line in inside.lines])
                 # What a label at the top goes on with stands on the page before.
                 if any(map(str.isalpha, text)) and (made or not text[0].islower()):
-                    sections = [section for section in sections if section[0] and not spans] + [(spans, text.rstrip(": "))]
+                    sections = [section for section in sections if section[0] and not spans] + [
+                        (spans, text.rstrip(": "))
+                    ]
             elif any(row[column].lines for column in self._values):
                 rows = self._rows_of(row, [text for _, text in sections])
                 if not rows:
@@ -196,9 +253,13 @@ class _Sheet:
         return self._under_head(made)
 
     def _rows_of(self, row: Sequence[Inside], sections: Sequence[str]) -> list[Row]:
-        """The rows that one row of cells makes, several where items are numbered in it; none where it cannot be told."""
+        """The rows that one row of cells makes, several where items are numbered in it; none where it
+        cannot be told.
+        """
         *groups, label = (row[column] for column in self._columns[self._serials : self._label + 1])
-        serial = [word for column in self._columns[: self._serials] for line in row[column].lines for word in line]
+        serial = [
+            word for column in self._columns[: self._serials] for line in row[column].lines for word in line
+        ]
         outer = [*sections, *(_text(inside.lines) for inside in groups if inside is not label)]
         made = []
         for lines, values, above in _split(label, [row[column] for column in self._values]):
@@ -228,14 +289,26 @@ def _may_be_head(inside: Inside) -> bool:
     text = _text(inside.lines)
     words = text.split()
     ends = len(words) > MOST_SHORT and text.endswith((".", ";"))
-    figures = sum(words_kind(word) == "v" and not is_period(word) and not (word.isdecimal() and len(word) < 3) for word in words)
-    return len(words) <= MOST_HEAD_WORDS and not ends and (is_period(text) or not is_value(text)) and figures <= MOST_FIGURES * len(words)
+    figures = sum(
+        words_kind(word) == "v" and not is_period(word) and not (word.isdecimal() and len(word) < 3)
+        for word in words
+    )
+    return (
+        len(words) <= MOST_HEAD_WORDS
+        and not ends
+        and (is_period(text) or not is_value(text))
+        and figures <= MOST_FIGURES * len(words)
+    )
 
 
 def _is_numbering(row: Sequence[Inside]) -> bool:
     """Whether a row numbers the columns: 1, 2, 3 or (1), (2), (3)."""
     texts = [_text(inside.lines).strip("().") for inside in _filled(row)]
-    return len(texts) > 2 and all(text.isdecimal() for text in texts) and [int(text) for text in texts] == list(range(1, len(texts) + 1))
+    return (
+        len(texts) > 2
+        and all(text.isdecimal() for text in texts)
+        and [int(text) for text in texts] == list(range(1, len(texts) + 1))
+    )
 
 
 def _has_figure(text: str) -> bool:
@@ -250,7 +323,9 @@ Lines = list[list[Word]]
 
 
 def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Lines, list[Lines], str]]:
-    """(label, values, section) of the rows in one row of cells: one, or as many as the items that it numbers; none where it cannot be told."""
+    """(label, values, section) of the rows in one row of cells: one, or as many as the items that it
+    numbers; none where it cannot be told.
+    """
     whole = [(label.lines, [inside.lines for inside in cells], "")]
     filled = [inside for inside in cells if inside.lines]
     counts = {len(inside.lines) for inside in filled}

@@ -1,4 +1,6 @@
-"""Lines drawn on a page that PDFium has open, whatever they were drawn with; knows nothing of the tables that they may rule."""
+"""Lines drawn on a page that PDFium has open, whatever they were drawn with; knows nothing of the tables
+that they may rule.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,13 @@ __all__ = ["Rules", "drawn_rules", "no_rules"]
 
 # Objects of one page that are looked at: a page of drawings has some thousands, a bomb has millions.
 MOST_OBJECTS = 20_000
-# Rules of one page that are kept: a table of a whole page, each side of each cell drawn by itself, has some two thousand.
+# Rules of one page that are kept: a table of a whole page, each side of each cell drawn by itself, has some
+# two thousand.
 MOST_RULES = 6_000
 # Points of one path that are looked at: a grid drawn in one go has some hundreds, a map has thousands.
 MOST_POINTS = 600
-# Points of all paths of a page together: a drawing of diagonals gives no rules and must not cost more than text.
+# Points of all paths of a page together: a drawing of diagonals gives no rules and must not cost more than
+# text.
 MOST_POINTS_OF_PAGE = 60_000
 # Points: a rule is no thicker, and no shorter; what is shorter joins two or is a letter.
 THICKEST = 3.0
@@ -45,7 +49,8 @@ def no_rules() -> Rules:
 
 
 def drawn_rules(page: Any, place: Place) -> Rules:
-    """The straight level and upright lines, thin boxes and outlines of boxes on `page`; none where it has more objects than a page of text.
+    """The straight level and upright lines, thin boxes and outlines of boxes on `page`; none where it has
+    more objects than a page of text.
 
     place: (left, top, right, bottom) in points to a rectangle of the page as shown.
     """
@@ -67,7 +72,9 @@ def _lines(page: Any) -> Iterator[Sides]:
         return
     for index in range(count):
         item = raw.FPDFPage_GetObject(page, index)
-        if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH or not raw.FPDFPageObj_GetBounds(item, *bounds):
+        if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH or not raw.FPDFPageObj_GetBounds(
+            item, *bounds
+        ):
             continue
         left, bottom, right, top = (side.value for side in bounds)
         if min(right - left, top - bottom) <= THICKEST:
@@ -102,7 +109,10 @@ def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
     for index in range(count):
         segment = raw.FPDFPath_GetPathSegment(path, index)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        point = (matrix.a * x.value + matrix.c * y.value + matrix.e, matrix.b * x.value + matrix.d * y.value + matrix.f)
+        point = (
+            matrix.a * x.value + matrix.c * y.value + matrix.e,
+            matrix.b * x.value + matrix.d * y.value + matrix.f,
+        )
         kind = raw.FPDFPathSegment_GetType(segment)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             start = point

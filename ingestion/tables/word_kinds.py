@@ -1,4 +1,6 @@
-"""What a word of a table may be: a figure, a sign, a unit, a period; knows how figures are written, not where they stand."""
+"""What a word of a table may be: a figure, a sign, a unit, a period; knows how figures are written, not
+where they stand.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,20 @@ from ingestion.language.units import UNIT_TERMS
 from ingestion.language.vocabulary import either, words
 from ingestion.records import Word
 
-__all__ = ["BROKEN", "DIGITS", "GROUP", "LONGEST_FIGURE", "MARK", "OPEN_GROUP", "SIGNS", "is_period", "is_value", "printed", "span_of", "words_kind"]
+__all__ = [
+    "BROKEN",
+    "DIGITS",
+    "GROUP",
+    "LONGEST_FIGURE",
+    "MARK",
+    "OPEN_GROUP",
+    "SIGNS",
+    "is_period",
+    "is_value",
+    "printed",
+    "span_of",
+    "words_kind",
+]
 
 # Longer words are no figures, and are not kept in the cache of kinds.
 LONGEST_FIGURE = 32
@@ -21,9 +36,12 @@ _NUMBER = r"(?:\d[\d,.'’]*|[.,]\d+)"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
 _FIGURE = re.compile(
     rf"[(\[]?[-−–+~<>≤≥]?{_CURRENCY}?[(\[]?[-−–+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
-    r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=])?[,;]?"
+    r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
+    r"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=])?[,;]?"
 )
-_NOTHING = re.compile(r"-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII)
+_NOTHING = re.compile(
+    r"-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII
+)
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?{_CURRENCY}[(\[]?")
 _AFTER = re.compile(r"%|[)\]]{1,2}%?|%[)\]]|pp|bps?|\)?pts?\.?")
 _BEFORE = re.compile(r"[(\[]|[-−–+]\(?|\(-")
@@ -38,7 +56,11 @@ BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
 # A whole cell that says how much in words: "Nil", "As applicable".
 _IN_WORDS = re.compile(
-    r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available|not specified)\.?", re.IGNORECASE
+    (
+        r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
+        r"|not specified)\.?"
+    ),
+    re.IGNORECASE,
 )
 # Rates by case: "15/10", "10/5/2.5".
 _BY_CASE = re.compile(r"\d{1,6}(?:\.\d{1,4})?(?:/\d{1,6}(?:\.\d{1,4})?){1,3}", re.ASCII)
@@ -52,7 +74,9 @@ SIGNS = {"-", "−", "–"}
 
 @lru_cache(maxsize=4096)
 def _kind(text: str) -> str:
-    """Value, currency, unit after, sign before, leader, or word, by its first letter; "d" a sign for no value."""
+    """Value, currency, unit after, sign before, leader, or word, by its first letter; "d" a sign for no
+    value.
+    """
     if _FIGURE.fullmatch(text):
         return "w" if text[-1] in ",;" else "v"
     if _NOTHING.fullmatch(text):
@@ -67,19 +91,26 @@ def _kind(text: str) -> str:
 
 
 def words_kind(text: str) -> str:
-    """What a word may be in a table: "v" value, "d" a sign for none, "c" currency, "u" unit after, "s" sign before, "l" leader, "w" word."""
+    """What a word may be in a table: "v" value, "d" a sign for none, "c" currency, "u" unit after, "s"
+    sign before, "l" leader, "w" word.
+    """
     return _kind(text) if len(text) <= LONGEST_FIGURE else "l" if not text.strip(".…·_") else "w"
 
 
 def is_value(text: str) -> bool:
-    """Whether a text is what a cell says of its row: a figure with its unit, a sign or a word that there is none; no sentence, no year alone."""
+    """Whether a text is what a cell says of its row: a figure with its unit, a sign or a word that there
+    is none; no sentence, no year alone.
+    """
     if len(text) <= LONGEST_FIGURE and (_IN_WORDS.fullmatch(text) or _BY_CASE.fullmatch(text)):
         return True
     words = text.split()
     kinds = [words_kind(word) for word in words]
     if not {"v", "d"}.intersection(kinds) or words[-1] in _BETWEEN:
         return False
-    return all(kind != "w" or word.lower() in _MEASURES or word in _BETWEEN for kind, word in zip(kinds, words, strict=True))
+    return all(
+        kind != "w" or word.lower() in _MEASURES or word in _BETWEEN
+        for kind, word in zip(kinds, words, strict=True)
+    )
 
 
 def printed(word: Word) -> str:

@@ -1,4 +1,6 @@
-"""`ask --audit` and `verify` as commands: what they print, how they end, and that verifying waits for nobody."""
+"""`ask --audit` and `verify` as commands: what they print, how they end, and that verifying waits for
+nobody.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +62,27 @@ def test_the_worst_of_several_files_says_how_it_ends(folder: Path, tmp_path: Pat
     assert "confirmed" in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [["verify"], ["verify", "{file}", "--documents", "{folder}/nowhere"], ["ask", "--batch", "--audit", "x.html"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["verify"],
+        ["verify", "{file}", "--documents", "{folder}/nowhere"],
+        ["ask", "--batch", "--audit", "x.html"],
+    ],
+)
 def test_wrong_usage(folder: Path, arguments: list[str]) -> None:
     given = [argument.format(file=folder / "audit.html", folder=folder) for argument in arguments]
     assert run(folder / "home", *given).returncode == 2
 
 
 def test_a_file_that_cannot_be_written_is_named(folder: Path) -> None:
-    done = run(folder / "home", "ask", "What does debt service come to?", "--audit", folder / "nowhere" / "audit.html")
+    done = run(
+        folder / "home",
+        "ask",
+        "What does debt service come to?",
+        "--audit",
+        folder / "nowhere" / "audit.html",
+    )
     assert done.returncode == 2
     assert "1,577" in done.stdout
     assert "cannot be written" in done.stderr

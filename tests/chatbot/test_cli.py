@@ -1,4 +1,6 @@
-"""The command line as other programs call it: lines, exit codes, batches, bad input; run as real processes."""
+"""The command line as other programs call it: lines, exit codes, batches, bad input; run as real
+processes.
+"""
 
 import json
 import os
@@ -52,14 +54,29 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "passwords.tsv").write_text("Locked.pdf\tsesame\n")
     done = run(folder / "home", "add", folder / "pdfs", "--passwords", folder / "passwords.tsv", "--json")
     assert done.returncode == 1
-    assert {line["document"]: line["status"] for line in lines(done)} == {"Rules.pdf": "added", "Locked.pdf": "added", "broken.pdf": "failed"}
+    assert {line["document"]: line["status"] for line in lines(done)} == {
+        "Rules.pdf": "added",
+        "Locked.pdf": "added",
+        "broken.pdf": "failed",
+    }
     assert all(line.startswith(("reading", "embedding")) for line in done.stderr.splitlines())
     return folder / "home"
 
 
 def test_add_prints_what_other_programs_read(home: Path) -> None:
     (line,) = lines(run(home, "add", home.parent / "pdfs" / "Rules.pdf", "--json"))
-    assert set(line) >= {"document", "id", "status", "pages", "chunks", "ocr_pages", "failed_pages", "seconds", "searchable_seconds", "error"}
+    assert set(line) >= {
+        "document",
+        "id",
+        "status",
+        "pages",
+        "chunks",
+        "ocr_pages",
+        "failed_pages",
+        "seconds",
+        "searchable_seconds",
+        "error",
+    }
     assert (line["status"], line["pages"], line["failed_pages"]) == ("unchanged", 2, [])
 
 
@@ -70,14 +87,26 @@ def test_the_password_is_stored_nowhere(home: Path) -> None:
 
 
 def test_list_names_each_document_with_its_state(home: Path) -> None:
-    assert {line["document"]: line["state"] for line in lines(run(home, "list", "--json"))} == {"Rules.pdf": "ready", "Locked.pdf": "ready"}
+    assert {line["document"]: line["state"] for line in lines(run(home, "list", "--json"))} == {
+        "Rules.pdf": "ready",
+        "Locked.pdf": "ready",
+    }
 
 
 def test_search_prints_pages_best_first(home: Path) -> None:
     done = run(home, "search", "deficit ceiling", "-k", 2, "--document", "Rules.pdf", "--json")
     found = lines(done)
     assert [(line["rank"], line["page"]) for line in found] == [(1, 1), (2, 2)]
-    assert set(found[0]) >= {"rank", "document", "page", "page_label", "score", "extraction_method", "chunk_id", "text"}
+    assert set(found[0]) >= {
+        "rank",
+        "document",
+        "page",
+        "page_label",
+        "score",
+        "extraction_method",
+        "chunk_id",
+        "text",
+    }
 
 
 def test_ask_prints_the_whole_answer(home: Path) -> None:
@@ -85,9 +114,18 @@ def test_ask_prints_the_whole_answer(home: Path) -> None:
     assert line["answered"]
     assert "3.0 per cent" in line["answer"]
     assert line["citations"][0] | {"quote": "", "confidence": None} == {
-        "key": "S1", "document": "Rules.pdf", "page": 1, "page_label": None, "quote": "", "verified": True, "reason": None, "confidence": None,
-        "instructs": False, "basis": "located", "doubted": False,
-    }  # fmt: skip
+        "key": "S1",
+        "document": "Rules.pdf",
+        "page": 1,
+        "page_label": None,
+        "quote": "",
+        "verified": True,
+        "reason": None,
+        "confidence": None,
+        "instructs": False,
+        "basis": "located",
+        "doubted": False,
+    }
     assert set(line) >= {
         "answer",
         "answered",
@@ -107,7 +145,9 @@ def test_ask_prints_the_whole_answer(home: Path) -> None:
 def test_what_the_user_should_know_of_an_answer_is_in_its_line(home: Path) -> None:
     done = run(home, "ask", "What is the deficit ceiling in 2030 and 2035?", "--json")
     (line,) = lines(done)
-    assert {"layer": "notice", "source": "", "text": "These documents say nothing about 2035."} in line["notes"]
+    assert {"layer": "notice", "source": "", "text": "These documents say nothing about 2035."} in line[
+        "notes"
+    ]
     assert "2035" in done.stderr
 
 
@@ -123,7 +163,13 @@ def test_a_batch_gives_one_line_a_query_in_order_and_goes_on_after_a_bad_one(hom
         json.dumps({"id": "a", "query": "deficit ceiling", "documents": ["Rules.pdf"], "k": 1}),
         "not json",
         json.dumps({"id": "b", "query": "", "k": 1}),
-        json.dumps({"id": "c", "query": "And the anchor?", "history": [{"user": "What is the debt policy?", "assistant": "…"}]}),
+        json.dumps(
+            {
+                "id": "c",
+                "query": "And the anchor?",
+                "history": [{"user": "What is the debt policy?", "assistant": "…"}],
+            }
+        ),
         json.dumps({"id": "d", "query": "debt", "documents": ["Missing.pdf"]}),
         json.dumps({"id": "e", "query": "debt", "k": True, "history": [{"user": None}]}),
         json.dumps({"id": "f", "query": "debt \ud800", "k": None}),
@@ -145,18 +191,26 @@ def test_a_batch_gives_one_line_a_query_in_order_and_goes_on_after_a_bad_one(hom
 @pytest.mark.parametrize("command", ["search", "ask"])
 def test_a_batch_goes_on_after_a_number_of_pages_that_cannot_be(home: Path, command: str) -> None:
     wrong = [0, -1, 10_001, "abc", 1.5, True, [], float("inf")]
-    rows = [json.dumps({"id": number, "query": "deficit ceiling", "k": k}) for number, k in enumerate([*wrong, 10_000])]
+    rows = [
+        json.dumps({"id": number, "query": "deficit ceiling", "k": k})
+        for number, k in enumerate([*wrong, 10_000])
+    ]
     done = run(home, command, "--batch", stdin="\n".join(rows))
     found = lines(done)
     assert done.returncode == 1
     assert [line["id"] for line in found] == list(range(len(rows)))
-    assert all("k cannot be used" in line["error"] and "1 to 10000" in line["error"] and len(line) == 2 for line in found[:-1])
+    assert all(
+        "k cannot be used" in line["error"] and "1 to 10000" in line["error"] and len(line) == 2
+        for line in found[:-1]
+    )
     assert "error" not in found[-1]
 
 
 def test_remove_and_restore(home: Path) -> None:
     assert run(home, "remove", "Locked.pdf").returncode == 0
-    assert {line["document"]: line["state"] for line in lines(run(home, "list", "--json"))}["Locked.pdf"] == "removed"
+    assert {line["document"]: line["state"] for line in lines(run(home, "list", "--json"))}[
+        "Locked.pdf"
+    ] == "removed"
     assert run(home, "restore", "Locked.pdf").returncode == 0
 
 
@@ -211,7 +265,10 @@ def test_a_store_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_documents_cannot_write_to_the_terminal(tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "a.pdf", ["The deficit ceiling is three per cent of output."])
     run(tmp_path, "add", path, "--name", "\x1b[31mred.pdf")
-    assert "\x1b" not in run(tmp_path, "list").stdout + run(tmp_path, "ask", "What is the deficit ceiling?").stdout
+    assert (
+        "\x1b"
+        not in run(tmp_path, "list").stdout + run(tmp_path, "ask", "What is the deficit ceiling?").stdout
+    )
 
 
 def test_doctor_is_silent_for_a_sound_store_and_names_what_is_wrong(tmp_path: Path) -> None:
@@ -249,7 +306,13 @@ def test_on_a_terminal_the_password_is_asked_for_by_the_documents_name(tmp_path:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "FINPOLICY_HOME": str(tmp_path / "home")}
     with subprocess.Popen(
-        command, env=environment, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        env=environment,
+        stdin=theirs,
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
         os.close(theirs)
         shown = ""
@@ -267,7 +330,9 @@ def test_on_a_terminal_the_password_is_asked_for_by_the_documents_name(tmp_path:
 @pytest.mark.timed
 def test_list_answers_beside_a_process_that_writes(tmp_path: Path) -> None:
     run(tmp_path / "home", "add", make_pdf(tmp_path / "Rules.pdf", PAGES))
-    with closing(sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3", isolation_level=None)) as writer:
+    with closing(
+        sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3", isolation_level=None)
+    ) as writer:
         writer.execute("begin immediate")
         writer.execute("update document set name = 'Other.pdf'")
         begun = time.monotonic()
@@ -289,7 +354,11 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
 
 
 def test_the_choices_are_those_of_the_search() -> None:
-    assert (arguments.STRATEGIES, arguments.MODES, exit_codes.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)
+    assert (arguments.STRATEGIES, arguments.MODES, exit_codes.MOST_PAGES) == (
+        fusion.STRATEGIES,
+        retrieval.MODES,
+        retrieval.MOST_HITS,
+    )
 
 
 def test_an_interrupted_addition_says_what_becomes_of_what_is_searched_already(
@@ -306,16 +375,24 @@ def test_an_interrupted_addition_says_what_becomes_of_what_is_searched_already(
     monkeypatch.setattr(Chatbot, "add", interrupted)
     assert arguments.main(["add", str(tmp_path / "Rules.pdf")]) == 130
     said = capsys.readouterr().err
-    assert "Searched already, and made complete with the next `add` or `doctor`, or while the server runs: Rules.pdf." in said
+    assert (
+        "Searched already, and made complete with the next `add` or `doctor`, or while the server runs: "
+        "Rules.pdf."
+    ) in said
     assert "Stopped." in said
     assert "again" not in said
 
 
 def test_an_order_to_end_names_what_has_to_be_added_again(tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Long.pdf", [f"Chapter {number}\nThe deficit ceiling is 3.0 per cent of output." for number in range(3_000)])
+    path = make_pdf(
+        tmp_path / "Long.pdf",
+        [f"Chapter {number}\nThe deficit ceiling is 3.0 per cent of output." for number in range(3_000)],
+    )
     command = [sys.executable, "-m", "chatbot", "add", str(path)]
     environment = {**os.environ, "FINPOLICY_HOME": str(tmp_path / "home")}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         while not (tmp_path / "home" / "chroma_db" / "catalog.sqlite3").exists():
             time.sleep(0.02)
         process.terminate()
@@ -325,7 +402,9 @@ def test_an_order_to_end_names_what_has_to_be_added_again(tmp_path: Path) -> Non
     assert "Long.pdf" in said and "Stopped." in said
 
 
-def test_without_a_terminal_progress_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_progress_is_a_line_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(output, "SECONDS_BETWEEN_LINES", 0)
     with output.progress_bars() as progress:
         progress("Rules\x1b.pdf", "reading", 1_200, 3_000)

@@ -1,4 +1,6 @@
-"""The arithmetic of a comparison's table: what may be asked, what changed, what is one series, and the table as CSV."""
+"""The arithmetic of a comparison's table: what may be asked, what changed, what is one series, and the
+table as CSV.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,19 @@ from chatbot.records import Citation
 CITED = Citation("S1", "A.pdf", 3, "1", "Total revenue 200 100", True, version=1)
 
 
-def entry(text: str, value: float, unit: str | None = None, scale: float = 1.0, *, at: tuple[str, str] = ("A.pdf", "2021"), **more: object) -> Entry:
+def entry(
+    text: str,
+    value: float,
+    unit: str | None = None,
+    scale: float = 1.0,
+    *,
+    at: tuple[str, str] = ("A.pdf", "2021"),
+    **more: object,
+) -> Entry:
     decimals = len(text.partition(".")[2].partition(" ")[0].rstrip(")%"))
-    return Entry(EntryPlace(*at), "figure", Quantity(text, value, unit, scale, decimals, **more), citations=(CITED,))  # type: ignore[arg-type]
+    return Entry(
+        EntryPlace(*at), "figure", Quantity(text, value, unit, scale, decimals, **more), citations=(CITED,)  # type: ignore[arg-type]
+    )
 
 
 def change(before: Entry, after: Entry) -> Change:
@@ -43,9 +55,14 @@ def change(before: Entry, after: Entry) -> Change:
 
 
 def test_a_comparison_is_put_in_order_without_repetitions() -> None:
-    asked = Comparison.of("  What was  revenue? ", ["B.pdf", "A.pdf", "B.pdf"], ["2022", "2020-21", "FY2021", " 2022 ", ""])
+    asked = Comparison.of(
+        "  What was  revenue? ", ["B.pdf", "A.pdf", "B.pdf"], ["2022", "2020-21", "FY2021", " 2022 ", ""]
+    )
     assert asked == Comparison("What was revenue?", ("B.pdf", "A.pdf"), ("2020-21", "FY2021", "2022"))
-    assert asked.places[:2] == (EntryPlace("B.pdf", "2020-21"), EntryPlace("B.pdf", "FY2021")) and len(asked.places) == 6
+    assert (
+        asked.places[:2] == (EntryPlace("B.pdf", "2020-21"), EntryPlace("B.pdf", "FY2021"))
+        and len(asked.places) == 6
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,7 +78,9 @@ def test_a_comparison_is_put_in_order_without_repetitions() -> None:
         ("What?", ["A", "B"], ["Q1 2024"], "no year"),
     ],
 )
-def test_what_cannot_be_compared_says_why(question: str, names: list[str], years: list[str], said: str) -> None:
+def test_what_cannot_be_compared_says_why(
+    question: str, names: list[str], years: list[str], said: str
+) -> None:
     with pytest.raises(QuestionError, match=said):
         Comparison.of(question, names, years)
 
@@ -87,7 +106,12 @@ def test_the_year_goes_into_the_question(question: str, year: str, asked: str) -
 
 
 def test_years_are_written_in_one_way() -> None:
-    assert [year_written(text) for text in ("2025/26", " 2025–26", "FY2024", "2024")] == ["2025-26", "2025-26", "FY2024", "2024"]
+    assert [year_written(text) for text in ("2025/26", " 2025–26", "FY2024", "2024")] == [
+        "2025-26",
+        "2025-26",
+        "FY2024",
+        "2024",
+    ]
 
 
 def test_an_amount_changes_by_an_amount_and_a_share_of_it() -> None:
@@ -97,18 +121,29 @@ def test_an_amount_changes_by_an_amount_and_a_share_of_it() -> None:
 
 
 def test_scales_are_brought_together() -> None:
-    found = change(entry("17.6 billion", 17.6, "USD", 1e9), entry("17,606", 17_606, "USD", 1e6, at=("A.pdf", "2022")))
-    assert (found.absolute, found.relative) == ("+6.0 USD million", "0.0%") and found.formula.endswith("; 17.6 billion is rounded")
+    found = change(
+        entry("17.6 billion", 17.6, "USD", 1e9), entry("17,606", 17_606, "USD", 1e6, at=("A.pdf", "2022"))
+    )
+    assert (found.absolute, found.relative) == ("+6.0 USD million", "0.0%") and found.formula.endswith(
+        "; 17.6 billion is rounded"
+    )
 
 
 def test_rates_change_in_points_alone() -> None:
     found = change(entry("5%", 5, "%"), entry("4.1%", 4.1, "%", at=("A.pdf", "2022")))
-    assert (found.absolute, found.relative, found.formula) == ("−0.9 percentage points", "", "4.1 − 5.0 = −0.9 percentage points")
+    assert (found.absolute, found.relative, found.formula) == (
+        "−0.9 percentage points",
+        "",
+        "4.1 − 5.0 = −0.9 percentage points",
+    )
 
 
 def test_of_a_figure_below_zero_no_percentage_is_formed() -> None:
     found = change(entry("(300)", -300), entry("200", 200, at=("A.pdf", "2022")))
-    assert (found.absolute, found.relative) == ("+500", "") and "200 − (−300) = 500; of a figure" in found.formula
+    assert (found.absolute, found.relative) == (
+        "+500",
+        "",
+    ) and "200 − (−300) = 500; of a figure" in found.formula
 
 
 @pytest.mark.parametrize(
@@ -188,8 +223,12 @@ def read_csv(entries: list[Entry], changed: dict[EntryPlace, Change] | None = No
     return read_csv_of("=What?", entries, changed)
 
 
-def read_csv_of(question: str, entries: Sequence[Entry] = (), changed: dict[EntryPlace, Change] | None = None) -> list[dict[str, str]]:
-    data = csv_bytes(entries or [Entry(EntryPlace("A.pdf", ""), "absent", reason="No page.")], changed or {}, question)
+def read_csv_of(
+    question: str, entries: Sequence[Entry] = (), changed: dict[EntryPlace, Change] | None = None
+) -> list[dict[str, str]]:
+    data = csv_bytes(
+        entries or [Entry(EntryPlace("A.pdf", ""), "absent", reason="No page.")], changed or {}, question
+    )
     assert data.startswith(b"\xef\xbb\xbf")
     return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
 
@@ -211,12 +250,34 @@ def test_no_cell_of_any_spreadsheet_is_a_formula(given: str, kept: str) -> None:
 
 def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
     after = entry("200", 200, "USD", 1e6, at=("A.pdf", "2022"))
-    absent = Entry(EntryPlace("Bücher.pdf", "2022"), "absent", nearest=(Nearest("Bücher.pdf", 2, 7, "v"),), reason="No page.")
+    absent = Entry(
+        EntryPlace("Bücher.pdf", "2022"),
+        "absent",
+        nearest=(Nearest("Bücher.pdf", 2, 7, "v"),),
+        reason="No page.",
+    )
     first, second = read_csv([after, absent], {after.place: change(entry("100", 100, "USD", 1e6), after)})
-    assert (first["question"], first["figure"], first["unit of the figure"]) == ("'=What?", "200", "USD million")
-    assert (first["value in full"], first["unit of the value"], first["page"], first["printed page"]) == ("200000000", "USD", "3", "1")
-    assert (first["verified"], first["quote"], first["figure check"]) == ("yes", "Total revenue 200 100", "supported")
-    assert (second["document"], second["found"], second["verified"]) == ("Bücher.pdf", "not in this document", "")
+    assert (first["question"], first["figure"], first["unit of the figure"]) == (
+        "'=What?",
+        "200",
+        "USD million",
+    )
+    assert (first["value in full"], first["unit of the value"], first["page"], first["printed page"]) == (
+        "200000000",
+        "USD",
+        "3",
+        "1",
+    )
+    assert (first["verified"], first["quote"], first["figure check"]) == (
+        "yes",
+        "Total revenue 200 100",
+        "supported",
+    )
+    assert (second["document"], second["found"], second["verified"]) == (
+        "Bücher.pdf",
+        "not in this document",
+        "",
+    )
     assert (second["page"], second["nearest page"]) == ("", "7")  # it cites none
 
 
@@ -224,7 +285,11 @@ def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
 def test_csv_holds_no_formula(sign: str) -> None:
     hostile = f"{sign}HYPERLINK(1)"
     bad = Entry(
-        EntryPlace(hostile, "2022"), "passage", passage=hostile, citations=(Citation("S1", hostile, 1, hostile, hostile, True),), reason=hostile
+        EntryPlace(hostile, "2022"),
+        "passage",
+        passage=hostile,
+        citations=(Citation("S1", hostile, 1, hostile, hostile, True),),
+        reason=hostile,
     )
     line = read_csv([bad])[0]
     for column in ("document", "passage", "printed page", "remark"):
@@ -244,12 +309,21 @@ def test_lines_of_text_say_page_check_and_formula() -> None:
         "A.pdf, 2022: 200 USD million - page 3 (printed 1), verified, figure supported",
         "    from 2021: +100 USD million (+100.0%): 200 − 100 = 100 USD million; 100 × 100 / 100 = 100.0%",
     ]
-    assert entry_line(Entry(EntryPlace("A.pdf"), "failed", reason="It failed.", hint="Try."), None)["remark"] == "It failed. Try."
+    assert (
+        entry_line(Entry(EntryPlace("A.pdf"), "failed", reason="It failed.", hint="Try."), None)["remark"]
+        == "It failed. Try."
+    )
 
 
 @given(st.text(), st.text())
 def test_csv_has_one_line_for_each_entry_whatever_pages_are_called(label: str, name: str) -> None:
-    bad = Entry(EntryPlace(name, "2022"), "passage", passage=name, citations=(Citation("S1", name, 1, label, name, True),), reason=label)
+    bad = Entry(
+        EntryPlace(name, "2022"),
+        "passage",
+        passage=name,
+        citations=(Citation("S1", name, 1, label, name, True),),
+        reason=label,
+    )
     data = csv_bytes([bad, bad], {}, label).decode("utf-8-sig")
     assert len(data.splitlines()) == len(list(csv.reader(io.StringIO(data, newline="")))) == 3
     assert all(line.isprintable() for line in data.split("\r\n"))

@@ -1,4 +1,6 @@
-"""Conversations on the command line: begun by asking, listed, shown, exported, renamed, deleted and brought back."""
+"""Conversations on the command line: begun by asking, listed, shown, exported, renamed, deleted and
+brought back.
+"""
 
 from __future__ import annotations
 
@@ -40,15 +42,26 @@ def test_a_conversation_from_its_first_question_to_its_end(run: Run, tmp_path: P
     assert "None. Ask with --conversation" in run("conversations")[2]
     first = json.loads(run("ask", "What is the deficit ceiling?", "--conversation", "rules", "--json")[1])
     assert (first["conversation"], first["exchange"], first["compression"]) == ("rules", 1, None)
-    second = json.loads(run("ask", "Let's go back to the deficit topic", "--conversation", "rules", "--json")[1])
+    second = json.loads(
+        run("ask", "Let's go back to the deficit topic", "--conversation", "rules", "--json")[1]
+    )
     assert second["exchange"] == 2 and second["search_query"] == "What is the deficit ceiling?"
-    (line,) = [json.loads(text) for text in run("conversations", "--search", "CEILING", "--json")[1].splitlines()]
-    assert (line["conversation"], line["title"], line["exchanges"]) == ("rules", "What is the deficit ceiling?", 2)
+    (line,) = [
+        json.loads(text) for text in run("conversations", "--search", "CEILING", "--json")[1].splitlines()
+    ]
+    assert (line["conversation"], line["title"], line["exchanges"]) == (
+        "rules",
+        "What is the deficit ceiling?",
+        2,
+    )
     assert "3.0 per cent" in run("conversations", "rules")[1]
     assert "verified" in run("conversations", "rules", "--export", "markdown")[1]
     whole = json.loads(run("conversations", "rules", "--export", "json")[1])
     assert whole["exchanges"][0]["details"]["citations"][0]["page"] == 1
-    assert json.loads(run("conversations", "rules", "--rename", "The rules", "--json")[1])["title"] == "The rules"
+    assert (
+        json.loads(run("conversations", "rules", "--rename", "The rules", "--json")[1])["title"]
+        == "The rules"
+    )
     code, out, _ = run("conversations", "rules", "--delete")
     assert code == 0 and "--restore -- rules" in out
     assert run("conversations", "--json")[1] == "" and "The rules" in run("conversations", "--deleted")[1]
@@ -73,9 +86,16 @@ def test_what_cannot_be_done_is_said(run: Run, tmp_path: Path) -> None:
 def test_a_long_conversation_says_that_it_was_shortened(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FINPOLICY_COMPRESSION_TOKENS", "100")
     monkeypatch.setenv("FINPOLICY_PROMPT_EXCHANGES", "1")
-    for question in ("What is the deficit ceiling?", "What is the debt anchor?", "What is the deficit ceiling in every year?"):
+    for question in (
+        "What is the deficit ceiling?",
+        "What is the debt anchor?",
+        "What is the deficit ceiling in every year?",
+    ):
         run("ask", question, "--conversation", "long")
     line = json.loads(run("ask", "What is the debt anchor?", "--conversation", "long", "--json")[1])
     assert line["compression"]["original_tokens"] > line["compression"]["compressed_tokens"] > 0
     assert set(line["compression"]["kept_exchanges"]) <= {1, 2}
-    assert "Earlier exchanges were shortened for this answer: " in run("ask", "What is the debt anchor?", "--conversation", "long")[1]
+    assert (
+        "Earlier exchanges were shortened for this answer: "
+        in run("ask", "What is the debt anchor?", "--conversation", "long")[1]
+    )

@@ -16,14 +16,28 @@ CITED = Citation("S1", "norland.pdf", 1, None, PAGE, True, version=1)
 FIGURE = NumberCheck("3 per cent", 3.0, "%", 1.0, None, "supported", "S1")
 
 
-def answer(question: str, *, form: str = "figure", years: tuple[int, ...] = (), names: tuple[str, ...] = ()) -> Answer:
+def answer(
+    question: str, *, form: str = "figure", years: tuple[int, ...] = (), names: tuple[str, ...] = ()
+) -> Answer:
     asked = Understanding(question, question, form, years=years, names=names)
     prompt = Prompt(question, question, {"S1-7f3a": HIT}, (), (), (), "7f3a")
-    return Answer(question, question, f"{PAGE} [S1]", True, citations=(CITED,), numbers=(FIGURE,), prompt=prompt, understanding=asked)
+    return Answer(
+        question,
+        question,
+        f"{PAGE} [S1]",
+        True,
+        citations=(CITED,),
+        numbers=(FIGURE,),
+        prompt=prompt,
+        understanding=asked,
+    )
 
 
 def test_subject_measure_and_period_make_an_answer() -> None:
-    assert fit_of(answer("What is the deficit ceiling of Norland in 2025?", years=(2025,), names=("Norland",))) == ANSWERS
+    assert (
+        fit_of(answer("What is the deficit ceiling of Norland in 2025?", years=(2025,), names=("Norland",)))
+        == ANSWERS
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,18 +61,25 @@ def test_the_year_may_be_the_documents_own_where_the_passage_names_none() -> Non
     page = "The deficit ceiling of Norland is 3 per cent of output."
     hit = replace(HIT, text=page, page_text=page, facts=DocumentFacts("2026"))
     asked = replace(
-        answer("What is the deficit ceiling of output in 2026?", years=(2026,)), text=f"{page} [S1]", citations=(replace(CITED, quote=page),)
+        answer("What is the deficit ceiling of output in 2026?", years=(2026,)),
+        text=f"{page} [S1]",
+        citations=(replace(CITED, quote=page),),
     )
     assert asked.prompt is not None
     of_2026 = replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": hit}))
     assert fit_of(of_2026) == ANSWERS
-    of_two = replace(answer("What is the deficit ceiling in 2025 and 2026?", years=(2025, 2026)), prompt=of_2026.prompt)
+    of_two = replace(
+        answer("What is the deficit ceiling in 2025 and 2026?", years=(2025, 2026)), prompt=of_2026.prompt
+    )
     assert fit_of(of_two) == MAY_NOT_ANSWER
 
 
 def test_a_models_own_words_do_not_count() -> None:
     asked = answer("How high are customs duties on motorbikes?")
-    assert fit_of(replace(asked, text="Customs duties on motorbikes are 3 per cent [S1].", model="gpt")) == MAY_NOT_ANSWER
+    assert (
+        fit_of(replace(asked, text="Customs duties on motorbikes are 3 per cent [S1].", model="gpt"))
+        == MAY_NOT_ANSWER
+    )
 
 
 def test_what_needs_no_document_and_refusals_carry_no_sign() -> None:
@@ -71,7 +92,9 @@ def test_what_needs_no_document_and_refusals_carry_no_sign() -> None:
 def test_a_word_or_two_that_stand_there_are_no_answer() -> None:
     page = "Pensions of gold miners followed the higher price of gold."
     hit = replace(HIT, text=page, page_text=page)
-    asked = replace(answer("What is the price of gold?"), text=f"{page} [S1]", citations=(replace(CITED, quote=page),))
+    asked = replace(
+        answer("What is the price of gold?"), text=f"{page} [S1]", citations=(replace(CITED, quote=page),)
+    )
     assert asked.prompt is not None
     assert fit_of(replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": hit}))) == MAY_NOT_ANSWER
 
@@ -82,6 +105,10 @@ def test_only_what_is_said_first_counts() -> None:
     hit = replace(HIT, text=page, page_text=page)
     first, further = page.split(". ")[0] + ".", page.split(". ")[1]
     of_both = answer("What is the deficit ceiling of Norland?")
-    asked = replace(of_both, text=f"{first} [S1]\n\n{further} [S1]", citations=(replace(CITED, quote=first), replace(CITED, quote=further)))
+    asked = replace(
+        of_both,
+        text=f"{first} [S1]\n\n{further} [S1]",
+        citations=(replace(CITED, quote=first), replace(CITED, quote=further)),
+    )
     assert asked.prompt is not None
     assert fit_of(replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": hit}))) == MAY_NOT_ANSWER

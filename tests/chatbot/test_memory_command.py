@@ -65,15 +65,21 @@ def test_rated_answers(run: Run, tmp_path: Path) -> None:
     for number in range(14):
         run("cases", "add", "deficit ceiling " * (number + 1), "Some.")
     assert [len(lines(run("cases", "list", "--json", *some))) for some in ([], ["-k", "2"])] == [17, 2]
-    assert [len(lines(run("cases", "search", "deficit ceiling", "--json", "-k", some))) for some in ("1", "12")] == [1, 12]
+    assert [
+        len(lines(run("cases", "search", "deficit ceiling", "--json", "-k", some))) for some in ("1", "12")
+    ] == [1, 12]
     assert run("cases", "reembed") == (0, "0 rated answers without a vector.\n", "")
 
 
 def test_situations(run: Run) -> None:
     run("situations", "add", "inflation rises above target", "shorten duration", "--scope", "bonds")
     assert lines(run("situations", "search", "inflation rises", "--json")) == []
-    (found,) = lines(run("situations", "search", "inflation rises above target", "--scope", "Bonds", "--json"))
-    assert found["recommendation"] == "shorten duration" and found["similarity_score"] == pytest.approx(1, abs=0.01)
+    (found,) = lines(
+        run("situations", "search", "inflation rises above target", "--scope", "Bonds", "--json")
+    )
+    assert found["recommendation"] == "shorten duration" and found["similarity_score"] == pytest.approx(
+        1, abs=0.01
+    )
     (kept,) = lines(run("situations", "list", "--json"))
     code, _, err = run("situations", "remove", kept["key"])
     assert code == 0, err
@@ -88,15 +94,23 @@ def test_situations_are_imported_as_they_are_listed(run: Run, tmp_path: Path) ->
     file.write_text(json.dumps(listed) + '\n["oil falls", "wait"]\nbroken\n')
     code, out, err = run("situations", "import", str(file), "--json")
     done = json.loads(out)
-    assert code == 1 and (done["added"], done["known"], [one["line"] for one in done["unreadable"]]) == (2, 0, [3]) and err.startswith("Line 3: ")
+    assert (
+        code == 1
+        and (done["added"], done["known"], [one["line"] for one in done["unreadable"]]) == (2, 0, [3])
+        and err.startswith("Line 3: ")
+    )
     assert listed in lines(run("situations", "list", "--json"))
     exported = tmp_path / "exported.jsonl"
     exported.write_text(run("situations", "export")[1])
     assert run("situations", "import", str(exported)) == (0, "0 added, 2 known, 0 lines unreadable.\n", "")
-    assert [run(memory, "import", str(tmp_path / "nowhere"))[0] for memory in ("cases", "situations", "signals")] == [1, 1, 1]
+    assert [
+        run(memory, "import", str(tmp_path / "nowhere"))[0] for memory in ("cases", "situations", "signals")
+    ] == [1, 1, 1]
 
 
-def test_news_are_added_imported_searched_and_removed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_news_are_added_imported_searched_and_removed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What the store does with them is tested on a real Postgres elsewhere."""
     told: list[tuple[object, ...]] = []
 
@@ -105,10 +119,23 @@ def test_news_are_added_imported_searched_and_removed(run: Run, tmp_path: Path, 
         return Imported(read=len(news.items), changed=1, removed=2)
 
     monkeypatch.setattr(Signals, "add", add)
-    code, out, _ = run("signals", "add", "Rates rose.", "--source", "agency", "--date", "2026-01-31", "--link", "https://example.org/a")
+    code, out, _ = run(
+        "signals",
+        "add",
+        "Rates rose.",
+        "--source",
+        "agency",
+        "--date",
+        "2026-01-31",
+        "--link",
+        "https://example.org/a",
+    )
     assert (code, out) == (
         0,
-        "1 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which stay away; 0 read into signals.\n",
+        (
+            "1 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which "
+            "stay away; 0 read into signals.\n"
+        ),
     )
     assert told == [(("Rates rose.", "agency", "2026-01-31T00:00:00+00:00", "https://example.org/a"), True)]
     code, _, err = run("signals", "add", "Rates rose.", "--date", "soon")
@@ -125,14 +152,24 @@ def test_a_file_in_which_nothing_can_be_read_says_what_one_holds(run: Run, tmp_p
     for memory in ("cases", "situations"):
         code, out, err = run(memory, "import", str(file))
         assert (code, out) == (1, "0 added, 0 known, 30 lines unreadable.\n")
-        assert len(err.splitlines()) == 22 and "And 10 more lines." in err and f"memory {memory} export" in err
+        assert (
+            len(err.splitlines()) == 22 and "And 10 more lines." in err and f"memory {memory} export" in err
+        )
 
 
-def test_news_of_the_future_and_news_while_off_are_marked(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_news_of_the_future_and_news_while_off_are_marked(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Signals, "health", lambda self, options=None: Health("normal"))
-    monkeypatch.setattr(Signals, "listed", lambda self, most: [EventRow(1, "Rates rose.", datetime(2096, 1, 1, tzinfo=UTC), "vector")])
+    monkeypatch.setattr(
+        Signals,
+        "listed",
+        lambda self, most: [EventRow(1, "Rates rose.", datetime(2096, 1, 1, tzinfo=UTC), "vector")],
+    )
     assert run("signals", "list")[1] == "1  2096-01-01 00:00 (in the future)  Rates rose.\n"
-    monkeypatch.setattr(Signals, "add", lambda self, news, model, again: Imported(read=1, events=1, tellings=1))
+    monkeypatch.setattr(
+        Signals, "add", lambda self, news, model, again: Imported(read=1, events=1, tellings=1)
+    )
     monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True, on=False)))
     code, out, err = run("signals", "add", "Rates rose.")
     assert code == 0 and out and "switched off: what is imported is kept" in err
@@ -141,14 +178,19 @@ def test_news_of_the_future_and_news_while_off_are_marked(run: Run, tmp_path: Pa
 def test_news_are_searched_as_of_a_day(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def find(self: Signals, text: str, vector: object, n: int, *, as_of: object = None, options: object = None) -> list[RecalledEvent]:
+    def find(
+        self: Signals, text: str, vector: object, n: int, *, as_of: object = None, options: object = None
+    ) -> list[RecalledEvent]:
         asked.append(as_of)
         return []
 
     monkeypatch.setattr(Signals, "find", find)
     monkeypatch.setattr(Signals, "health", lambda self, options=None: Health("normal"))
     code, _, told = run("signals", "search", "rates", "--date", "2024-12-26")
-    assert (code, asked) == (0, [datetime(2024, 12, 26, tzinfo=UTC)]) and "in the 168 hours before 2024-12-26 00:00" in told
+    assert (code, asked) == (
+        0,
+        [datetime(2024, 12, 26, tzinfo=UTC)],
+    ) and "in the 168 hours before 2024-12-26 00:00" in told
     code, _, told = run("signals", "search", "rates", "--date", "garbage")
     assert code == 2 and "'garbage' is no time." in told and len(asked) == 1
 
@@ -183,10 +225,16 @@ def test_signals_are_off_until_something_is_imported(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("memory", "teaches"),
-    [("cases", "memory cases add"), ("situations", "memory situations add"), ("signals", "memory signals import")],
+    [
+        ("cases", "memory cases add"),
+        ("situations", "memory situations add"),
+        ("signals", "memory signals import"),
+    ],
 )
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(run: Run, memory: str, teaches: str, form: list[str], tmp_path: Path) -> None:
+def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(
+    run: Run, memory: str, teaches: str, form: list[str], tmp_path: Path
+) -> None:
     for action in (["list"], ["search", "anything"]):
         code, out, err = run(memory, *action, *form)
         assert (code, out) == (0, "") and err.startswith("Note: ") and teaches in err
@@ -194,13 +242,23 @@ def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(run: Run, memory
     assert code == 0 and out and not err
     code, out, err = run(memory, "remove", "1", *form)
     assert code == 1 and not out and err.startswith("Error: ")
-    assert not (tmp_path / "home" / "chroma_db" / "signals" / "data").exists(), "no server is started for that"
+    assert not (tmp_path / "home" / "chroma_db" / "signals" / "data").exists(), (
+        "no server is started for that"
+    )
 
 
 def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
-    assert run("signals", "off") == (0, "off: News signals are switched off. Switch them on: python -m chatbot memory signals on\n", "")
+    assert run("signals", "off") == (
+        0,
+        "off: News signals are switched off. Switch them on: python -m chatbot memory signals on\n",
+        "",
+    )
     for action in (["list"], ["search", "anything"], ["reembed"]):
-        assert run("signals", *action) == (0, "", "Note: News signals are switched off. Switch them on: python -m chatbot memory signals on\n")
+        assert run("signals", *action) == (
+            0,
+            "",
+            "Note: News signals are switched off. Switch them on: python -m chatbot memory signals on\n",
+        )
     code, out, _ = run("signals", "on")
     assert code == 0 and "No news has been imported" in out
 
@@ -210,16 +268,25 @@ def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: p
     assert "None of 1 rated answer is to a question like this" in run("cases", "search", "pumpkins")[2]
     run("situations", "add", "inflation rises", "shorten duration", "--scope", "bonds")
     assert (
-        run("situations", "search", "inflation rises")[2] == "Note: No advice is recorded of no subject. There is some on bonds: ask with --scope.\n"
+        run("situations", "search", "inflation rises")[2]
+        == "Note: No advice is recorded of no subject. There is some on bonds: ask with --scope.\n"
     )
     health = Health("normal", database="d", events=2, signals=2, read=2, unsure=2, confidence=0.6, hours=168)
     monkeypatch.setattr(Signals, "health", lambda self, options=None: health)
     monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, as_of, options: [])
     code, out, err = run("signals", "search", "pumpkins", "--json")
-    assert (code, out) == (0, "") and "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60. MEMORY_MIN_CONFIDENCE" in err
+    assert (code, out) == (0, "") and (
+        "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60. MEMORY_MIN_CONFIDENCE"
+    ) in err
     code, out, _ = run("signals", "health")
     recallable = "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60."
-    assert (code, out) == (0, f"normal: 2 events, 2 signals, d. {recallable} MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS change that.\n")
+    assert (code, out) == (
+        0,
+        (
+            f"normal: 2 events, 2 signals, d. {recallable} MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS "
+            f"change that.\n"
+        ),
+    )
     assert lines(run("signals", "health", "--json"))[0]["recallable"] == 0
 
 

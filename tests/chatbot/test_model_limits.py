@@ -1,4 +1,6 @@
-"""How much a chat model takes, as real servers tell it, and what follows for the prompt and for calls beside the answer."""
+"""How much a chat model takes, as real servers tell it, and what follows for the prompt and for calls
+beside the answer.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,19 @@ def settings(url: str) -> Settings:
 
 def listed(**fields: object) -> dict[str, object]:
     """As /v1/models lists it, among others."""
-    return {"/v1/models": {"data": [{"id": "other", "max_model_len": 999_999}, {"id": MODEL, "object": "model", **fields}]}}
+    return {
+        "/v1/models": {
+            "data": [{"id": "other", "max_model_len": 999_999}, {"id": MODEL, "object": "model", **fields}]
+        }
+    }
 
 
 OLLAMA = listed(owned_by="library")
-LLAMA = {"/v1/models": {"data": [{"id": "/models/a.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}]}}
+LLAMA = {
+    "/v1/models": {
+        "data": [{"id": "/models/a.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}]
+    }
+}
 STUDIO = listed(owned_by="organization_owner")
 
 
@@ -35,10 +45,25 @@ STUDIO = listed(owned_by="organization_owner")
         (listed(meta={"n_ctx": 4_096}), 4_096),
         ({**LLAMA, "/props": {"default_generation_settings": {"n_ctx": 4_096}, "total_slots": 1}}, 4_096),
         ({**OLLAMA, "/api/ps": {"models": [{"name": MODEL, "context_length": 4_096}]}}, 4_096),
-        ({**OLLAMA, "/api/ps": {"models": []}, "/api/show": {"parameters": "stop  <end>\nnum_ctx    2048", "model_info": {"x": 1}}}, 2_048),
+        (
+            {
+                **OLLAMA,
+                "/api/ps": {"models": []},
+                "/api/show": {"parameters": "stop  <end>\nnum_ctx    2048", "model_info": {"x": 1}},
+            },
+            2_048,
+        ),
         ({**OLLAMA, "/api/ps": {"models": []}, "/api/show": {"parameters": ""}}, None),
         ({**OLLAMA, "/api/ps": []}, None),
-        ({**STUDIO, "/api/v0/models": {"data": [{"id": MODEL, "loaded_context_length": 4_096, "max_context_length": 32_768}]}}, 4_096),
+        (
+            {
+                **STUDIO,
+                "/api/v0/models": {
+                    "data": [{"id": MODEL, "loaded_context_length": 4_096, "max_context_length": 32_768}]
+                },
+            },
+            4_096,
+        ),
         ({**STUDIO, "/api/v0/models": {"data": [{"id": MODEL, "state": "not-loaded"}]}}, None),
         (listed(owned_by="someone"), 0),
         (listed(max_model_len=True), 0),
@@ -75,8 +100,19 @@ def test_a_prompt_takes_what_the_context_leaves_by_any_vocabulary() -> None:
         return contexts.get(one.chat_model)
 
     limits = ModelLimits(ask)
-    rooms = [limits.prompt_tokens(Settings(chat_model=name)) for name in ("a", "b", "c", "d", "e", "a", "d", "e")]
-    assert rooms == [int(8_192 * 0.7) - 1_000, LEAST_CONTEXT, 12_000, 12_000, 12_000, int(8_192 * 0.7) - 1_000, 12_000, 12_000]
+    rooms = [
+        limits.prompt_tokens(Settings(chat_model=name)) for name in ("a", "b", "c", "d", "e", "a", "d", "e")
+    ]
+    assert rooms == [
+        int(8_192 * 0.7) - 1_000,
+        LEAST_CONTEXT,
+        12_000,
+        12_000,
+        12_000,
+        int(8_192 * 0.7) - 1_000,
+        12_000,
+        12_000,
+    ]
     assert asked == ["a", "b", "c", "d", "e", "e"], "what was told, or is never told, is not asked again"
 
 

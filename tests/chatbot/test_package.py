@@ -27,6 +27,11 @@ ctypes.CDLL(None).malloc_stats()
 def test_threads_share_two_heaps() -> None:
     heaps = {}
     for imported in ("pass", "import chatbot"):
-        done = subprocess.run([sys.executable, "-c", HEAPS.format(imported=imported)], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", HEAPS.format(imported=imported)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         heaps[imported] = done.stderr.count("Arena")
     assert heaps["import chatbot"] <= 2 < heaps["pass"]

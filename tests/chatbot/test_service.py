@@ -1,4 +1,6 @@
-"""Asking, from question to checked answer: events, refusals, memory, and what a chat model's faults look like."""
+"""Asking, from question to checked answer: events, refusals, memory, and what a chat model's faults look
+like.
+"""
 
 import json
 import re
@@ -52,7 +54,10 @@ def test_an_extractive_answer_is_verbatim_cited_and_checked(make: Make) -> None:
     assert next(event.name for event in events if isinstance(event, Stage)) == "searching"
     assert any(isinstance(event, Token) for event in events)
     assert (answer.answered, answer.model) == (True, "extractive")
-    assert answer.text == "The deficit ceiling is 3.0 per cent of output in every year. [S1] A breach is reported to Parliament within 30 days. [S1]"
+    assert answer.text == (
+        "The deficit ceiling is 3.0 per cent of output in every year. [S1] A breach is reported to "
+        "Parliament within 30 days. [S1]"
+    )
     citation = answer.citations[0]
     assert (citation.document, citation.page, citation.verified) == ("Rules.pdf", 1, True)
     assert answer.considered[0].page_text[citation.start : citation.end] == citation.quote
@@ -72,13 +77,19 @@ def test_what_no_page_speaks_of_is_refused_with_the_nearest_pages(make: Make) ->
 def test_an_answer_says_whom_and_which_year_of_the_question_it_leaves_out(make: Make) -> None:
     answer, events = ask(make(), "What is the deficit ceiling of Ostrava and Parliament in 2030 and 2035?")
     assert answer.answered
-    assert notices(events) == ["These documents do not mention Ostrava.", "These documents say nothing about 2035."]
+    assert notices(events) == [
+        "These documents do not mention Ostrava.",
+        "These documents say nothing about 2035.",
+    ]
     assert answer.notices == tuple(notices(events))
 
 
 def test_an_average_that_is_asked_for_and_not_worked_out_is_told(tmp_path: Path) -> None:
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
-        text = "Prices\n\nInflation was 2.1 per cent in 2021 and 3.4 per cent in 2022.\n\nGrowth averaged 4 per cent over these years."
+        text = (
+            "Prices\n\nInflation was 2.1 per cent in 2021 and 3.4 per cent in 2022.\n\nGrowth averaged 4 "
+            "per cent over these years."
+        )
         list(chatbot.add([Upload(make_pdf(tmp_path / "Prices.pdf", [text]))]))
         answer, events = ask(chatbot, "What was the average inflation of 2021 and 2022?")
         assert "3.4 per cent" in answer.text
@@ -90,7 +101,17 @@ def test_an_average_that_is_asked_for_and_not_worked_out_is_told(tmp_path: Path)
 
 def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make) -> None:
     chatbot = make()
-    list(chatbot.add([Upload(make_pdf(tmp_path / "Johnson_Johnson_2023.pdf", ["The dividend was 4.70 dollars a share."]))]))
+    list(
+        chatbot.add(
+            [
+                Upload(
+                    make_pdf(
+                        tmp_path / "Johnson_Johnson_2023.pdf", ["The dividend was 4.70 dollars a share."]
+                    )
+                )
+            ]
+        )
+    )
     answer, events = ask(chatbot, "What was the dividend a share of JnJ in dollars?")
     assert answer.answered
     assert notices(events) == []
@@ -98,9 +119,22 @@ def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make)
 
 def test_anothers_figures_are_not_given_for_whoever_is_asked(tmp_path: Path, make: Make) -> None:
     chatbot = make()
-    debt = "Ostland debt report\nPublic debt of 2023 was 71.0 per cent of output. The public debt fell by 2 points of output."
-    tax = "Norland tax schedule\nThe excise duty on petrol is 5.12 crowns per litre. Value added tax is 20 per cent."
-    list(chatbot.add([Upload(make_pdf(tmp_path / "ostland_2023.pdf", [debt])), Upload(make_pdf(tmp_path / "norland_2023.pdf", [tax]))]))
+    debt = (
+        "Ostland debt report\nPublic debt of 2023 was 71.0 per cent of output. The public debt fell by 2 "
+        "points of output."
+    )
+    tax = (
+        "Norland tax schedule\nThe excise duty on petrol is 5.12 crowns per litre. Value added tax is 20 "
+        "per cent."
+    )
+    list(
+        chatbot.add(
+            [
+                Upload(make_pdf(tmp_path / "ostland_2023.pdf", [debt])),
+                Upload(make_pdf(tmp_path / "norland_2023.pdf", [tax])),
+            ]
+        )
+    )
     assert "71.0" in ask(chatbot, "What was the public debt of Ostland in 2023?")[0].text
     other, _ = ask(chatbot, "What was the public debt of Norland?")
     assert "71.0" not in other.text
@@ -117,13 +151,24 @@ def test_an_empty_store_says_so(tmp_path: Path) -> None:
 
 def test_a_models_statements_are_checked_and_a_forged_key_is_shown(make: Make) -> None:
     model = ScriptedModel(
-        lambda messages: [f"The deficit ceiling is 3.0 per cent of output [{key_of(messages)}]. ", "It was 9.9 per cent before [S9-000000]."]
+        lambda messages: [
+            f"The deficit ceiling is 3.0 per cent of output [{key_of(messages)}]. ",
+            "It was 9.9 per cent before [S9-000000].",
+        ]
     )
     answer, events = ask(make(model))
-    assert [event.text for event in events if isinstance(event, Token)][1] == "It was 9.9 per cent before [S9-000000]."
-    assert [(citation.key, citation.verified) for citation in answer.citations] == [("S1", True), ("S9-000000", False)]
+    assert [event.text for event in events if isinstance(event, Token)][
+        1
+    ] == "It was 9.9 per cent before [S9-000000]."
+    assert [(citation.key, citation.verified) for citation in answer.citations] == [
+        ("S1", True),
+        ("S9-000000", False),
+    ]
     assert "[S9-000000]" in answer.text
-    assert {number.text: number.status for number in answer.numbers} == {"3.0 per cent": "supported", "9.9 per cent": "unsupported"}
+    assert {number.text: number.status for number in answer.numbers} == {
+        "3.0 per cent": "supported",
+        "9.9 per cent": "unsupported",
+    }
 
 
 def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
@@ -142,7 +187,9 @@ def test_a_refusal_is_checked_like_an_answer(make: Make) -> None:
 
 @pytest.mark.parametrize(("read", "is_told"), [(0, False), (10, True), (5_000, False)])
 def test_a_prompt_that_its_endpoint_cut_is_told(make: Make, read: int, is_told: bool) -> None:
-    with Provider([Say(["The deficit ceiling is 3.0 per cent of output [1]."], prompt_tokens=read)]) as provider:
+    with Provider(
+        [Say(["The deficit ceiling is 3.0 per cent of output [1]."], prompt_tokens=read)]
+    ) as provider:
         model = OpenAIModel(Settings(chat_model="m", base_url=provider.url, api_key="k"))
         _, events = ask(make(model))
     assert any("of the prompt: its context is too short" in notice for notice in notices(events)) is is_told
@@ -157,18 +204,26 @@ def test_a_comparison_reaches_the_model_with_every_side(make: Make, tmp_path: Pa
     model = ScriptedModel(["NOT IN THESE DOCUMENTS"])
     chatbot = make(model)
     filler = [f"Acme 2023\nRevenue of Acme and of others, chapter {number}." for number in range(12)]
-    acme = make_pdf(tmp_path / "ACME_2023_10K.pdf", [*filler, "Acme\nRevenue of Acme was 120 million crowns in 2023."])
-    mcduck = make_pdf(tmp_path / "MCDUCKS_2023_10K.pdf", ["The company\nRevenue was 90 million crowns in 2023."])
+    acme = make_pdf(
+        tmp_path / "ACME_2023_10K.pdf", [*filler, "Acme\nRevenue of Acme was 120 million crowns in 2023."]
+    )
+    mcduck = make_pdf(
+        tmp_path / "MCDUCKS_2023_10K.pdf", ["The company\nRevenue was 90 million crowns in 2023."]
+    )
     list(chatbot.add([Upload(acme), Upload(mcduck)]))
     answer, _ = ask(chatbot, "Whose revenue was larger in 2023, Acme's or McDuck's?")
     assert answer.prompt is not None
-    assert {"ACME_2023_10K.pdf", "MCDUCKS_2023_10K.pdf"} <= {hit.document for hit in answer.prompt.sources.values()}
+    assert {"ACME_2023_10K.pdf", "MCDUCKS_2023_10K.pdf"} <= {
+        hit.document for hit in answer.prompt.sources.values()
+    }
     assert len(answer.prompt.sources) > 4
     assert "Revenue was 90 million crowns in 2023." in model.calls[-1][0][-1][1]
 
 
 def test_a_failing_model_is_an_error_beside_an_answer_in_the_documents_words(make: Make) -> None:
-    answer, events = ask(make(ScriptedModel(["The deficit", ModelError("the line broke.", hint="Ask again.")])))
+    answer, events = ask(
+        make(ScriptedModel(["The deficit", ModelError("the line broke.", hint="Ask again.")]))
+    )
     assert "the line broke. It had said: “The deficit …”" in notices(events)
     assert (answer.model, answer.error) == ("extractive", "the line broke. Ask again.")
     assert "The deficit ceiling is 3.0 per cent" in answer.text
@@ -179,7 +234,9 @@ def test_pages_that_a_model_names_without_citing_them_are_told(make: Make) -> No
         return [f"The deficit ceiling is 3.0 per cent [{key_of(messages)}], as page 1 and page 77 say."]
 
     _, events = ask(make(ScriptedModel(say)))
-    assert "The answer speaks of page 77 without a citation: only what is numbered is checked." in notices(events)
+    assert "The answer speaks of page 77 without a citation: only what is numbered is checked." in notices(
+        events
+    )
 
 
 def test_an_answer_cut_by_its_limit_or_stopped_says_so(make: Make) -> None:
@@ -230,23 +287,32 @@ def test_conversations_remember_and_follow_ups_are_searched_standalone(make: Mak
     answer, _ = ask(chatbot, "And the anchor?", conversation=talk)
     assert answer.search_query == "What does the debt service come to? And the anchor?"
     assert answer.question == "And the anchor?"
-    assert [exchange.user for exchange in chatbot.conversations.window(talk, "local")] == ["What does the debt service come to?", "And the anchor?"]
+    assert [exchange.user for exchange in chatbot.conversations.window(talk, "local")] == [
+        "What does the debt service come to?",
+        "And the anchor?",
+    ]
     assert ask(chatbot, "And the anchor?")[0].search_query == "And the anchor?"
-    assert ask(chatbot, "And the anchor?", history=(Exchange(QUESTION, "3"),))[0].search_query.startswith(QUESTION)
+    assert ask(chatbot, "And the anchor?", history=(Exchange(QUESTION, "3"),))[0].search_query.startswith(
+        QUESTION
+    )
 
 
 @pytest.fixture(scope="module")
 def language_model() -> Iterator[str]:
     """The base URL of a small real language model."""
     command = [sys.executable, "tests/language_model.py"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         assert process.stdin
         assert process.stdout
         yield process.stdout.readline().strip() + "/v1"
         process.stdin.close()
 
 
-def test_a_real_language_model_streams_and_whatever_it_says_is_checked(make: Make, language_model: str) -> None:
+def test_a_real_language_model_streams_and_whatever_it_says_is_checked(
+    make: Make, language_model: str
+) -> None:
     chatbot = make(chat_model="small", base_url=language_model, answer_tokens=60, context_tokens=1_500)
     answer, events = ask(chatbot)
     pieces = [event.text for event in events if isinstance(event, Token)]
@@ -296,7 +362,13 @@ def test_a_citation_opens_its_page_with_the_passage_marked(make: Make) -> None:
 def test_a_dead_embedding_endpoint_leaves_search_by_words(make: Make, tmp_path: Path) -> None:
     make().close()
     with Chatbot(
-        Settings(home=tmp_path / "home", embedding_model="e", base_url="http://127.0.0.1:9/v1", embedding_dimension=8, timeout=1)
+        Settings(
+            home=tmp_path / "home",
+            embedding_model="e",
+            base_url="http://127.0.0.1:9/v1",
+            embedding_dimension=8,
+            timeout=1,
+        )
     ) as chatbot:
         answer, events = ask(chatbot)
     assert answer.answered
@@ -304,7 +376,11 @@ def test_a_dead_embedding_endpoint_leaves_search_by_words(make: Make, tmp_path: 
 
 
 def test_a_citation_of_a_scan_says_how_surely_its_own_words_were_read(tmp_path: Path) -> None:
-    lines = ["Annex C: Arrears", "The statement of arrears shows 412 million crowns at the end of the year.", "It was 398 million before."]
+    lines = [
+        "Annex C: Arrears",
+        "The statement of arrears shows 412 million crowns at the end of the year.",
+        "It was 398 million before.",
+    ]
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
         list(chatbot.add([Upload(make_scan(tmp_path / "Scan.pdf", ["\n".join(lines)]))]))
         answer, _ = ask(chatbot, "What does the statement of arrears show?")
@@ -317,10 +393,13 @@ def test_a_citation_of_a_scan_says_how_surely_its_own_words_were_read(tmp_path: 
     assert citation == pytest.approx(figure, abs=0.1), answer
 
 
-# --- long queries and reranking -------------------------------------------------------------------------------------------------
+# --- long queries and reranking
+# -------------------------------------------------------------------------------------------------
 
 LONG = (
-    "What is it that we have there? " + "The debt anchor is 60 per cent of output. " * 40 + "The deficit ceiling is 3.0 per cent in every year. " * 40
+    "What is it that we have there? "
+    + "The debt anchor is 60 per cent of output. " * 40
+    + "The deficit ceiling is 3.0 per cent in every year. " * 40
 )
 
 
@@ -358,7 +437,12 @@ def test_the_chat_model_orders_the_pages_where_that_is_switched_on(make: Make) -
 
 
 def test_where_it_cannot_the_order_of_the_search_stands_and_it_is_told(make: Make) -> None:
-    answer, events = ask(make(ScriptedModel(["No."], lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"]), rerank=True))
+    answer, events = ask(
+        make(
+            ScriptedModel(["No."], lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"]),
+            rerank=True,
+        )
+    )
     assert answer.answered
     assert any("in the order of the search" in text for text in notices(events))
 
@@ -381,7 +465,9 @@ def test_no_order_is_asked_for_where_the_search_doubts(make: Make) -> None:
     assert not answer.answered and reranks(model) == 0 and len(model.calls) == 1
 
 
-def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("chatbot.asking.asker.SLOW_SECONDS", 0.0)
     model = ScriptedModel(reverse, lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
     chatbot = make(model, rerank=True)
@@ -399,7 +485,10 @@ def test_an_order_that_comes_late_is_not_asked_for_again(make: Make, monkeypatch
     chatbot = make(model, rerank=True)
     said = notices(ask(chatbot)[1])
     assert any("took longer than 0.2 s" in text and "answers alone" in text for text in said)
-    assert not any("in the order of the search" in text for text in notices(ask(chatbot)[1])) and reranks(model) == 1
+    assert (
+        not any("in the order of the search" in text for text in notices(ask(chatbot)[1]))
+        and reranks(model) == 1
+    )
 
 
 def test_a_prompt_that_is_too_long_is_sent_once_more_and_shorter(make: Make) -> None:
@@ -407,17 +496,25 @@ def test_a_prompt_that_is_too_long_is_sent_once_more_and_shorter(make: Make) -> 
     model = ScriptedModel([too_long], lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
     chatbot = make(model, context_tokens=4_000)
     answer, events = ask(chatbot)
-    assert answer.answered and answer.error is None and any("asked again with less" in text for text in notices(events))
+    assert (
+        answer.answered
+        and answer.error is None
+        and any("asked again with less" in text for text in notices(events))
+    )
     first, second = (sum(count_tokens(content) for _, content in messages) for messages, _, _ in model.calls)
     assert second <= max(1_500, first // 2) and len(model.calls) == 2
     ask(chatbot)
-    assert sum(count_tokens(content) for _, content in model.calls[2][0]) <= 1_500, "what it takes is known from then on"
+    assert sum(count_tokens(content) for _, content in model.calls[2][0]) <= 1_500, (
+        "what it takes is known from then on"
+    )
 
 
 def test_a_prompt_that_is_too_long_twice_is_given_up(make: Make) -> None:
     model = ScriptedModel([ModelError("The prompt is too long for the model.", kind="length")])
     answer, _ = ask(make(model))
-    assert answer.error == "The prompt is too long for the model." and answer.answered and len(model.calls) == 2
+    assert (
+        answer.error == "The prompt is too long for the model." and answer.answered and len(model.calls) == 2
+    )
 
 
 def test_an_endpoint_with_a_short_context_is_sent_no_more_than_it_takes(make: Make) -> None:
@@ -426,4 +523,6 @@ def test_an_endpoint_with_a_short_context_is_sent_no_more_than_it_takes(make: Ma
         answer, _ = ask(make(chat_model="m", base_url=provider.url))
         (received,) = provider.requests
     assert answer.answered
-    assert sum(count_tokens(message["content"]) for message in received.body["messages"]) <= 4_096 * 0.7 - 1_000
+    assert (
+        sum(count_tokens(message["content"]) for message in received.body["messages"]) <= 4_096 * 0.7 - 1_000
+    )

@@ -1,4 +1,6 @@
-"""A chat model behind a real HTTP server: it is asked whatever the search doubts, and what it says without a source is shown as that."""
+"""A chat model behind a real HTTP server: it is asked whatever the search doubts, and what it says without
+a source is shown as that.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +47,18 @@ def stated(answer: Answer) -> list[tuple[str, str, str | None]]:
     return [(one.text, one.status, one.citation) for one in answer.statements]
 
 
-# --- whether it is asked ----------------------------------------------------------------------------------------------------------
+# --- whether it is asked
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "question", ["Summarize the document", "What are the key measures?", "Wie hoch darf das Deficit sein?", "Who won the cup in Brazil?"]
+    "question",
+    [
+        "Summarize the document",
+        "What are the key measures?",
+        "Wie hoch darf das Deficit sein?",
+        "Who won the cup in Brazil?",
+    ],
 )
 def test_a_model_is_asked_whatever_the_search_doubts(make: Make, question: str) -> None:
     chatbot = make()
@@ -66,13 +75,20 @@ def test_a_model_is_asked_whatever_the_search_doubts(make: Make, question: str) 
 
 def test_the_doubt_is_told_with_its_reason(make: Make) -> None:
     _, provider, _ = answered(make, "NOT IN THESE DOCUMENTS. No.", question="Who won the cup in Brazil?")
-    assert "answer: These documents do not mention Brazil. It may be wrong" in provider.requests[0].body["messages"][-1]["content"]
+    assert (
+        "answer: These documents do not mention Brazil. It may be wrong"
+        in provider.requests[0].body["messages"][-1]["content"]
+    )
 
 
 def test_a_model_that_fails_leaves_the_refusal_of_the_search(make: Make) -> None:
     answer, provider, _ = answered(make, Refuse(400), question="Who won the cup in Brazil?")
     assert len(provider.requests) == 1
-    assert (answer.answered, answer.reason, answer.text) == (False, "no_entity", "Not in these documents. These documents do not mention Brazil.")
+    assert (answer.answered, answer.reason, answer.text) == (
+        False,
+        "no_entity",
+        "Not in these documents. These documents do not mention Brazil.",
+    )
     assert answer.error and answer.nearest
 
 
@@ -80,23 +96,38 @@ def test_without_a_page_it_is_not_asked(tmp_path: Path) -> None:
     from chatbot.settings import Settings
     from tests.stores import hashing
 
-    with Provider(["Hello"]) as provider, Chatbot(Settings(home=tmp_path, chat_model="m", base_url=provider.url), embedder=hashing()) as chatbot:
+    with (
+        Provider(["Hello"]) as provider,
+        Chatbot(
+            Settings(home=tmp_path, chat_model="m", base_url=provider.url), embedder=hashing()
+        ) as chatbot,
+    ):
         answer = list(chatbot.ask(Ask(QUESTION)))[-1]
     assert isinstance(answer, Answer)
     assert (answer.reason, provider.requests) == ("no_documents", [])
 
 
-# --- what its statements rest on -----------------------------------------------------------------------------------------------------
+# --- what its statements rest on
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_each_statement_is_cited_found_or_unsupported(make: Make) -> None:
-    answer, _, _ = answered(make, cited(f"{CEILING} KEY. {LEVY}, by 60 per cent. The debt anchor is 60 per cent of output, to be reached by 2030."))
+    answer, _, _ = answered(
+        make,
+        cited(
+            f"{CEILING} KEY. {LEVY}, by 60 per cent. The debt anchor is 60 per cent of output, to be "
+            f"reached by 2030."
+        ),
+    )
     assert stated(answer) == [
         (f"{CEILING} [S1].", "cited", "S1"),
         (f"{LEVY}, by 60 per cent.", "unsupported", None),
         ("The debt anchor is 60 per cent of output, to be reached by 2030. [S2]", "cited_by_check", "S2"),
     ]
-    assert [(one.key, one.verified, one.page) for one in answer.citations] == [("S1", True, 1), ("S2", True, 2)]
+    assert [(one.key, one.verified, one.page) for one in answer.citations] == [
+        ("S1", True, 1),
+        ("S2", True, 2),
+    ]
     # The levy's 60 per cent stands on a page, but nothing is cited for it.
     assert [(one.text, one.status, one.citation) for one in answer.numbers if one.text.startswith("60")] == [
         ("60 per cent", "present_elsewhere", None),
@@ -105,12 +136,18 @@ def test_each_statement_is_cited_found_or_unsupported(make: Make) -> None:
 
 
 def test_a_figure_that_the_page_has_otherwise_is_given_no_citation(make: Make) -> None:
-    answer, _, _ = answered(make, cited(f"A breach is reported to Parliament within 30 days KEY. {CEILING.replace('3.0', '9.0')}."))
+    answer, _, _ = answered(
+        make,
+        cited(f"A breach is reported to Parliament within 30 days KEY. {CEILING.replace('3.0', '9.0')}."),
+    )
     assert [one.status for one in answer.statements] == ["cited", "unsupported"]
 
 
 def test_headings_questions_and_lines_that_lead_in_state_nothing(make: Make) -> None:
-    said = f"## Key measures\n\nYes. The document says the following:\n\n- {CEILING} KEY\n- A breach is reported to Parliament within 30 days KEY\n\nShall I go on?"
+    said = (
+        f"## Key measures\n\nYes. The document says the following:\n\n- {CEILING} KEY\n- A breach is "
+        f"reported to Parliament within 30 days KEY\n\nShall I go on?"
+    )
     answer, _, _ = answered(make, cited(said))
     assert [one.status for one in answer.statements] == ["cited", "cited"]
 
@@ -121,10 +158,20 @@ def test_a_line_that_leads_in_with_news_is_a_statement(make: Make) -> None:
 
 
 def test_a_key_counts_for_its_list_and_its_paragraph_where_the_page_has_their_words(make: Make) -> None:
-    answer, _, chatbot = answered(make, cited(f"- Ceiling: 3.0 per cent\n- Breach reported within 30 days\n- {LEVY}\n- {CEILING} KEY"))
-    assert [(one.status, one.citation) for one in answer.statements] == [("cited", "S1"), ("cited", "S1"), ("unsupported", None), ("cited", "S1")]
+    answer, _, chatbot = answered(
+        make, cited(f"- Ceiling: 3.0 per cent\n- Breach reported within 30 days\n- {LEVY}\n- {CEILING} KEY")
+    )
+    assert [(one.status, one.citation) for one in answer.statements] == [
+        ("cited", "S1"),
+        ("cited", "S1"),
+        ("unsupported", None),
+        ("cited", "S1"),
+    ]
     chatbot.close()
-    answer, _, _ = answered(make, cited(f"The ceiling is 3.0 per cent. {LEVY}. A breach is reported to Parliament within 30 days KEY."))
+    answer, _, _ = answered(
+        make,
+        cited(f"The ceiling is 3.0 per cent. {LEVY}. A breach is reported to Parliament within 30 days KEY."),
+    )
     assert [one.status for one in answer.statements] == ["cited", "unsupported", "cited"]
 
 
@@ -140,7 +187,10 @@ def test_where_nothing_is_found_the_documents_own_words_come_first(make: Make) -
 def test_behind_a_refusal_too(make: Make) -> None:
     answer, _, _ = answered(make, f"{LEVY}.", question="Who won the cup in Brazil?")
     assert (answer.answered, answer.citations) == (False, ())
-    assert answer.text == f"Not in these documents. These documents do not mention Brazil.\n\n{MODEL_TEXT}\n\n{LEVY}."
+    assert (
+        answer.text
+        == f"Not in these documents. These documents do not mention Brazil.\n\n{MODEL_TEXT}\n\n{LEVY}."
+    )
     assert stated(answer) == [(f"{LEVY}.", "unsupported", None)]
 
 
@@ -157,17 +207,24 @@ def test_answers_in_the_documents_own_words_are_cited(make: Make) -> None:
     assert all(one.citation == "S1" and one.text in answer.text for one in answer.statements)
 
 
-# --- wherever it is shown ---------------------------------------------------------------------------------------------------------
+# --- wherever it is shown
+# ---------------------------------------------------------------------------------------------------------
 
 MIXED = cited(f"{CEILING} KEY. {LEVY}. The debt anchor is 60 per cent of output, to be reached by 2030.")
 
 
-def test_the_command_line_says_it(make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_says_it(
+    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     chatbot = make()
     home = chatbot.settings.home
     chatbot.close()
     with Provider([MIXED]) as provider:
-        for name, value in (("FINPOLICY_HOME", str(home)), ("FINPOLICY_CHAT_MODEL", "m"), ("OPENAI_BASE_URL", provider.url)):
+        for name, value in (
+            ("FINPOLICY_HOME", str(home)),
+            ("FINPOLICY_CHAT_MODEL", "m"),
+            ("OPENAI_BASE_URL", provider.url),
+        ):
             monkeypatch.setenv(name, value)
         assert main(["ask", QUESTION]) == 0
         text = capsys.readouterr().out
@@ -175,11 +232,19 @@ def test_the_command_line_says_it(make: Make, monkeypatch: pytest.MonkeyPatch, c
         line = json.loads(capsys.readouterr().out)
     assert f"{NOT_FOUND}: “{LEVY}.”" in text
     assert f"{ADDED}: “The debt anchor" in text
-    assert [(one["status"], one["citation"]) for one in line["statements"]] == [("cited", "S1"), ("unsupported", None), ("cited_by_check", "S2")]
+    assert [(one["status"], one["citation"]) for one in line["statements"]] == [
+        ("cited", "S1"),
+        ("unsupported", None),
+        ("cited_by_check", "S2"),
+    ]
 
 
 def test_an_audit_file_has_it_and_is_verified(make: Make, tmp_path: Path) -> None:
-    for script, question in ((MIXED, QUESTION), (f"{LEVY}.", QUESTION), (f"{LEVY}.", "Who won the cup in Brazil?")):
+    for script, question in (
+        (MIXED, QUESTION),
+        (f"{LEVY}.", QUESTION),
+        (f"{LEVY}.", "Who won the cup in Brazil?"),
+    ):
         answer, _, chatbot = answered(make, script, question=question)
         path = tmp_path / "audit.html"
         path.write_bytes(audit_file(chatbot, answer, Occasion()))

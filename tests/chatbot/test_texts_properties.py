@@ -12,9 +12,13 @@ from chatbot.settings import ENVIRONMENT, load_settings
 from chatbot.store.document_names import display_name, free_name, known_as
 from chatbot.ui.safe_text import plain_markdown, short, spoken
 
-TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(["[S1-7f3a]", "［Ｓ1]", "[S2", "]", " ", "the ", "ü", "\ud800"]), max_size=10).map("".join)
+TEXTS = st.text(max_size=60) | st.lists(
+    st.sampled_from(["[S1-7f3a]", "［Ｓ1]", "[S2", "]", " ", "the ", "ü", "\ud800"]), max_size=10
+).map("".join)
 # Without what an environment cannot hold.
-VALUES = st.sampled_from(["0", "1", "-1", "2.5", "yes", "nan", "inf", "1e12", "", " 3 "]) | st.text(max_size=8).filter(lambda text: "\0" not in text)
+VALUES = st.sampled_from(["0", "1", "-1", "2.5", "yes", "nan", "inf", "1e12", "", " 3 "]) | st.text(
+    max_size=8
+).filter(lambda text: "\0" not in text)
 
 
 @given(TEXTS, st.integers(0, 30), st.integers(0, 30))
@@ -38,7 +42,9 @@ def test_an_escaped_text_has_the_letters_of_the_text_and_no_citation(text: str) 
     assert all(before == after or after in "⟦⟧" for before, after in zip(text, escaped, strict=True))
 
 
-@given(st.integers(1, 9999), st.text("0123456789abcdef", min_size=4, max_size=8), st.text(" .,;([", max_size=3))
+@given(
+    st.integers(1, 9999), st.text("0123456789abcdef", min_size=4, max_size=8), st.text(" .,;([", max_size=3)
+)
 def test_every_key_is_read_where_it_stands(number: int, code: str, around: str) -> None:
     key = f"S{number}-{code}"
     found = KEY.search(f"{around}{key}{around[::-1]}")
@@ -62,7 +68,10 @@ def test_a_free_name_is_new_and_of_the_same_kind(name: str, more: int) -> None:
     for _ in range(more):
         taken.append(free_name(name, taken))
     assert len(set(taken)) == more + 1
-    assert all(one.endswith(".pdf") == name.endswith(".pdf") and one.startswith(name.removesuffix(".pdf")) for one in taken)
+    assert all(
+        one.endswith(".pdf") == name.endswith(".pdf") and one.startswith(name.removesuffix(".pdf"))
+        for one in taken
+    )
 
 
 @given(st.text(max_size=120) | st.text("abc 20", min_size=20, max_size=90), st.integers(4, 60))
@@ -75,7 +84,9 @@ def test_a_short_text_keeps_both_ends(text: str, most: int) -> None:
 @given(TEXTS)
 def test_what_is_read_out_is_words_alone(text: str) -> None:
     said = spoken(text)
-    assert spoken(said) == said and "".join(said.split()) == "".join(letter for letter in text if letter.isalnum())
+    assert spoken(said) == said and "".join(said.split()) == "".join(
+        letter for letter in text if letter.isalnum()
+    )
 
 
 @given(TEXTS)
@@ -103,4 +114,8 @@ def test_a_setting_is_read_or_refused_by_its_name(name: str, value: str) -> None
 
 @given(st.text("abcdefgh0123", min_size=12, max_size=20))
 def test_a_key_is_never_shown(key: str) -> None:
-    assert key not in repr(load_settings({"OPENAI_API_KEY": f"sk-{key}", "MEMORY_DATABASE_URL": f"postgresql://me:{key}@host/news"}))
+    assert key not in repr(
+        load_settings(
+            {"OPENAI_API_KEY": f"sk-{key}", "MEMORY_DATABASE_URL": f"postgresql://me:{key}@host/news"}
+        )
+    )

@@ -1,4 +1,6 @@
-"""What users may choose: ranges, what comes of it, whose key goes where, and which endpoints are refused, when saved and when connected to."""
+"""What users may choose: ranges, what comes of it, whose key goes where, and which endpoints are refused,
+when saved and when connected to.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from chatbot.models import endpoints
 from chatbot.models.chat import OpenAIModel
 from chatbot.models.endpoints import check_endpoint
 from chatbot.settings import Settings, load_settings
-from chatbot.user_settings import BY_NAME, PREFERENCES, applied, check_key, check_model, check_value, in_own_words, server_value
+from chatbot.user_settings import (
+    BY_NAME,
+    PREFERENCES,
+    applied,
+    check_key,
+    check_model,
+    check_value,
+    in_own_words,
+    server_value,
+)
 from tests.provider import Provider, Refuse
 
 SERVER = Settings(chat_model="servers", base_url="https://model.example/v1", api_key="sk-server")
@@ -25,10 +36,14 @@ def test_each_has_a_sentence_on_its_effect_and_takes_its_default() -> None:
     assert {one.name for one in PREFERENCES} < {field.name for field in fields(Settings)}
     for one in PREFERENCES:
         assert one.label and one.effect.endswith("."), one.name
-        assert check_value(one.name, server_value(one.name, Settings())) == server_value(one.name, Settings()), one.name
+        assert check_value(one.name, server_value(one.name, Settings())) == server_value(
+            one.name, Settings()
+        ), one.name
 
 
-def test_the_embedded_model_is_never_built_in_the_folder_one_works_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_embedded_model_is_never_built_in_the_folder_one_works_in(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert Settings().model_cache == load_settings().model_cache == tmp_path / "finpolicy"
 
@@ -64,11 +79,19 @@ def test_what_is_chosen_stands_over_the_servers_and_stays_coherent() -> None:
 
 def test_the_servers_key_goes_to_the_servers_endpoint_only() -> None:
     own = {"answers": "own", "chat_model": "m", "base_url": MINE}
-    assert (applied(SERVER, own).api_key, applied(SERVER, own).base_url, applied(SERVER, own).endpoint_rule) == ("", MINE, "user")
+    assert (
+        applied(SERVER, own).api_key,
+        applied(SERVER, own).base_url,
+        applied(SERVER, own).endpoint_rule,
+    ) == ("", MINE, "user")
     assert applied(SERVER, own, "sk-mine").api_key == "sk-mine"
     assert applied(SERVER, own | {"base_url": SERVER.base_url}).api_key == ""
     at_servers = applied(SERVER, own | {"base_url": ""})
-    assert (at_servers.api_key, at_servers.base_url, at_servers.chat_model) == ("sk-server", SERVER.base_url, "m")
+    assert (at_servers.api_key, at_servers.base_url, at_servers.chat_model) == (
+        "sk-server",
+        SERVER.base_url,
+        "m",
+    )
     assert applied(SERVER, own | {"base_url": ""}, "sk-mine").api_key == "sk-mine"
     none = applied(SERVER, {"answers": "none", "chat_model": "m"})
     assert (none.chat_model, none.api_key) == ("", "")
@@ -84,7 +107,10 @@ def test_an_operator_can_forbid_models_of_ones_own_and_offline_always_wins() -> 
         check_model("m", MINE, replace(SERVER, offline=True))
 
 
-@pytest.mark.parametrize(("text", "others", "allowed"), [("", False, True), ("", True, False), ("1", True, True), ("0", False, False)])
+@pytest.mark.parametrize(
+    ("text", "others", "allowed"),
+    [("", False, True), ("", True, False), ("1", True, True), ("0", False, False)],
+)
 def test_unset_it_depends_on_who_can_open_the_pages(text: str, others: bool, allowed: bool) -> None:
     settings = replace(load_settings({"FINPOLICY_USER_MODELS": text}), open_to_others=others)
     assert settings.allows_user_models is allowed
@@ -121,10 +147,22 @@ def test_the_setting_is_one_or_nothing() -> None:
 def test_an_endpoint_that_must_not_be_contacted_is_refused_when_it_is_saved(url: str) -> None:
     with pytest.raises(ProjectError) as caught:
         check_model("m", url, SERVER)
-    assert "OPENAI_" not in f"{caught.value.message}{caught.value.hint}" and "hunter2" not in caught.value.message
+    assert (
+        "OPENAI_" not in f"{caught.value.message}{caught.value.hint}"
+        and "hunter2" not in caught.value.message
+    )
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:11434/v1", "http://[::1]:8080/v1", "http://localhost:1/v1", "https://192.168.1.1/v1", ""])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:11434/v1",
+        "http://[::1]:8080/v1",
+        "http://localhost:1/v1",
+        "https://192.168.1.1/v1",
+        "",
+    ],
+)
 def test_plain_http_goes_to_this_machine_only(url: str) -> None:
     assert check_model(" m ", f"{url}/ " if url else " ", SERVER) == ("m", url)
 
@@ -132,7 +170,14 @@ def test_plain_http_goes_to_this_machine_only(url: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        *(MINE, "https://127.0.0.1/v1", "https://10.0.0.7/v1", "https://[::1]/v1", "https://[fd12::1]/v1", "https://100.64.0.1/v1"),
+        *(
+            MINE,
+            "https://127.0.0.1/v1",
+            "https://10.0.0.7/v1",
+            "https://[::1]/v1",
+            "https://[fd12::1]/v1",
+            "https://100.64.0.1/v1",
+        ),
         *("https://[fec0::1]/v1", "https://[::127.0.0.1]/v1", "https://224.0.0.1/v1"),
     ],
 )
@@ -154,10 +199,17 @@ def test_what_is_no_key_is_refused_without_being_repeated(key: str) -> None:
     assert key not in f"{caught.value} {caught.value.hint}"
 
 
-@pytest.mark.parametrize(("then", "said"), [("169.254.169.254", "link-local or cloud metadata"), ("192.0.2.7", "can be read on the way")])
-def test_a_name_that_leads_elsewhere_when_it_is_connected_to_is_refused_then(monkeypatch: pytest.MonkeyPatch, then: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [("169.254.169.254", "link-local or cloud metadata"), ("192.0.2.7", "can be read on the way")],
+)
+def test_a_name_that_leads_elsewhere_when_it_is_connected_to_is_refused_then(
+    monkeypatch: pytest.MonkeyPatch, then: str, said: str
+) -> None:
     """As an attacker's name server would: this machine when it is checked, another address a moment later."""
-    answers = iter([[ip_address("127.0.0.1")], [ip_address(then)], *[[ip_address("127.0.0.1")], [ip_address(then)]] * 5])
+    answers = iter(
+        [[ip_address("127.0.0.1")], [ip_address(then)], *[[ip_address("127.0.0.1")], [ip_address(then)]] * 5]
+    )
     asked = []
 
     def addresses(host: str) -> list[object]:
@@ -165,8 +217,12 @@ def test_a_name_that_leads_elsewhere_when_it_is_connected_to_is_refused_then(mon
         return list(next(answers))
 
     monkeypatch.setattr(endpoints, "_addresses", addresses)
-    monkeypatch.setattr(socket, "create_connection", lambda *given, **options: pytest.fail(f"connected to {given}"))
-    settings = applied(Settings(timeout=1), {"answers": "own", "chat_model": "m", "base_url": "http://rebinding.example/v1"})
+    monkeypatch.setattr(
+        socket, "create_connection", lambda *given, **options: pytest.fail(f"connected to {given}")
+    )
+    settings = applied(
+        Settings(timeout=1), {"answers": "own", "chat_model": "m", "base_url": "http://rebinding.example/v1"}
+    )
     with pytest.raises(ModelError, match=said):
         "".join(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
     assert len(asked) >= 2
@@ -174,14 +230,18 @@ def test_a_name_that_leads_elsewhere_when_it_is_connected_to_is_refused_then(mon
 
 def test_a_redirect_is_not_followed() -> None:
     with Provider([Refuse(307, headers={"Location": "http://169.254.169.254/v1"})]) as provider:
-        settings = applied(Settings(), {"answers": "own", "chat_model": "m", "base_url": provider.url}, "sk-mine")
+        settings = applied(
+            Settings(), {"answers": "own", "chat_model": "m", "base_url": provider.url}, "sk-mine"
+        )
         with pytest.raises(ModelError, match="redirects elsewhere"):
             "".join(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
         assert len(provider.requests) == 1
 
 
 def test_messages_speak_of_the_page_and_not_of_variables() -> None:
-    told = in_own_words(ModelError("OPENAI_BASE_URL is wrong.", hint="Check OPENAI_API_KEY and FINPOLICY_CHAT_MODEL."))
+    told = in_own_words(
+        ModelError("OPENAI_BASE_URL is wrong.", hint="Check OPENAI_API_KEY and FINPOLICY_CHAT_MODEL.")
+    )
     assert told.message == "The endpoint on the Settings page is wrong."
     assert told.hint == "Check the key on the Settings page and the model on the Settings page."
 

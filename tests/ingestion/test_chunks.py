@@ -11,7 +11,20 @@ from ingestion.records import Page, Rect, Row, Table
 TEXTS = st.one_of(
     st.text(max_size=400),
     st.lists(
-        st.sampled_from(["The deficit ceiling is 3.0 per cent of GDP. ", "\n", "\n\n", " ", "1,577 ", "aaaa", "\t", "“", "。"]), max_size=400
+        st.sampled_from(
+            [
+                "The deficit ceiling is 3.0 per cent of GDP. ",
+                "\n",
+                "\n\n",
+                " ",
+                "1,577 ",
+                "aaaa",
+                "\t",
+                "“",
+                "。",
+            ]
+        ),
+        max_size=400,
     ).map("".join),
 )
 
@@ -55,7 +68,14 @@ def test_context_names_document_and_section_and_carries_a_broken_sentence() -> N
 
 def test_running_headers_are_no_context() -> None:
     pages = [
-        Page(n, f"BUDGET BOOK 2025\nPage {n} of 9\nThe reserve is described on this page in prose that goes on for a while.") for n in range(1, 6)
+        Page(
+            n,
+            (
+                f"BUDGET BOOK 2025\nPage {n} of 9\nThe reserve is described on this page in prose that goes "
+                f"on for a while."
+            ),
+        )
+        for n in range(1, 6)
     ]
     assert {chunk.context for chunk in chunk_pages(pages, "Book")} == {"Book"}
 
@@ -65,9 +85,15 @@ def test_the_caption_and_heads_of_a_table_are_said_with_a_chunk_that_lacks_them(
     first = "Table 3: Customs duty\nGoods From To\n" + rows
     tables = []
     for text, continued in ((first, False), (rows, True)):
-        cells = [Row(line, (), "", text.index(line), text.index(line) + len(line)) for line in rows.split("\n")]
-        tables.append(Table("Table 3: Customs duty", "", ("From", "To"), tuple(cells), Rect(0, 0, 1, 1), continued))
-    chunks = list(chunk_pages([Page(1, first, tables=(tables[0],)), Page(2, rows, tables=(tables[1],))], "Budget"))
+        cells = [
+            Row(line, (), "", text.index(line), text.index(line) + len(line)) for line in rows.split("\n")
+        ]
+        tables.append(
+            Table("Table 3: Customs duty", "", ("From", "To"), tuple(cells), Rect(0, 0, 1, 1), continued)
+        )
+    chunks = list(
+        chunk_pages([Page(1, first, tables=(tables[0],)), Page(2, rows, tables=(tables[1],))], "Budget")
+    )
     above = [chunk.context.count("Table 3: Customs duty: From, To") for chunk in chunks]
     assert above[0] == 0 and set(above[1:]) == {1} and len({chunk.page for chunk in chunks}) == 2
     assert all(chunk.text in (first if chunk.page == 1 else rows) for chunk in chunks)

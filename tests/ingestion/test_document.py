@@ -1,4 +1,6 @@
-"""Reading real PDFs in separate processes: text, scans, encryption, damage, cancelling, and what the child may see."""
+"""Reading real PDFs in separate processes: text, scans, encryption, damage, cancelling, and what the child
+may see.
+"""
 
 import contextlib
 import os
@@ -18,7 +20,10 @@ from ingestion.reading.reader import Reader, _child_environment
 from tests.pdfs import lock_pdf, make_pdf, make_scan
 
 PAGES = [
-    f"Budget Paper No. 3\nThe deficit target for year {number} is {number}.5 per cent of GDP,\nwhich the Treasury confirms.\n{number + 4}"
+    (
+        f"Budget Paper No. 3\nThe deficit target for year {number} is {number}.5 per cent of GDP,\nwhich "
+        f"the Treasury confirms.\n{number + 4}"
+    )
     for number in range(1, 5)
 ]
 
@@ -33,7 +38,9 @@ def test_text_pages_are_read_with_their_printed_labels(tmp_path: Path) -> None:
 
 def test_scanned_pages_are_read_by_ocr_with_confidence_and_boxes(tmp_path: Path) -> None:
     quote = "The statement of arrears shows 412 million crowns"
-    page = read_document(make_scan(tmp_path / "scan.pdf", [f"Annex C\n{quote}\nat the end of the year"])).pages[0]
+    page = read_document(
+        make_scan(tmp_path / "scan.pdf", [f"Annex C\n{quote}\nat the end of the year"])
+    ).pages[0]
     assert (page.method, page.problem) == ("ocr", None)
     assert "412 million" in page.text
     assert page.confidence is not None
@@ -60,27 +67,46 @@ def test_an_empty_user_password_opens_silently_and_a_real_one_is_asked_for(tmp_p
 
 @pytest.mark.parametrize(
     ("password", "given", "plain_strings"),
-    [("SaSLprep", "S\u00aaSL\u00adprep", False), ("Ünter IX", "U\u0308nter\u00a0\u2168", False), ("Hello", "Hello", True), ("", None, True)],
+    [
+        ("SaSLprep", "S\u00aaSL\u00adprep", False),
+        ("Ünter IX", "U\u0308nter\u00a0\u2168", False),
+        ("Hello", "Hello", True),
+        ("", None, True),
+    ],
 )
-def test_what_pdfium_alone_would_refuse_is_read_whole(tmp_path: Path, password: str, given: str | None, plain_strings: bool) -> None:
+def test_what_pdfium_alone_would_refuse_is_read_whole(
+    tmp_path: Path, password: str, given: str | None, plain_strings: bool
+) -> None:
     locked = lock_pdf(make_pdf(tmp_path / "locked.pdf", PAGES), password, plain_strings=plain_strings)
     if password:
         with pytest.raises(EncryptedError, match="wrong"):
             read_document(locked, Circumstances(password="no"))
         with pytest.raises(EncryptedError, match="protected"):
             read_document(locked)
-    reading, plain = read_document(locked, Circumstances(password=given)), read_document(make_pdf(tmp_path / "plain.pdf", PAGES))
+    reading, plain = (
+        read_document(locked, Circumstances(password=given)),
+        read_document(make_pdf(tmp_path / "plain.pdf", PAGES)),
+    )
     assert reading.info.encrypted
     assert reading.pages == plain.pages
     with Reader(locked, password=given) as reader, Reader(tmp_path / "plain.pdf") as other:
         assert reader.png(2) == other.png(2)
-        assert locate_quote(reader.glyphs(2), "which the Treasury confirms") == locate_quote(other.glyphs(2), "which the Treasury confirms") != ()
+        assert (
+            locate_quote(reader.glyphs(2), "which the Treasury confirms")
+            == locate_quote(other.glyphs(2), "which the Treasury confirms")
+            != ()
+        )
         assert not list(Path(reader._folder).iterdir()), "nothing decrypted stands on the disk"
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "empty"), (b"hello world", "not a PDF"), (b"%PDF-1.7\nnothing else", "damaged"), (b"PK\x03\x04" + b"\0" * 2000, "not a PDF")],
+    [
+        (b"", "empty"),
+        (b"hello world", "not a PDF"),
+        (b"%PDF-1.7\nnothing else", "damaged"),
+        (b"PK\x03\x04" + b"\0" * 2000, "not a PDF"),
+    ],
 )
 def test_files_that_are_no_pdf_are_refused_in_one_line(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "x.pdf"
@@ -132,7 +158,9 @@ def test_a_quotation_is_marked_where_it_stands(tmp_path: Path) -> None:
 
 def test_the_policy_paper_whose_own_labels_are_wrong(shared: Path) -> None:
     reading = read_document(shared / "policy" / "Policy_file.pdf")
-    assert [(page.label, page.label_source) for page in reading.pages] == [(str(number), "printed") for number in range(5, 11)]
+    assert [(page.label, page.label_source) for page in reading.pages] == [
+        (str(number), "printed") for number in range(5, 11)
+    ]
     assert "Government" in reading.pages[0].text
     assert "Governm ent" not in reading.pages[0].text
 
@@ -155,7 +183,9 @@ def test_a_reader_leaves_nothing_behind(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 def test_cancelling_ends_a_page_that_is_being_read_within_a_second(tmp_path: Path) -> None:
-    path = make_scan(tmp_path / "scan.pdf", ["\n".join(f"Line {n} of a long scanned page" for n in range(50))] * 4)
+    path = make_scan(
+        tmp_path / "scan.pdf", ["\n".join(f"Line {n} of a long scanned page" for n in range(50))] * 4
+    )
     begun = time.perf_counter()
     with pytest.raises(CancelledError):
         read_document(path, Circumstances(cancelled=lambda: time.perf_counter() - begun > 1.0))
@@ -170,7 +200,9 @@ def test_lines_stand_where_the_page_shows_them(tmp_path: Path) -> None:
     assert all(0 < line.box.x0 < line.box.x1 < 1 and line.box.y0 < line.box.y1 for line in page.lines)
 
 
-def test_what_a_killed_process_left_is_deleted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_process_left_is_deleted_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()

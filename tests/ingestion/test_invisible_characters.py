@@ -1,4 +1,6 @@
-"""Short texts from documents stand on one line and hold nothing that is unseen, wherever they come from: opened files, tables, contexts, errors."""
+"""Short texts from documents stand on one line and hold nothing that is unseen, wherever they come from:
+opened files, tables, contexts, errors.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ def test_one_line_is_one_line_of_seen_characters(text: str, most: int) -> None:
 def test_visible_text_moves_nothing_and_keeps_its_lines(text: str) -> None:
     shown = visible(text)
     assert visible(shown) == shown
-    assert {letter for letter in shown if unicodedata.category(letter) in {"Cc", "Zl", "Zp", "Cs"}} <= {"\n", "\t"}
+    assert {letter for letter in shown if unicodedata.category(letter) in {"Cc", "Zl", "Zp", "Cs"}} <= {
+        "\n",
+        "\t",
+    }
 
 
 def test_labels_keep_what_is_seen() -> None:
@@ -45,7 +50,12 @@ def test_labels_keep_what_is_seen() -> None:
 
 
 def test_the_files_own_labels_and_title_are_folded_when_it_is_read(tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "a.pdf", PAGES, labels=["i\n\nQuestion: Who?", f"ii{HIDDEN}"], title="Rules\n\nQuestion: Who?\u202e")
+    path = make_pdf(
+        tmp_path / "a.pdf",
+        PAGES,
+        labels=["i\n\nQuestion: Who?", f"ii{HIDDEN}"],
+        title="Rules\n\nQuestion: Who?\u202e",
+    )
     reading = read_document(path)
     assert [page.label for page in reading.pages] == ["i Question: Who?", "ii"]
     assert reading.info.title == "Rules Question: Who?"
@@ -54,10 +64,19 @@ def test_the_files_own_labels_and_title_are_folded_when_it_is_read(tmp_path: Pat
 
 def test_a_label_or_a_title_that_gives_orders_is_noted_on_its_page(tmp_path: Path) -> None:
     unseen = "".join(chr(0xE0000 + ord(letter)) for letter in ORDER)
-    cases = {"title": ([], ORDER), "label": (["i", ORDER], "Rules"), "tags": (["i", f"ii: {unseen}"], "Rules"), "none": (["i", "ii"], "Rules")}
+    cases = {
+        "title": ([], ORDER),
+        "label": (["i", ORDER], "Rules"),
+        "tags": (["i", f"ii: {unseen}"], "Rules"),
+        "none": (["i", "ii"], "Rules"),
+    }
     found = {
         name: [
-            page.number for page in read_document(make_pdf(tmp_path / f"{name}.pdf", PAGES, labels=labels, title=title)).pages if page.instructions
+            page.number
+            for page in read_document(
+                make_pdf(tmp_path / f"{name}.pdf", PAGES, labels=labels, title=title)
+            ).pages
+            if page.instructions
         ]
         for name, (labels, title) in cases.items()
     }

@@ -13,7 +13,11 @@ from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Page
 
 WORDS = st.lists(
-    st.sampled_from(["deficit ", "ceiling, ", "output. ", "Debt; ", "\n", "\n\n", "x" * 300, "an" * 40 + " "]), min_size=60, max_size=150
+    st.sampled_from(
+        ["deficit ", "ceiling, ", "output. ", "Debt; ", "\n", "\n\n", "x" * 300, "an" * 40 + " "]
+    ),
+    min_size=60,
+    max_size=150,
 )
 LONG = WORDS.map("".join)
 NUMERALS = [("l", 50), ("xl", 40), ("x", 10), ("ix", 9), ("v", 5), ("iv", 4), ("i", 1)]
@@ -47,7 +51,9 @@ def test_a_page_that_fits_is_one_chunk(text: str) -> None:
 def test_what_other_pages_hold_cuts_no_page_otherwise(texts: list[str]) -> None:
     pages = [Page(number, text) for number, text in enumerate(texts, 1)]
     chunks = list(chunk_pages(pages, "Title"))
-    assert [(one.page, one.start, one.end) for one in chunks] == [(page.number, *span) for page in pages for span in split_page(page.text)]
+    assert [(one.page, one.start, one.end) for one in chunks] == [
+        (page.number, *span) for page in pages for span in split_page(page.text)
+    ]
     assert [one.ordinal for one in chunks] == list(range(len(chunks)))
     assert all(one.text == pages[one.page - 1].text[one.start : one.end] for one in chunks)
 
@@ -58,7 +64,12 @@ def test_every_roman_numeral_is_read(number: int, case: object) -> None:
     assert roman_value(case(roman(number))) == number
 
 
-@given(st.lists(st.sampled_from(["i", "ii", "iii", "iiii", "iv", "v", "ix", "x", "xx", "xxxx", "xl", "l", "xc", "c"]), max_size=4).map("".join))
+@given(
+    st.lists(
+        st.sampled_from(["i", "ii", "iii", "iiii", "iv", "v", "ix", "x", "xx", "xxxx", "xl", "l", "xc", "c"]),
+        max_size=4,
+    ).map("".join)
+)
 def test_what_is_read_as_roman_is_written_so(text: str) -> None:
     value = roman_value(text)
     assert value is None or roman(value) == text
@@ -66,7 +77,10 @@ def test_what_is_read_as_roman_is_written_so(text: str) -> None:
 
 @given(st.integers(1, 400), st.integers(4, 12))
 def test_a_series_of_printed_numbers_labels_its_pages(first: int, count: int) -> None:
-    pages = [Page(at + 1, f"Chapter on public debt and its anchor\n\n{'Output grew. ' * 30}\n\n{first + at}") for at in range(count)]
+    pages = [
+        Page(at + 1, f"Chapter on public debt and its anchor\n\n{'Output grew. ' * 30}\n\n{first + at}")
+        for at in range(count)
+    ]
     labels = page_labels(pages, [None] * count)
     assert labels == [(str(first + at), "printed") for at in range(count)]
 
@@ -75,7 +89,10 @@ def test_a_series_of_printed_numbers_labels_its_pages(first: int, count: int) ->
 def test_pages_without_a_number_have_the_files_labels_or_none(embedded: list[str | None]) -> None:
     labels = page_labels([Page(at + 1, "Words alone.") for at in range(len(embedded))], embedded)
     assert len(labels) == len(embedded)
-    assert all((label, source) in {(given_, "pdf"), (None, None)} for (label, source), given_ in zip(labels, embedded, strict=True))
+    assert all(
+        (label, source) in {(given_, "pdf"), (None, None)}
+        for (label, source), given_ in zip(labels, embedded, strict=True)
+    )
 
 
 @given(st.text(), st.integers(0, 50))

@@ -1,5 +1,5 @@
-"""Knows what a figure of an answer comes to from cells of a cited page's table whose rows its sentence names: a change, a difference, a share,
-and whether a level was risen or fallen to; knows no keys."""
+"""Knows what a figure of an answer comes to from cells of a cited page's table whose rows its sentence names:
+a change, a difference, a share, and whether a level was risen or fallen to; knows no keys."""
 
 from __future__ import annotations
 
@@ -36,19 +36,25 @@ _Cells = dict[int, Figure]
 
 
 def from_cells(claim: Claim, pages: Iterable[PageEvidence], said: str) -> str:
-    """The arithmetic, "(17,606 - 15,785) / 15,785", "" where none of these cells come to it: two years of a row whose label the sentence has, where a
-    move is told beside the figure, or a percentage of a total in the same column. said: the sentence."""
+    """The arithmetic, "(17,606 - 15,785) / 15,785", "" where none of these cells come to it: two years of a
+    row whose label the sentence has, where a move is told beside the figure, or a percentage of a total in
+    the same column. said: the sentence."""
     if sum(map(str.isdigit, claim.figure.text)) < FEWEST_DIGITS or len(claim.mention.nearby) < 2:
         return ""
     beside = {*claim.before[-LEAD:], *claim.after[:TRAIL], *(["change"] if _SIGNED.search(said) else ())}
     found = (
-        written for page in pages for number, view in enumerate(page.tables.views) for written in _of_table(claim, page, number, view, beside, said)
+        written
+        for page in pages
+        for number, view in enumerate(page.tables.views)
+        for written in _of_table(claim, page, number, view, beside, said)
     )
     return next(found, "")
 
 
 def turned_level(claim: Claim, page: PageEvidence, place: CellPlace) -> str:
-    """Why the row of a cell does not go the way that the answer says, "rose to 5": each earlier period of it stands on the other side; "" where one does not."""
+    """Why the row of a cell does not go the way that the answer says, "rose to 5": each earlier period of
+    it stands on the other side; "" where one does not.
+    """
     told = level_told(claim.before)
     if not told:
         return ""
@@ -60,18 +66,36 @@ def turned_level(claim: Claim, page: PageEvidence, place: CellPlace) -> str:
     mine, before = amount_of(cells[place.column]), []
     for column in sorted(cells.keys() - {place.column}):
         other = view.periods(place.row, column)
-        earlier = len(other) == 1 and other[0].kind == own[0].kind and _time(other[0]) < _time(own[0]) and not agreement(other, own)
+        earlier = (
+            len(other) == 1
+            and other[0].kind == own[0].kind
+            and _time(other[0]) < _time(own[0])
+            and not agreement(other, own)
+        )
         if earlier and units_agree(cells[column], cells[place.column]):
             before.append((column, amount_of(cells[column])))
-    if not before or min(mine, *(amount for _, amount in before)) < 0 or not all((mine - amount) * told < 0 for _, amount in before):
+    if (
+        not before
+        or min(mine, *(amount for _, amount in before)) < 0
+        or not all((mine - amount) * told < 0 for _, amount in before)
+    ):
         return ""
     column = before[0][0]
-    return f"the answer says that it {'rises' if told > 0 else 'falls'} to it; {view.column_shown(column)} has {view.text(place.row, column)}"
+    return (
+        f"the answer says that it {'rises' if told > 0 else 'falls'} to it; {view.column_shown(column)} has "
+        f"{view.text(place.row, column)}"
+    )
 
 
-def _of_table(claim: Claim, page: PageEvidence, number: int, view: TableView, beside: set[str], said: str) -> Iterator[str]:
+def _of_table(
+    claim: Claim, page: PageEvidence, number: int, view: TableView, beside: set[str], said: str
+) -> Iterator[str]:
     for words in claim.mention.nearby[-2:]:  # of the sentence; of answer and question, where it names no row
-        if named := [at for at, row in enumerate(view.rows) if row.words and row.words - _TOTAL and row.words - _TOTAL <= words]:
+        if named := [
+            at
+            for at, row in enumerate(view.rows)
+            if row.words and row.words - _TOTAL and row.words - _TOTAL <= words
+        ]:
             break
     named.sort(key=lambda at: -len(view.rows[at].words & claim.mention.nearby[0]))
     cells = _cells(page, number, {*named[:MOST_ROWS], *_totals(view)} if named else set())
@@ -79,8 +103,14 @@ def _of_table(claim: Claim, page: PageEvidence, number: int, view: TableView, be
         if not beside.isdisjoint(_MOVED):
             yield from _changes(claim, view, at, cells.get(at, {}), said)
         if claim.figure.percent == "percent" and not beside.isdisjoint(_SHARED):
-            whole = claim.mention.behind - _TOTAL  # "of total revenue"; "of the total", or of what no row is called, of a total
-            called = [other for other in {*_totals(view), *named[:MOST_ROWS]} - {at} if whole and view.rows[other].words - _TOTAL <= whole]
+            whole = (
+                claim.mention.behind - _TOTAL
+            )  # "of total revenue"; "of the total", or of what no row is called, of a total
+            called = [
+                other
+                for other in {*_totals(view), *named[:MOST_ROWS]} - {at}
+                if whole and view.rows[other].words - _TOTAL <= whole
+            ]
             wholes = [cells.get(other, {}) for other in called or set(_totals(view)) - {at}]
             yield from _shares(claim, view, at, cells.get(at, {}), wholes)
 
@@ -100,11 +130,17 @@ def _cells(page: PageEvidence, number: int, rows: set[int]) -> dict[int, _Cells]
 
 
 def _changes(claim: Claim, view: TableView, row: int, cells: _Cells, said: str) -> Iterator[str]:
-    """From one period of a row to another, the one that is stated among them, in the direction that is told."""
+    """From one period of a row to another, the one that is stated among them, in the direction that is
+    told.
+    """
     told, mine = move_told(claim.before, claim.after) or direction_told(said), claim.figure
     for one, other in combinations(cells, 2):
         periods = [view.periods(row, column) for column in (one, other)]
-        if not all(len(some) == 1 for some in periods) or periods[0][0].kind != periods[1][0].kind or agreement(periods[0], periods[1]):
+        if (
+            not all(len(some) == 1 for some in periods)
+            or periods[0][0].kind != periods[1][0].kind
+            or agreement(periods[0], periods[1])
+        ):
             continue
         times = _time(periods[0][0]), _time(periods[1][0])
         if times[0] == times[1]:
@@ -118,14 +154,21 @@ def _changes(claim: Claim, view: TableView, row: int, cells: _Cells, said: str) 
         if mine.percent == "percent" and cells[new].percent is None and amount_of(cells[old]):
             if _is(change / abs(amount_of(cells[old])), claim):
                 yield f"({cells[new].text} - {cells[old].text}) / {cells[old].text}"
-        elif any(units_agree(reading, cells[new]) and _is(change, replace(claim, figure=reading)) for reading in claim.readings):
+        elif any(
+            units_agree(reading, cells[new]) and _is(change, replace(claim, figure=reading))
+            for reading in claim.readings
+        ):
             yield f"{cells[new].text} - {cells[old].text}"
 
 
 def _is_of_another_period(claim: Claim, view: TableView, row: int, column: int, cells: _Cells) -> bool:
-    """Whether a period is stated that another column of the row has, and this one has not: "Q1 fiscal 2024" is not what "April 30, 2023" goes by."""
+    """Whether a period is stated that another column of the row has, and this one has not: "Q1 fiscal
+    2024" is not what "April 30, 2023" goes by.
+    """
     stated = claim.mention.periods
-    return any(agreement(stated, view.periods(row, other)) for other in cells) and not agreement(stated, view.periods(row, column))
+    return any(agreement(stated, view.periods(row, other)) for other in cells) and not agreement(
+        stated, view.periods(row, column)
+    )
 
 
 def _time(period: Period) -> tuple[int, int]:
@@ -133,7 +176,9 @@ def _time(period: Period) -> tuple[int, int]:
     return period.end_year, period.quarter
 
 
-def _shares(claim: Claim, view: TableView, row: int, cells: _Cells, wholes: Iterable[_Cells]) -> Iterator[str]:
+def _shares(
+    claim: Claim, view: TableView, row: int, cells: _Cells, wholes: Iterable[_Cells]
+) -> Iterator[str]:
     """Of a cell in another row's of the same column, which is the stated period's where it has one."""
     for whole in wholes:
         for column in cells.keys() & whole.keys():

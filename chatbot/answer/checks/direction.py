@@ -1,4 +1,6 @@
-"""Knows whether a sentence tells a move the other way than its own figures go, "fell to 28.7 from 26.6"; knows no pages."""
+"""Knows whether a sentence tells a move the other way than its own figures go, "fell to 28.7 from 26.6";
+knows no pages.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,18 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def turned_moves(text: str, figures: Sequence[Figure], scopes: Sequence[Scope]) -> Iterator[tuple[int, str]]:
-    """(position of the newer figure, why it is wrong) of each two figures that stand behind one another as "to" and "from"."""
+    """(position of the newer figure, why it is wrong) of each two figures that stand behind one another as
+    "to" and "from".
+    """
     for at, (one, other) in enumerate(pairwise(figures)):
         gap, scope = text[one.end : other.start], scopes[at]
-        if len(gap) > LONGEST_GAP or _APART.search(gap) or other.start >= scope.end or one.percent != other.percent or not units_agree(one, other):
+        if (
+            len(gap) > LONGEST_GAP
+            or _APART.search(gap)
+            or other.start >= scope.end
+            or one.percent != other.percent
+            or not units_agree(one, other)
+        ):
             continue
         lead = text[max(scope.start, one.start - MOVE_REACH) : one.start]
         if _TO.search(lead) and _FROM.search(gap):
@@ -39,4 +49,10 @@ def turned_moves(text: str, figures: Sequence[Figure], scopes: Sequence[Scope]) 
         if not told or min(new.value, old.value) < 0 or len({word in MOVES[0] for word in told}) > 1:
             continue
         if change and (change > 0) != (told[0] in MOVES[0]):
-            yield place, f"the answer says “{told[-1]}”, and from {old.text} to {new.text} it {'rises' if change > 0 else 'falls'}"
+            yield (
+                place,
+                (
+                    f"the answer says “{told[-1]}”, and from {old.text} to {new.text} it "
+                    f"{'rises' if change > 0 else 'falls'}"
+                ),
+            )

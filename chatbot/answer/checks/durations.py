@@ -1,4 +1,6 @@
-"""Knows whether a number of years is one that the years named beside it come to, "two years earlier" of 2015 and 2013; knows no pages."""
+"""Knows whether a number of years is one that the years named beside it come to, "two years earlier" of
+2015 and 2013; knows no pages.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ MOST_YEARS = 12
 
 
 def counts_years(claim: Claim) -> bool:
-    """Whether a figure counts years, and two of those that answer and question name lie so far apart, or are the first and last of so many."""
+    """Whether a figure counts years, and two of those that answer and question name lie so far apart, or
+    are the first and last of so many.
+    """
     figure = claim.figure
     if not (figure.bare and 1 < figure.value <= MOST_YEARS and figure.value.is_integer()):
         return False

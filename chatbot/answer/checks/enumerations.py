@@ -1,4 +1,6 @@
-"""Knows what each figure of a list within a sentence is of, "31 in Japan, 29 in Korea"; knows no tables and no values."""
+"""Knows what each figure of a list within a sentence is of, "31 in Japan, 29 in Korea"; knows no tables
+and no values.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,20 @@ FEWEST_ITEMS = 3  # two figures with what they are of may be anything, "5 in cas
 LONGEST_ITEM = 80
 # What parts one item from the next, with the sign of the next figure.
 _PARTED = rf"(?:\s?[,;]\s?(?:and\s|or\s)?|\s(?:and|or)\s)[(]?[{DRAWN_SIGNS}]?\s?"
-_BEHIND = re.compile(rf"\s(?:in|for|from|to|of|at|by)\s(?P<item>[^,;.()]{{1,{LONGEST_ITEM}}}?)(?:{_PARTED}|[.;)]|\Z)")
-_BEFORE = re.compile(rf"{_PARTED}(?P<item>[^,;.()]{{1,{LONGEST_ITEM}}}?)(?:\s(?:at|of|with|by|was|were)\s|\s?:\s?|\s\()[{DRAWN_SIGNS}]?\s?\Z")
+_BEHIND = re.compile(
+    rf"\s(?:in|for|from|to|of|at|by)\s(?P<item>[^,;.()]{{1,{LONGEST_ITEM}}}?)(?:{_PARTED}|[.;)]|\Z)"
+)
+_BEFORE = re.compile(
+    rf"{_PARTED}(?P<item>[^,;.()]{{1,{LONGEST_ITEM}}}?)(?:\s(?:at|of|with|by|was|were)\s|\s?:\s?"
+    rf"|\s\()[{DRAWN_SIGNS}]?\s?\Z"
+)
 
 _Items = tuple[frozenset[str], ...]
 
 
 def item_of(sentence: str, figures: Sequence[tuple[int, int]], mine: int) -> tuple[frozenset[str], _Items]:
-    """The words of what a figure of a sentence is of, and those of the others of its list; (empty, ()) where it is in no list.
+    """The words of what a figure of a sentence is of, and those of the others of its list; (empty, ()) where
+    it is in no list.
 
     figures: (start, end) of the sentence's, in order. mine: the place of the one among them."""
     for items in _lists(sentence, tuple(figures)):

@@ -1,4 +1,6 @@
-"""Knows whether a figure of an answer and one of a page state the same value in sign, scale, unit, kind and sense; knows no rows, columns or periods."""
+"""Knows whether a figure of an answer and one of a page state the same value in sign, scale, unit, kind
+and sense; knows no rows, columns or periods.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,15 @@ __all__ = [
     "rounds",
 ]
 
-ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
+# that many of the answer's own words around another figure: the answer misquotes, it does not speak of
+# something else
+ALIGNED_WORDS = 6
 LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
-ROW_WORDS = 2  # label and cells before the figure on its line: where the answer has all of them, it reads out that row
-VERBATIM_ROW_WORDS = 3  # that many before the figure, equal on the page: a row was copied, so its sign must be the page's
+# label and cells before the figure on its line: where the answer has all of them, it reads out that row
+ROW_WORDS = 2
+VERBATIM_ROW_WORDS = (
+    3  # that many before the figure, equal on the page: a row was copied, so its sign must be the page's
+)
 UNSCALED_ROW_WORDS = 2  # that many beside the figure: its scale may stay unsaid, as it does in the row
 CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents are the exception
 
@@ -40,21 +47,27 @@ SENSE_WORDS = 8  # words before a figure in which "deficit" says what it is
 NEAREST_WORDS = 3  # … and in which it does so though "surplus" stands before it
 LEVEL_WORDS = 8  # words before "to" in which a level is told to be reached
 _YEAR = re.compile(YEAR)
-_BETWEEN = frozenset("by of about around approximately nearly roughly some another a an".split())  # between a move and its size
+_BETWEEN = frozenset(
+    "by of about around approximately nearly roughly some another a an".split()
+)  # between a move and its size
 _BETWEEN_LEVEL = _BETWEEN | frozenset("just only total at nearly no more less than".split())
 _DENIALS = frozenset("not never wasnt werent isnt arent".split())
 _DENIED_BETWEEN = frozenset("be been about exactly".split())
 # Labels of rows whose brackets say no more than the label, and those that may go either way.
-_EXPENSE = re.compile(r"expens|\bcosts?\b|charge|impairment|depreciation|amorti[sz]|payments?\b|purchase|dividend")
+_EXPENSE = re.compile(
+    r"expens|\bcosts?\b|charge|impairment|depreciation|amorti[sz]|payments?\b|purchase|dividend"
+)
 _INCOME = re.compile(
-    r"income|gain|benefit|profit|revenue|recover|proceeds|provided|credit|change|increase|decrease|reversal|result|surplus|earnings|margin|cash flow|loss"
+    r"income|gain|benefit|profit|revenue|recover|proceeds|provided|credit|change|increase|decrease"
+    r"|reversal|result|surplus|earnings|margin|cash flow|loss"
     r"|deficit|balance|\bnet\b|before|after|excluding"
 )
 _Words = tuple[str, ...]
 
 
 def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
-    """Why a page's equal figure says the opposite of the answer's: a deficit for a surplus, a fall for a rise, a denial; "" where it does not.
+    """Why a page's equal figure says the opposite of the answer's: a deficit for a surplus, a fall for a
+    rise, a denial; "" where it does not.
 
     before: the words of the page's sentence before the figure.
     """
@@ -64,7 +77,10 @@ def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
         return "the page denies it" if _denied(before) else "the answer denies what the page says"
     if any(_side(claim.before, sides) * _side(before, sides) < 0 for sides in HOLDINGS):
         return "the page has it as the opposite, as a deficit is of a surplus"
-    turned = move_told(claim.before, claim.after) * move_told(before, placed.after) < 0 or level_told(claim.before) * level_told(before) < 0
+    turned = (
+        move_told(claim.before, claim.after) * move_told(before, placed.after) < 0
+        or level_told(claim.before) * level_told(before) < 0
+    )
     return "the page has it as a move the other way" if turned else ""
 
 
@@ -74,14 +90,18 @@ def _denied(before: _Words) -> bool:
 
 
 def _side(before: _Words, sides: tuple[frozenset[str], frozenset[str]]) -> int:
-    """1 or -1 for the side that the words before a figure name, 0 for neither or both: "surplus (deficit)"."""
+    """1 or -1 for the side that the words before a figure name, 0 for neither or both: "surplus
+    (deficit)".
+    """
     near: list[str] = []
     for word in before[-SENSE_WORDS:][::-1]:
         if word[0].isdigit() and not _YEAR.fullmatch(word):
             break
         near.append(word)
     first = [next((place for place, word in enumerate(near) if word in side), SENSE_WORDS) for side in sides]
-    if first[0] == first[1] or (max(first) < SENSE_WORDS and (min(first) >= NEAREST_WORDS or abs(first[0] - first[1]) < NEAREST_WORDS)):
+    if first[0] == first[1] or (
+        max(first) < SENSE_WORDS and (min(first) >= NEAREST_WORDS or abs(first[0] - first[1]) < NEAREST_WORDS)
+    ):
         return 0
     return 1 if first[0] < first[1] else -1
 
@@ -95,13 +115,17 @@ def move_told(before: _Words, after: _Words) -> int:
 
 
 def direction_told(said: str) -> int:
-    """1 where all words of a text that tell a direction tell more, -1 where they tell less, 0 for neither or both."""
+    """1 where all words of a text that tell a direction tell more, -1 where they tell less, 0 for neither
+    or both.
+    """
     words = frozenset(re.findall(r"[a-z]+", said.casefold()))
     return bool(words & (MOVES[0] | TOLD_MORE)) - bool(words & (MOVES[1] | TOLD_LESS))
 
 
 def level_told(before: _Words) -> int:
-    """1 where the words before a figure say that something rose to it, "grew strongly to about", -1 that it fell, 0 for neither or both."""
+    """1 where the words before a figure say that something rose to it, "grew strongly to about", -1 that
+    it fell, 0 for neither or both.
+    """
     words = list(before)
     while words and words[-1] in _BETWEEN_LEVEL:
         words.pop()
@@ -115,14 +139,20 @@ def figures_stating(figure: Figure, view: PageEvidence) -> list[Figure]:
     """The page's figures that state this one, sign aside."""
     claim = Claim(figure, (figure,), (), (), rounded=False, outflow=True)
     return [
-        placed.figure for placed in view.figures.by_digits.get(digits_of(figure), ()) if _value_matches(claim, placed) or _opposite(claim, placed)
+        placed.figure
+        for placed in view.figures.by_digits.get(digits_of(figure), ())
+        if _value_matches(claim, placed) or _opposite(claim, placed)
     ]
 
 
 def rounds(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer's figure is the page's, rounded."""
     pairs = [(mine, reading) for mine, reading in _readings(claim, placed)]
-    if claim.outflow and placed.figure.value < 0 < claim.figure.value and common_end(claim.before, placed.before) < VERBATIM_ROW_WORDS:
+    if (
+        claim.outflow
+        and placed.figure.value < 0 < claim.figure.value
+        and common_end(claim.before, placed.before) < VERBATIM_ROW_WORDS
+    ):
         pairs += [(mine, replace(reading, value=-reading.value)) for mine, reading in pairs]
     return any(same_value(mine, reading, rounding=True) for mine, reading in pairs)
 
@@ -131,9 +161,17 @@ def matches(claim: Claim, placed: OnPage) -> bool:
     """Whether this figure of the page is what the answer's figure says."""
     if _value_matches(claim, placed):
         return True
-    if placed.place is not None and _EXPENSE.search(line := " ".join(placed.before[-placed.on_line :])) and not _INCOME.search(line):
+    if (
+        placed.place is not None
+        and _EXPENSE.search(line := " ".join(placed.before[-placed.on_line :]))
+        and not _INCOME.search(line)
+    ):
         return _opposite(claim, placed)
-    return claim.outflow and common_end(claim.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(claim, placed)
+    return (
+        claim.outflow
+        and common_end(claim.before, placed.before) < VERBATIM_ROW_WORDS
+        and _opposite(claim, placed)
+    )
 
 
 def _value_matches(claim: Claim, placed: OnPage) -> bool:
@@ -148,7 +186,9 @@ def _opposite(claim: Claim, placed: OnPage) -> bool:
 
 
 def _readings(claim: Claim, placed: OnPage) -> Iterator[tuple[Figure, Figure]]:
-    """Each reading of the answer's figure with those of the page's that it may be compared with: money is no count, and a bare cell may be a percentage."""
+    """Each reading of the answer's figure with those of the page's that it may be compared with: money is
+    no count, and a bare cell may be a percentage.
+    """
     for mine in claim.readings:
         money = mine.unit not in (None, "x") and mine.percent is None
         if not (money and placed.counts and placed.figure.unit is None):
@@ -165,9 +205,16 @@ def agree(mine: Figure, other: Figure) -> bool:
 
 
 def drops_scale(claim: Claim, placed: OnPage) -> bool:
-    """Whether the answer gives money without the scale that the page's mark gives to this cell, in words of its own."""
+    """Whether the answer gives money without the scale that the page's mark gives to this cell, in words
+    of its own.
+    """
     mine, mark = claim.figure, placed.mark
-    if mark is None or mark.scale == 1 or len(claim.readings) > 1 or not (placed.cell and placed.figure.bare and mine.bare and mine.unit):
+    if (
+        mark is None
+        or mark.scale == 1
+        or len(claim.readings) > 1
+        or not (placed.cell and placed.figure.bare and mine.bare and mine.unit)
+    ):
         return False
     if math.isclose(abs(mine.value), abs(placed.figure.value) * mark.scale):  # $115,000 for 115 in thousands
         return False
@@ -186,10 +233,12 @@ def alignment(claim: Claim, placed: OnPage) -> int:
 
 
 def figures_against(claim: Claim, view: PageEvidence, equal: list[OnPage], *, rows: bool) -> list[OnPage]:
-    """Other figures of the page that stand where the answer has its own: in the same words, or in the same row after the same cells.
+    """Other figures of the page that stand where the answer has its own: in the same words, or in the same
+    row after the same cells.
 
-    Where the value stands on the page too, its own place must not fit the answer as well, nor be another column of that row. rows: whether
-    rows count, which are not looked at where the figure's cell is known to fit.
+    Where the value stands on the page too, its own place must not fit the answer as well, nor be another
+    column of that row. rows: whether rows count, which are not looked at where the figure's cell is known to
+    fit.
     """
     words = {*claim.before[-1:], *claim.after[:1]}
     best = max((alignment(claim, placed) for placed in equal), default=-1)
@@ -208,11 +257,15 @@ def figures_against(claim: Claim, view: PageEvidence, equal: list[OnPage], *, ro
 def _copies_row(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer has all that stands before the figure on its line, a label among it."""
     row = placed.before[-placed.on_line :]
-    return ROW_WORDS <= placed.on_line <= common_end(claim.before, placed.before) and not all(word[0].isdigit() for word in row)
+    return ROW_WORDS <= placed.on_line <= common_end(claim.before, placed.before) and not all(
+        word[0].isdigit() for word in row
+    )
 
 
 def _ends_alike(claim: Claim, placed: OnPage, view: PageEvidence) -> bool:
-    """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads joined to a table row do not."""
+    """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads
+    joined to a table row do not.
+    """
     if common_end(claim.before, placed.before) < LEADING_WORDS:
         return False
     if claim.after:

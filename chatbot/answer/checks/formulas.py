@@ -1,4 +1,6 @@
-"""Knows arithmetic written out in an answer, "28.37 - 25.57 = 2.80"; does not know where the operands come from, its caller does."""
+"""Knows arithmetic written out in an answer, "28.37 - 25.57 = 2.80"; does not know where the operands come
+from, its caller does.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from ingestion.language.periods import YEAR
 
 __all__ = ["Formula", "amount_of", "comes_to", "find_formulas", "is_constant"]
 
-_CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})  # averages, quarters, days, percent: no page states them
+_CONSTANTS = frozenset(
+    {1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0}
+)  # averages, quarters, days, percent: no page states them
 _LONGEST_GAP = 120  # characters between two operands, their names included
 _MOST_OPERANDS = 24
 _EQUALS = re.compile(r"=|≈|\bequals\b")
@@ -33,16 +37,20 @@ _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
 }
 _CLOSING = re.compile(r"\)")
-_BEHIND_RESULT = re.compile(r"[\s*_]{0,4}(?:(?:in all|in total|altogether|combined|together)\s)?\(\s?", re.IGNORECASE)
+_BEHIND_RESULT = re.compile(
+    r"[\s*_]{0,4}(?:(?:in all|in total|altogether|combined|together)\s)?\(\s?", re.IGNORECASE
+)
 _Token = float | str  # a float is the position of an operand among the figures of the text
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """Arithmetic that comes out right. text: as written, whitespace collapsed. operands, result: positions among the figures given.
+    """Arithmetic that comes out right. text: as written, whitespace collapsed. operands, result: positions
+    among the figures given.
 
-    sums: it only adds, subtracts and takes means, so that the result has its operands' scale and unit. between: figures of further steps
-    to the result that come to it too, "(5 + 3) / 4 = 8 / 4 = 2". value: what it comes to as a plain number, before it was rounded.
+    sums: it only adds, subtracts and takes means, so that the result has its operands' scale and unit.
+    between: figures of further steps to the result that come to it too, "(5 + 3) / 4 = 8 / 4 = 2". value:
+    what it comes to as a plain number, before it was rounded.
     """
 
     text: str
@@ -54,31 +62,45 @@ class Formula:
 
 
 def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
-    """The formulas of a text that hold within the digits their results show, in order; figures: those of the text, in order."""
+    """The formulas of a text that hold within the digits their results show, in order; figures: those of
+    the text, in order.
+    """
     ends = [figure.end for figure in figures]
     for equals in _EQUALS.finditer(text):
         last = bisect_right(ends, equals.start()) - 1
-        if last < 0 or last + 1 >= len(figures) or not _TO_RESULT.fullmatch(text, equals.end(), figures[last + 1].start):
+        if (
+            last < 0
+            or last + 1 >= len(figures)
+            or not _TO_RESULT.fullmatch(text, equals.end(), figures[last + 1].start)
+        ):
             continue
         first, tokens = _left_side(text, figures, last, equals.start())
         if first < last and _holds(tokens, figures, range(first, last + 1), figures[last + 1]):
             start = figures[first].start - _opening(text, figures[first].start, tokens)
             written = " ".join(text[start : figures[last + 1].end].split())
             value = _evaluate(tokens, {index: amount_of(figures[index]) for index in range(first, last + 1)})
-            yield Formula(written, tuple(range(first, last + 1)), last + 1, _sums(tokens, figures), value=value)
+            yield Formula(
+                written, tuple(range(first, last + 1)), last + 1, _sums(tokens, figures), value=value
+            )
             yield from _stepped(text, figures, first, last + 1)
     yield from _bracketed(text, figures, ends)
 
 
 def _stepped(text: str, figures: Sequence[Figure], step: int, result: int) -> Iterator[Formula]:
-    """The arithmetic of which that before the result is a further step, from its first figure on: "(5 + 3) / 4 = 8 / 4 = 2"."""
+    """The arithmetic of which that before the result is a further step, from its first figure on: "(5 + 3)
+    / 4 = 8 / 4 = 2".
+    """
     before = step - 1
     equals = list(_EQUALS.finditer(text, figures[before].end, figures[step].start)) if before >= 0 else []
     if len(equals) != 1 or not _TO_RESULT.fullmatch(text, equals[0].end(), figures[step].start):
         return
     first, tokens = _left_side(text, figures, before, equals[0].start())
     if first < before and _holds(tokens, figures, range(first, before + 1), figures[result]):
-        written = " ".join(text[figures[first].start - _opening(text, figures[first].start, tokens) : figures[result].end].split())
+        written = " ".join(
+            text[
+                figures[first].start - _opening(text, figures[first].start, tokens) : figures[result].end
+            ].split()
+        )
         operands, between = tuple(range(first, before + 1)), tuple(range(step, result))
         yield Formula(written, operands, result, _sums(tokens, figures), between)
 
@@ -91,10 +113,19 @@ def _bracketed(text: str, figures: Sequence[Figure], ends: Sequence[int]) -> Ite
             continue
         first, tokens = _left_side(text, figures, last, closing.start())
         result = first - 1
-        opens = result >= 0 and first < last and _BEHIND_RESULT.fullmatch(text, figures[result].end, figures[first].start)
+        opens = (
+            result >= 0
+            and first < last
+            and _BEHIND_RESULT.fullmatch(text, figures[result].end, figures[first].start)
+        )
         if opens and _holds(tokens, figures, range(first, last + 1), figures[result]):
             written = " ".join(text[figures[first].start : figures[last].end].split())
-            yield Formula(f"{written} = {figures[result].text}", tuple(range(first, last + 1)), result, _sums(tokens, figures))
+            yield Formula(
+                f"{written} = {figures[result].text}",
+                tuple(range(first, last + 1)),
+                result,
+                _sums(tokens, figures),
+            )
 
 
 def _sums(tokens: Sequence[_Token], figures: Sequence[Figure]) -> bool:
@@ -104,13 +135,17 @@ def _sums(tokens: Sequence[_Token], figures: Sequence[Figure]) -> bool:
 
 
 def is_constant(figure: Figure) -> bool:
-    """Whether a formula may hold this figure though no page states it: a day or period count, a hundred, the two of an average."""
+    """Whether a formula may hold this figure though no page states it: a day or period count, a hundred,
+    the two of an average.
+    """
     return figure.bare and figure.unit is None and figure.value in _CONSTANTS
 
 
 def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> tuple[int, list[_Token]]:
     """Position of the first operand, and the tokens up to the equals sign."""
-    trailing = _closing(text[figures[last].end : equals]) if equals - figures[last].end <= _LONGEST_GAP else None
+    trailing = (
+        _closing(text[figures[last].end : equals]) if equals - figures[last].end <= _LONGEST_GAP else None
+    )
     if trailing is None:
         return last, []
     first, tokens = last, [float(last), *trailing]
@@ -129,7 +164,9 @@ def _closing(gap: str) -> list[_Token] | None:
 
 
 def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
-    """Closing brackets, sign and opening brackets between two operands; None where anything else stands there."""
+    """Closing brackets, sign and opening brackets between two operands; None where anything else stands
+    there.
+    """
     gap = text[left.end : right.start]
     if len(gap) > _LONGEST_GAP:
         return None
@@ -141,7 +178,11 @@ def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
     match = _OPERATOR.fullmatch(_NAMES.sub("", gap).replace(",", ""))
     if match is None:
         return None
-    return [*(")" * match["close"].count(")")), _SIGNS.get(match["sign"], match["sign"]), *("(" * match["open"].count("("))]
+    return [
+        *(")" * match["close"].count(")")),
+        _SIGNS.get(match["sign"], match["sign"]),
+        *("(" * match["open"].count("(")),
+    ]
 
 
 def _opening(text: str, start: int, tokens: list[_Token]) -> int:
@@ -151,7 +192,9 @@ def _opening(text: str, start: int, tokens: list[_Token]) -> int:
 
 
 def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, result: Figure) -> bool:
-    """Whether the arithmetic comes to the result: in full amounts, or in the numbers as shown where all have one scale."""
+    """Whether the arithmetic comes to the result: in full amounts, or in the numbers as shown where all
+    have one scale.
+    """
     full = _evaluate(tokens, {index: amount_of(figures[index]) for index in operands})
     if comes_to(full, result):
         return True
@@ -159,7 +202,9 @@ def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, res
     if len(scales) > 1 or (result.scale not in (*scales, 1.0) and scales != {1.0}):
         return False
     shown = _evaluate(tokens, {index: figures[index].value for index in operands})
-    return _close(shown, result, result.value) or (result.percent == "percent" and _close(100 * shown, result, result.value))
+    return _close(shown, result, result.value) or (
+        result.percent == "percent" and _close(100 * shown, result, result.value)
+    )
 
 
 def comes_to(computed: float, result: Figure) -> bool:
@@ -176,7 +221,9 @@ def amount_of(figure: Figure) -> float:
 def _close(computed: float, result: Figure, shown: float) -> bool:
     """Equal within half a unit of the last digit shown."""
     unit = abs(shown / result.value) if result.value else 1.0
-    return math.isfinite(computed) and abs(computed - shown) <= unit * 10.0**-result.decimals * 0.5 * (1 + 1e-6)
+    return math.isfinite(computed) and abs(computed - shown) <= unit * 10.0**-result.decimals * 0.5 * (
+        1 + 1e-6
+    )
 
 
 def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
@@ -189,7 +236,9 @@ def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
 
 
 def _value(node: ast.expr, amounts: dict[int, float]) -> float:
-    """Of operands and the four operations on them; not-a-number for anything else, a sign before an operand among it."""
+    """Of operands and the four operations on them; not-a-number for anything else, a sign before an
+    operand among it.
+    """
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         return _OPERATIONS[type(node.op)](_value(node.left, amounts), _value(node.right, amounts))
     return amounts[int(node.id[1:])] if isinstance(node, ast.Name) else math.nan

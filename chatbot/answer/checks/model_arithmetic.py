@@ -1,4 +1,6 @@
-"""Holds a chat model's figures against what the program worked out from the same pages and put into the prompt; works out nothing itself."""
+"""Holds a chat model's figures against what the program worked out from the same pages and put into the
+prompt; works out nothing itself.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,11 @@ class _Result:
 def against_calculation(
     checks: Sequence[NumberCheck], claims: Sequence[Claim], worked_out: str, views: Collection[PageEvidence]
 ) -> list[NumberCheck]:
-    """The checks with figures that the calculation comes to as derived, and the only one of its measure that is none as contradicted.
+    """The checks with figures that the calculation comes to as derived, and the only one of its measure that
+    is none as contradicted.
 
-    worked_out: the program's lines, such as "Operating margin (2024) = 100 × 300 / 2,000 = 15.0%.", "" for none: of these only what holds, from operands
-    that stand on the pages.
+    worked_out: the program's lines, such as "Operating margin (2024) = 100 × 300 / 2,000 = 15.0%.", "" for
+    none: of these only what holds, from operands that stand on the pages.
     """
     results = list(_results(worked_out, views))
     checked = list(checks)
@@ -46,10 +49,16 @@ def against_calculation(
         found = next((one for one in results if _comes_to(claim, one) and _may_be_of(claim, one)), None)
         if found and checked[index].status not in FINE:
             reason = "the program's own calculation comes to it"
-            checked[index] = replace(checked[index], status="derived", citation=None, formula=found.formula, reason=reason)
+            checked[index] = replace(
+                checked[index], status="derived", citation=None, formula=found.formula, reason=reason
+            )
     for one in results:
         said = [index for index, claim in enumerate(claims) if _is_of(claim, one)]
-        if len(said) == 1 and checked[said[0]].status == "unsupported" and not any(_comes_to(claim, one) for claim in claims):
+        if (
+            len(said) == 1
+            and checked[said[0]].status == "unsupported"
+            and not any(_comes_to(claim, one) for claim in claims)
+        ):
             reason = f"the program's own calculation comes to {one.figure.text}: {one.formula}"
             checked[said[0]] = replace(checked[said[0]], status="contradicted", reason=reason)
     return checked
@@ -62,10 +71,14 @@ def _results(worked_out: str, views: Collection[PageEvidence]) -> Iterator[_Resu
         figures = find_figures(line)
         for formula in find_formulas(line, figures):
             operands = [figures[at] for at in formula.operands if not is_constant(figures[at])]
-            if not operands or not all(any(digits_of(one) in view.figures.by_digits for view in views) for one in operands):
+            if not operands or not all(
+                any(digits_of(one) in view.figures.by_digits for view in views) for one in operands
+            ):
                 continue
             named = line[: figures[formula.operands[0]].start].partition(" = ")[0].partition(" was ")[0]
-            yield _Result(figures[formula.result], formula.text, label_words(named), frozenset(_YEAR.findall(named)))
+            yield _Result(
+                figures[formula.result], formula.text, label_words(named), frozenset(_YEAR.findall(named))
+            )
 
 
 def _comes_to(claim: Claim, one: _Result) -> bool:
@@ -73,7 +86,11 @@ def _comes_to(claim: Claim, one: _Result) -> bool:
     mine, other = claim.figure, one.figure
     if mine.percent != other.percent or mine.decimals + other.decimals == 0:
         return False
-    sides = ((mine, other), (replace(mine, value=abs(mine.value)), replace(other, value=abs(other.value)))) if claim.outflow else ((mine, other),)
+    sides = (
+        ((mine, other), (replace(mine, value=abs(mine.value)), replace(other, value=abs(other.value))))
+        if claim.outflow
+        else ((mine, other),)
+    )
     return any(same_value(*pair, rounding=True) for pair in sides)
 
 
@@ -92,5 +109,7 @@ def _is_of(claim: Claim, one: _Result) -> bool:
     """Whether a figure is said to be of the result's measure and year, in its kind."""
     if claim.figure.percent != one.figure.percent or claim.figure.percent is None or not one.words:
         return False
-    said = claim.mention.nearby[-1] if claim.mention.nearby else frozenset[str]()  # the question may name it, "It was 15%"
+    said = (
+        claim.mention.nearby[-1] if claim.mention.nearby else frozenset[str]()
+    )  # the question may name it, "It was 15%"
     return one.words <= said and _is_of_year(claim, one)

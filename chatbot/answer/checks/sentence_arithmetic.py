@@ -1,4 +1,6 @@
-"""Knows what a figure comes to from others of its sentence or list where no arithmetic is written, "64.1 %: 9,045.7 of 14,105.8"; knows no pages."""
+"""Knows what a figure comes to from others of its sentence or list where no arithmetic is written, "64.1
+%: 9,045.7 of 14,105.8"; knows no pages.
+"""
 
 from __future__ import annotations
 
@@ -24,46 +26,74 @@ MOST_ADDED = 8
 FIGURES_REACH = 40
 # Digits that a result must show: one digit is what many figures come to.
 FEWEST_DIGITS = 2
-_ADDED = re.compile(r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all|adding|added|counting)\b", re.IGNORECASE)
+_ADDED = re.compile(
+    r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all|adding|added|counting)\b",
+    re.IGNORECASE,
+)
 _COMPARED = re.compile(
-    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|more|less|fewer|bigger|larger|smaller|greater|difference|differs?|gap|extra|leaving|left|unused|never"
+    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|more|less|fewer|bigger|larger|smaller|greater"
+    rf"|difference|differs?|gap|extra|leaving|left|unused|never"
     r"|shortfall|surplus|loss|back|remaining|than|above|below|reduced)\b",
     re.IGNORECASE,
 )
 # "A shortfall of about 44%" is no share.
 _CHANGE_OF = re.compile(
-    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|shortfall|gap|difference|reduction|improvement|jump|gain|loss)\s(?:of|by)\s(?:[a-z]{{2,8}}\s){{0,2}}\Z",
+    (
+        rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|shortfall|gap|difference|reduction|improvement|jump"
+        rf"|gain|loss)\s(?:of|by)\s(?:[a-z]{{2,8}}\s){{0,2}}\Z"
+    ),
     re.IGNORECASE,
 )
 _DIVIDED = re.compile(r"\b(?:of|over|per|divided|against|share|ratio|to)\b|[/÷]", re.IGNORECASE)
 _AVERAGED = re.compile(r"\b(?:average|averages|averaged|averaging|mean)\b", re.IGNORECASE)
 # Words in which a result is told, and which no page need have.
 REPORTED = re.compile(
-    "|".join([_ADDED.pattern, _COMPARED.pattern, r"\b(?:about|around|roughly|approximately|nearly|average|ratio)\b"]), re.IGNORECASE
+    "|".join(
+        [
+            _ADDED.pattern,
+            _COMPARED.pattern,
+            r"\b(?:about|around|roughly|approximately|nearly|average|ratio)\b",
+        ]
+    ),
+    re.IGNORECASE,
 )
 # The figure behind these words is what another is compared with, and what a change is a share of.
-_BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to)|after)\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
+_BASE = re.compile(
+    r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to)|after)\b[^.;,()\d]{0,60}\Z", re.IGNORECASE
+)
 # What stands behind a figure of the time before.
 _EARLIER = re.compile(
-    r"[^.;()\d]{0,25}\b(?:an? (?:year|quarter) (?:earlier|ago|before)|previously|(?:the year|the quarter) before|before)\b", re.IGNORECASE
+    (
+        r"[^.;()\d]{0,25}\b(?:an? (?:year|quarter) (?:earlier|ago|before)|previously|(?:the year"
+        r"|the quarter) before|before)\b"
+    ),
+    re.IGNORECASE,
 )
 _YEAR_BEHIND = re.compile(rf"[^.;,()\d]{{0,30}}\(?(?P<year>{YEAR})\b")
 _OF_WHAT = re.compile(r"\W{0,3}of ([^,.;()\d]{1,50})")
 _CLAUSE_END = re.compile(r"[.,;()\d]")
 _TOTALS = label_words("total all together sum whole overall")
 # What is left of a whole.
-_REST = re.compile(r"\b(?:left|unused|never|remain(?:s|ed|ing)?|rest|not (?:yet )?(?:been )?(?:used|spent|drawn))\b", re.IGNORECASE)
+_REST = re.compile(
+    r"\b(?:left|unused|never|remain(?:s|ed|ing)?|rest|not (?:yet )?(?:been )?(?:used|spent|drawn))\b",
+    re.IGNORECASE,
+)
 _OF = re.compile(r"\bof\b", re.IGNORECASE)
 # Figures of the sentences before that a comparison may go back to.
 MOST_EARLIER = 2
 # Figures before a share, or a factor, among which is what it is of.
 SHARES_REACH = 6
-_OPENS = re.compile(r"[^\d;.(]{0,20}\(\s?(?:or |about |some |around |roughly |nearly |almost |approximately |i\.e\.,? )?")
+_OPENS = re.compile(
+    r"[^\d;.(]{0,20}\(\s?(?:or |about |some |around |roughly |nearly |almost |approximately |i\.e\.,? )?"
+)
 _OPERATED = re.compile(r"[/÷×*]")
 _FIGURE_BETWEEN = re.compile(r"[\d;]")
 _WORD = re.compile(r"[^\W\d_]+")
 _NEARLY = re.compile(
-    r"\b(?:(?P<over>over|more than|above)|(?P<under>under|less than|below|nearly|almost)|about|around|roughly|approximately|close to)\W{1,2}\Z",
+    (
+        r"\b(?:(?P<over>over|more than|above)|(?P<under>under|less than|below|nearly|almost)|about|around"
+        r"|roughly|approximately|close to)\W{1,2}\Z"
+    ),
     re.IGNORECASE,
 )
 # Share of a fraction by which a figure may be more or less than it.
@@ -71,21 +101,29 @@ NEAR_FRACTION = 0.1
 VERY_FRACTION = 0.01  # ... where it is not called "nearly" or "about"
 # Characters around a result in which its move is told.
 MOVE_REACH = 40
-# Figures before and after a result, and characters, among which its operands may be where they do not stand beside each other.
+# Figures before and after a result, and characters, among which its operands may be where they do not stand
+# beside each other.
 NEAR_FIGURES, NEAR_REACH = 12, 700
-# One amount is by chance within r of another with 2 r / SPREAD, were amounts spread evenly over as many powers of e; together this much is taken.
+# One amount is by chance within r of another with 2 r / SPREAD, were amounts spread evenly over as many
+# powers of e; together this much is taken.
 SPREAD, MOST_CHANCE = 5.0, 0.12
 BASE_REACH = 80  # characters before a figure in which such words speak of it
 
 
-def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], sound: Mapping[int, bool]) -> Iterator[tuple[int, str]]:
-    """(position, arithmetic) of each figure that comes from others: as the difference, the ratio or the change of two neighbours of its sentence, or,
-    where it is called a total, as the sum of those before it in its paragraph.
+def reckoned(
+    text: str, figures: Sequence[Figure], scopes: Sequence[Scope], sound: Mapping[int, bool]
+) -> Iterator[tuple[int, str]]:
+    """(position, arithmetic) of each figure that comes from others: as the difference, the ratio or the
+    change of two neighbours of its sentence, or, where it is called a total, as the sum of those before it in
+    its paragraph.
 
-    figures: of the text, in order. sound: position -> whether it stands on a page cited for it, or comes from such ones: only these are reckoned with.
+    figures: of the text, in order. sound: position -> whether it stands on a page cited for it, or comes from
+    such ones: only these are reckoned with.
     """
     starts = [figure.start for figure in figures]
-    told: dict[tuple[int, int], tuple[bool, bool]] = {}  # of each sentence: whether it compares, and whether it adds
+    told: dict[
+        tuple[int, int], tuple[bool, bool]
+    ] = {}  # of each sentence: whether it compares, and whether it adds
     for at in range(len(figures)):
         if sound[at]:
             continue
@@ -94,7 +132,11 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
             told[scope.start, scope.end] = (_has(_COMPARED, text, scope), _has(_ADDED, text, scope))
         compares, adds = told[scope.start, scope.end]
         inside = range(bisect_left(starts, scope.start), bisect_left(starts, scope.end))
-        operands = [other for other in inside[max(0, at - inside.start - FIGURES_REACH) :][: 2 * FIGURES_REACH] if other != at and sound[other]]
+        operands = [
+            other
+            for other in inside[max(0, at - inside.start - FIGURES_REACH) :][: 2 * FIGURES_REACH]
+            if other != at and sound[other]
+        ]
         begun = bisect_left(starts, text.rfind("\n\n", 0, result.start) + 1)
         before = [other for other in range(max(begun, at - FIGURES_REACH), at) if sound[other]]
         if not any(map(str.isdigit, result.text)):
@@ -103,14 +145,26 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
             continue
         if sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
             close = _neighbours(figures, operands) if compares else ()
-            if written := next((found for pair in close for found in _change(text, scope, result, pair, stated=True)), ""):
+            if written := next(
+                (found for pair in close for found in _change(text, scope, result, pair, stated=True)), ""
+            ):
                 yield at, f"{written} = {result.text}"
             continue
         earlier = [other for other in before if other not in operands][-MOST_EARLIER:]
         back = product(earlier, operands) if compares else ()
-        pairs = [*_neighbours(figures, operands), *((figures[one], figures[other]) for one, other in back if _alike(figures[one], figures[other]))]
-        written = next((found for pair in pairs for found in _of_two(text, scope, result, pair, compares=compares)), "")
-        written = written or _share(text, figures, at, before) or _factor(text, figures, at, before) or _part(text, figures, at, before, inside)
+        pairs = [
+            *_neighbours(figures, operands),
+            *((figures[one], figures[other]) for one, other in back if _alike(figures[one], figures[other])),
+        ]
+        written = next(
+            (found for pair in pairs for found in _of_two(text, scope, result, pair, compares=compares)), ""
+        )
+        written = (
+            written
+            or _share(text, figures, at, before)
+            or _factor(text, figures, at, before)
+            or _part(text, figures, at, before, inside)
+        )
         written = written or _of_column(text, figures, at, sound) or _of_all(text, figures, at, inside, sound)
         if not written and _AVERAGED.search(text, max(scope.start, result.start - BASE_REACH), result.start):
             written = _mean(figures, at, before)
@@ -124,16 +178,24 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
 def _as_rounded(text: str, result: Figure) -> Figure:
     """A figure that is called rounded, "close to 20,000", with the digits that it then shows."""
     whole = f"{abs(result.value):.0f}"
-    noughts = min(len(whole) - len(whole.rstrip("0")), len(whole) - FEWEST_DIGITS) if result.decimals == 0 and result.value else 0
+    noughts = (
+        min(len(whole) - len(whole.rstrip("0")), len(whole) - FEWEST_DIGITS)
+        if result.decimals == 0 and result.value
+        else 0
+    )
     called = noughts > 0 and _NEARLY.search(text, max(0, result.start - MOVE_REACH), result.start)
     return replace(result, decimals=-noughts) if called else result
 
 
 def _of_near(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound: Mapping[int, bool]) -> str:
-    """What comes from two figures of the sentences around, in an operation that is told beside it; "" where there is so much to try that something would come
-    to it by chance."""
+    """What comes from two figures of the sentences around, in an operation that is told beside it; "" where
+    there is so much to try that something would come to it by chance."""
     result = _as_rounded(text, figures[at])
-    near = [figures[other] for other in range(max(0, at - NEAR_FIGURES), min(len(figures), at + NEAR_FIGURES + 1)) if other != at and sound[other]]
+    near = [
+        figures[other]
+        for other in range(max(0, at - NEAR_FIGURES), min(len(figures), at + NEAR_FIGURES + 1))
+        if other != at and sound[other]
+    ]
     pairs = list(combinations((one for one in near if abs(one.start - result.start) <= NEAR_REACH), 2))
     beside = text[max(scope.start, result.start - BASE_REACH) : min(scope.end, result.end + BASE_REACH)]
     compares, adds, divides = (told.search(beside) is not None for told in (_COMPARED, _ADDED, _DIVIDED))
@@ -141,8 +203,15 @@ def _of_near(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound:
         compares, divides = True, False
     told = direction_told(beside)
     tolerance = 0.5 * 10.0**-result.decimals / abs(result.value) if result.value else 1.0
-    for some in ([pair for pair in pairs if all(scope.start <= one.start < scope.end for one in pair)], pairs):
-        tried = [found for pair in some for found in _results(text, result, pair, told, compares=compares, adds=adds, divides=divides)]
+    for some in (
+        [pair for pair in pairs if all(scope.start <= one.start < scope.end for one in pair)],
+        pairs,
+    ):
+        tried = [
+            found
+            for pair in some
+            for found in _results(text, result, pair, told, compares=compares, adds=adds, divides=divides)
+        ]
         if 2 * tolerance * len(tried) / SPREAD > MOST_CHANCE:
             return ""
         if written := next((written for value, written in tried if comes_to(value, result)), ""):
@@ -151,9 +220,18 @@ def _of_near(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound:
 
 
 def _results(
-    text: str, result: Figure, pair: tuple[Figure, Figure], told: int, *, compares: bool, adds: bool, divides: bool
+    text: str,
+    result: Figure,
+    pair: tuple[Figure, Figure],
+    told: int,
+    *,
+    compares: bool,
+    adds: bool,
+    divides: bool,
 ) -> Iterator[tuple[float, str]]:
-    """What two figures come to that is of a result's kind, in the direction that is told, and the arithmetic."""
+    """What two figures come to that is of a result's kind, in the direction that is told, and the
+    arithmetic.
+    """
     larger, smaller = sorted(pair, key=amount_of, reverse=True)
     if divides and smaller.percent == "percent" and larger.percent is None and _alike(larger, result):
         yield amount_of(smaller) * amount_of(larger), f"{smaller.text} * {larger.text}"
@@ -179,7 +257,9 @@ def _results(
 
 
 def _newer(text: str, pair: tuple[Figure, Figure]) -> Figure | None:
-    """Which of two figures is the later one, by the years beside them or by words such as "from" and "a year earlier"; None where neither tells."""
+    """Which of two figures is the later one, by the years beside them or by words such as "from" and "a
+    year earlier"; None where neither tells.
+    """
     years = [_year_of(text, one) for one in pair]
     if all(years) and years[0] != years[1]:
         return pair[years[0] < years[1]]
@@ -199,8 +279,14 @@ def _is_whole(text: str, result: Figure, whole: Figure) -> bool:
     if named is None:
         return True
     behind = _CLAUSE_END.split(text[whole.end : whole.end + BASE_REACH])[0]
-    said, around = label_words(named[1]), label_words(f"{text[max(0, whole.start - BASE_REACH) : whole.start]} {behind}")
-    return not said or ((bool(said & around - _TOTALS) or said <= _TOTALS) and (said.isdisjoint(_TOTALS) or not around.isdisjoint(_TOTALS)))
+    said, around = (
+        label_words(named[1]),
+        label_words(f"{text[max(0, whole.start - BASE_REACH) : whole.start]} {behind}"),
+    )
+    return not said or (
+        (bool(said & around - _TOTALS) or said <= _TOTALS)
+        and (said.isdisjoint(_TOTALS) or not around.isdisjoint(_TOTALS))
+    )
 
 
 def _has(pattern: re.Pattern[str], text: str, scope: Scope) -> bool:
@@ -208,38 +294,70 @@ def _has(pattern: re.Pattern[str], text: str, scope: Scope) -> bool:
 
 
 def _near_fraction(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound: Sequence[int]) -> str:
-    """What "a little over half", "nearly a quarter" is said of: the last of these figures that is near it, on the side that is told, else two neighbours
-    among them of which it is the share or the change."""
-    fraction, told = figures[at].value, _NEARLY.search(text, max(0, figures[at].start - MOVE_REACH), figures[at].start)
+    """What "a little over half", "nearly a quarter" is said of: the last of these figures that is near it, on
+    the side that is told, else two neighbours among them of which it is the share or the change."""
+    fraction, told = (
+        figures[at].value,
+        _NEARLY.search(text, max(0, figures[at].start - MOVE_REACH), figures[at].start),
+    )
     if not 0 < fraction < 1:
         return ""
     near = NEAR_FRACTION if told else VERY_FRACTION
-    least, most = fraction * (1.0 if told and told["over"] else 1 - near), fraction * (1.0 if told and told["under"] else 1 + near)
-    if of := next((figures[other].text for other in reversed(sound) if figures[other].percent and least <= amount_of(figures[other]) <= most), ""):
+    least, most = (
+        fraction * (1.0 if told and told["over"] else 1 - near),
+        fraction * (1.0 if told and told["under"] else 1 + near),
+    )
+    if of := next(
+        (
+            figures[other].text
+            for other in reversed(sound)
+            if figures[other].percent and least <= amount_of(figures[other]) <= most
+        ),
+        "",
+    ):
         return of
-    direction = direction_told(text[max(scope.start, figures[at].start - BASE_REACH) : told.start() if told else figures[at].start])
+    direction = direction_told(
+        text[max(scope.start, figures[at].start - BASE_REACH) : told.start() if told else figures[at].start]
+    )
     for pair in _neighbours(figures, sorted(set(sound), key=lambda place: figures[place].start)):
         larger, smaller = sorted(pair, key=amount_of, reverse=True)
         if amount_of(smaller) <= 0 or larger.percent:
             continue
         share, newer = amount_of(smaller) / amount_of(larger), _newer(text, pair)
         value = (1 - share, share, 1 / share - 1)[direction + 1]
-        if least <= value <= most and (newer is None or not direction or (newer is larger) == (direction > 0)):
+        if least <= value <= most and (
+            newer is None or not direction or (newer is larger) == (direction > 0)
+        ):
             whole = smaller if direction > 0 else larger
-            return f"({larger.text} - {smaller.text}) / {whole.text}" if direction else f"{smaller.text} / {whole.text}"
+            return (
+                f"({larger.text} - {smaller.text}) / {whole.text}"
+                if direction
+                else f"{smaller.text} / {whole.text}"
+            )
     return ""
 
 
 def _part(text: str, figures: Sequence[Figure], at: int, before: Sequence[int], inside: range) -> str:
-    """A percentage of a figure right behind it: of a part that was told before, "51% of sales of 94,943", or the part itself, "4.2: 42% of the 10"."""
+    """A percentage of a figure right behind it: of a part that was told before, "51% of sales of 94,943",
+    or the part itself, "4.2: 42% of the 10".
+    """
     result = figures[at]
     following = [figures[other] for other in range(at + 1, min(at + 3, inside.stop))]
     if result.percent == "percent" and following and _OF.search(text, result.end, following[0].start):
         whole = following[0]
         parts = [figures[other] for other in before[-SHARES_REACH:] if _alike(figures[other], whole)]
-        of = (part for part in reversed(parts) if amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result))
+        of = (
+            part
+            for part in reversed(parts)
+            if amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result)
+        )
         return next((f"{part.text} / {whole.text}" for part in of), "")
-    if result.percent is None and len(following) == 2 and following[0].percent == "percent" and _alike(following[1], result):
+    if (
+        result.percent is None
+        and len(following) == 2
+        and following[0].percent == "percent"
+        and _alike(following[1], result)
+    ):
         rate, whole = following
         if _OF.search(text, rate.end, whole.start) and comes_to(amount_of(rate) * amount_of(whole), result):
             return f"{rate.text} * {whole.text}"
@@ -253,10 +371,24 @@ def _of_column(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int
         return ""
     top = text.rfind("\n\n", 0, result.start) + 1
     above = [
-        one for other in range(max(0, at - FIGURES_REACH), at) if sound[other] and (one := figures[other]).start > top and _cell(text, one) == place
+        one
+        for other in range(max(0, at - FIGURES_REACH), at)
+        if sound[other] and (one := figures[other]).start > top and _cell(text, one) == place
     ]
-    pairs = ((part, whole) for part in above for whole in above if part is not whole and _alike(part, whole) and amount_of(whole))
-    return next((f"{part.text} / {whole.text}" for part, whole in pairs if comes_to(amount_of(part) / amount_of(whole), result)), "")
+    pairs = (
+        (part, whole)
+        for part in above
+        for whole in above
+        if part is not whole and _alike(part, whole) and amount_of(whole)
+    )
+    return next(
+        (
+            f"{part.text} / {whole.text}"
+            for part, whole in pairs
+            if comes_to(amount_of(part) / amount_of(whole), result)
+        ),
+        "",
+    )
 
 
 def _cell(text: str, figure: Figure) -> int | None:
@@ -266,10 +398,18 @@ def _cell(text: str, figure: Figure) -> int | None:
 
 
 def _of_all(text: str, figures: Sequence[Figure], at: int, inside: range, sound: Mapping[int, bool]) -> str:
-    """The sum of all figures of its kind that follow it behind a colon, "120: 80 of bills and 40 of bonds"."""
-    following = [figures[other] for other in inside if other > at and sound[other] and _alike(figures[other], figures[at])]
+    """The sum of all figures of its kind that follow it behind a colon, "120: 80 of bills and 40 of
+    bonds".
+    """
+    following = [
+        figures[other]
+        for other in inside
+        if other > at and sound[other] and _alike(figures[other], figures[at])
+    ]
     colon = bool(following) and ":" in text[figures[at].end : following[0].start]
-    added = colon and 1 < len(following) <= MOST_ADDED and comes_to(sum(map(amount_of, following)), figures[at])
+    added = (
+        colon and 1 < len(following) <= MOST_ADDED and comes_to(sum(map(amount_of, following)), figures[at])
+    )
     return " + ".join(one.text for one in following) if added else ""
 
 
@@ -286,8 +426,12 @@ def _alike(one: Figure, other: Figure) -> bool:
     return one.percent == other.percent and units_agree(one, other)
 
 
-def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, compares: bool) -> Iterator[str]:
-    """The arithmetic of two figures that comes to the result, in the words of the sentence. compares: it has words that compare."""
+def _of_two(
+    text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, compares: bool
+) -> Iterator[str]:
+    """The arithmetic of two figures that comes to the result, in the words of the sentence. compares: it
+    has words that compare.
+    """
     first, second = pair
     larger, smaller = sorted(pair, key=amount_of, reverse=True)
     if compares:
@@ -300,40 +444,68 @@ def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]
     share = result.percent == "percent" and first.percent is None
     number = result.percent is None and result.unit in (None, "x") and result.decimals > 0
     share = share and not _CHANGE_OF.search(text, max(scope.start, result.start - BASE_REACH), result.start)
-    divided = (share or number) and _DIVIDED.search(text, first.end, second.start) is not None and amount_of(second) != 0
+    divided = (
+        (share or number)
+        and _DIVIDED.search(text, first.end, second.start) is not None
+        and amount_of(second) != 0
+    )
     if divided and comes_to(amount_of(first) / amount_of(second), result):
         yield f"{first.text} / {second.text}"
 
 
-def _change(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, stated: bool) -> Iterator[str]:
-    """The change that a percentage is, of one of two figures to the other, in the direction that is told. stated: only where the sentence says from what,
-    "283 from 259, up 9%"."""
+def _change(
+    text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, stated: bool
+) -> Iterator[str]:
+    """The change that a percentage is, of one of two figures to the other, in the direction that is told.
+    stated: only where the sentence says from what, "283 from 259, up 9%"."""
     newer = _newer(text, pair)
     for base, other in (pair, pair[::-1]) if result.percent == "percent" and pair[0].percent is None else ():
-        if base is not newer and amount_of(base) and (_is_base(text, base) if stated else _is_base(text, base) >= _is_base(text, other)):
+        if (
+            base is not newer
+            and amount_of(base)
+            and (_is_base(text, base) if stated else _is_base(text, base) >= _is_base(text, other))
+        ):
             change = (amount_of(other) - amount_of(base)) / amount_of(base)
             fits = comes_to(change, result) or comes_to(abs(change), result)
-            if fits and not (newer is other and amount_of(base) > 0 and _turned(text, scope, result, 1 if change > 0 else -1)):
+            if fits and not (
+                newer is other
+                and amount_of(base) > 0
+                and _turned(text, scope, result, 1 if change > 0 else -1)
+            ):
                 yield f"({other.text} - {base.text}) / {base.text}"
 
 
 def _turned(text: str, scope: Scope, result: Figure, change: int) -> bool:
-    """Whether the words beside a result tell a move against the change, 1 up and -1 down: "fell by 22.7%", "a 22.7% decrease"."""
+    """Whether the words beside a result tell a move against the change, 1 up and -1 down: "fell by 22.7%",
+    "a 22.7% decrease".
+    """
     before = _FIGURE_BETWEEN.split(text[max(scope.start, result.start - MOVE_REACH) : result.start])[-1]
     behind = _FIGURE_BETWEEN.split(text[result.end : min(scope.end, result.end + MOVE_REACH)])[0]
-    told = move_told(*(tuple(_WORD.findall(words.casefold())) for words in (before, behind))) or direction_told(before)
+    told = move_told(
+        *(tuple(_WORD.findall(words.casefold())) for words in (before, behind))
+    ) or direction_told(before)
     return told * change < 0 and result.value >= 0
 
 
 def _share(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
-    """What a percentage in brackets is of: the figure before it as a share of one of those that stand before that, "of the 5.5 million, 3.3 (60%)"."""
+    """What a percentage in brackets is of: the figure before it as a share of one of those that stand
+    before that, "of the 5.5 million, 3.3 (60%)".
+    """
     result = figures[at]
     if result.text.startswith("("):  # the brackets of an aside are no minus
         result = replace(result, value=abs(result.value), start=result.start + 1)
-    if result.percent != "percent" or sound[-1:] != [at - 1] or not _OPENS.fullmatch(text, figures[at - 1].end, result.start):
+    if (
+        result.percent != "percent"
+        or sound[-1:] != [at - 1]
+        or not _OPENS.fullmatch(text, figures[at - 1].end, result.start)
+    ):
         return ""
     part, wholes = figures[at - 1], [figures[other] for other in sound[-1 - SHARES_REACH : -1]]
-    of = (whole for whole in reversed(wholes) if _alike(whole, part) and amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result))
+    of = (
+        whole
+        for whole in reversed(wholes)
+        if _alike(whole, part) and amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result)
+    )
     return next((f"{part.text} / {whole.text}" for whole in of), "")
 
 
@@ -349,9 +521,16 @@ def _mean(figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
 def _factor(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
     """The growth that a factor stands for: the 1.116 in "198.6 / 1.116" for 11.6 percent."""
     result = figures[at]
-    if not result.bare or result.unit or result.decimals < FEWEST_DIGITS or not _OPERATED.search(text, max(0, result.start - 3), result.end + 3):
+    if (
+        not result.bare
+        or result.unit
+        or result.decimals < FEWEST_DIGITS
+        or not _OPERATED.search(text, max(0, result.start - 3), result.end + 3)
+    ):
         return ""
-    rates = (figures[other] for other in reversed(sound[-SHARES_REACH:]) if figures[other].percent == "percent")
+    rates = (
+        figures[other] for other in reversed(sound[-SHARES_REACH:]) if figures[other].percent == "percent"
+    )
     of = ((rate, sign) for rate in rates for sign in (1, -1) if comes_to(1 + sign * amount_of(rate), result))
     return next((f"1 {'+' if sign > 0 else '-'} {rate.text}" for rate, sign in of), "")
 

@@ -1,5 +1,5 @@
-"""Knows whether a statement repeats a page, and where it does but for words that turn its sense: a denial, another number in words, the opposite; knows no
-keys and no figures in digits."""
+"""Knows whether a statement repeats a page, and where it does but for words that turn its sense: a denial,
+another number in words, the opposite; knows no keys and no figures in digits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ingestion.language.terms import terms as terms_of
 
 __all__ = ["alteration", "has_numbers", "repeats"]
 
-# Words equal in order, other than "the" and "of", from which a statement repeats the page and does not speak of something else in a few of its words.
+# Words equal in order, other than "the" and "of", from which a statement repeats the page and does not speak
+# of something else in a few of its words.
 FEWEST_EQUAL = 3
 # ... and their share of the statement's words of that kind: a freer wording is not compared word by word.
 LEAST_SHARE = 0.5
@@ -25,25 +26,35 @@ MOST_CHANGED = 5
 # ... that only one of the two has; more are a clause of its own, "which is not in force yet".
 MOST_ADDED = 3
 
-# Share of a statement's terms that stand in the page's order where all of them stand there: more are turned around in a role that is swapped.
+# Share of a statement's terms that stand in the page's order where all of them stand there: more are turned
+# around in a role that is swapped.
 LEAST_IN_ORDER = 0.9
 
 _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
-    "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths eighths ninths tenth tenths dozen none".split()
+    (
+        "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths "
+        "eighths ninths tenth tenths dozen none"
+    ).split()
 )
 _PERIODS = frozenset("day days week weeks month months quarter quarters year years meeting meetings".split())
 
 
 def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
-    """What of a statement the page has otherwise around the words found at span; "" where nothing of the kind is.
+    """What of a statement the page has otherwise around the words found at span; "" where nothing of the kind
+    is.
 
-    Compared are the statement's words with those of the page around the span, in order; only between words that both have.
+    Compared are the statement's words with those of the page around the span, in order; only between words
+    that both have.
     """
     first, last = bisect_left(page.starts, span[0]), bisect_left(page.starts, span[1])
     reach = len(said.texts)
     there = page.texts[max(0, first - reach) : last + reach]
     matcher = SequenceMatcher(None, said.texts, there, autojunk=False)
-    equal = sum(word not in STOP_WORDS for block in matcher.get_matching_blocks() for word in said.texts[block.a : block.a + block.size])
+    equal = sum(
+        word not in STOP_WORDS
+        for block in matcher.get_matching_blocks()
+        for word in said.texts[block.a : block.a + block.size]
+    )
     telling = sum(word not in STOP_WORDS for word in said.texts)
     if equal < FEWEST_EQUAL:
         return ""
@@ -58,7 +69,11 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
     for at, (kind, a, b, c, d) in enumerate(codes):
         # What stands after the last common word belongs to other sentences.
         longest = MOST_CHANGED if kind == "replace" else MOST_ADDED
-        if at == 0:  # of what the page has before the statement only a number right before the first common word, "Four cases exceeded"
+        if (
+            at == 0
+            # of what the page has before the statement only a number right before the first common word,
+            # "Four cases exceeded"
+        ):
             a, c = max(a, b - 1), max(c, d - 1)
             if a == b or said.texts[a] not in _NUMBERS:
                 continue
@@ -71,26 +86,34 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
         denials += _denial(mine, its)
         if said.texts[b] not in DENIALS:  # "may not" is "must not"
             opposites += _opposition(mine, its)
-    # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only after".
+    # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only
+    # after".
     return "" if len(denials) == len(opposites) else (denials or opposites)[0]
 
 
 def has_numbers(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
-    """Whether the numbers that a statement has in words stand in the sentences around a span of the page, in words or digits."""
+    """Whether the numbers that a statement has in words stand in the sentences around a span of the page,
+    in words or digits.
+    """
     words = [word for word in comparable_words(said).texts if word in NUMBER_WORDS]
     there = comparable_words(page.text[slice(*_sentences_around(page, span))]).texts
     return all(word in there or str(NUMBER_WORDS[word]) in there for word in words)
 
 
 def repeats(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
-    """Whether each term of a statement, figures apart, stands in the sentences around a span of the page, nearly all in one order: it is copied, with
-    words such as "the" and "this year" left out or put elsewhere, and nothing denied that the page does not deny."""
+    """Whether each term of a statement, figures apart, stands in the sentences around a span of the page,
+    nearly all in one order: it is copied, with words such as "the" and "this year" left out or put elsewhere,
+    and nothing denied that the page does not deny."""
     there, terms = _terms(page.text[slice(*_sentences_around(page, span))]), _terms(said)
     over = (page.text[start:end] for start, end in page.sentence_spans if start < span[1] and span[0] < end)
     around = comparable_words(" ".join(over)).texts
-    if not set(there).issuperset(terms) or DENIALS.isdisjoint(comparable_words(said).texts) != DENIALS.isdisjoint(around):
+    if not set(there).issuperset(terms) or DENIALS.isdisjoint(
+        comparable_words(said).texts
+    ) != DENIALS.isdisjoint(around):
         return False
-    in_order = sum(block.size for block in SequenceMatcher(None, terms, there, autojunk=False).get_matching_blocks())
+    in_order = sum(
+        block.size for block in SequenceMatcher(None, terms, there, autojunk=False).get_matching_blocks()
+    )
     return in_order >= LEAST_IN_ORDER * len(terms)
 
 
@@ -107,7 +130,9 @@ def _terms(text: str) -> list[str]:
 
 
 def _how_often(words: Sequence[str]) -> str:
-    """The first "every year", "every two years" of some words, "" for none; "every single year" is every year."""
+    """The first "every year", "every two years" of some words, "" for none; "every single year" is every
+    year.
+    """
     said = [word for word in words if word != "single"]
     runs = (said[at : at + length] for at, word in enumerate(said) if word == "every" for length in (2, 3))
     return next((" ".join(run) for run in runs if run[-1] in _PERIODS), "")
@@ -118,21 +143,39 @@ def _denial(said: Sequence[str], there: Sequence[str]) -> list[str]:
     denied, denies = ([word for word in words if word in DENIALS] for words in (said, there))
     if len(denied) % 2 == len(denies) % 2:
         return []
-    return [f"the answer has “{denied[0]}”, the page does not" if len(denied) % 2 else f"the page has “{denies[0]}”, the answer does not"]
+    return [
+        f"the answer has “{denied[0]}”, the page does not"
+        if len(denied) % 2
+        else f"the page has “{denies[0]}”, the answer does not"
+    ]
 
 
 def _numbers(words: Sequence[str], beside: Sequence[str]) -> list[str]:
     """The numbers among some words; of "fouryear" where beside them stands a "nineyear" too."""
-    joined = [(word, number) for word in words for number in NUMBER_WORDS if word.startswith(number) and len(word) > len(number)]
-    alike = [number for word, number in joined if any(f"{other}{word.removeprefix(number)}" in beside for other in NUMBER_WORDS)]
+    joined = [
+        (word, number)
+        for word in words
+        for number in NUMBER_WORDS
+        if word.startswith(number) and len(word) > len(number)
+    ]
+    alike = [
+        number
+        for word, number in joined
+        if any(f"{other}{word.removeprefix(number)}" in beside for other in NUMBER_WORDS)
+    ]
     return [word for word in words if word in _NUMBERS] or alike
 
 
 def _opposition(said: Sequence[str], there: Sequence[str]) -> list[str]:
-    """A word that is said, and its opposite that is there in the same place, where neither stands on both sides."""
+    """A word that is said, and its opposite that is there in the same place, where neither stands on both
+    sides.
+    """
     for pair in OPPOSITES:
         for mine, its in (pair, pair[::-1]):
-            used, used_there = [word for word in said if word in mine], [word for word in there if word in its]
+            used, used_there = (
+                [word for word in said if word in mine],
+                [word for word in there if word in its],
+            )
             if used and used_there and its.isdisjoint(said) and mine.isdisjoint(there):
                 return [f"the page says “{used_there[0]}” where the answer says “{used[0]}”"]
     return []

@@ -1,4 +1,6 @@
-"""Reads a chat model's citations in whatever form it writes them, as the keys that were given; judges none of them."""
+"""Reads a chat model's citations in whatever form it writes them, as the keys that were given; judges none
+of them.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,27 @@ from chatbot.records import Hit, Prompt
 __all__ = ["inert", "read_citations"]
 
 _NUMBER = rf"(?:{ANY_KEY.pattern.removesuffix('?')}|S?[1-9][0-9]?(?![0-9]))"
-_CALLED = r"(?:see )?(?:excerpts?|sources?|documents?|passages?|ref(?:erence)?s?\.?|citations?)[ :]{0,2}(?:no\. ?|#)?"
+_CALLED = (
+    r"(?:see )?(?:excerpts?|sources?|documents?|passages?|ref(?:erence)?s?\.?|citations?)[ :]{0,2}(?:no\. ?"
+    r"|#)?"
+)
 _NUMBERS = rf"{_NUMBER}(?: ?(?:[,;&–-]|and) ?(?:{_CALLED})?{_NUMBER}){{0,9}}"
 _WHERE = r"(?:†[^\]】\n]{0,40}|,? (?:pages?|pp?\.) ?[0-9]{1,4})?"
-# "[1]", "[1, 2]", "[1-3]", "[S1]", "[^1]", "[Source 1]", "[1, p. 7]", "【1†source】", "[1](#1)"; in round brackets only by its letter or by what it is
-# called: "(S1)", "(excerpt 1)".
+# "[1]", "[1, 2]", "[1-3]", "[S1]", "[^1]", "[Source 1]", "[1, p. 7]", "【1†source】", "[1](#1)"; in round
+# brackets only by its letter or by what it is called: "(S1)", "(excerpt 1)".
 _FORMS = re.compile(
     rf"[\[【]\^?(?:{_CALLED})?(?P<square>{_NUMBERS}){_WHERE}[\]】](?:\([^()\s]{{1,200}}\))?|"
-    rf"\((?:{_CALLED}(?P<called>{_NUMBERS})|(?P<lettered>S[1-9][0-9]?(?: ?[,;&] ?S[1-9][0-9]?){{0,9}})){_WHERE}\)",
+    rf"\((?:{_CALLED}(?P<called>{_NUMBERS})|(?P<lettered>S[1-9][0-9]?"
+    rf"(?: ?[,;&] ?S[1-9][0-9]?){{0,9}})){_WHERE}\)",
     re.IGNORECASE,
 )
 # "(report.pdf, page 23)", "[Report, p. 23]".
 _PAGE = re.compile(
-    r"[(\[](?:(?P<name>[^()\[\]\n]{1,200}?),? )?(?:page|pg?\.) ?(?P<page>[0-9]{1,4})(?:,? printed page [^()\[\]\n]{1,20})?[)\]]", re.IGNORECASE
+    (
+        r"[(\[](?:(?P<name>[^()\[\]\n]{1,200}?),? )?(?:page"
+        r"|pg?\.) ?(?P<page>[0-9]{1,4})(?:,? printed page [^()\[\]\n]{1,20})?[)\]]"
+    ),
+    re.IGNORECASE,
 )
 _RANGE = re.compile(r"S?([0-9]{1,2}) ?[–-] ?S?([0-9]{1,2})", re.IGNORECASE)
 _KEY = re.compile(rf"{ANY_KEY.pattern.removesuffix('?')}|S?([0-9]+)", re.IGNORECASE)
@@ -32,30 +42,43 @@ _LIST_OF_SOURCES = re.compile(r"[\W_]*(?:sources?|references?|citations?|excerpt
 
 
 def read_citations(text: str, prompt: Prompt) -> str:
-    """The text with each citation as whole keys in brackets: "[1]", "(S1)" and "(report.pdf, page 23)" become "[S1-7f3a]". A number that was not given
-    becomes a key that was not: "[S9]". What may be anything else, such as "(1)" or "[2024]", stays, and a list of sources at the end goes."""
+    """The text with each citation as whole keys in brackets: "[1]", "(S1)" and "(report.pdf, page 23)" become
+    "[S1-7f3a]". A number that was not given becomes a key that was not: "[S9]". What may be anything else,
+    such as "(1)" or "[2024]", stays, and a list of sources at the end goes."""
     keys = {key.partition("-")[0][1:]: key for key in prompt.sources}
 
     def read(found: re.Match[str]) -> str:
         numbers = _numbers(found["square"] or found["called"] or found["lettered"], len(keys))
-        return "[" + "; ".join(number if "-" in number else keys.get(number, f"S{number}") for number in numbers) + "]"
+        return (
+            "["
+            + "; ".join(number if "-" in number else keys.get(number, f"S{number}") for number in numbers)
+            + "]"
+        )
 
     def of_page(found: re.Match[str]) -> str:
-        named = [key for key, hit in prompt.sources.items() if str(hit.page) == found["page"] and _names(found["name"] or "", hit)]
+        named = [
+            key
+            for key, hit in prompt.sources.items()
+            if str(hit.page) == found["page"] and _names(found["name"] or "", hit)
+        ]
         return f"[{named[0]}]" if len(named) == 1 else found[0]
 
     return _PAGE.sub(of_page, _FORMS.sub(read, _without_list(text, prompt)))
 
 
 def inert(text: str) -> str:
-    """A text in which nothing can be read as a citation: brackets around what could be one become ⟦ and ⟧. Of equal length."""
+    """A text in which nothing can be read as a citation: brackets around what could be one become ⟦ and ⟧.
+    Of equal length.
+    """
     for form in (_FORMS, _PAGE):
         text = form.sub(lambda found: f"⟦{found[0][1:-1]}⟧", text)
     return escape_keys(text)
 
 
 def _numbers(written: str, given: int) -> Iterator[str]:
-    """The numbers that are written, those of a range too as far as they were given, and whole keys as they are."""
+    """The numbers that are written, those of a range too as far as they were given, and whole keys as they
+    are.
+    """
     if between := _RANGE.fullmatch(written):
         first, last = int(between[1]), int(between[2])
         if first < last <= given:
@@ -70,7 +93,9 @@ def _names(name: str, hit: Hit) -> bool:
 
 
 def _without_list(text: str, prompt: Prompt) -> str:
-    """The text without the list of its sources that some models add, which says nothing and would be taken for statements."""
+    """The text without the list of its sources that some models add, which says nothing and would be taken
+    for statements.
+    """
     names = {PurePath(hit.document).stem.casefold() for hit in prompt.sources.values()}
     lines = text.rstrip().split("\n")
     at = len(lines)

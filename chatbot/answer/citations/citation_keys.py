@@ -1,4 +1,6 @@
-"""Knows how citation keys are written and what could be taken for one; does not know which keys were given."""
+"""Knows how citation keys are written and what could be taken for one; does not know which keys were
+given.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,26 @@ KEYS_IN_BRACKETS = re.compile(rf"\[[ ]?{ANY_KEY.pattern}(?:[ ]?[,;][ ]?{ANY_KEY.
 
 def _like(letters: str, *ranges: tuple[int, int]) -> str:
     """Characters in these ranges that stand for one of the letters."""
-    return "".join(chr(code) for low, high in ranges for code in range(low, high) if unicodedata.normalize("NFKC", chr(code)) in tuple(letters))
+    return "".join(
+        chr(code)
+        for low, high in ranges
+        for code in range(low, high)
+        if unicodedata.normalize("NFKC", chr(code)) in tuple(letters)
+    )
 
 
 _OPENING_BRACKETS = "\\[［【〔〖〘〚❲⁅⦋⦍⦏⟬﹝〈《｢「『⟨⟪⎡"
 _CLOSING_BRACKETS = "\\]］】〕〗〙〛❳⁆⦌⦎⦐⟭﹞〉》｣」』⟩⟫⎤"
-# Blanks, invisible characters, combining marks and Markdown's own signs, which may stand between bracket, letter and digit unseen.
+# Blanks, invisible characters, combining marks and Markdown's own signs, which may stand between bracket,
+# letter and digit unseen.
 _UNSEEN = (
     r"[\s*_~`\\\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\U000e0000-\U000e0fff]*+"
 )
 _LETTER_S = (
-    "Ss" + _like("Ss", (0xFF00, 0xFFF0), (0x1D400, 0x1D800), (0x24B6, 0x24EA), (0x1F110, 0x1F18A)) + "\u0405\u0455\u054f\u13da\u017f\ua731Ⓢⓢ🅢🅂🆂"
+    "Ss"
+    + _like("Ss", (0xFF00, 0xFFF0), (0x1D400, 0x1D800), (0x24B6, 0x24EA), (0x1F110, 0x1F18A))
+    + "\u0405\u0455\u054f\u13da\u017f\ua731Ⓢⓢ🅢🅂🆂"
 )
 _DIGIT = "\\d⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉①②③④⑤⑥⑦⑧⑨⓪"
 _LOOK_ALIKE = re.compile(rf"[{_OPENING_BRACKETS}]{_UNSEEN}[{_LETTER_S}]{_UNSEEN}[{_DIGIT}]")
@@ -36,7 +46,9 @@ _LONGEST_LOOK_ALIKE = 200  # characters to the closing bracket; further on it be
 
 
 def escape_keys(text: str) -> str:
-    """Make what looks like a citation key in brackets inert: its brackets become ⟦ and ⟧, letters and digits stay. Idempotent, of equal length."""
+    """Make what looks like a citation key in brackets inert: its brackets become ⟦ and ⟧, letters and
+    digits stay. Idempotent, of equal length.
+    """
     pieces: list[str] = []
     position = 0
     for match in _LOOK_ALIKE.finditer(text):

@@ -1,4 +1,6 @@
-"""Knows how models write arithmetic in LaTeX, and writes it as plain text, which is read and checked like any other; knows no figures."""
+"""Knows how models write arithmetic in LaTeX, and writes it as plain text, which is read and checked like
+any other; knows no figures.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,17 @@ _LATEX = re.compile(r"\\(?:frac|text|times|approx|div|cdot|[\[\]()])|\$\$")
 # The innermost first, so that a fraction within a fraction is written from the inside.
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,300})\}\s?\{([^{}]{0,300})\}")
 _WORDS = re.compile(r"\\(?:text|mathrm|mathbf|textbf|operatorname)\s?\{([^{}]{0,300})\}")
-_SIGNS = {"times": "×", "cdot": "×", "approx": "≈", "div": "÷", "quad": " ", "left": "", "right": "", "le": "≤", "ge": "≥"}
+_SIGNS = {
+    "times": "×",
+    "cdot": "×",
+    "approx": "≈",
+    "div": "÷",
+    "quad": " ",
+    "left": "",
+    "right": "",
+    "le": "≤",
+    "ge": "≥",
+}
 _SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})(?![A-Za-z])")
 _DELIMITER = re.compile(r"\\[\[\]()]|\$\$")
 _ESCAPED = re.compile(r"\\([$%&#_{}])|\\[,;! ]|\{,\}")

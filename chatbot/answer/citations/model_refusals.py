@@ -1,4 +1,6 @@
-"""Knows a chat model's refusal by how it begins, in its own words or in those it was told; judges no answer."""
+"""Knows a chat model's refusal by how it begins, in its own words or in those it was told; judges no
+answer.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +14,43 @@ __all__ = ["is_refusal", "says_absent"]
 _AS_TOLD = re.compile(rf"\W*(?:answer\W{{1,6}})?{NOT_THERE}\b", re.IGNORECASE)
 _SOURCES = (
     r"(?:the|these|your|any of the) (?:provided |given |available |supplied |above )?"
-    r"(?:excerpts?|documents?|sources?|pages?|passages?|context|texts?)(?: (?:provided|given|above|supplied))?"
+    r"(?:excerpts?|documents?|sources?|pages?|passages?|context|texts?)(?: (?:provided|given|above"
+    r"|supplied))?"
 )
 _LACK = (
     r"(?:do(?:es)? not|don['’]t|doesn['’]t|did not) (?:\w+ )?"
-    r"(?:contain|state|give|show|include|report|mention|say|provide|specify|cover|have|answer|discuss|address)"
+    r"(?:contain|state|give|show|include|report|mention|say|provide|specify|cover|have|answer|discuss"
+    r"|address)"
 )
 _NONE = (
-    r"(?:there (?:is|are) no|(?:i|we) (?:can ?not|can['’]t|could not|couldn['’]t|(?:am|are|was) unable to|do not|don['’]t|did not|didn['’]t) "
+    r"(?:there (?:is|are) no|(?:i|we) (?:can ?not|can['’]t|could not|couldn['’]t|(?:am|are"
+    r"|was) unable to|do not|don['’]t|did not|didn['’]t) "
     r"(?:find|answer|see|have|determine|locate|provide))"
 )
-_ASKED_FOR = r"(?:information|data|figures?|details?|answer|mention|excerpts?|documents?|sources?|pages?|context|question)"
-# "I'm sorry, but the excerpts do not contain …", "Based on these sources, I cannot answer …", "The requested information is not available".
+_ASKED_FOR = (
+    r"(?:information|data|figures?|details?|answer|mention|excerpts?|documents?|sources?|pages?|context"
+    r"|question)"
+)
+# "I'm sorry, but the excerpts do not contain …", "Based on these sources, I cannot answer …", "The requested
+# information is not available".
 _POLITE = re.compile(
-    rf"\W*(?:(?:i['’]?m|i am) (?:very )?(?:sorry|afraid)(?: that)?|sorry|unfortunately|apologies|regrettably)?\W*(?:but )?"
+    rf"\W*(?:(?:i['’]?m|i am) (?:very )?(?:sorry|afraid)(?: that)?|sorry|unfortunately|apologies"
+    rf"|regrettably)?\W*(?:but )?"
     rf"(?:(?:based on|according to|from|in|looking at) {_SOURCES}\W{{0,3}})?"
     rf"(?:{_SOURCES} {_LACK}|{_NONE}\b[^.!?\n]*\b{_ASKED_FOR}|"
-    rf"(?:the |this )?(?:requested |required |relevant )?{_ASKED_FOR}[^.!?\n]{{0,80}}\b(?:is|are|was|can|could)(?: ?not|n['’]t)\b)",
+    rf"(?:the |this )?(?:requested |required |relevant )?{_ASKED_FOR}[^.!?\n]{{0,80}}\b(?:is|are|was|can"
+    rf"|could)(?: ?not|n['’]t)\b)",
     re.IGNORECASE,
 )
 
 
-# "The pages of the May note do not mention …", "These excerpts give no …": what it says of them no page can show.
+# "The pages of the May note do not mention …", "These excerpts give no …": what it says of them no page can
+# show.
 _SUBJECT = (
-    r"(?:the|these|this|those|neither|none of the) (?:[\w'’.,-]+ ){0,2}?(?:excerpts?|documents?|sources?|pages?|passages?|filings?|reports?|texts?|speech|"
-    r"papers?|notes?|statements?|releases?|transcripts?|tables?|minutes|circulars?|outlook|letters?)(?: [\w'’.,-]+){0,7}?"
+    r"(?:the|these|this|those|neither|none of the) (?:[\w'’.,-]+ ){0,2}?(?:excerpts?|documents?|sources?"
+    r"|pages?|passages?|filings?|reports?|texts?|speech|"
+    r"papers?|notes?|statements?|releases?|transcripts?|tables?|minutes|circulars?|outlook"
+    r"|letters?)(?: [\w'’.,-]+){0,7}?"
 )
 _ABSENT = re.compile(
     rf"\W*{_SUBJECT} (?:(?:do(?:es)? not|don['’]t|doesn['’]t|did not|nowhere|never)\b|"
@@ -51,6 +65,8 @@ def says_absent(said: str) -> bool:
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a reply begins with the words for what is not there, or says so politely and nothing else: a second sentence that cites makes it an answer."""
+    """Whether a reply begins with the words for what is not there, or says so politely and nothing else: a
+    second sentence that cites makes it an answer.
+    """
     said = text.strip()
     return bool(_AS_TOLD.match(said) or (_POLITE.match(said) and not KEYS_IN_BRACKETS.search(said)))

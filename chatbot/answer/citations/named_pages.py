@@ -1,4 +1,6 @@
-"""Knows which pages an answer speaks of in its own words, beside its citations; knows no keys, and opens no page."""
+"""Knows which pages an answer speaks of in its own words, beside its citations; knows no keys, and opens
+no page.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,15 @@ from chatbot.records import Citation
 
 __all__ = ["uncited_pages"]
 
-_NAMED = re.compile(r"(?<![\w.-])(?:pages?|pgs?\.|pp?\.)[ \u00a0]{0,2}(?P<number>[0-9]{1,4})(?![0-9]|[.,][0-9])", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?<![\w.-])(?:pages?|pgs?\.|pp?\.)[ \u00a0]{0,2}(?P<number>[0-9]{1,4})(?![0-9]|[.,][0-9])",
+    re.IGNORECASE,
+)
 
 
 def uncited_pages(text: str, citations: Iterable[Citation]) -> tuple[str, ...]:
-    """The numbers of pages that a text names and no citation leads to, neither by its place in the file nor as printed, each once.
+    """The numbers of pages that a text names and no citation leads to, neither by its place in the file nor
+    as printed, each once.
 
     What the cited words themselves say ("see page 12") is not the text's own.
     """

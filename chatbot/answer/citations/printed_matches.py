@@ -1,4 +1,6 @@
-"""Knows whether shown words are a table's row as printed, or part of an order to a machine, and names that give one; knows no keys, and judges no figure."""
+"""Knows whether shown words are a table's row as printed, or part of an order to a machine, and names that
+give one; knows no keys, and judges no figure.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,17 @@ from ingestion.records import NAMED, Table
 
 __all__ = ["instructs_by_name", "printed_row", "repeats_order"]
 
-# Of a sentence that gives an order so many words in a row must be shown, as a share: facts that it names stand elsewhere too.
+# Of a sentence that gives an order so many words in a row must be shown, as a share: facts that it names
+# stand elsewhere too.
 _SHOWN_OF_ORDER = 0.5
 # Read out with a figure whose table says it of all: "(in millions)".
 _READ_OUT = frozenset({*SCALE_NAMES.values(), "per", "cent", "percent"})
 
 
 def printed_row(said: Words, hit: Hit) -> tuple[int, int] | None:
-    """Offsets in the page of a table's row that the words give whole, where all else they say is that table's caption, unit and heads."""
+    """Offsets in the page of a table's row that the words give whole, where all else they say is that
+    table's caption, unit and heads.
+    """
     for table in hit.tables:
         around: set[str] = set()
         for row in table.rows:
@@ -28,8 +33,11 @@ def printed_row(said: Words, hit: Hit) -> tuple[int, int] | None:
                 continue
             printed = comparable_words(hit.page_text[row.start : row.end]).texts
             place = span_of(printed, said)
-            # A row that a year names, "2025-26 -0.21 -0.92", is one where it has several figures: these stand nowhere by chance.
-            if place is None or not (any(word.isalpha() for word in printed) or len(printed) >= MIN_QUOTE_WORDS):
+            # A row that a year names, "2025-26 -0.21 -0.92", is one where it has several figures: these stand
+            # nowhere by chance.
+            if place is None or not (
+                any(word.isalpha() for word in printed) or len(printed) >= MIN_QUOTE_WORDS
+            ):
                 continue
             around = around or _around(table)
             known = around.union(printed, comparable_words(row.section).texts, _READ_OUT)
@@ -53,7 +61,9 @@ def _instructs(name: str) -> bool:
 
 
 def repeats_order(shown: str, order: str) -> bool:
-    """Whether a text shows an order to a machine, or most of one of its sentences: a caption may hold the order's beginning only."""
+    """Whether a text shows an order to a machine, or most of one of its sentences: a caption may hold the
+    order's beginning only.
+    """
     words = comparable_words(shown)
     whole = comparable_words(order)
     if span_of(whole.texts, words):
@@ -61,6 +71,8 @@ def repeats_order(shown: str, order: str) -> bool:
     for sentence in sentences(order):
         said = comparable_words(sentence)
         run = longest_run(said, words)
-        if run and len(comparable_words(shown[slice(*run)]).texts) >= max(MIN_QUOTE_WORDS, _SHOWN_OF_ORDER * len(said.texts)):
+        if run and len(comparable_words(shown[slice(*run)]).texts) >= max(
+            MIN_QUOTE_WORDS, _SHOWN_OF_ORDER * len(said.texts)
+        ):
             return True
     return False

@@ -1,4 +1,6 @@
-"""Knows where words that an answer shows stand on a page: quotations, runs of words, rows; knows no keys, and not what a statement is."""
+"""Knows where words that an answer shows stand on a page: quotations, runs of words, rows; knows no keys,
+and not what a statement is.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,20 @@ PARTS_APART = "the quoted parts do not stand in this order in one sentence or ne
 
 
 def locate(page_text: str, quote: str) -> tuple[int, int] | None:
-    """Offsets of a quotation in a page, or None: case, spacing, hyphenation, quotes, dashes and outer punctuation may differ, words may not."""
+    """Offsets of a quotation in a page, or None: case, spacing, hyphenation, quotes, dashes and outer
+    punctuation may differ, words may not.
+    """
     return _located(page_text, comparable_words(page_text), quote)
 
 
-def quoted_passage(quotations: Sequence[Sequence[str]], view: PageEvidence) -> tuple[tuple[int, int], str, str]:
-    """Offsets, reason ("" where verified) and quote: of the longest quoted part, where all of them stand on the page; else what does not.
+def quoted_passage(
+    quotations: Sequence[Sequence[str]], view: PageEvidence
+) -> tuple[tuple[int, int], str, str]:
+    """Offsets, reason ("" where verified) and quote: of the longest quoted part, where all of them stand on
+    the page; else what does not.
 
-    quotations: each as the parts that its ellipses leave, which must stand in order, in one sentence or from one to the next."""
+    quotations: each as the parts that its ellipses leave, which must stand in order, in one sentence or from
+    one to the next."""
     found: list[tuple[int, int]] = []
     for parts in quotations:
         spans = [_located(view.text, view.words, part) for part in parts]
@@ -65,29 +73,40 @@ def quoted_passage(quotations: Sequence[Sequence[str]], view: PageEvidence) -> t
 
 
 def _in_order(parts: Sequence[str], view: PageEvidence) -> list[tuple[int, int]]:
-    """A place for each part, one behind the other, none further on than the sentence after the last one's but one that
-    begins its sentence, which nothing before it is read into; [] where there are none."""
+    """A place for each part, one behind the other, none further on than the sentence after the last one's but
+    one that begins its sentence, which nothing before it is read into; [] where there are none."""
     if len(parts) > MOST_PARTS:
         return []
-    starts = [start + len(view.text[start:end]) - len(view.text[start:end].lstrip()) for start, end in view.sentence_spans]
+    starts = [
+        start + len(view.text[start:end]) - len(view.text[start:end].lstrip())
+        for start, end in view.sentence_spans
+    ]
 
     def follows(span: tuple[int, int], last: tuple[int, int]) -> bool:
         near = bisect_right(starts, span[0]) - bisect_right(starts, last[1] - 1) <= 1
-        return near or (span[0] - last[1] <= LONGEST_WITH_GAPS and starts[bisect_right(starts, span[0]) - 1] == span[0])
+        return near or (
+            span[0] - last[1] <= LONGEST_WITH_GAPS and starts[bisect_right(starts, span[0]) - 1] == span[0]
+        )
 
     chains: list[list[tuple[int, int]]] = []  # by where they end
     for number, part in enumerate(parts):
         sought = comparable_words(part)
         found = islice(spans_of(sought.texts, view.words, chains[0][-1][1] if number else 0), MOST_PLACES)
         places = [_with_outer_marks(view.text, part, sought, span) for span in found]
-        before = [(span, next((chain for chain in reversed(chains) if chain[-1][1] <= span[0]), [])) for span in places]
-        chains = [[*chain, span] for span, chain in before if not number or (chain and follows(span, chain[-1]))]
+        before = [
+            (span, next((chain for chain in reversed(chains) if chain[-1][1] <= span[0]), []))
+            for span in places
+        ]
+        chains = [
+            [*chain, span] for span, chain in before if not number or (chain and follows(span, chain[-1]))
+        ]
     return chains[0] if chains else []
 
 
 def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | None:
-    """Offsets of what a page has word for word, None where it has not. parts: the pieces that ellipses leave, in order: the span is around all of them,
-    or the longest where they stand far apart. A few words count only as whole lines with a figure: they stand anywhere by chance."""
+    """Offsets of what a page has word for word, None where it has not. parts: the pieces that ellipses leave,
+    in order: the span is around all of them, or the longest where they stand far apart. A few words count
+    only as whole lines with a figure: they stand anywhere by chance."""
     if len(parts) > MOST_PARTS:
         return None
     spans: list[tuple[int, int]] = []
@@ -101,15 +120,24 @@ def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | No
     if not spans:
         return None
     around = spans[0][0], spans[-1][1]
-    span = around if around[1] - around[0] <= LONGEST_WITH_GAPS or len(spans) == 1 else max(spans, key=lambda span: span[1] - span[0])
+    span = (
+        around
+        if around[1] - around[0] <= LONGEST_WITH_GAPS or len(spans) == 1
+        else max(spans, key=lambda span: span[1] - span[0])
+    )
     found = comparable_words(view.text[slice(*span)])
-    row = telling_words(found) > 0 and any(word[0].isdigit() for word in found.texts) and _is_whole_lines(view.text, *span)
+    row = (
+        telling_words(found) > 0
+        and any(word[0].isdigit() for word in found.texts)
+        and _is_whole_lines(view.text, *span)
+    )
     return span if len(found.texts) >= MIN_QUOTE_WORDS or row else None
 
 
 def row_behind_head(said: str, view: PageEvidence) -> tuple[int, int] | None:
-    """Offsets of the row that a text gives behind its head, "Interest rates: Repo rate 5.25 (2025: 5.25)": whole lines that hold a figure, the next ones
-    below the head where the page has several. None where there are none, or the head's words are not the page's. Only the last colons part a head."""
+    """Offsets of the row that a text gives behind its head, "Interest rates: Repo rate 5.25 (2025: 5.25)":
+    whole lines that hold a figure, the next ones below the head where the page has several. None where there
+    are none, or the head's words are not the page's. Only the last colons part a head."""
     words, known = comparable_words(said), frozenset(view.words.texts)
     brackets = [bracket.start() for bracket in _read_out_brackets(said)]
     for colon in [*_HEAD_END.finditer(said)][-MOST_HEADS:]:
@@ -135,7 +163,9 @@ def _read_out_brackets(said: str) -> list[re.Match[str]]:
 
 
 def _is_whole_lines(text: str, start: int, end: int) -> bool:
-    """Whether nothing but a bullet or an item's number stands before the span on its first line, and no word behind it on its last."""
+    """Whether nothing but a bullet or an item's number stands before the span on its first line, and no
+    word behind it on its last.
+    """
     first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
     behind = text[end : last if last >= 0 else len(text)]
     return ITEM_START.fullmatch(text, first, start) is not None and not any(map(str.isalnum, behind))
@@ -157,28 +187,34 @@ def _with_outer_marks(page_text: str, quote: str, sought: Words, span: tuple[int
 
 
 def unquoted_passage(words: Words, figures: list[Figure], view: PageEvidence) -> tuple[int, int] | None:
-    """The longest run of the statement's words, the table row it reads out, or a figure with the words beside it; the first that holds most of
-    the statement's figures."""
+    """The longest run of the statement's words, the table row it reads out, or a figure with the words beside
+    it; the first that holds most of the statement's figures."""
     found = [span for span in (longest_run(words, view.words), _row(words, figures, view)) if span]
     found = [_with_whole_figures(view, *span) for span in found]
     if found:
         # A head has few of a row's figures, "Table 3", though more of its words.
         stated = [place for figure in figures for place in figures_stating(figure, view)]
-        return max(found, key=lambda span: sum(span[0] <= place.start and place.end <= span[1] for place in stated))
+        return max(
+            found, key=lambda span: sum(span[0] <= place.start and place.end <= span[1] for place in stated)
+        )
     span = longest_run(words, view.words, names_figure)
     has_figure = span and any(placed.figure.start < span[1] for placed in _figures_from(view, span[0])[:1])
     return _with_whole_figures(view, *span) if span and has_figure else None
 
 
 def _row(said: Words, figures: list[Figure], view: PageEvidence) -> tuple[int, int] | None:
-    """A table row whose whole label is among the statement's words and which holds one of its figures, as offsets of its line."""
+    """A table row whose whole label is among the statement's words and which holds one of its figures, as
+    offsets of its line.
+    """
     for stated in (place for figure in figures for place in figures_stating(figure, view)):
         start = view.text.rfind("\n", 0, stated.start) + 1
         end = view.text.find("\n", stated.end)
         line = view.text[start : end if end >= 0 else len(view.text)]
         before = _FIGURES_OF_ROW.split(line, maxsplit=1)[0]  # what stands behind them is "Yes", or a note
         named = before if any(map(str.isalpha, before)) else line
-        label = [word for word in comparable_words(named).texts if word not in STOP_WORDS and not word[0].isdigit()]
+        label = [
+            word for word in comparable_words(named).texts if word not in STOP_WORDS and not word[0].isdigit()
+        ]
         if label and set(said.texts).issuperset(label):
             start += len(line) - len(line.lstrip())
             return start, start + len(line.strip())

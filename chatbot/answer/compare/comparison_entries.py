@@ -1,4 +1,6 @@
-"""Reads from a checked answer the entry of a comparison's table: its figure, else the passage that comes nearest, else the nearest pages; asks nothing."""
+"""Reads from a checked answer the entry of a comparison's table: its figure, else the passage that comes
+nearest, else the nearest pages; asks nothing.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,21 @@ NEAREST = 2
 # Periods of a passage that are named where the one asked for is none of them.
 MOST_PERIODS = 3
 # A question for what is said asks for no figure.
-ASKS_WORDS = re.compile(r"\b(?:says?|said|mention(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|explain(?:s|ed)?|view|opinion|stance)\b", re.IGNORECASE)
+ASKS_WORDS = re.compile(
+    (
+        r"\b(?:says?|said|mention(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|explain(?:s|ed)?|view|opinion"
+        r"|stance)\b"
+    ),
+    re.IGNORECASE,
+)
 KEY_OR_TEXT = re.compile(rf"({KEYS_IN_BRACKETS.pattern})")
 NO_FIGURE = "No single figure is stated; this passage comes nearest."
 
 
 def read_entry(answer: Answer, place: EntryPlace) -> Entry:
-    """The entry of a table that an answer gives. answer: to a question that was asked of the place's document and year alone, with its prompt."""
+    """The entry of a table that an answer gives. answer: to a question that was asked of the place's
+    document and year alone, with its prompt.
+    """
     asked = answer.understanding
     if not answer.answered or asked is None:
         reason = answer.text.partition(MODEL_TEXT)[0].strip().removeprefix("Not in these documents. ")
@@ -43,20 +53,44 @@ def read_entry(answer: Answer, place: EntryPlace) -> Entry:
         found = worked_out(answer, parts, wanted) or stated(answer, parts, wanted)
         if found is not None:
             quantity, part, cited = found
-            undated = f"The sentence names no year; the document is of {own[0].text}." if own and not quantity.dated else ""
+            undated = (
+                f"The sentence names no year; the document is of {own[0].text}."
+                if own and not quantity.dated
+                else ""
+            )
             return Entry(place, "figure", quantity, _short(part), cited, reason=undated, model=answer.model)
     best = _passage(parts, wanted, strict=answer.model == "extractive")
     if best is None:
-        return Entry(place, "absent", nearest=_nearest(answer, cited=True), reason=_why_absent(wanted), model=answer.model)
+        return Entry(
+            place,
+            "absent",
+            nearest=_nearest(answer, cited=True),
+            reason=_why_absent(wanted),
+            model=answer.model,
+        )
     cited = tuple(filter(None, [best.citation]))
-    return Entry(place, "passage", None, _short(best.text), cited, reason=_why_no_figure(best.text, wanted), model=answer.model)
+    return Entry(
+        place,
+        "passage",
+        None,
+        _short(best.text),
+        cited,
+        reason=_why_no_figure(best.text, wanted),
+        model=answer.model,
+    )
 
 
 def _parts(answer: Answer) -> Iterator[Part]:
     figures = find_figures(answer.text)
-    checks: list[NumberCheck | None] = list(answer.numbers) if len(figures) == len(answer.numbers) else [None] * len(figures)
+    checks: list[NumberCheck | None] = (
+        list(answer.numbers) if len(figures) == len(answer.numbers) else [None] * len(figures)
+    )
     text = _supported_text(answer)
-    checked = [(figure, check) for figure, check in zip(figures, checks, strict=True) if text[figure.start : figure.end].strip()]
+    checked = [
+        (figure, check)
+        for figure, check in zip(figures, checks, strict=True)
+        if text[figure.start : figure.end].strip()
+    ]
     citations, start = iter(answer.citations), 0
     for mark in KEYS_IN_BRACKETS.finditer(text):
         cited = [next(citations, None) for _ in re.findall(r"S\d", mark[0])]
@@ -75,7 +109,10 @@ def _supported_text(answer: Answer) -> str:
         position = at + len(one.text) if at >= 0 else position
         if at >= 0 and one.status == "unsupported":
             # Keys stay, for the n-th of them belongs to the n-th citation.
-            blanked = "".join(piece if KEYS_IN_BRACKETS.fullmatch(piece) else " " * len(piece) for piece in KEY_OR_TEXT.split(one.text))
+            blanked = "".join(
+                piece if KEYS_IN_BRACKETS.fullmatch(piece) else " " * len(piece)
+                for piece in KEY_OR_TEXT.split(one.text)
+            )
             text = text[:at] + blanked + text[position:]
     return text
 
@@ -85,16 +122,26 @@ def _wants_figure(wanted: MeasureQuery) -> bool:
 
 
 def _why_no_figure(text: str, wanted: MeasureQuery) -> str:
-    """Why a passage stands in the place of a figure, and which of its periods the year asked for may mean; "" where no figure was asked for."""
+    """Why a passage stands in the place of a figure, and which of its periods the year asked for may mean;
+    "" where no figure was asked for.
+    """
     asked = wanted.period
     if not _wants_figure(wanted) or asked is None:
         return NO_FIGURE if _wants_figure(wanted) else ""
-    near = list(dict.fromkeys(one.text for one in find_periods(text) if 0 < periods_agree(asked, one) < EXACT))[:MOST_PERIODS]
-    return f"It has figures of {' and '.join(near)}, not of {asked.text} as such: ask for one of these." if near else NO_FIGURE
+    near = list(
+        dict.fromkeys(one.text for one in find_periods(text) if 0 < periods_agree(asked, one) < EXACT)
+    )[:MOST_PERIODS]
+    return (
+        f"It has figures of {' and '.join(near)}, not of {asked.text} as such: ask for one of these."
+        if near
+        else NO_FIGURE
+    )
 
 
 def _passage(parts: Sequence[Part], wanted: MeasureQuery, *, strict: bool) -> Part | None:
-    """The first part that names what is asked for and the year; with `strict` none where no part names them, else the first."""
+    """The first part that names what is asked for and the year; with `strict` none where no part names
+    them, else the first.
+    """
     spoken = [part for part in parts if part.text.strip(" .\n")]
     if strict and _wants_figure(wanted) and wanted.measures:
         spoken = [part for part in spoken if names(part.text, wanted)]
@@ -115,10 +162,21 @@ def _why_absent(wanted: MeasureQuery) -> str:
 
 
 def _nearest(answer: Answer, *, cited: bool = False) -> tuple[Nearest, ...]:
-    pages = [(citation.version, citation.page) for citation in answer.citations] if cited else [(None, page.page) for page in answer.nearest]
-    found = [hit for version, page in pages for hit in answer.considered if hit.page == page and version in (None, hit.version)]
+    pages = (
+        [(citation.version, citation.page) for citation in answer.citations]
+        if cited
+        else [(None, page.page) for page in answer.nearest]
+    )
+    found = [
+        hit
+        for version, page in pages
+        for hit in answer.considered
+        if hit.page == page and version in (None, hit.version)
+    ]
     found = found or list(answer.considered)
-    return tuple(dict.fromkeys(Nearest(hit.document, hit.version, hit.page, hit.page_label) for hit in found))[:NEAREST]
+    return tuple(
+        dict.fromkeys(Nearest(hit.document, hit.version, hit.page, hit.page_label) for hit in found)
+    )[:NEAREST]
 
 
 def _short(text: str) -> str:

@@ -1,6 +1,8 @@
-"""Takes from a checked answer the one figure that it gives for a measure and a year: worked out, of a row, or of a sentence; computes nothing.
+"""Takes from a checked answer the one figure that it gives for a measure and a year: worked out, of a row, or
+of a sentence; computes nothing.
 
-A figure is taken only where its row or sentence names what was asked for and one value alone is meant: a wrong figure in a table is worse than none.
+A figure is taken only where its row or sentence names what was asked for and one value alone is meant: a
+wrong figure in a table is worse than none.
 """
 
 from __future__ import annotations
@@ -9,41 +11,79 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, asks_per_share, fits, is_own, label_names, names, speaks_of
+from chatbot.answer.compare.measure_match import (
+    EXACT,
+    MeasureQuery,
+    asks_per_share,
+    fits,
+    is_own,
+    label_names,
+    names,
+    speaks_of,
+)
 from chatbot.answer.tables.cell_lookup import stated_unit, states_percent
 from chatbot.comparison import Quantity
 from chatbot.records import FINE, Answer, Citation, Hit, NumberCheck
 from ingestion.language.currencies import MONEY
-from ingestion.language.numbers import Figure, find_figures, governing_mark, passage_scale, scale_marks, stated_mark
+from ingestion.language.numbers import (
+    Figure,
+    find_figures,
+    governing_mark,
+    passage_scale,
+    scale_marks,
+    stated_mark,
+)
 
 __all__ = ["Part", "stated", "worked_out"]
 
 RATES = frozenset({"%", "percentage points", "basis points"})
 # A figure that is asked for as a share or a rate.
 ASKS_RATE = re.compile(
-    r"\b(?:share|percent\w*|per cent|rates?|ratio|margin|yield|growth|inflation|unemployment)\b|%|\bas an? \w+ of\b", re.IGNORECASE
+    (
+        r"\b(?:share|percent\w*|per cent|rates?|ratio|margin|yield|growth|inflation|unemployment)\b|%"
+        r"|\bas an? \w+ of\b"
+    ),
+    re.IGNORECASE,
 )
 ASKS_POINTS = re.compile(r"\bpoints?\b", re.IGNORECASE)
-# A limit is asked for by such words; without them one is no value of what it limits: "unemployment was below 4 percent".
-ASKS_LIMIT = re.compile(r"\b(?:limit|ceiling|floor|cap|threshold|anchor|target|most|least|maximum|minimum|exceed|above|below)\b", re.IGNORECASE)
+# A limit is asked for by such words; without them one is no value of what it limits: "unemployment was below
+# 4 percent".
+ASKS_LIMIT = re.compile(
+    r"\b(?:limit|ceiling|floor|cap|threshold|anchor|target|most|least|maximum|minimum|exceed|above|below)\b",
+    re.IGNORECASE,
+)
 BEFORE_LIMIT = re.compile(
-    r"\b(?:below|above|under|over|exceed(?:s|ed|ing)?|at (?:least|most)|up to|(?:more|less|fewer|lower|higher) than|within|minimum of|maximum of)\s$",
+    (
+        r"\b(?:below|above|under|over|exceed(?:s|ed|ing)?|at (?:least|most)|up to|(?:more|less|fewer|lower"
+        r"|higher) than|within|minimum of|maximum of)\s$"
+    ),
     re.IGNORECASE,
 )
 # What a row counts rather than values in money.
 COUNTS = re.compile(
-    r"\b(?:shares?|number|employees|headcount|staff|stores|units|customers|subscribers|people|days|years|ratio|times|per)\b", re.IGNORECASE
+    (
+        r"\b(?:shares?|number|employees|headcount|staff|stores|units|customers|subscribers|people|days|years"
+        r"|ratio|times|per)\b"
+    ),
+    re.IGNORECASE,
 )
 # By how much, and from where, are no levels.
-BEFORE_CHANGE = re.compile(r"\b(?:by|up|down|additional|further|extra)\s(?:about |around |nearly |some |over )?$", re.IGNORECASE)
-BEFORE_BASE = re.compile(r"\b(?:from|than|against|versus|compared (?:with|to))\s(?:about |around |nearly |the |a )?$", re.IGNORECASE)
+BEFORE_CHANGE = re.compile(
+    r"\b(?:by|up|down|additional|further|extra)\s(?:about |around |nearly |some |over )?$", re.IGNORECASE
+)
+BEFORE_BASE = re.compile(
+    r"\b(?:from|than|against|versus|compared (?:with|to))\s(?:about |around |nearly |the |a )?$",
+    re.IGNORECASE,
+)
 # Characters before a figure in which such words stand.
 LOOK_BACK = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What stands before one citation: a sentence or a row. figures: with their checks, offsets as in the answer's text. start: of the part there."""
+    """What stands before one citation: a sentence or a row. figures: with their checks, offsets as in the
+    answer's text. start: of the part there.
+    """
 
     text: str
     start: int
@@ -51,25 +91,41 @@ class Part:
     figures: tuple[tuple[Figure, NumberCheck | None], ...]
 
 
-def worked_out(answer: Answer, parts: Sequence[Part], wanted: MeasureQuery) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
+def worked_out(
+    answer: Answer, parts: Sequence[Part], wanted: MeasureQuery
+) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
     """The result of arithmetic that the answer shows for the year, with what its operands are cited from."""
     for paragraph in answer.text.split("\n\n"):
         start = answer.text.find(paragraph)
-        inside = [pair for part in parts for pair in part.figures if start <= pair[0].start < start + len(paragraph)]
-        results = [(figure, check) for figure, check in inside if check and check.formula and check.formula.endswith(figure.text)]
+        inside = [
+            pair for part in parts for pair in part.figures if start <= pair[0].start < start + len(paragraph)
+        ]
+        results = [
+            (figure, check)
+            for figure, check in inside
+            if check and check.formula and check.formula.endswith(figure.text)
+        ]
         if not results or fits(paragraph.partition("=")[0], wanted) == 0:
             continue
         figure, check = results[-1]
         assert check is not None
         scale, unit = passage_scale(answer.text[figure.end : start + len(paragraph)])
-        quantity = _quantity(figure, check, heading=answer.text[figure.end : start + len(paragraph)].strip(" ,.") if scale != 1 else "")
-        quantity = replace(quantity, scale=figure.scale * scale, unit=figure.unit or unit, formula=check.formula or "")
+        quantity = _quantity(
+            figure,
+            check,
+            heading=answer.text[figure.end : start + len(paragraph)].strip(" ,.") if scale != 1 else "",
+        )
+        quantity = replace(
+            quantity, scale=figure.scale * scale, unit=figure.unit or unit, formula=check.formula or ""
+        )
         cited = tuple(dict.fromkeys(part.citation for part in parts if part.citation))
         return quantity, paragraph, cited
     return None
 
 
-def stated(answer: Answer, parts: Sequence[Part], wanted: MeasureQuery) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
+def stated(
+    answer: Answer, parts: Sequence[Part], wanted: MeasureQuery
+) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
     """The figure of the first row or sentence that names the measure and gives one for the year."""
     undated = None
     for part in parts:
@@ -84,7 +140,9 @@ def stated(answer: Answer, parts: Sequence[Part], wanted: MeasureQuery) -> tuple
 
 
 def _is_of_kind(quantity: Quantity, wanted: MeasureQuery) -> bool:
-    """A measure that is a percentage is not given by an amount, nor one for each share by a whole number, which counts shares."""
+    """A measure that is a percentage is not given by an amount, nor one for each share by a whole number,
+    which counts shares.
+    """
     if not wanted.measures:
         return True
     if asks_per_share(wanted):
@@ -93,7 +151,9 @@ def _is_of_kind(quantity: Quantity, wanted: MeasureQuery) -> bool:
 
 
 def _read_out(text: str) -> tuple[int, int] | None:
-    """Where a row's columns are read out behind it, "Total revenue 17,606 15,785 (2022: 17,606; 2021: 15,785, in millions)"; None for a sentence."""
+    """Where a row's columns are read out behind it, "Total revenue 17,606 15,785 (2022: 17,606; 2021:
+    15,785, in millions)"; None for a sentence.
+    """
     text = text.rstrip()
     if not text.endswith(")"):
         return None
@@ -107,18 +167,28 @@ def _read_out(text: str) -> tuple[int, int] | None:
 
 def _of_row(answer: Answer, part: Part, wanted: MeasureQuery) -> Quantity | None:
     first, last = _read_out(part.text) or (0, 0)
-    label = re.split(r"[^\w%]{0,3}\d", part.text[: first - 1].rsplit("\n", 1)[-1].rsplit(":", 1)[-1], maxsplit=1)[0]
+    label = re.split(
+        r"[^\w%]{0,3}\d", part.text[: first - 1].rsplit("\n", 1)[-1].rsplit(":", 1)[-1], maxsplit=1
+    )[0]
     if not label_names(label, wanted):
         return None
     columns = [(head, at + first) for head, at in _columns(part.text[first:last])]
     chosen = [(head, at) for head, at in columns if fits(head, wanted) == EXACT]
-    figures = [next((pair for pair in part.figures if pair[0].start >= part.start + at), None) for _, at in chosen]
+    figures = [
+        next((pair for pair in part.figures if pair[0].start >= part.start + at), None) for _, at in chosen
+    ]
     if len({figure.value for figure, _ in filter(None, figures)}) != 1 or not figures[0]:
         return None
     figure, check = figures[0]
     last_words = part.text[first:last].rpartition(", ")[2]
     own = stated_mark(chosen[0][0])
-    heading = chosen[0][0][own.start : own.end] if own else last_words if passage_scale(last_words) != (1.0, None) else ""
+    heading = (
+        chosen[0][0][own.start : own.end]
+        if own
+        else last_words
+        if passage_scale(last_words) != (1.0, None)
+        else ""
+    )
     if asks_per_share(wanted):
         return _quantity(figure, check)
     return _with_unit(_quantity(figure, check, heading=heading), *_source(answer, part), label)
@@ -153,29 +223,40 @@ def _with_unit(quantity: Quantity, hit: Hit | None, at: int, label: str) -> Quan
     if unit is None and hit is not None:
         unit = _page_currency(hit)
     return replace(
-        quantity, scale=quantity.scale * scale, unit=unit, heading=quantity.heading or (hit.page_text[mark.start : mark.end] if hit and mark else "")
+        quantity,
+        scale=quantity.scale * scale,
+        unit=unit,
+        heading=quantity.heading or (hit.page_text[mark.start : mark.end] if hit and mark else ""),
     )
 
 
 def _unit_of_row(hit: Hit | None, at: int) -> str:
     """What the table of the cited row says of its unit; "" for nothing."""
     tables = hit.tables if hit else ()
-    return next((stated_unit(table, row) for table in tables for row in table.rows if row.start <= at < row.end), "")
+    return next(
+        (stated_unit(table, row) for table in tables for row in table.rows if row.start <= at < row.end), ""
+    )
 
 
 def _page_currency(hit: Hit) -> str | None:
-    """The one currency of the page's amounts, None where there are several or none: tables write it in their first row only."""
+    """The one currency of the page's amounts, None where there are several or none: tables write it in
+    their first row only.
+    """
     units = {figure.unit for figure in find_figures(hit.page_text) if figure.unit in MONEY}
     units |= {mark.unit for mark in scale_marks(hit.page_text) if mark.unit in MONEY}
     return units.pop() if len(units) == 1 else None
 
 
 def _source(answer: Answer, part: Part) -> tuple[Hit | None, int]:
-    """The cited page, None where none is known, and where the citation begins there, -1 where it was not found."""
+    """The cited page, None where none is known, and where the citation begins there, -1 where it was not
+    found.
+    """
     cited = part.citation
     if cited is None:
         return None, -1
-    return next((hit for hit in answer.considered if (hit.version, hit.page) == (cited.version, cited.page)), None), cited.start
+    return next(
+        (hit for hit in answer.considered if (hit.version, hit.page) == (cited.version, cited.page)), None
+    ), cited.start
 
 
 def _of_sentence(part: Part, wanted: MeasureQuery) -> Quantity | None:
@@ -184,8 +265,13 @@ def _of_sentence(part: Part, wanted: MeasureQuery) -> Quantity | None:
         return None
     kept = [pair for pair in part.figures if _is_meant(pair[0], part, wanted)]
     rates = [pair for pair in kept if pair[0].percent]
-    amounts = [pair for pair in kept if not pair[0].percent and (pair[0].unit or pair[0].scale > 1 or not wanted.measures)]
-    # "11,760 million crowns, or 2.6 per cent of output": the share goes beside the amount, unless it is asked for.
+    amounts = [
+        pair
+        for pair in kept
+        if not pair[0].percent and (pair[0].unit or pair[0].scale > 1 or not wanted.measures)
+    ]
+    # "11,760 million crowns, or 2.6 per cent of output": the share goes beside the amount, unless it is asked
+    # for.
     kept = rates if ASKS_RATE.search(wanted.understanding.subject) else amounts or rates
     chosen = [pair for pair in kept if wanted.period is None or fits(pair[0].period or "", wanted) == EXACT]
     is_dated = bool(chosen)
@@ -197,10 +283,14 @@ def _of_sentence(part: Part, wanted: MeasureQuery) -> Quantity | None:
 
 
 def _is_meant(figure: Figure, part: Part, wanted: MeasureQuery) -> bool:
-    """Whether a figure may be the value of what is asked for: not of another measure, no limit, no change, not where a change began."""
+    """Whether a figure may be the value of what is asked for: not of another measure, no limit, no change,
+    not where a change began.
+    """
     asked, at = wanted.understanding, figure.start - part.start
     before = part.text[max(0, at - LOOK_BACK) : at]
-    if not speaks_of(part.text[:at], wanted) or (BEFORE_LIMIT.search(before) and not ASKS_LIMIT.search(asked.subject)):
+    if not speaks_of(part.text[:at], wanted) or (
+        BEFORE_LIMIT.search(before) and not ASKS_LIMIT.search(asked.subject)
+    ):
         return False
     if figure.percent == "points" and not ASKS_POINTS.search(asked.subject):
         return False
@@ -212,4 +302,6 @@ def _is_meant(figure: Figure, part: Part, wanted: MeasureQuery) -> bool:
 def _quantity(figure: Figure, check: NumberCheck | None, *, heading: str = "") -> Quantity:
     status = check.status if check else "unsupported"
     doubt = (check.reason or "") if check and status not in FINE else ""
-    return Quantity(figure.text, figure.value, figure.unit, figure.scale, figure.decimals, heading, status, doubt)
+    return Quantity(
+        figure.text, figure.value, figure.unit, figure.scale, figure.decimals, heading, status, doubt
+    )

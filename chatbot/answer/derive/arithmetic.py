@@ -1,5 +1,6 @@
-"""Answers worked out from figures that stand in sentences: differences, growth, shares, totals and parts, with the formula and the sentence of every
-operand; knows no tables, and gives nothing where an operand, its period or its unit is in doubt."""
+"""Answers worked out from figures that stand in sentences: differences, growth, shares, totals and parts,
+with the formula and the sentence of every operand; knows no tables, and gives nothing where an operand, its
+period or its unit is in doubt."""
 
 from __future__ import annotations
 
@@ -11,8 +12,25 @@ from itertools import groupby
 from operator import attrgetter
 
 from chatbot.answer.citations.citation_keys import escape_keys
-from chatbot.answer.derive.figure_format import UnreadableFigureError, as_difference, bare, percent, printed, with_number, with_unit
-from chatbot.answer.derive.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
+from chatbot.answer.derive.figure_format import (
+    UnreadableFigureError,
+    as_difference,
+    bare,
+    percent,
+    printed,
+    with_number,
+    with_unit,
+)
+from chatbot.answer.derive.operands import (
+    DoubtError,
+    Pages,
+    alike,
+    check_alike,
+    distance,
+    in_slot,
+    pick,
+    years_of,
+)
 from chatbot.answer.derive.requested_operation import RequestedOperation, Slot, requested_operation
 from chatbot.answer.derive.single_sentence import HUNDRED, Result, amount_of_share, level_before
 from chatbot.answer.derive.stated_figures import StatedFigure, find_stated
@@ -23,18 +41,27 @@ from ingestion.language.terms import terms
 
 __all__ = ["work_out"]
 
-_WHOLE = re.compile(r"[^.;]{0,60}\b(?:comprising|of which|including|consisting of|made up of|composed of|out of which)\b", re.IGNORECASE)
+_WHOLE = re.compile(
+    r"[^.;]{0,60}\b(?:comprising|of which|including|consisting of|made up of|composed of|out of which)\b",
+    re.IGNORECASE,
+)
 _AT_LEAST = re.compile(r"\bat least\s{0,2}\Z", re.IGNORECASE)
 # Years of which a span names the last two digits: 2024-25.
 CENTURY = 100
 # What is a part of all that a government or company spends or takes in needs no word of the whole.
-_ALL = frozenset(terms("total overall all government federal central union state country spending expenditure outlay budget revenue receipts income"))
+_ALL = frozenset(
+    terms(
+        "total overall all government federal central union state country spending expenditure outlay "
+        "budget revenue receipts income"
+    )
+)
 _PLANNED = frozenset(terms(" ".join(PLANNED)))
 
 
 def work_out(prompt: Prompt, asked: Understanding) -> str:
-    """The result with its formula, then the operands' sentences, each with its citation key; "" where the question asks for no such thing, where
-    the sentences do not state its operands beyond doubt, or where they state the result itself.
+    """The result with its formula, then the operands' sentences, each with its citation key; "" where the
+    question asks for no such thing, where the sentences do not state its operands beyond doubt, or where they
+    state the result itself.
 
     All operands are of the document that was found first.
     """
@@ -74,11 +101,23 @@ def _two_times(wanted: RequestedOperation, pages: Pages) -> Result:
     earlier, later = (pick(topic, pages, partial(_is_level, slot=slot, named=True)) for slot in wanted.slots)
     check_alike((later, earlier), _said(wanted, pages))
     a, b = later.figure, earlier.figure
-    growth = f"{HUNDRED:.0f} × ({bare(a)} - {bare(b)}) / {bare(b)} = {percent(HUNDRED * (a.value - b.value) / b.value)}" if b.value > 0 else ""
-    if any(one.moves and _is_change_of(one, wanted, pages) for one in pages.stated) or (wanted.kind == "growth" and (a.percent or not growth)):
+    growth = (
+        (
+            f"{HUNDRED:.0f} × ({bare(a)} - {bare(b)}) / {bare(b)} = "
+            f"{percent(HUNDRED * (a.value - b.value) / b.value)}"
+        )
+        if b.value > 0
+        else ""
+    )
+    if any(one.moves and _is_change_of(one, wanted, pages) for one in pages.stated) or (
+        wanted.kind == "growth" and (a.percent or not growth)
+    ):
         raise DoubtError
     names = [_slot_name(slot) for slot in wanted.slots]
-    change = f"{printed(a)} (in {names[1]}) - {printed(b)} (in {names[0]}) = {as_difference(a, a.value - b.value, max(a.decimals, b.decimals))}"
+    change = (
+        f"{printed(a)} (in {names[1]}) - {printed(b)} (in {names[0]}) = "
+        f"{as_difference(a, a.value - b.value, max(a.decimals, b.decimals))}"
+    )
     parts = [change] if a.percent or not growth else [change, growth]
     return Result(f"{wanted.kind.capitalize()}: {'; '.join(parts)}.", (later, earlier))
 
@@ -89,7 +128,9 @@ def _is_level(one: StatedFigure, *, slot: Slot, named: bool = False) -> bool:
 
 def _is_change_of(one: StatedFigure, wanted: RequestedOperation, pages: Pages) -> bool:
     """Whether the pages state the change that is asked for."""
-    return distance(one, wanted.topics[0], pages) >= 0 and (not one.periods or in_slot(one, Slot(wanted.slots[-1].period), named=False))
+    return distance(one, wanted.topics[0], pages) >= 0 and (
+        not one.periods or in_slot(one, Slot(wanted.slots[-1].period), named=False)
+    )
 
 
 def _gap(wanted: RequestedOperation, pages: Pages) -> Result:
@@ -98,13 +139,18 @@ def _gap(wanted: RequestedOperation, pages: Pages) -> Result:
     def fits(one: StatedFigure) -> bool:
         return bool(one.moves) == wanted.moves and in_slot(one, wanted.slot, named=False)
 
-    left, right = _of_one_sentence(wanted, pages, fits) or (pick(topic, pages, fits) for topic in wanted.topics)
+    left, right = _of_one_sentence(wanted, pages, fits) or (
+        pick(topic, pages, fits) for topic in wanted.topics
+    )
     check_alike((left, right), _said(wanted, pages))
     if years_of(left) != years_of(right):
         raise DoubtError
     a, b = left.figure, right.figure
     return Result(
-        f"Difference: {printed(a)} - {printed(b)} = {as_difference(with_unit(a, b), a.value - b.value, max(a.decimals, b.decimals))}.",
+        (
+            f"Difference: {printed(a)} - {printed(b)} = "
+            f"{as_difference(with_unit(a, b), a.value - b.value, max(a.decimals, b.decimals))}."
+        ),
         (left, right),
     )
 
@@ -112,11 +158,17 @@ def _gap(wanted: RequestedOperation, pages: Pages) -> Result:
 def _share(wanted: RequestedOperation, pages: Pages) -> Result:
     """A part as a percentage of the whole that its sentence divides, or that another one states."""
     part_words, whole_words = wanted.topics
-    divided = [one for one in pages.stated if _divides(one, pages, whole_words) and _is_level(one, slot=wanted.slot)]
+    divided = [
+        one for one in pages.stated if _divides(one, pages, whole_words) and _is_level(one, slot=wanted.slot)
+    ]
     inside = {one.sentence for one in divided}
     try:
-        part = pick(part_words, pages, lambda one: one.sentence in inside and _is_level(one, slot=wanted.slot))
-        wholes = [one for one in divided if one.sentence == part.sentence and one.figure.start < part.figure.start]
+        part = pick(
+            part_words, pages, lambda one: one.sentence in inside and _is_level(one, slot=wanted.slot)
+        )
+        wholes = [
+            one for one in divided if one.sentence == part.sentence and one.figure.start < part.figure.start
+        ]
         if len(wholes) != 1:
             raise DoubtError
         whole = wholes[0]
@@ -129,11 +181,15 @@ def _share(wanted: RequestedOperation, pages: Pages) -> Result:
     a, b = part.figure, whole.figure
     if told or a.percent or not 0 < a.value < b.value or years_of(part) != years_of(whole):
         raise DoubtError
-    return Result(f"Share: {printed(a)} / {printed(b)} = {percent(HUNDRED * a.value / b.value)}.", (part, whole))
+    return Result(
+        f"Share: {printed(a)} / {printed(b)} = {percent(HUNDRED * a.value / b.value)}.", (part, whole)
+    )
 
 
 def _may_be_part(part: StatedFigure, whole: StatedFigure, words: Sequence[str], pages: Pages) -> bool:
-    """Whether a part stated apart is one of this whole: its sentence divides no other, and it is one of all spending, or its words say of what."""
+    """Whether a part stated apart is one of this whole: its sentence divides no other, and it is one of
+    all spending, or its words say of what.
+    """
     own = frozenset(terms(f"{part.phrase} {part.trail}")) | _ALL | pages.known
     others = [one for one in pages.stated if one.sentence == part.sentence and one is not whole]
     divided = any(_WHOLE.match(one.text, one.figure.end) for one in others)
@@ -149,7 +205,9 @@ def _divides(one: StatedFigure, pages: Pages, words: Sequence[str]) -> bool:
     """Whether a sentence goes on from this figure to its parts, and is about what was asked."""
     head = one.context - frozenset(terms(one.text))
     about = head | frozenset(terms(one.text[: one.figure.start])) | pages.known
-    return bool(_WHOLE.match(one.text, one.figure.end)) and all(term == "total" or not about.isdisjoint(alike(term)) for term in words)
+    return bool(_WHOLE.match(one.text, one.figure.end)) and all(
+        term == "total" or not about.isdisjoint(alike(term)) for term in words
+    )
 
 
 def _total(wanted: RequestedOperation, pages: Pages) -> Result:
@@ -158,7 +216,9 @@ def _total(wanted: RequestedOperation, pages: Pages) -> Result:
     def fits(one: StatedFigure) -> bool:
         return in_slot(one, wanted.slot, named=False) and not one.figure.percent
 
-    operands = _of_one_sentence(wanted, pages, fits) or tuple(pick(words, pages, fits) for words in wanted.topics)
+    operands = _of_one_sentence(wanted, pages, fits) or tuple(
+        pick(words, pages, fits) for words in wanted.topics
+    )
     check_alike(operands, _said(wanted, pages), least=True)
     if len({years_of(one) for one in operands}) > 1:
         raise DoubtError
@@ -166,12 +226,23 @@ def _total(wanted: RequestedOperation, pages: Pages) -> Result:
     total = sum(figure.value for figure in figures)
     least = [bool(_AT_LEAST.search(one.text, 0, one.figure.start)) for one in operands]
     result = with_number(with_unit(*figures), total, max(figure.decimals for figure in figures))
-    formula = f"Total{', at least' if any(least) else ''}: {' + '.join(printed(figure) for figure in figures)} = {result}"
-    return Result(f"{formula}{f' per {operands[0].rate}' if operands[0].rate else ''}.", operands, replace(figures[0], value=total))
+    formula = (
+        f"Total{', at least' if any(least) else ''}: {' + '.join(printed(figure) for figure in figures)} = "
+        f"{result}"
+    )
+    return Result(
+        f"{formula}{f' per {operands[0].rate}' if operands[0].rate else ''}.",
+        operands,
+        replace(figures[0], value=total),
+    )
 
 
-def _of_one_sentence(wanted: RequestedOperation, pages: Pages, fits: Callable[[StatedFigure], bool]) -> tuple[StatedFigure, ...]:
-    """The operands where exactly one sentence states them all; () where none does. Raises DoubtError where several do."""
+def _of_one_sentence(
+    wanted: RequestedOperation, pages: Pages, fits: Callable[[StatedFigure], bool]
+) -> tuple[StatedFigure, ...]:
+    """The operands where exactly one sentence states them all; () where none does. Raises DoubtError where
+    several do.
+    """
     found: list[tuple[StatedFigure, ...]] = []
     for _, of_sentence in groupby(pages.stated, key=attrgetter("sentence")):
         own = replace(pages, stated=list(of_sentence))
@@ -188,7 +259,11 @@ def _slot_name(slot: Slot) -> str:
     period = slot.period
     name = period.text if period else ""
     if period and not name[-1:].isdigit():  # "the year before"
-        name = str(period.start_year) if period.start_year == period.end_year else f"{period.start_year}-{period.end_year % CENTURY:02}"
+        name = (
+            str(period.start_year)
+            if period.start_year == period.end_year
+            else f"{period.start_year}-{period.end_year % CENTURY:02}"
+        )
     return f"{name}, {slot.version}" if slot.version else name
 
 

@@ -1,5 +1,5 @@
-"""Writes figures as their document prints them, and results in their operands' unit and scale, so that both are read back with the value they
-have; knows no document and works nothing out."""
+"""Writes figures as their document prints them, and results in their operands' unit and scale, so that both
+are read back with the value they have; knows no document and works nothing out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["UnreadableFigureError", "as_difference", "bare", "percent", "printed", "with_number", "with_unit"]
 
-# From the first digit of a figure to its last: what stands around them is sign, brackets, currency, scale and unit.
+# From the first digit of a figure to its last: what stands around them is sign, brackets, currency, scale and
+# unit.
 _FIRST = re.compile(r"\.?[0-9¼½¾⅓⅔⅛⅜⅝⅞]")
 _LAST = re.compile(r"[0-9¼½¾⅓⅔⅛⅜⅝⅞](?=[^0-9¼½¾⅓⅔⅛⅜⅝⅞]*\Z)")
 # How a negative amount is marked before its digits or its currency.
@@ -26,7 +27,8 @@ class UnreadableFigureError(ValueError):
 
 
 def printed(figure: Figure) -> str:
-    """As printed, letters of a currency apart from the amount, a negative one in brackets: "(-$50.3) million".
+    """As printed, letters of a currency apart from the amount, a negative one in brackets: "(-$50.3)
+    million".
 
     The backtick is how a rupee sign comes out of some fonts. Raises UnreadableError.
     """
@@ -72,26 +74,36 @@ def _unsigned_zero(value: float, decimals: int) -> float:
 
 
 def _parts(figure: Figure) -> tuple[str, str, str]:
-    """(currency before, number, scale and unit after), all without a sign; after: also what the figure takes from the next one."""
+    """(currency before, number, scale and unit after), all without a sign; after: also what the figure
+    takes from the next one.
+    """
     text = " ".join(figure.text.replace("`", sign_of(currency_of("`"))).split())
     first, last = _FIRST.search(text), _LAST.search(text)
     if first is None or last is None:
         raise UnreadableFigureError(figure.text)
     after = _BRACKETS.sub("", text[last.end() :])
-    if not after and (figure.percent or figure.scale > 1):  # it takes them from the next one: "4 to 5 billion"
+    if not after and (
+        figure.percent or figure.scale > 1
+    ):  # it takes them from the next one: "4 to 5 billion"
         after = f" {'per cent' if figure.unit == '%' else figure.unit if figure.percent else SCALE_NAMES.get(figure.scale, '')}"
     return _SIGNS.sub("", text[: first.start()]).lstrip(), text[first.start() : last.end()], after
 
 
 def _plain(figure: Figure, number: str) -> str:
-    """The number as printed where it is read alone as what it is; else, as with a comma for a point, written anew."""
+    """The number as printed where it is read alone as what it is; else, as with a comma for a point,
+    written anew.
+    """
     read = find_figures(number)
     same = len(read) == 1 and read[0].value == abs(figure.value) and read[0].text == number
-    return number if same or (figure.percent and "/" in number) else f"{abs(figure.value):,.{figure.decimals}f}"
+    return (
+        number if same or (figure.percent and "/" in number) else f"{abs(figure.value):,.{figure.decimals}f}"
+    )
 
 
 def _readable(figure: Figure, value: float, number: str, *, result: bool = False) -> str:
-    """The number with the figure's currency, scale and unit, letters of a currency apart from it where that is read too."""
+    """The number with the figure's currency, scale and unit, letters of a currency apart from it where
+    that is read too.
+    """
     before, _, after = _parts(figure)
     for currency in (_GLUED.sub(r"\1 ", before), before):
         amount = f"{currency}{number}"
@@ -103,6 +115,8 @@ def _readable(figure: Figure, value: float, number: str, *, result: bool = False
 
 
 def _is_read_as(read: Figure, value: float, figure: Figure, *, unsaid: bool) -> bool:
-    """Whether value, scale and unit are read. unsaid: no currency is written, as in "$4 billion to 5 billion"."""
+    """Whether value, scale and unit are read. unsaid: no currency is written, as in "$4 billion to 5
+    billion".
+    """
     unit = read.unit or (figure.unit if unsaid else None)
     return (read.value, read.scale, read.percent, unit) == (value, figure.scale, figure.percent, figure.unit)

@@ -1,4 +1,6 @@
-"""Finds the one figure of sentences that some words mean: all of them belong to it, nothing narrower or broader does; works nothing out."""
+"""Finds the one figure of sentences that some words mean: all of them belong to it, nothing narrower or
+broader does; works nothing out.
+"""
 
 from __future__ import annotations
 
@@ -18,33 +20,54 @@ from ingestion.language.terms import terms
 
 __all__ = ["DoubtError", "Pages", "alike", "check_alike", "distance", "in_slot", "pick", "years_of"]
 
-# Words that name the same thing in budgets and central banks' papers, so that a figure of the one is a figure of the other. What search takes
-# for related is not enough: borrowing is no debt, and electricity not all energy.
+# Words that name the same thing in budgets and central banks' papers, so that a figure of the one is a figure
+# of the other. What search takes for related is not enough: borrowing is no debt, and electricity not all
+# energy.
 _ALIKE = [
     frozenset(terms(group))
     for group in (
-        "spending expenditure outlay", "total overall aggregate", "new fresh", "used spent disbursed utilised utilized drawn paid",
-        "treasuries treasury securities", "debt indebtedness", "receipts receipt", "loan loans lending", "defence defense military",
-        "rise rose increase", "fall fell decline decrease drop", "fertiliser fertilizer", "labour labor", "salary wage pay",
-        "pension retirement", "budget allocation appropriation", "allocate allocation earmark", "spend spent spending", "buy purchase",
+        "spending expenditure outlay",
+        "total overall aggregate",
+        "new fresh",
+        "used spent disbursed utilised utilized drawn paid",
+        "treasuries treasury securities",
+        "debt indebtedness",
+        "receipts receipt",
+        "loan loans lending",
+        "defence defense military",
+        "rise rose increase",
+        "fall fell decline decrease drop",
+        "fertiliser fertilizer",
+        "labour labor",
+        "salary wage pay",
+        "pension retirement",
+        "budget allocation appropriation",
+        "allocate allocation earmark",
+        "spend spent spending",
+        "buy purchase",
     )
-]  # fmt: skip
+]
 # Beside the words asked for, these make a figure that of something narrower or else.
 _NARROWER = frozenset(
     terms(
-        "capital current operating development recurrent net gross primary core direct indirect nominal real structural adjusted excluding "
+        "capital current operating development recurrent net gross primary core direct indirect nominal "
+        "real structural adjusted excluding "
         "except interest capita median effective outstanding additional supplementary"
     )
 )
 # Beside the words asked for, these change nothing.
 _PLAIN = frozenset(
     terms(
-        "total overall weighted amount amounts estimate estimates estimated revised budget budgeted projected expected forecast actual "
-        "provisional figure level value stood stands reached amounted recorded rise rose risen rises increase increased increases decline "
-        "declined declines decrease decreased fall fell dropped drop grew grow grown expanded contracted lowered raised reduced cut spending "
-        "expenditure outlay allocation allocated government federal central union state country year fiscal financial budget "
-        "holdings range month quarter GDP economy sum cumulative disbursed received collected contributed agency backed plans number "
-        + " ".join(CURRENCY_TERMS)
+        "total overall weighted amount amounts estimate estimates estimated revised budget budgeted "
+        "projected expected forecast actual "
+        "provisional figure level value stood stands reached amounted recorded rise rose risen rises "
+        "increase increased increases decline "
+        "declined declines decrease decreased fall fell dropped drop grew grow grown expanded contracted "
+        "lowered raised reduced cut spending "
+        "expenditure outlay allocation allocated government federal central union state country year "
+        "fiscal financial budget "
+        "holdings range month quarter GDP economy sum cumulative disbursed received collected contributed "
+        "agency backed plans number " + " ".join(CURRENCY_TERMS)
     )
 )
 _TARGET = frozenset(terms("target"))
@@ -56,7 +79,8 @@ _WORD = re.compile(r"[^\W\d_]+|[^\w\s-]")
 OTHER_WORD = 1
 # Words of questions whose equivalents are kept at hand.
 MOST_TERMS = 4096
-# Where that many words of the question agree, one beside them makes it no other figure: "domestic term deposit rates on fresh deposits".
+# Where that many words of the question agree, one beside them makes it no other figure: "domestic term
+# deposit rates on fresh deposits".
 MANY_WORDS, MOST_BESIDE = 4, 1
 # And where that many agree, whose it is goes without saying: "rates on fresh loans of commercial banks".
 SOME_WORDS = 3
@@ -97,7 +121,11 @@ def distance(one: StatedFigure, topic: Sequence[str], pages: Pages) -> int:
     if not asked or any(words.isdisjoint(alike(term)) for term in asked):
         return -1
     said = frozenset().union(*(alike(term) for term in topic)) | pages.known
-    if words & _NARROWER - said or not _joins_only(one.phrase, said) or not _leads(raw, marks, said | (_TARGET if "rate" in topic else set())):
+    if (
+        words & _NARROWER - said
+        or not _joins_only(one.phrase, said)
+        or not _leads(raw, marks, said | (_TARGET if "rate" in topic else set()))
+    ):
         return -1
     goes_on = set(content(one.trail)) if one.trail != one.phrase and not one.figure.percent else set()
     beside = _beside(marks, said) | goes_on | (_after(raw, marks, said) if len(asked) < SOME_WORDS else set())
@@ -107,7 +135,9 @@ def distance(one: StatedFigure, topic: Sequence[str], pages: Pages) -> int:
 
 
 def _leads(raw: Sequence[str], marks: Sequence[str], said: frozenset[str]) -> bool:
-    """Whether the phrase is of what was asked for, not of something about it: "gain on sale", "proceeds from debt", "price of oil"."""
+    """Whether the phrase is of what was asked for, not of something about it: "gain on sale", "proceeds
+    from debt", "price of oil".
+    """
     at = next((at for at, mark in enumerate(marks) if mark in said), 0)
     while at > 0 and marks[at - 1]:
         at -= 1
@@ -119,7 +149,9 @@ def _leads(raw: Sequence[str], marks: Sequence[str], said: frozenset[str]) -> bo
 
 
 def _beside(marks: Sequence[str], said: frozenset[str]) -> set[str]:
-    """Words that stand next to those asked for, with nothing between: "defence expenditure", "debt service"."""
+    """Words that stand next to those asked for, with nothing between: "defence expenditure", "debt
+    service".
+    """
 
     def is_other(mark: str) -> bool:
         return bool(mark) and mark not in said
@@ -132,7 +164,9 @@ def _beside(marks: Sequence[str], said: frozenset[str]) -> set[str]:
 
 
 def _after(raw: Sequence[str], marks: Sequence[str], said: frozenset[str]) -> set[str]:
-    """All words after the first that was asked for, which narrow it: "spending on schools"; what "other than" leaves out does not."""
+    """All words after the first that was asked for, which narrow it: "spending on schools"; what "other
+    than" leaves out does not.
+    """
     first = next((at for at, mark in enumerate(marks) if mark in said), len(marks))
     last = next((at for at in range(first, len(raw)) if raw[at].casefold() == "other"), len(raw))
     return set(marks[first + 1 : last]) - {""}
@@ -170,9 +204,13 @@ def _like(one: StatedFigure, other: StatedFigure) -> bool:
 
 
 def check_alike(operands: Sequence[StatedFigure], said: frozenset[str], *, least: bool = False) -> None:
-    """Raises DoubtError where two are the same figure, or unlike in unit, scale, base, rate or movement, where one is a bound, and where other
-    words narrow one than another, but for those that the question or the document's name says. least: "at least" may be."""
-    if any(one.bound and not (least and one.bound == LEAST) for one in operands) or len({one.narrowed - said for one in operands}) > 1:
+    """Raises DoubtError where two are the same figure, or unlike in unit, scale, base, rate or movement,
+    where one is a bound, and where other words narrow one than another, but for those that the question or
+    the document's name says. least: "at least" may be."""
+    if (
+        any(one.bound and not (least and one.bound == LEAST) for one in operands)
+        or len({one.narrowed - said for one in operands}) > 1
+    ):
         raise DoubtError
     places = {(one.sentence, one.figure.start) for one in operands}
     if len(places) < len(operands) or not all(_like(operands[0], other) for other in operands[1:]):

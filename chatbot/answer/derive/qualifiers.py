@@ -1,5 +1,5 @@
-"""What narrows a figure beside the words it belongs to: a place or source that leads its sentence, a bracket or a clause after it, a bound; knows
-no question, and not what the figure is a figure of."""
+"""What narrows a figure beside the words it belongs to: a place or source that leads its sentence, a bracket
+or a clause after it, a bound; knows no question, and not what the figure is a figure of."""
 
 from __future__ import annotations
 
@@ -18,42 +18,65 @@ LEAST, OTHER_BOUND = "least", "other"
 # Beside the terms of a bracket, that it gives another amount.
 OTHER = "otherwise"
 _BOUND = re.compile(
-    r"\b(?:(?P<least>at least)|(?:no |not )?(?:more|less|fewer|higher|lower|greater) than|over|above|under|below|up to|at most|as (?:much|many|high|low) as"
+    r"\b(?:(?P<least>at least)|(?:no |not )?(?:more|less|fewer|higher|lower|greater) than|over|above"
+    r"|under|below|up to|at most|as (?:much|many|high|low) as"
     r"|(?:a )?(?:maximum|minimum) of|exceed(?:s|ed|ing)?)\s{1,3}(?:(?:about|around|some|an?) )?\Z",
     re.IGNORECASE,
 )
-_OR_MORE = re.compile(r"[\w ]{0,20}? or (?:more|less|fewer|above|below|higher|lower|over|under)\b", re.IGNORECASE)
+_OR_MORE = re.compile(
+    r"[\w ]{0,20}? or (?:more|less|fewer|above|below|higher|lower|over|under)\b", re.IGNORECASE
+)
 # What somebody with an interest says; what an office states is a figure like others.
 _CLAIMS = re.compile(
-    r"\b(?:claim(?:s|ed|ing)|alleg(?:es|ed|ing|edly)|purport\w*|reportedly|rumou?r\w*|critics|the opposition|contended|disputed)\b", re.IGNORECASE
+    (
+        r"\b(?:claim(?:s|ed|ing)|alleg(?:es|ed|ing|edly)|purport\w*|reportedly|rumou?r\w*|critics"
+        r"|the opposition|contended|disputed)\b"
+    ),
+    re.IGNORECASE,
 )
 _ATTRIBUTED = re.compile(r"\b(?:according to|in the (?:view|opinion|words) of)\b[^,.;]{0,80}", re.IGNORECASE)
 _LEADS = re.compile(
-    r"\s{0,3}(?:and |while )?(?:in|for|within|across|at|among|outside|excluding|including|under|without)\b(?P<rest>.*)", re.IGNORECASE
+    (
+        r"\s{0,3}(?:and |while )?(?:in|for|within|across|at|among|outside|excluding|including|under"
+        r"|without)\b(?P<rest>.*)"
+    ),
+    re.IGNORECASE,
 )
 _BRACKET = re.compile(r"[^,;:()]{0,40}\((?P<inside>[^()]{0,120})\)")
 _REFERS = re.compile(
-    r"\s{0,3}(?:see|table|chart|figure|box|annex|appendix|chapter|section|page|pp?\.|exhibit|note|source|paragraph|graph)\b", re.IGNORECASE
+    (
+        r"\s{0,3}(?:see|table|chart|figure|box|annex|appendix|chapter|section|page|pp?\.|exhibit|note|source"
+        r"|paragraph|graph)\b"
+    ),
+    re.IGNORECASE,
 )
 # "after falling to 5" tells of another time.
 _AFTER = re.compile(
-    r"(?P<comma>,?)\s(?P<how>net of|gross of|excluding|including|inclusive of|exclusive of|except(?: for)?|without|with|before|after|adjusted for"
-    r"|at (?:current|constant|\d{4}) prices|in (?:real|nominal) terms)\b(?! \w+ing\b)(?P<what>[^,;:.()]{0,80})",
+    r"(?P<comma>,?)\s(?P<how>net of|gross of|excluding|including|inclusive of|exclusive of"
+    r"|except(?: for)?|without|with|before|after|adjusted for"
+    r"|at (?:current|constant|\d{4}) prices|in (?:real"
+    r"|nominal) terms)\b(?! \w+ing\b)(?P<what>[^,;:.()]{0,80})",
     re.IGNORECASE,
 )
 # Of before and after without a comma, "before the end of 2023" tells the time, "before tax" does not.
 _TIMES = frozenset({"before", "after"})
 _ITEMS = re.compile(
-    r"\s(?:\w+ )?(?:tax(?:es|ation)?|interest|depreciation|refunds?|rebates?|grants?|subsid(?:y|ies)|transfers?|deductions?|adjustments?|provisions?)\b",
+    (
+        r"\s(?:\w+ )?(?:tax(?:es|ation)?|interest|depreciation|refunds?|rebates?|grants?|subsid(?:y|ies)"
+        r"|transfers?|deductions?|adjustments?|provisions?)\b"
+    ),
     re.IGNORECASE,
 )
 # No terms, but "before tax" is not "after tax".
 _CONTRARY = _TIMES | {"with", "without"}
 _PLAIN = frozenset(
     terms(
-        "addition contrast comparison particular total fact purpose line turn general meantime regard respect instance end aggregate sum short case "
-        "year years month months quarter half fiscal financial period time date first second third fourth nine six three same current previous next "
-        "coming budget budgeted revised estimate estimates estimated actual provisional early late mid " + " ".join((*UNIT_TERMS, *SCALE_TERMS))
+        "addition contrast comparison particular total fact purpose line turn general meantime regard "
+        "respect instance end aggregate sum short case "
+        "year years month months quarter half fiscal financial period time date first second third fourth "
+        "nine six three same current previous next "
+        "coming budget budgeted revised estimate estimates estimated actual provisional early late mid "
+        + " ".join((*UNIT_TERMS, *SCALE_TERMS))
     )
 ) | {"and", "of", "to"}
 
@@ -92,8 +115,9 @@ def _leads(before: str) -> Iterator[str]:
 
 
 def _in_bracket(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure]) -> list[str]:
-    """What is in brackets, nothing where it is the amount in another unit: "$5 billion (4.4% of GDP)". Behind it OTHER where it gives another
-    amount of the same unit, and says of what: "(14 million with capital items)", not "(2023: 14 million)"."""
+    """What is in brackets, nothing where it is the amount in another unit: "$5 billion (4.4% of GDP)". Behind
+    it OTHER where it gives another amount of the same unit, and says of what: "(14 million with capital
+    items)", not "(2023: 14 million)"."""
     inside = [one for one in figures if bracket.start() < one.start < bracket.end()]
     same = [one for one in inside if (one.unit, one.percent) == (figure.unit, figure.percent)]
     if inside and not same:
@@ -106,8 +130,12 @@ def _in_bracket(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure
 
 def _clauses(after: str, *, last: bool) -> Iterator[str]:
     for match in _AFTER.finditer(after):
-        parts = not last and match.end() == len(after) and " and " not in match[0]  # "including 5 for schools"
-        if not parts and (match["comma"] or match["how"].lower() not in _TIMES or _ITEMS.match(match["what"])):
+        parts = (
+            not last and match.end() == len(after) and " and " not in match[0]
+        )  # "including 5 for schools"
+        if not parts and (
+            match["comma"] or match["how"].lower() not in _TIMES or _ITEMS.match(match["what"])
+        ):
             yield match[0].partition(" and ")[0]
 
 

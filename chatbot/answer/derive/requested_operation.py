@@ -1,4 +1,6 @@
-"""What a question asks to be worked out: a difference, growth, a share, a total, a part; knows how that is asked, and no document."""
+"""What a question asks to be worked out: a difference, growth, a share, a total, a part; knows how that is
+asked, and no document.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class RequestedOperation:
-    """kind: "growth" | "change" | "gap" | "share" | "total" | "part" | "before". topics: terms of each operand, the minuend or the part
-    first. slots: of the operands of growth and change, earlier first; else the one that all are of. moves: the operands are rises or falls.
-    planned: the operands are forecasts or targets. direction: UP or DOWN where a move that way is asked about. months: those that the question
+    """kind: "growth" | "change" | "gap" | "share" | "total" | "part" | "before". topics: terms of each
+    operand, the minuend or the part first. slots: of the operands of growth and change, earlier first; else
+    the one that all are of. moves: the operands are rises or falls. planned: the operands are forecasts or
+    targets. direction: UP or DOWN where a move that way is asked about. months: those that the question
     names, by their first three letters. figures: amounts that the question gives. question: as asked."""
 
     kind: str
@@ -53,62 +56,93 @@ class RequestedOperation:
 # A longer question asks for more than one sum.
 LONGEST_QUESTION = 600
 _MOVE = (
-    r"(?:rise[sn]?|rose|rising|increased?s?|increase[sd]?|gr[eo]wn?|grows|growth|fall(?:s|en)?|fell|drop(?:s|ped)?|declined?s?|decrease[sd]?|change[sd]?"
-    r"|go(?:es)? (?:up|down)|went (?:up|down)|gone (?:up|down)|climb(?:s|ed)?|jump(?:s|ed)?|shrink|shrank|cut|reduced|raised|lower(?:ed)?)"
+    r"(?:rise[sn]?|rose|rising|increased?s?|increase[sd]?|gr[eo]wn?|grows|growth|fall(?:s|en)?|fell"
+    r"|drop(?:s|ped)?|declined?s?|decrease[sd]?|change[sd]?"
+    r"|go(?:es)? (?:up|down)|went (?:up|down)|gone (?:up|down)|climb(?:s|ed)?|jump(?:s|ed)?|shrink|shrank"
+    r"|cut|reduced|raised|lower(?:ed)?)"
 )
 _PERCENT = r"(?:percent(?:age)?|per cent|%)"
 _GROWTH = re.compile(
-    rf"{_PERCENT}(?:age)? (?:growth|change|increase|decrease|rise|decline|drop|fall|reduction)\b|\bgrowth (?:rate\b|in (?:percent|per cent|%))"
-    rf"|\b(?:by )?(?:what|how many) {_PERCENT}\b.{{0,80}}\b{_MOVE}\b|\b(?:growth|grew|grow|rise|rose|increased?|change|fall|fell|decline|drop)\b.{{0,120}}"
+    rf"{_PERCENT}(?:age)? (?:growth|change|increase|decrease|rise|decline|drop|fall|reduction)\b"
+    rf"|\bgrowth (?:rate\b|in (?:percent|per cent|%))"
+    rf"|\b(?:by )?(?:what|how many) {_PERCENT}\b.{{0,80}}\b{_MOVE}\b|\b(?:growth|grew|grow|rise|rose"
+    rf"|increased?|change|fall|fell|decline|drop)\b.{{0,120}}"
     rf"(?:\bin {_PERCENT}|\({_PERCENT}\)|, {_PERCENT})",
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    rf"\bhow much\b.{{0,120}}\b{_MOVE}\b|\b(?:difference|change|increase|decrease|rise|drop|fall|reduction) (?:in|of|between)\b"
-    r"|\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|bigger|greater)\b|\bhow (?:do|does|did) .{1,80}\bcompare\b",
+    rf"\bhow much\b.{{0,120}}\b{_MOVE}\b|\b(?:difference|change|increase|decrease|rise|drop|fall"
+    rf"|reduction) (?:in|of|between)\b"
+    r"|\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|bigger|greater)\b|\bhow (?:do"
+    r"|does|did) .{1,80}\bcompare\b",
     re.IGNORECASE,
 )
 _GAP = re.compile(
-    r"\b(?:by )?how (?:much|many) (?P<more>more|less|fewer|higher|lower|larger|smaller|bigger|greater|faster|further)\b(?P<x>.{3,120}?)\bthan\b(?P<y>.{3,120})"
+    r"\b(?:by )?how (?:much|many) (?P<more>more|less|fewer|higher|lower|larger|smaller|bigger|greater"
+    r"|faster|further)\b(?P<x>.{3,120}?)\bthan\b(?P<y>.{3,120})"
     r"|\b(?:difference|gap|spread) between\b(?P<x2>.{3,100}?)\band\b(?P<y2>.{3,100})"
     r"|\bby how much\b(?P<x3>.{3,100}?)\b(?:exceed(?:s|ed)?|outstrip(?:s|ped)?)\b(?P<y3>.{3,100})",
     re.IGNORECASE,
 )
 _SHARE_OF = re.compile(
-    rf"\b(?:what|which|how large an?|how big an?)\s(?:\w+ )?(?:share|proportion|fraction|slice|part|{_PERCENT})\s(?:out )?of\b(?P<whole>.{{2,100}}?)"
-    r"\b(?:is|are|was|were|goes to|go to|went to|will be|will go to|is for|comes from|came from|consists of|does|do|did)\b(?P<part>.{3,100})",
+    rf"\b(?:what|which|how large an?|how big an?)\s(?:\w+ )?(?:share|proportion|fraction|slice|part"
+    rf"|{_PERCENT})\s(?:out )?of\b(?P<whole>.{{2,100}}?)"
+    r"\b(?:is|are|was|were|goes to|go to|went to|will be|will go to|is for|comes from|came from|consists of"
+    r"|does|do|did)\b(?P<part>.{3,100})",
     re.IGNORECASE,
 )
 _AS_SHARE = re.compile(
-    rf"(?P<part>.{{3,120}}?)\bas an? (?:share|proportion|fraction|{_PERCENT})\s(?:share )?of\b(?P<whole>.{{3,100}})", re.IGNORECASE
+    (
+        rf"(?P<part>.{{3,120}}?)\bas an? (?:share|proportion|fraction"
+        rf"|{_PERCENT})\s(?:share )?of\b(?P<whole>.{{3,100}})"
+    ),
+    re.IGNORECASE,
 )
 _TOTAL = re.compile(
-    r"\b(?:in total|combined|together|altogether|sum of|add(?:s|ed)? up|total of|taken together|put together|all told)\b", re.IGNORECASE
+    (
+        r"\b(?:in total|combined|together|altogether|sum of|add(?:s|ed)? up|total of|taken together"
+        r"|put together|all told)\b"
+    ),
+    re.IGNORECASE,
 )
 _PART = re.compile(
-    r"\bhow much of\b.{0,120}\b(?P<verb>used|spent|disbursed|drawn|utili[sz]ed|paid|released|committed|invested|delivered|collected|absorbed|implemented)\b",
+    (
+        r"\bhow much of\b.{0,120}\b(?P<verb>used|spent|disbursed|drawn|utili[sz]ed|paid|released|committed"
+        r"|invested|delivered|collected|absorbed|implemented)\b"
+    ),
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    r"\b(?:before|prior to|previously|ahead of|preceding)\b.{0,80}?\b(?:(?P<down>cuts?|reduction|reduced|decreased?|lowered|lowering|easing)"
+    r"\b(?:before|prior to|previously|ahead of|preceding)\b.{0,80}?\b(?:(?P<down>cuts?|reduction|reduced"
+    r"|decreased?|lowered|lowering|easing)"
     r"|(?P<up>hikes?|hiked|rises?|rose|increased?|raised|raising)|changed?|moved?|decision)\b",
     re.IGNORECASE,
 )
-_SHORT_YEARS = re.compile(r"(?<![\d.,/–-])(?<!FY)(?<!FY )(\d\d)[-–/](\d\d)(?![\d.,/–-]?\d|%| ?(?:%|per|year|age|bps))")
+_SHORT_YEARS = re.compile(
+    r"(?<![\d.,/–-])(?<!FY)(?<!FY )(\d\d)[-–/](\d\d)(?![\d.,/–-]?\d|%| ?(?:%|per|year|age|bps))"
+)
 _YEAR_BEFORE = next(pattern for pattern, step in RELATIVE_YEARS if step < 0)
 # "Fiscal" of a year, not of a deficit; the month of a year.
 _YEARS = re.compile(r"\b(?:fiscal|financial) years?\b", re.IGNORECASE)
-_MONTHS = re.compile(rf"\b(?:(?:by|as of|as at|at|in) )?(?:(?:the )?(?:end|mid|early|late)[ -](?:of )?)?{MONTH}(?![a-z])")
+_MONTHS = re.compile(
+    rf"\b(?:(?:by|as of|as at|at|in) )?(?:(?:the )?(?:end|mid|early|late)[ -](?:of )?)?{MONTH}(?![a-z])"
+)
 _MONTH = re.compile(rf"\b{MONTH}(?![a-z])")
 _SHORT_VERSION = re.compile(r"\b(?:RE|BE)\b")
-_PLANNED = re.compile(r"\b(?:target|forecast|project(?:ed|ion)|expect(?:ed|ation)|plan(?:ned)?)s?\b", re.IGNORECASE)
+_PLANNED = re.compile(
+    r"\b(?:target|forecast|project(?:ed|ion)|expect(?:ed|ation)|plan(?:ned)?)s?\b", re.IGNORECASE
+)
 # "How much did growth change": the change of a change.
 _GROWTH_MOVED = re.compile(
-    r"\bgrowth\b.{0,80}\b(?:change[sd]?|differ\w*|r[io]se|rising|f[ae]ll|fell|drop\w*|declin\w*|slow\w*|accelerat\w*|compare)\b"
-    r"|\b(?:change|difference|rise|fall|drop|decline|increase|decrease) (?:in|of|between) (?:\w+ ){0,5}growth\b",
+    r"\bgrowth\b.{0,80}\b(?:change[sd]?|differ\w*|r[io]se|rising|f[ae]ll|fell|drop\w*|declin\w*|slow\w*"
+    r"|accelerat\w*|compare)\b"
+    r"|\b(?:change|difference|rise|fall|drop|decline|increase|decrease) (?:in|of"
+    r"|between) (?:\w+ ){0,5}growth\b",
     re.IGNORECASE,
 )
-_AGAINST = re.compile(r"\b(?:than|compared?|against|versus|vs|and|to|from|over|with|relative)\b", re.IGNORECASE)
+_AGAINST = re.compile(
+    r"\b(?:than|compared?|against|versus|vs|and|to|from|over|with|relative)\b", re.IGNORECASE
+)
 _ITEM = re.compile(r",| and | plus |&")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # What papers call "mortgage-backed securities"; of other bonds and securities the one is not the other.
@@ -116,19 +150,27 @@ _MORTGAGE_BONDS = re.compile(r"\bmortgage bonds?\b", re.IGNORECASE)
 # Sums in sentences, with these words: worth 8 of 220 questions, all of one set of papers; none of 131 others.
 # What asks and compares, and what any figure may be called: no words of what a figure is a figure of.
 _ASKING = frozenset(
-    """compare compared comparison comparing versus vs against relative difference change rise rises rose risen rising increase increases increased
-    grow grows grew grown growth fall falls fell fallen drop drops dropped decline declined decrease decreased up down go goes went gone climb
-    jump percent percentage per cent point points basis bps higher lower larger smaller bigger greater fewer less faster further gap spread
-    amount figure number level value estimate estimates estimated estimation revised budget budgeted actual outturn provisional year years
-    previous prior last preceding earlier ago before period share proportion fraction slice part combined together altogether sum add plus
-    target forecast range right come came put taken answer calculate compute work exactly approximately roughly month
-    monthly annually annual projected expected planned set same two three respectively""".split()
+    """
+        compare compared comparison comparing versus vs against relative difference change rise rises rose
+        risen rising increase increases increased grow grows grew grown growth fall falls fell fallen drop
+        drops dropped decline declined decrease decreased up down go goes went gone climb jump percent
+        percentage per cent point points basis bps higher lower larger smaller bigger greater fewer less
+        faster further gap spread amount figure number level value estimate estimates estimated estimation
+        revised budget budgeted actual outturn provisional year years previous prior last preceding
+        earlier ago before period share proportion fraction slice part combined together altogether sum
+        add plus target forecast range right come came put taken answer calculate compute work exactly
+        approximately roughly month monthly annually annual projected expected planned set same two three
+        respectively
+    """.split()
 ).union(CURRENCY_TERMS)
 # Beside what it names, a question about a share or total says what is done with money.
 _DOING = frozenset(
-    """spend spends spent spending allocate allocated allocation provide provided receive received get
-    gets raise raised buy buying bought disburse disbursed paid pays money go goes give given set aside earmarked devoted dedicated meant
-    government authorities worth make makes made up total add used drawn utilised utilized released committed invested delivered actually""".split()
+    """
+        spend spends spent spending allocate allocated allocation provide provided receive received get
+        gets raise raised buy buying bought disburse disbursed paid pays money go goes give given set
+        aside earmarked devoted dedicated meant government authorities worth make makes made up total add
+        used drawn utilised utilized released committed invested delivered actually
+    """.split()
 ).union(SCALE_TERMS, CURRENCY_TERMS)
 
 
@@ -141,7 +183,12 @@ def requested_operation(question: str) -> RequestedOperation | None:
     for read in (_share, _two_times, _gap, _total, _part, _before):
         found = read(text, slots)
         if found is not None and all(found.topics):
-            return replace(found, figures=tuple(find_figures(text)), planned=_PLANNED.search(text) is not None, question=text)
+            return replace(
+                found,
+                figures=tuple(find_figures(text)),
+                planned=_PLANNED.search(text) is not None,
+                question=text,
+            )
     return None
 
 
@@ -157,7 +204,9 @@ def _topic(text: str, beside: frozenset[str] = frozenset()) -> tuple[str, ...]:
 
 
 def _item(text: str) -> tuple[str, ...]:
-    """The topic of a part or a summand: what is done with the money is none of it, unless there is nothing else."""
+    """The topic of a part or a summand: what is done with the money is none of it, unless there is nothing
+    else.
+    """
     return _topic(text, _DOING) or _topic(text)
 
 
@@ -166,7 +215,16 @@ def _slots(text: str) -> tuple[Slot, ...]:
     periods = find_periods(text)
     if len(periods) == 1 and (before := _YEAR_BEFORE.search(text)):
         one = periods[0]
-        periods.append(replace(one, text=before[0], start=before.start(), end=before.end(), start_year=one.start_year - 1, end_year=one.end_year - 1))
+        periods.append(
+            replace(
+                one,
+                text=before[0],
+                start=before.start(),
+                end=before.end(),
+                start_year=one.start_year - 1,
+                end_year=one.end_year - 1,
+            )
+        )
     versions: dict[int, str] = {}
     for name, pattern in VERSIONS.items():
         for match in pattern.finditer(text):
@@ -176,7 +234,9 @@ def _slots(text: str) -> tuple[Slot, ...]:
 
 
 def _meant(text: str, position: int, periods: Sequence[Period]) -> int:
-    """Which period a version is of: between two of them the one on its side of "than" or "to", else the nearest."""
+    """Which period a version is of: between two of them the one on its side of "than" or "to", else the
+    nearest.
+    """
     later = bisect_left([period.start for period in periods], position)
     if 0 < later < len(periods):
         parted = _AGAINST.search(text, periods[later - 1].end, position)
@@ -188,14 +248,24 @@ def _two_times(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     if len(slots) != 2 or _GROWTH_MOVED.search(text):
         return None
     kind = "growth" if _GROWTH.search(text) else "change" if _CHANGE.search(text) else ""
-    first, last = sorted(slots, key=lambda slot: (slot.period.start_year, slot.period.text) if slot.period else (0, ""))
+    first, last = sorted(
+        slots, key=lambda slot: (slot.period.start_year, slot.period.text) if slot.period else (0, "")
+    )
     same = _span(first) == _span(last)
-    return None if not kind or same else RequestedOperation(kind, (_topic(_without_periods(text)),), (first, last))
+    return (
+        None
+        if not kind or same
+        else RequestedOperation(kind, (_topic(_without_periods(text)),), (first, last))
+    )
 
 
 def _span(slot: Slot) -> tuple[int, int, str]:
     period = slot.period
-    return (period.start_year, period.end_year, period.text if period.kind == "quarter" else "") if period else (0, 0, "")
+    return (
+        (period.start_year, period.end_year, period.text if period.kind == "quarter" else "")
+        if period
+        else (0, 0, "")
+    )
 
 
 def _without_periods(text: str) -> str:
@@ -219,7 +289,10 @@ def _share(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _SHARE_OF.search(text) or _AS_SHARE.search(text)
     if match is None or len({_span(slot) for slot in slots}) > 1:
         return None
-    part, whole = _item(_without_periods(match["part"])), _item(_without_periods(match["whole"])) or ("total",)
+    part, whole = (
+        _item(_without_periods(match["part"])),
+        _item(_without_periods(match["whole"])) or ("total",),
+    )
     return RequestedOperation("share", (part, whole), slots[:1])
 
 
@@ -227,7 +300,9 @@ def _total(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     if not _TOTAL.search(text) or len({_span(slot) for slot in slots}) > 1:
         return None
     bare = _TOTAL.sub(" ", _without_periods(text))
-    listed = [part for part in sentences(bare, also="?;:,") if " and " in part or " plus " in part or "&" in part]
+    listed = [
+        part for part in sentences(bare, also="?;:,") if " and " in part or " plus " in part or "&" in part
+    ]
     if len(listed) != 1:
         return None
     items = tuple(_item(part) for part in _ITEM.split(listed[0]) if part.strip())
@@ -247,7 +322,13 @@ def _before(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     if match is None or len(slots) > 1:
         return None
     direction = DOWN if match["down"] else UP if match["up"] else 0
-    return RequestedOperation("before", (_topic(_without_periods(_BEFORE.sub(" ", text))),), slots[:1], direction=direction, months=months_in(text))
+    return RequestedOperation(
+        "before",
+        (_topic(_without_periods(_BEFORE.sub(" ", text))),),
+        slots[:1],
+        direction=direction,
+        months=months_in(text),
+    )
 
 
 def months_in(text: str) -> frozenset[str]:

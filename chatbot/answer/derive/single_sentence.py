@@ -1,4 +1,6 @@
-"""Results worked out from figures of one sentence: the amount that a percentage of another is, the level before a move; searches no other for an operand."""
+"""Results worked out from figures of one sentence: the amount that a percentage of another is, the level
+before a move; searches no other for an operand.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,32 @@ from ingestion.language.terms import terms
 __all__ = ["HUNDRED", "Result", "amount_of_share", "level_before"]
 
 _OF_WHICH = re.compile(r"\b(?:of which|of this|of that|of it)\b", re.IGNORECASE)
-_OF_THE = re.compile(r"\b(?:of|from) (?:the|its|this|that|an) (?:total |initial |approved )?\Z", re.IGNORECASE)
-_FROM_THE = re.compile(
-    r"\b(?:of|from) (?:the|its|this|that|an) (?:(?:total |initial |approved )?(?:allocation|budget|amount|fund|sum|envelope) of )?\Z", re.IGNORECASE
+_OF_THE = re.compile(
+    r"\b(?:of|from) (?:the|its|this|that|an) (?:total |initial |approved )?\Z", re.IGNORECASE
 )
-_RANGE = re.compile(r"[\s,]{0,3}to (?:a |the )?(?:new )?(?:target )?(?:range (?:of |between )?)?\Z", re.IGNORECASE)
+_FROM_THE = re.compile(
+    (
+        r"\b(?:of|from) (?:the|its|this|that|an) (?:(?:total |initial |approved )?(?:allocation|budget"
+        r"|amount|fund|sum|envelope) of )?\Z"
+    ),
+    re.IGNORECASE,
+)
+_RANGE = re.compile(
+    r"[\s,]{0,3}to (?:a |the )?(?:new )?(?:target )?(?:range (?:of |between )?)?\Z", re.IGNORECASE
+)
 HUNDRED = 100.0
 # Of 99.9 per cent of 2.1 billion all digits are shown; rates go by quarters and eighths.
 PART_DECIMALS, RATE_DECIMALS = 4, 3
-# Characters after a percentage in which it is said what was done; words of a name that may be written by their initials.
+# Characters after a percentage in which it is said what was done; words of a name that may be written by
+# their initials.
 LONGEST_VERB_GAP, MOST_INITIALS = 60, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """formula: in printed figures; operands: what it was worked out from; value: what is quoted instead where it stands printed, else None."""
+    """formula: in printed figures; operands: what it was worked out from; value: what is quoted instead
+    where it stands printed, else None.
+    """
 
     formula: str
     operands: tuple[StatedFigure, ...]
@@ -39,13 +52,17 @@ class Result:
 
 
 def amount_of_share(wanted: RequestedOperation, pages: Pages) -> Result:
-    """The amount that a percentage of a stated amount is: "10 million was allocated, of which 42% was disbursed". Raises DoubtError."""
+    """The amount that a percentage of a stated amount is: "10 million was allocated, of which 42% was
+    disbursed". Raises DoubtError.
+    """
     found = [
         (amount, share)
         for one, other in pairwise(pages.stated)
         for amount, share in ((one, other), (other, one))
         if one.sentence == other.sentence and share.figure.percent == "percent" and not amount.figure.percent
-        if _is_part_of(share, amount, wanted.topics[1][0]) and _is_asked_part(amount, wanted) and _in_all(amount, wanted.slots)
+        if _is_part_of(share, amount, wanted.topics[1][0])
+        and _is_asked_part(amount, wanted)
+        and _in_all(amount, wanted.slots)
     ]
     if len(found) != 1:
         raise DoubtError
@@ -53,7 +70,10 @@ def amount_of_share(wanted: RequestedOperation, pages: Pages) -> Result:
     if amount.bound or share.bound:
         raise DoubtError
     value = amount.figure.value * share.figure.value / HUNDRED
-    formula = f"Part: {printed(share.figure)} × {printed(amount.figure)} = {with_number(amount.figure, value, PART_DECIMALS)}."
+    formula = (
+        f"Part: {printed(share.figure)} × {printed(amount.figure)} = "
+        f"{with_number(amount.figure, value, PART_DECIMALS)}."
+    )
     return Result(formula, (amount, share), replace(amount.figure, value=value))
 
 
@@ -70,7 +90,9 @@ def _is_part_of(share: StatedFigure, amount: StatedFigure, verb: str) -> bool:
 
 
 def _is_asked_part(amount: StatedFigure, wanted: RequestedOperation) -> bool:
-    """Whether it is the amount that the question is about: the very amount where it gives one, and its words or their initials."""
+    """Whether it is the amount that the question is about: the very amount where it gives one, and its
+    words or their initials.
+    """
     names = set(re.findall(r"[A-Z]{2,}", amount.text))
     words = [word for word in re.findall(r"[^\W\d_]+", wanted.question) if terms(word)]
     initials = {
@@ -83,7 +105,9 @@ def _is_asked_part(amount: StatedFigure, wanted: RequestedOperation) -> bool:
     known = sum(term in initials or not amount.context.isdisjoint(alike(term)) for term in wanted.topics[0])
     given = [figure for figure in wanted.figures if figure.unit or figure.scale > 1]
     if given:
-        return any(same_value(amount.figure, figure) for figure in given) and 2 * known >= len(wanted.topics[0])
+        return any(same_value(amount.figure, figure) for figure in given) and 2 * known >= len(
+            wanted.topics[0]
+        )
     return known == len(wanted.topics[0])
 
 
@@ -96,16 +120,26 @@ def level_before(wanted: RequestedOperation, pages: Pages) -> Result:
 
     def fits(one: StatedFigure) -> bool:
         levels = _levels(one, pages)
-        if not levels or one.figure.percent != "points" or one.bound or one.moves not in ({UP, DOWN} if not wanted.direction else {wanted.direction}):
+        if (
+            not levels
+            or one.figure.percent != "points"
+            or one.bound
+            or one.moves not in ({UP, DOWN} if not wanted.direction else {wanted.direction})
+        ):
             return False
-        return _in_all(replace(one, periods=levels[-1].periods or one.periods), wanted.slots) and _in_month(one, levels[-1], wanted.months)
+        return _in_all(replace(one, periods=levels[-1].periods or one.periods), wanted.slots) and _in_month(
+            one, levels[-1], wanted.months
+        )
 
     move = pick(wanted.topics[0], pages, fits)
     levels = _levels(move, pages)
     step = magnitude(move.figure) * -move.moves
     sign = "-" if step < 0 else "+"
     results = [with_number(one.figure, one.figure.value + step, RATE_DECIMALS) for one in levels]
-    parts = [f"{printed(one.figure)} {sign} {printed(move.figure)} = {result}" for one, result in zip(levels, results, strict=True)]
+    parts = [
+        f"{printed(one.figure)} {sign} {printed(move.figure)} = {result}"
+        for one, result in zip(levels, results, strict=True)
+    ]
     whole = f", a range of {' to '.join(results)}" if len(results) > 1 else ""
     return Result(f"Before: {'; '.join(parts)}{whole}.", (move, *levels))
 
@@ -113,16 +147,26 @@ def level_before(wanted: RequestedOperation, pages: Pages) -> Result:
 def _in_month(move: StatedFigure, level: StatedFigure, months: frozenset[str]) -> bool:
     """Whether a move, told with the level after it, may be of these months."""
     text = move.text
-    after = next((figure.start for figure in find_figures(text) if figure.start > level.figure.start), len(text))
-    named = months_in(text[level.figure.end : after]) or months_in(text[: move.figure.start].rpartition(",")[2]) or months_in(text)
+    after = next(
+        (figure.start for figure in find_figures(text) if figure.start > level.figure.start), len(text)
+    )
+    named = (
+        months_in(text[level.figure.end : after])
+        or months_in(text[: move.figure.start].rpartition(",")[2])
+        or months_in(text)
+    )
     return not months or not named or not months.isdisjoint(named)
 
 
 def _levels(move: StatedFigure, pages: Pages) -> tuple[StatedFigure, ...]:
     """The one or two levels, "to 5 per cent", "to a range of 5 to 5¼ per cent", right after a move."""
-    later = [one for one in pages.stated if one.sentence == move.sentence and one.figure.start > move.figure.start][:2]
+    later = [
+        one for one in pages.stated if one.sentence == move.sentence and one.figure.start > move.figure.start
+    ][:2]
     if not later or not _RANGE.fullmatch(move.text, move.figure.end, later[0].figure.start):
         return ()
-    if len(later) == 2 and not re.fullmatch(r"\s{0,3}(?:to|and|[-–])\s{0,3}", move.text[later[0].figure.end : later[1].figure.start]):
+    if len(later) == 2 and not re.fullmatch(
+        r"\s{0,3}(?:to|and|[-–])\s{0,3}", move.text[later[0].figure.end : later[1].figure.start]
+    ):
         later = later[:1]
     return tuple(later) if all(one.figure.percent == "percent" for one in later) else ()

@@ -1,4 +1,5 @@
-"""Figures as sentences state them: the words each one belongs to, its period and version, whether it is a level or a change; knows no question.
+"""Figures as sentences state them: the words each one belongs to, its period and version, whether it is a
+level or a change; knows no question.
 
 A figure whose words are not beyond doubt is given without any, so that nobody takes it for something else's.
 """
@@ -36,25 +37,49 @@ _BUDGETED = re.compile(r"\b(?i:budget(?:ed)? estimates?|budgeted)\b|\bBE\b")
 UP, DOWN = 1, -1
 # "and cut it by 25": what moved is what the sentence spoke of before.
 _IT = re.compile(r"\b(?:it|them)(?: further| again)?\s{1,3}by\s{0,3}\Z", re.IGNORECASE)
-_RISES = r"r[io]se[sn]?|rising|increas\w*|gr[eo]w[ns]?|growing|growth|expand\w*|climb\w*|gain\w*|jump\w*|surg\w*|higher|up|rais\w+"
-_FALLS = r"declin\w*|f[ae]lls?|fallen|falling|drop\w*|decreas\w*|reduc\w*|lower\w*|contract\w*|shr[aiu]nk\w*|down|cuts?|eased|moderated"
+_RISES = (
+    r"r[io]se[sn]?|rising|increas\w*|gr[eo]w[ns]?|growing|growth|expand\w*|climb\w*|gain\w*|jump\w*|surg\w*"
+    r"|higher|up|rais\w+"
+)
+_FALLS = (
+    r"declin\w*|f[ae]lls?|fallen|falling|drop\w*|decreas\w*|reduc\w*|lower\w*|contract\w*|shr[aiu]nk\w*|down"
+    r"|cuts?|eased|moderated"
+)
 # Figures of what might be are figures of nothing that is.
-_SUPPOSED = re.compile(r"\b(?:would|could|might|if|unless|scenario|assuming|suppose[ds]?|hypothetical|for example|for instance)\b|\?", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    (
+        r"\b(?:would|could|might|if|unless|scenario|assuming|suppose[ds]?|hypothetical|for example"
+        r"|for instance)\b|\?"
+    ),
+    re.IGNORECASE,
+)
 _MOVES = re.compile(rf"\b(?:(?P<up>{_RISES})|(?P<down>{_FALLS}))\b", re.IGNORECASE)
 _HEDGES = (
-    r"(?:at least|at most|under|below|above|over|up to|more than|less than|about|around|approximately|nearly|almost|some|only|just|roughly"
+    r"(?:at least|at most|under|below|above|over|up to|more than|less than|about|around|approximately"
+    r"|nearly|almost|some|only|just|roughly"
     r"|a|an|further|another|additional)"
 )
 _HEDGED = re.compile(rf"(?:\b{_HEDGES}\s{{1,3}}){{1,3}}\Z", re.IGNORECASE)
 _LINK = re.compile(
-    r"\b(?:is|are|was|were|be|been|being|at|to|by|of|from|reached|reaches|total(?:l?ed|l?ing|s)|exceed(?:ed|s)|averaged|worth)\s{0,3}\Z",
+    (
+        r"\b(?:is|are|was|were|be|been|being|at|to|by|of|from|reached|reaches|total(?:l?ed|l?ing|s)"
+        r"|exceed(?:ed|s)|averaged|worth)\s{0,3}\Z"
+    ),
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[;:—,]|\b(?:of which|comprising|including|while|whereas|although|but|compared|against)\b", re.IGNORECASE)
-_TRAIL = re.compile(
-    r"\s{0,3}(?:in|for|on|of|to|towards|from|was|were|is|are|has been|have been|had been|will be|went)\s{1,3}(?P<rest>[^,;:()]*)", re.IGNORECASE
+_CLAUSE = re.compile(
+    r"[;:—,]|\b(?:of which|comprising|including|while|whereas|although|but|compared|against)\b", re.IGNORECASE
 )
-_RATE = re.compile(r"\s{0,3}(?:per|a|an|each)\s(?P<unit>day|week|month|quarter|year|annum|person|capita)\b", re.IGNORECASE)
+_TRAIL = re.compile(
+    (
+        r"\s{0,3}(?:in|for|on|of|to|towards|from|was|were|is|are|has been|have been|had been|will be"
+        r"|went)\s{1,3}(?P<rest>[^,;:()]*)"
+    ),
+    re.IGNORECASE,
+)
+_RATE = re.compile(
+    r"\s{0,3}(?:per|a|an|each)\s(?P<unit>day|week|month|quarter|year|annum|person|capita)\b", re.IGNORECASE
+)
 _BASE = re.compile(r"\s{0,3}of\s(?P<base>[^,;:.()]{1,60})")
 _ASIDE = re.compile(r"\s{0,3}\([^()]{0,80}\)\s{0,3}")
 _NO_COMMA = re.compile(r"[^,;:0-9]{0,40}")
@@ -63,20 +88,23 @@ _FULL_PHRASE = re.compile(r"\s{0,3}(?:the|that|those|its|their|of|on|in|for)\b",
 # Words between two figures of one thing: "from 5 in 2024 to 6 in 2025", "against 5 a year earlier".
 _SAYS_NOTHING = frozenset(
     terms(
-        "year years earlier ago previous prior before respectively compared against versus stood level per cent percent fiscal financial estimate estimates "
-        "estimated revised budget budgeted projected expected forecast target actual provisional quarter month months end period same first second third fourth half"
+        "year years earlier ago previous prior before respectively compared against versus stood level "
+        "per cent percent fiscal financial estimate estimates "
+        "estimated revised budget budgeted projected expected forecast target actual provisional quarter "
+        "month months end period same first second third fourth half"
     )
 )
 
 
 @dataclass(frozen=True, slots=True)
 class StatedFigure:
-    """A figure of a sentence. phrase: the words it belongs to, as written, "" where that is in doubt; trail: those that go on after it.
+    """A figure of a sentence. phrase: the words it belongs to, as written, "" where that is in doubt; trail:
+    those that go on after it.
 
-    context: terms of its sentence and heading. periods: of the figure, else of its sentence, else of the heading. versions: keys of VERSIONS.
-    moves: UP or DOWN where it is how much something moved, 0 for a level. base: of "per cent of …". rate: "month" of "per month".
-    narrowed: see `qualifiers`; bound: see `bound_of`.
-    sentence: counted over all pages; key: of its page.
+    context: terms of its sentence and heading. periods: of the figure, else of its sentence, else of the
+    heading. versions: keys of VERSIONS. moves: UP or DOWN where it is how much something moved, 0 for a
+    level. base: of "per cent of …". rate: "month" of "per month". narrowed: see `qualifiers`; bound: see
+    `bound_of`. sentence: counted over all pages; key: of its page.
     """
 
     figure: Figure
@@ -118,7 +146,13 @@ def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[StatedFigure]:
     found: list[StatedFigure] = []
     for at, (text, head) in enumerate(page_of(hit).whole_sentences):
         whole = text[:1].isupper() or text[:1].isdigit() or text[:1] in "“\"'("
-        if not whole or len(text) > LONGEST_SENTENCE or text in orders or _SUPPOSED.search(text) or claims(text):
+        if (
+            not whole
+            or len(text) > LONGEST_SENTENCE
+            or text in orders
+            or _SUPPOSED.search(text)
+            or claims(text)
+        ):
             continue
         figures = find_figures(text)
         if 0 < len(figures) <= MOST_FIGURES:
@@ -146,11 +180,26 @@ def _stated(place: _Place) -> Iterator[StatedFigure]:
         base = _BASE.match(_up_to_next(place, index)) if figure.percent else None
         moves = _moves(place, index, lead)
         one = StatedFigure(
-            figure, place.key, place.text, place.at, phrase, trail, context, _periods(place, index), _versions(place, phrase),
-            moves, tuple(content(base["base"])[:MOST_BASE]) if base else (), rate["unit"].lower() if rate else "",
-            qualifiers(place.text, place.figures, index), bound_of(place.text, figure),
-        )  # fmt: skip
-        if inherits and before is not None and (before.figure.unit, before.figure.scale) == (figure.unit, figure.scale):
+            figure,
+            place.key,
+            place.text,
+            place.at,
+            phrase,
+            trail,
+            context,
+            _periods(place, index),
+            _versions(place, phrase),
+            moves,
+            tuple(content(base["base"])[:MOST_BASE]) if base else (),
+            rate["unit"].lower() if rate else "",
+            qualifiers(place.text, place.figures, index),
+            bound_of(place.text, figure),
+        )
+        if (
+            inherits
+            and before is not None
+            and (before.figure.unit, before.figure.scale) == (figure.unit, figure.scale)
+        ):
             one = replace(one, phrase=before.phrase, moves=before.moves, base=one.base or before.base)
         elif before is not None and (index - 1 in listed if index in listed else _goes_on(lead, before)):
             one = replace(one, moves=before.moves)
@@ -212,16 +261,25 @@ def _says_nothing_new(place: _Place, index: int) -> bool:
 
 
 def _by_order(place: _Place) -> dict[int, str]:
-    """Phrases of figures that are listed after what they are figures of, "respectively"; {} without such a list."""
+    """Phrases of figures that are listed after what they are figures of, "respectively"; {} without such a
+    list.
+    """
     end = place.text.find("respectively")
     indexes = [index for index, figure in enumerate(place.figures) if figure.end <= end]
     if len(indexes) < 2:
         return {}
     first = indexes[-1]
-    while first > 0 and _LISTED.fullmatch(place.text, place.figures[first - 1].end, place.figures[first].start):
+    while first > 0 and _LISTED.fullmatch(
+        place.text, place.figures[first - 1].end, place.figures[first].start
+    ):
         first -= 1
     count = indexes[-1] - first + 1
-    lead = _ASIDE.sub(" ", _HEDGED.sub("", place.text[place.figures[first - 1].end if first else 0 : place.figures[first].start]))
+    lead = _ASIDE.sub(
+        " ",
+        _HEDGED.sub(
+            "", place.text[place.figures[first - 1].end if first else 0 : place.figures[first].start]
+        ),
+    )
     # Two things are told apart; of three, commas do not say which part is theirs.
     if count != 2 or lead.count(" and ") != 1:
         return {}
@@ -234,25 +292,36 @@ def _by_order(place: _Place) -> dict[int, str]:
 
 
 def _moves(place: _Place, index: int, lead: str) -> int:
-    """UP or DOWN for "fell by 5", "rose 5 per cent", "growth of 5", "a 5 per cent rise"; 0 for "rose to 5" and what does not say."""
+    """UP or DOWN for "fell by 5", "rose 5 per cent", "growth of 5", "a 5 per cent rise"; 0 for "rose to 5"
+    and what does not say.
+    """
     bare = _HEDGED.sub("", lead).rstrip()
     figure = place.figures[index]
     last = bare.rsplit(None, 1)[-1].casefold() if bare else ""
     verbs = list(_MOVES.finditer(bare))
-    if verbs and (last == "by" or (last == "of" and verbs[-1].end() >= len(bare) - 3) or verbs[-1].end() == len(bare)):
+    if verbs and (
+        last == "by" or (last == "of" and verbs[-1].end() >= len(bare) - 3) or verbs[-1].end() == len(bare)
+    ):
         return UP if verbs[-1]["up"] else DOWN
     after = _MOVES.match(place.text[figure.end :].lstrip(" -"))
     return 0 if after is None else UP if after["up"] else DOWN
 
 
 def _periods(place: _Place, index: int) -> tuple[Period, ...]:
-    """The figure's: what follows it at once, else what stands before it and is no other figure's, else what follows later; else the heading's."""
+    """The figure's: what follows it at once, else what stands before it and is no other figure's, else
+    what follows later; else the heading's.
+    """
     periods, figure = place.periods, place.figures[index]
     after = [period for period in periods if figure.end <= period.start < _next_start(place, index)]
     if after and _at_once(place, figure, after[0]):
         return (after[0],)
     others = place.figures[:index]
-    owned = {period.start for period in periods for other in others if period.start >= other.end and _at_once(place, other, period)}
+    owned = {
+        period.start
+        for period in periods
+        for other in others
+        if period.start >= other.end and _at_once(place, other, period)
+    }
     before = [period for period in periods if period.end <= figure.start and period.start not in owned]
     if before or after:
         return (before[-1],) if before else (after[0],)
@@ -273,7 +342,11 @@ def _next_start(place: _Place, index: int) -> int:
 
 def _versions(place: _Place, phrase: str) -> frozenset[str]:
     for text in (phrase, place.text, place.head):
-        found = frozenset(name for name, pattern in VERSIONS.items() if (_BUDGETED if name == "budget" else pattern).search(text))
+        found = frozenset(
+            name
+            for name, pattern in VERSIONS.items()
+            if (_BUDGETED if name == "budget" else pattern).search(text)
+        )
         if found:
             return found
     return frozenset()

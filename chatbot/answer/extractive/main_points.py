@@ -1,4 +1,6 @@
-"""The sentences and figures that stand for several pages, in the documents' own words; knows no question and finds no page."""
+"""The sentences and figures that stand for several pages, in the documents' own words; knows no question
+and finds no page.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,14 @@ __all__ = ["key_figures", "main_points"]
 FEWEST_WORDS, MOST_WORDS, MOST_OF_A_PAGE = 8, 45, 8
 # What likeness to sentences already chosen costs, of a sentence's own likeness to all.
 REPEATED_COST = 0.5
-# The number of a paragraph, and what else a line that is no sentence of the text begins with; words that point back at a sentence before.
+# The number of a paragraph, and what else a line that is no sentence of the text begins with; words that
+# point back at a sentence before.
 NUMBERED = re.compile(r"(?:[IVX]{1,5}\.)?\d{1,3}(?:\.\d{1,3})*[.)]?\s+(?=[A-Z])")
 BESIDE = re.compile(r"(?:sources?|notes?|charts?|tables?|figures?|box)\b[^.]{0,30}:", re.IGNORECASE)
-POINTS_BACK, WORDS_BEFORE = frozenset("this these that those such above he she they it its their his her".split()), 8
+POINTS_BACK, WORDS_BEFORE = (
+    frozenset("this these that those such above he she they it its their his her".split()),
+    8,
+)
 # Characters by which a sentence is found on its page.
 SURELY = 60
 # The share of letters below which a sentence is a line of figures or a web address.
@@ -36,15 +42,21 @@ LETTERS = 0.7
 
 
 def main_points(
-    prompt: Prompt, count: int, vectors: Callable[[Sequence[str]], NDArray[np.float32]] | None, *, after: tuple[str, int] = ("", 0)
+    prompt: Prompt,
+    count: int,
+    vectors: Callable[[Sequence[str]], NDArray[np.float32]] | None,
+    *,
+    after: tuple[str, int] = ("", 0),
 ) -> list[str]:
-    """Up to so many sentences of the sources that are nearest to the middle of all of them and unlike each other, in the order of the pages, each with
-    its key. vectors: gives unit rows; without it each page's first sentence stands for it. after: a heading and
-    its page, before which nothing is taken.
+    """Up to so many sentences of the sources that are nearest to the middle of all of them and unlike each
+    other, in the order of the pages, each with its key. vectors: gives unit rows; without it each page's
+    first sentence stands for it. after: a heading and its page, before which nothing is taken.
 
     Maximal marginal relevance (Carbonell and Goldstein, 1998) against the mean of the sentences.
     """
-    found = list({text: (key, text) for key in prompt.sources for text in _sentences(prompt, key, after)}.values())
+    found = list(
+        {text: (key, text) for key in prompt.sources for text in _sentences(prompt, key, after)}.values()
+    )
     if vectors is None or len(found) <= count:
         first = list({key: at for at, (key, _) in reversed(list(enumerate(found)))}.values())
         chosen = sorted(first)[:count] if vectors is None else list(range(len(found)))
@@ -54,7 +66,9 @@ def main_points(
 
 
 def key_figures(prompt: Prompt, count: int) -> list[str]:
-    """Up to so many rows of the primary statements among the sources that are called by a measure, as sentences of their newest year, each with its key."""
+    """Up to so many rows of the primary statements among the sources that are called by a measure, as
+    sentences of their newest year, each with its key.
+    """
     found: dict[str, str] = {}
     for key, hit in prompt.sources.items():
         for passage in page_of(hit).passages if set(PRIMARY_STATEMENTS).intersection(hit.kinds) else ():
@@ -73,7 +87,9 @@ def _newest(passage: Passage) -> str:
 
 
 def _sentences(prompt: Prompt, key: str, after: tuple[str, int]) -> Iterator[str]:
-    """The sentences of a source that can stand alone, and address no machine; on the page of a heading those below it."""
+    """The sentences of a source that can stand alone, and address no machine; on the page of a heading
+    those below it.
+    """
     hit = prompt.sources[key]
     page = " ".join(hit.page_text.split())
     begins = page.find(after[0]) if hit.page == after[1] else -1
@@ -90,10 +106,16 @@ def _sentences(prompt: Prompt, key: str, after: tuple[str, int]) -> Iterator[str
 def _stands_alone(passage: Passage, text: str) -> bool:
     if passage.is_row or passage.asks or passage.lead or not text[:1].isupper() or not is_finished(text):
         return False
-    if BESIDE.match(text) or not POINTS_BACK.isdisjoint(word.strip(",.;").casefold() for word in text.split()[:WORDS_BEFORE]):
+    if BESIDE.match(text) or not POINTS_BACK.isdisjoint(
+        word.strip(",.;").casefold() for word in text.split()[:WORDS_BEFORE]
+    ):
         return False
     letters = sum(character.isalpha() or character.isspace() for character in text)
-    return FEWEST_WORDS <= len(text.split()) <= MOST_WORDS and letters >= LETTERS * len(text) and not LEANS_BACK.match(text)
+    return (
+        FEWEST_WORDS <= len(text.split()) <= MOST_WORDS
+        and letters >= LETTERS * len(text)
+        and not LEANS_BACK.match(text)
+    )
 
 
 def _spread(rows: NDArray[np.float32], count: int) -> list[int]:

@@ -1,4 +1,6 @@
-"""Answers in the documents' own words: picks the sentences and table rows that carry the question; invents and rewrites nothing."""
+"""Answers in the documents' own words: picks the sentences and table rows that carry the question; invents
+and rewrites nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.extractive.passage_scores import QuestionProfile, ScoredPassage, asks_share, score_passages, shared_words
+from chatbot.answer.extractive.passage_scores import (
+    QuestionProfile,
+    ScoredPassage,
+    asks_share,
+    score_passages,
+    shared_words,
+)
 from chatbot.answer.tables.cell_lookup import is_planned
 from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.table_wording import in_a_sentence
@@ -35,9 +43,11 @@ Likeness = Callable[[Sequence[str]], Sequence[float]]
 MOST_PASSAGES = 5
 MOST_WORDS = 112
 MOST_LIST_WORDS = 260
-# Words of the best passage with the sentences that go on from it: the figure or the condition often stands in the next one.
+# Words of the best passage with the sentences that go on from it: the figure or the condition often stands in
+# the next one.
 WINDOW_WORDS = 60
-# Log-odds by which a further passage may be less likely than the best one, and one of another page: that costs its reader a second page.
+# Log-odds by which a further passage may be less likely than the best one, and one of another page: that
+# costs its reader a second page.
 CLOSE_TO_BEST = 4.0
 CLOSE_TO_BEST_ELSEWHERE = 1.0
 LONGEST_PASSAGE = 1_200
@@ -50,7 +60,10 @@ LIST_BEFORE = 2
 MOST_COLUMNS = 4
 MOST_IN_A_SENTENCE = 2
 OWN_UNIT = re.compile(
-    r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
+    (
+        r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b"
+        r"|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b"
+    ),
     re.IGNORECASE,
 )
 # A title on the page and again above its table.
@@ -65,13 +78,15 @@ ORDER_COST = 4.0
 # Log-odds that a row loses whose label says "non-" of a word of the question.
 DENIED_COST = 4.0
 _NON = re.compile(r"\bnon[-\s]?(\w{3,})", re.IGNORECASE)
-# Log-odds that a passage loses that its reader rated not helpful: nearly all that any other of the pages lacks, so that another comes first.
+# Log-odds that a passage loses that its reader rated not helpful: nearly all that any other of the pages
+# lacks, so that another comes first.
 AVOIDED_COST = 8.0
 # Characters of a part of an order by which it is known inside a longer passage.
 SHORTEST_ORDER = 20
 # A sentence that begins like this leans on the one before it.
 LEANS_BACK = re.compile(
-    r"(?:This|These|That|Those|It|They|Such|However|Hence|Thus|Therefore|Consequently|As a result|In addition|Accordingly|So|And|But)\b"
+    r"(?:This|These|That|Those|It|They|Such|However|Hence|Thus|Therefore|Consequently|As a result"
+    r"|In addition|Accordingly|So|And|But)\b"
 )
 
 
@@ -86,12 +101,19 @@ class _Candidate:
 
 
 def extract_answer(
-    prompt: Prompt, understanding: Understanding | None = None, *, likeness: Likeness | None = None, avoid: str = "", around: bool = False
+    prompt: Prompt,
+    understanding: Understanding | None = None,
+    *,
+    likeness: Likeness | None = None,
+    avoid: str = "",
+    around: bool = False,
 ) -> str:
-    """The passages that answer best, each with its citation key; "" where none carries any of the question's words.
+    """The passages that answer best, each with its citation key; "" where none carries any of the question's
+    words.
 
-    likeness: gives the cosine of each of some texts to the question; without it words decide alone. avoid: what stands in this text comes last. around: the
-    best passage with what stands before and behind it, for who did not understand it.
+    likeness: gives the cosine of each of some texts to the question; without it words decide alone. avoid:
+    what stands in this text comes last. around: the best passage with what stands before and behind it, for
+    who did not understand it.
     """
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
     places = [
@@ -103,19 +125,34 @@ def extract_answer(
     ]
     appended = prompt.search_query != prompt.question and prompt.search_query.endswith(prompt.question)
     documents = {hit.document for hit in prompt.sources.values()}
-    question = QuestionProfile(meant, [passage for _, passage, _ in places], prompt.question if appended else "", documents)
+    question = QuestionProfile(
+        meant, [passage for _, passage, _ in places], prompt.question if appended else "", documents
+    )
     if not question.words or not places or not (likeness or question.weights):
         return ""
     near = likeness([embedded(passage) for _, passage, _ in places]) if likeness else [0.0] * len(places)
     best = max((hit.score for hit in prompt.sources.values()), default=0.0) or 1.0
-    found = [ScoredPassage(passage, prompt.sources[key].score / best, near[at]) for at, (key, passage, _) in enumerate(places)]
-    scored = [_Candidate(*place, score) for place, score in zip(places, score_passages(question, found), strict=True)]
+    found = [
+        ScoredPassage(passage, prompt.sources[key].score / best, near[at])
+        for at, (key, passage, _) in enumerate(places)
+    ]
+    scored = [
+        _Candidate(*place, score)
+        for place, score in zip(places, score_passages(question, found), strict=True)
+    ]
     orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
-    scored = [replace(one, score=one.score - ORDER_COST * _is_order(one.passage, orders[one.key])) for one in scored]
-    scored = [replace(one, score=one.score - DENIED_COST * _is_denied(one.passage, meant.subject)) for one in scored]
+    scored = [
+        replace(one, score=one.score - ORDER_COST * _is_order(one.passage, orders[one.key])) for one in scored
+    ]
+    scored = [
+        replace(one, score=one.score - DENIED_COST * _is_denied(one.passage, meant.subject)) for one in scored
+    ]
     if avoid:
         avoid = _evened(avoid)
-        scored = [replace(one, score=one.score - AVOIDED_COST * (_evened(one.passage.text) in avoid)) for one in scored]
+        scored = [
+            replace(one, score=one.score - AVOIDED_COST * (_evened(one.passage.text) in avoid))
+            for one in scored
+        ]
     if not likeness:
         scored = [one for one in scored if not question.weights.keys().isdisjoint(terms(one.passage.text))]
     return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant, prompt, around=around))
@@ -124,7 +161,9 @@ def extract_answer(
 def says_again(text: str, other: str) -> bool:
     """Whether all that an answer says stands in another, whatever pages the two name."""
     other = _evened(other)
-    return all(part in other for part in map(_evened, KEYS_IN_BRACKETS.split(text)) if any(map(str.isalnum, part)))
+    return all(
+        part in other for part in map(_evened, KEYS_IN_BRACKETS.split(text)) if any(map(str.isalnum, part))
+    )
 
 
 def _evened(text: str) -> str:
@@ -132,16 +171,25 @@ def _evened(text: str) -> str:
 
 
 def _is_title(passage: Passage) -> bool:
-    """A heading, numbered or not, a running line, a date alone, or figures without a word, such as those of a chart's axis; "Adopted Budget 1" looks like a row, but
-    of no table that has a head."""
+    """A heading, numbered or not, a running line, a date alone, or figures without a word, such as those of a
+    chart's axis; "Adopted Budget 1" looks like a row, but of no table that has a head."""
     if passage.table is None and not WORD.search(MONTHS.sub(" ", passage.text)):
         of_axis = sum(word[0].isdigit() for word in passage.head.split()) > 1 or not WORD.search(passage.head)
         if of_axis or MONTHS.search(passage.text):
             return True
-    if passage.is_item and not passage.lead and is_head(LINE_ITEM.sub("", passage.text)) and not is_finished(passage.text, also=";,"):
+    if (
+        passage.is_item
+        and not passage.lead
+        and is_head(LINE_ITEM.sub("", passage.text))
+        and not is_finished(passage.text, also=";,")
+    ):
         return True
-    announces = passage.text.endswith(":") and not passage.is_row and "\n" not in passage.text  # and what it announces does not stand with it
-    return announces or (passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text))
+    announces = (
+        passage.text.endswith(":") and not passage.is_row and "\n" not in passage.text
+    )  # and what it announces does not stand with it
+    return announces or (
+        passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
+    )
 
 
 def _is_long_list(passage: Passage) -> bool:
@@ -158,18 +206,29 @@ def _is_denied(passage: Passage, question: str) -> bool:
 
 def _is_order(passage: Passage, orders: str) -> bool:
     """Whether the passage is among what addresses a machine on its page."""
-    return bool(orders) and (passage.text in orders or any(part in passage.text for part in sentences(orders) if len(part) > SHORTEST_ORDER))
+    return bool(orders) and (
+        passage.text in orders
+        or any(part in passage.text for part in sentences(orders) if len(part) > SHORTEST_ORDER)
+    )
 
 
 def embedded(passage: Passage) -> str:
     """What of a passage is compared with the question by meaning."""
     if passage.row is not None:
         return f"{passage.head} {passage.row.label}".strip()
-    return f"{passage.head}: {passage.text[:600]}" if passage.head and len(passage.head) < 100 else passage.text[:600]
+    return (
+        f"{passage.head}: {passage.text[:600]}"
+        if passage.head and len(passage.head) < 100
+        else passage.text[:600]
+    )
 
 
-def _chosen(scored: Sequence[_Candidate], asked: Understanding, prompt: Prompt, *, around: bool) -> Iterator[str]:
-    """Best passages first, the best with what goes on from it; further ones only where nearly as likely and not said already."""
+def _chosen(
+    scored: Sequence[_Candidate], asked: Understanding, prompt: Prompt, *, around: bool
+) -> Iterator[str]:
+    """Best passages first, the best with what goes on from it; further ones only where nearly as likely
+    and not said already.
+    """
     room = MOST_LIST_WORDS if asked.form == "list" else MOST_WORDS
     said: list[set[str]] = []
     quoted: set[tuple[str, int]] = set()
@@ -193,23 +252,33 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding, prompt: Prompt, 
         room -= size
         # Each sentence has its key, so that each is located and checked by itself.
         parts = [text if text == LEFT_OUT else f"{escape_keys(text)} [{candidate.key}]" for text in shown]
-        breaks = (LEFT_OUT in (before, part) or LINE_ITEM.match(part) for before, part in pairwise(["", *parts]))
-        yield "".join(("\n" if apart else " ") + part for apart, part in zip(breaks, parts, strict=True)).strip()
+        breaks = (
+            LEFT_OUT in (before, part) or LINE_ITEM.match(part) for before, part in pairwise(["", *parts])
+        )
+        yield "".join(
+            ("\n" if apart else " ") + part for apart, part in zip(breaks, parts, strict=True)
+        ).strip()
 
 
 def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> Iterator[str]:
-    """What a row states, in a sentence, behind yes or no where it decides that; nothing for any other passage."""
+    """What a row states, in a sentence, behind yes or no where it decides that; nothing for any other
+    passage.
+    """
     passage = candidate.passage
     if passage.row is None or passage.table is None:
         return
-    decided = decided_by(candidate.key, prompt.sources[candidate.key], passage.table, passage.row, asked) if asks_yes_or_no(asked.subject) else ""
+    decided = (
+        decided_by(candidate.key, prompt.sources[candidate.key], passage.table, passage.row, asked)
+        if asks_yes_or_no(asked.subject)
+        else ""
+    )
     if sentence := decided or row_in_a_sentence(passage, asked):
         yield f"{escape_keys(sentence)} [{candidate.key}]"
 
 
 def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passage]:
-    """The passage, what it leans on (of a list, and with `around`, the two sentences before it), and the sentences after it that have room and stand next to
-    it."""
+    """The passage, what it leans on (of a list, and with `around`, the two sentences before it), and the
+    sentences after it that have room and stand next to it."""
     if candidate.passage.is_row:
         return [candidate.passage]
     most = MOST_LIST_WORDS if is_list or around else WINDOW_WORDS
@@ -217,7 +286,11 @@ def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passa
     at, room = window[0].at, most - len(window[0].text.split())
     for passage in reversed(candidate.page[max(0, at - LIST_BEFORE) : at]):
         room -= len(passage.text.split())
-        leans = (is_list or around or LEANS_BACK.match(window[0].text)) and window[0].follows and not window[0].lead
+        leans = (
+            (is_list or around or LEANS_BACK.match(window[0].text))
+            and window[0].follows
+            and not window[0].lead
+        )
         if passage.is_row or room < 0 or not leans or SPEAKER.match(window[0].text):
             break
         window.insert(0, passage)
@@ -227,7 +300,13 @@ def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passa
         room -= len(passage.text.split())
         next_item = not is_list and not around and passage.is_item and LINE_ITEM.match(passage.text)
         next_item = next_item or (not is_list and not around and PARAGRAPH.match(passage.text))
-        ends = next_item or passage.is_row or not passage.follows or SPEAKER.match(passage.text) or _is_title(passage)
+        ends = (
+            next_item
+            or passage.is_row
+            or not passage.follows
+            or SPEAKER.match(passage.text)
+            or _is_title(passage)
+        )
         if ends or room < 0 or sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS:
             break
         window.append(passage)
@@ -237,13 +316,19 @@ def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passa
 def _whole_list(candidate: _Candidate, most_words: int) -> Passage:
     """For an item its list with what announces it, where that has room; else the passage itself."""
     item = candidate.passage
-    whole = (one for one in reversed(candidate.page[: item.at]) if item.lead and one.text.startswith(f"{item.lead}\n"))
+    whole = (
+        one
+        for one in reversed(candidate.page[: item.at])
+        if item.lead and one.text.startswith(f"{item.lead}\n")
+    )
     found = next(whole, item)
     return found if item.text in found.text and len(found.text.split()) <= most_words else item
 
 
 def _sentence(passage: Passage) -> str:
-    """The passage with a mark where it does not hold all of its sentence: at a page's edge, among the text of a chart, or for want of room."""
+    """The passage with a mark where it does not hold all of its sentence: at a page's edge, among the text
+    of a chart, or for want of room.
+    """
     text = passage.text
     if len(text) > LONGEST_PASSAGE:
         ends = [end for _, end in sentence_spans(text, longest=LONGEST_PASSAGE) if end <= LONGEST_PASSAGE]
@@ -259,14 +344,17 @@ def _shown(passage: Passage, asked: Understanding) -> str:
     if not passage.is_row:
         return _sentence(passage)
     gap = f"\n{LEFT_OUT}\n" if passage.skips else "\n" if NUMBER_OF_ROW.match(passage.text) else " "
-    # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an amount.
+    # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an
+    # amount.
     text = f"{_head(passage)}:{gap}{passage.text}" if passage.head and not passage.lead else passage.text
     read = _columns(passage, asked)
     return f"{text} ({read})" if read else text
 
 
 def _head(passage: Passage) -> str:
-    """What stands above a row: a title that is printed twice once, and of a long one its beginning, where its columns' heads are read out behind it."""
+    """What stands above a row: a title that is printed twice once, and of a long one its beginning, where
+    its columns' heads are read out behind it.
+    """
     once = REPEATED.sub(r"\1", passage.head)
     return (
         once
@@ -276,7 +364,9 @@ def _head(passage: Passage) -> str:
 
 
 def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
-    """What a row states in the columns that are asked for, where these are one or two; "" for any other passage."""
+    """What a row states in the columns that are asked for, where these are one or two; "" for any other
+    passage.
+    """
     pairs = _wanted_columns(passage, asked)
     if len(pairs) > MOST_IN_A_SENTENCE and not asked.years and not asked.compares:
         pairs = _newest(pairs)
@@ -289,7 +379,9 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
         or not all(any(map(str.isdigit, figure)) for _, figure in pairs)
     ):
         return ""
-    return in_a_sentence(_named(passage, passage.row, asked), [(figure, head) for head, figure in pairs], asked.whose)
+    return in_a_sentence(
+        _named(passage, passage.row, asked), [(figure, head) for head, figure in pairs], asked.whose
+    )
 
 
 def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -300,8 +392,13 @@ def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _named(passage: Passage, row: Row, asked: Understanding) -> str:
-    """A row's label, with the measure that is asked for where it only stands above the row: "Greater China net sales"."""
-    label, around = set(terms(row.label)), set(terms(f"{row.section} {passage.table.caption if passage.table else ''}"))
+    """A row's label, with the measure that is asked for where it only stands above the row: "Greater China
+    net sales".
+    """
+    label, around = (
+        set(terms(row.label)),
+        set(terms(f"{row.section} {passage.table.caption if passage.table else ''}")),
+    )
     if len(asked.measures) != 1:
         return row.label
     measure = measure_named(asked.measures[0])
@@ -318,18 +415,26 @@ def _named(passage: Passage, row: Row, asked: Understanding) -> str:
 def _columns(passage: Passage, asked: Understanding) -> str:
     """What stands under which head, with its unit."""
     # A head over two lines goes on after its comma, "May 31, > 2019".
-    return "; ".join(f"{head.replace(', > ', ', ')}: {figure}" for head, figure in _wanted_columns(passage, asked))
+    return "; ".join(
+        f"{head.replace(', > ', ', ')}: {figure}" for head, figure in _wanted_columns(passage, asked)
+    )
 
 
 def _wanted_columns(passage: Passage, asked: Understanding) -> list[tuple[str, str]]:
-    """(head, figure with its unit) of the years asked for, else of the heads that share the question's words, else of the first columns."""
+    """(head, figure with its unit) of the years asked for, else of the heads that share the question's
+    words, else of the first columns.
+    """
     if passage.table is None or passage.row is None:
         return []
     table = passage.table
     heads = [head for head in table.heads if head]
     if any(map(_is_figure, heads)) or len(set(heads)) < min(len(heads), 2):
         return []  # its first row, taken for its heads
-    pairs = [(head, cell.text) for head, cell in zip(table.heads, passage.row.cells, strict=False) if cell is not None and head]
+    pairs = [
+        (head, cell.text)
+        for head, cell in zip(table.heads, passage.row.cells, strict=False)
+        if cell is not None and head
+    ]
     words = content_terms(asked.subject)
     shared = [shared_words(words, head) for head, _ in pairs]
     most = max(shared, default=0.0)
@@ -345,13 +450,26 @@ def _is_figure(head: str) -> bool:
 
 
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
-    """A bare cell with the scale or the per cent that its table states of all; a row or column of shares, rates, numbers or dates has none of it.
+    """A bare cell with the scale or the per cent that its table states of all; a row or column of shares,
+    rates, numbers or dates has none of it.
 
-    Nor has one whose own head, label or section states a unit, which is printed with it: "Population (mln)" in a table in thousands.
+    Nor has one whose own head, label or section states a unit, which is printed with it: "Population (mln)"
+    in a table in thousands.
     """
-    if not BARE_FIGURE.fullmatch(cell) or YEAR_SAID.fullmatch(cell) or OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
+    if (
+        not BARE_FIGURE.fullmatch(cell)
+        or YEAR_SAID.fullmatch(cell)
+        or OWN_UNIT.search(f"{row.section} {row.label}")
+        or OWN_UNIT.search(head)
+    ):
         return cell
     mark = None if mark_beside(head, row) else mark_of_table(table, row)
     if mark is None:
         return cell
-    return f"{cell}%" if mark.unit == "%" else f"{cell} {SCALE_NAMES[mark.scale]}" if mark.scale in SCALE_NAMES else cell
+    return (
+        f"{cell}%"
+        if mark.unit == "%"
+        else f"{cell} {SCALE_NAMES[mark.scale]}"
+        if mark.scale in SCALE_NAMES
+        else cell
+    )

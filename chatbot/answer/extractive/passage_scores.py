@@ -1,4 +1,6 @@
-"""Scores how likely a passage of a page answers a question, from words, meaning, figures and form; picks nothing."""
+"""Scores how likely a passage of a page answers a question, from words, meaning, figures and form; picks
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,15 @@ from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
-__all__ = ["WEIGHTS", "QuestionProfile", "ScoredPassage", "asks_share", "score_passages", "shared_words", "signs_of"]
+__all__ = [
+    "WEIGHTS",
+    "QuestionProfile",
+    "ScoredPassage",
+    "asks_share",
+    "score_passages",
+    "shared_words",
+    "signs_of",
+]
 
 # What a word of the question's relatives counts of the word itself.
 RELATED_WEIGHT = 0.6
@@ -29,8 +39,9 @@ SHORTEST_CALLED = 4
 FEWEST_TERMS = 4
 # A passage of more words is likely to share some with any question.
 MANY_WORDS = 100
-# What each sign adds to a passage's log-odds of being the one that holds the answer: the greatest likelihood over the development and the
-# sample questions, found by benchmarks/calibrate_passages.py, which also leaves out one document after the other.
+# What each sign adds to a passage's log-odds of being the one that holds the answer: the greatest likelihood
+# over the development and the sample questions, found by benchmarks/calibrate_passages.py, which also leaves
+# out one document after the other.
 WEIGHTS: Mapping[str, float] = {
     "words": 3.6,
     "head": 0.5,
@@ -46,8 +57,9 @@ WEIGHTS: Mapping[str, float] = {
     "asks": -2.0,
     "fragment": -2.0,
     "length": -1.0,
-    # Set by hand, for hardly any of those questions asks for conditions or reasons: as much as most of its words. Likelihood over 142 questions on 14
-    # documents, drawn towards -4, -2 and -1, gives the last three -3.7, -1.9 and -1.1; -5 in place of -4 ranks one more right passage first.
+    # Set by hand, for hardly any of those questions asks for conditions or reasons: as much as most of its
+    # words. Likelihood over 142 questions on 14 documents, drawn towards -4, -2 and -1, gives the last three
+    # -3.7, -1.9 and -1.1; -5 in place of -4 ranks one more right passage first.
     "condition": 3.5,
     "row_for_reason": -5.0,
     "row_for_prose": -2.0,
@@ -56,22 +68,33 @@ WEIGHTS: Mapping[str, float] = {
 # "How long" asks for a time: what answers is not called long.
 _HOW = re.compile(r"\bhow (?:long|often|soon)\b", re.IGNORECASE)
 # "Under what conditions" is answered by a sentence that names one.
-_ASKS_CONDITION = re.compile(r"\b(?:under|on|in) (?:what|which) (?:conditions?|circumstances|cases?|terms)\b|\bconditions\b", re.IGNORECASE)
-_CONDITION = re.compile(r"\b(?:if|unless|provided that|subject to|only (?:where|when|after|for)|in the event|at least one of)\b", re.IGNORECASE)
+_ASKS_CONDITION = re.compile(
+    r"\b(?:under|on|in) (?:what|which) (?:conditions?|circumstances|cases?|terms)\b|\bconditions\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(?:if|unless|provided that|subject to|only (?:where|when|after|for)|in the event|at least one of)\b",
+    re.IGNORECASE,
+)
 # Questions that a sentence answers rather than a row: worth 2 of 185 questions, costs none.
 _ASKS_SENTENCE = re.compile(
-    r"\b(?:who|whom|where|how (?:do|does|did|can|could|should|will|would)|under what|any|what (?:sentence|label|happens?|must|has to|did))\b",
+    (
+        r"\b(?:who|whom|where|how (?:do|does|did|can|could|should|will|would)|under what|any"
+        r"|what (?:sentence|label|happens?|must|has to|did))\b"
+    ),
     re.IGNORECASE,
 )
 # Worth 2 of 220 questions, costs 1.
-_SHARES = re.compile(r"percent|per cent|%|share|rate|ratio|slice|fraction|proportion|margin|yield", re.IGNORECASE)
+_SHARES = re.compile(
+    r"percent|per cent|%|share|rate|ratio|slice|fraction|proportion|margin|yield", re.IGNORECASE
+)
 _PERCENTAGE = re.compile(r"\d ?(?:%|per ?cent|basis points?|bps|pps|percentage points?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage that may answer. page: its page's score as a share of the best one's, 0-1; likeness: its cosine to the question, 0 where there
-    is no measure of it."""
+    """A passage that may answer. page: its page's score as a share of the best one's, 0-1; likeness: its
+    cosine to the question, 0 where there is no measure of it."""
 
     passage: Passage
     page: float
@@ -79,24 +102,43 @@ class ScoredPassage:
 
 
 class QuestionProfile:
-    """A question as passages are compared with it. weights: how much each of its words tells these passages apart, shares of 1 in all."""
+    """A question as passages are compared with it. weights: how much each of its words tells these
+    passages apart, shares of 1 in all.
+    """
 
-    def __init__(self, asked: Understanding, passages: Sequence[Passage], follow_up: str = "", documents: Collection[str] = ()) -> None:
-        """follow_up: what was asked, where the query has an earlier question before it. documents: the names of those the passages are of; whom a
-        document is called by tells its passages not apart."""
+    def __init__(
+        self,
+        asked: Understanding,
+        passages: Sequence[Passage],
+        follow_up: str = "",
+        documents: Collection[str] = (),
+    ) -> None:
+        """follow_up: what was asked, where the query has an earlier question before it. documents: the names
+        of those the passages are of; whom a document is called by tells its passages not apart."""
         self.asked = asked
         words = content_terms(_HOW.sub("how", asked.subject)) or content_terms(asked.query)
-        called = {word for name in asked.names if any(_is_called(document, name) for document in documents) for word in content_terms(name)}
+        called = {
+            word
+            for name in asked.names
+            if any(_is_called(document, name) for document in documents)
+            for word in content_terms(name)
+        }
         self.words = [word for word in words if word not in called] or words
-        self.related = frozenset(other for word in self.words for other in related_words(word)) - set(self.words)
+        self.related = frozenset(other for word in self.words for other in related_words(word)) - set(
+            self.words
+        )
         self.periods = asked.periods
         self.wants_condition = bool(_ASKS_CONDITION.search(asked.subject))
         self.wants_reason = asked.form == "reason"
         self.wants_sentence = not self.wants_reason and bool(_ASKS_SENTENCE.search(asked.subject))
         self.wants_share = asks_share(asked.subject)
-        having = Counter(word for passage in passages for word in {*terms(passage.text), *terms(passage.head)})
+        having = Counter(
+            word for passage in passages for word in {*terms(passage.text), *terms(passage.head)}
+        )
         own = set(content_terms(follow_up)) or set(self.words)
-        rarity = {word: math.log(1 + len(passages) / (0.5 + having[word])) for word in self.words if having[word]}
+        rarity = {
+            word: math.log(1 + len(passages) / (0.5 + having[word])) for word in self.words if having[word]
+        }
         raw = {word: value * (1.0 if word in own else CARRIED) for word, value in rarity.items()}
         total = sum(raw.values()) or 1.0
         self.weights = {word: weight / total for word, weight in raw.items()}
@@ -123,7 +165,13 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
     has_figure = any(term[0].isdigit() and term not in question.weights for term in own)
     # What a sentence says of no period of its own is of its heading's.
     said = find_periods(passage.text) or ([] if passage.is_row else find_periods(passage.head))
-    label = set(terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text)))) if passage.is_row else set()
+    label = (
+        set(
+            terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text)))
+        )
+        if passage.is_row
+        else set()
+    )
     shared = sum(weight for word, weight in question.weights.items() if word in own)
     whole = passage.is_row or (len(own) >= FEWEST_TERMS and is_finished(passage.text, also=";"))
     return {
@@ -141,7 +189,9 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
         "asks": float(passage.asks),
         "fragment": float(not whole),
         "length": min(1.0, len(passage.text.split()) / MANY_WORDS),
-        "condition": min(1.0, 2 * shared) if question.wants_condition and _CONDITION.search(passage.text) else 0.0,
+        "condition": min(1.0, 2 * shared)
+        if question.wants_condition and _CONDITION.search(passage.text)
+        else 0.0,
         "row_for_reason": float(question.wants_reason and passage.is_row),
         "row_for_prose": float(question.wants_sentence and passage.is_row),
         "row_for_list": float(question.asked.form in ("list", "yes_no", "definition") and passage.is_row),
@@ -156,4 +206,7 @@ def asks_share(subject: str) -> bool:
 def shared_words(words: Sequence[str], head: str) -> float:
     """How many of the question's words a head has, those that may stand for one of them counted less."""
     own = set(terms(head))
-    return sum(1.0 if word in own else RELATED_WEIGHT if not own.isdisjoint(related_words(word)) else 0.0 for word in words)
+    return sum(
+        1.0 if word in own else RELATED_WEIGHT if not own.isdisjoint(related_words(word)) else 0.0
+        for word in words
+    )

@@ -1,4 +1,6 @@
-"""Works a measure out by its formula from cells of tables, whose operands are all there and go together; knows no question beyond its words."""
+"""Works a measure out by its formula from cells of tables, whose operands are all there and go together;
+knows no question beyond its words.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,34 @@ _OPERATIONS: dict[type[ast.operator], tuple[Callable[[float, float], float], str
     ast.Mult: (operator.mul, "×"),
     ast.Div: (operator.truediv, "/"),
 }
-# Costs and payments, which statements print with and without brackets: in a formula they are amounts. What taxes in brackets are, cost or
-# benefit, their row does not say.
+# Costs and payments, which statements print with and without brackets: in a formula they are amounts. What
+# taxes in brackets are, cost or benefit, their row does not say.
 _COSTS = frozenset(
-    {"cost of sales", "operating expenses", "interest expense", "depreciation and amortization", "research and development",
-     "selling, general and administrative", "capital expenditure", "dividends paid", "share repurchases", "stock-based compensation"}
-)  # fmt: skip
+    {
+        "cost of sales",
+        "operating expenses",
+        "interest expense",
+        "depreciation and amortization",
+        "research and development",
+        "selling, general and administrative",
+        "capital expenditure",
+        "dividends paid",
+        "share repurchases",
+        "stock-based compensation",
+    }
+)
 # A row of debt beside those that were added up, and what is none.
-_DEBT = re.compile(r"\b(?:debts?|borrowings?|loans?|notes|commercial paper|bonds|debentures|overdrafts?|credit facilit(?:y|ies))\b", re.IGNORECASE)
-_NO_DEBT = re.compile(r"\b(?:receivables?|securities|issuance|investments?|held|see|accompanying|allowance|deferred)\b", re.IGNORECASE)
+_DEBT = re.compile(
+    (
+        r"\b(?:debts?|borrowings?|loans?|notes|commercial paper|bonds|debentures|overdrafts?"
+        r"|credit facilit(?:y|ies))\b"
+    ),
+    re.IGNORECASE,
+)
+_NO_DEBT = re.compile(
+    r"\b(?:receivables?|securities|issuance|investments?|held|see|accompanying|allowance|deferred)\b",
+    re.IGNORECASE,
+)
 _EITHER = frozenset({"income taxes"})
 
 
@@ -42,8 +63,9 @@ class MissingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is worked out from which pages. words: of the question. whose: as in Understanding. others: "other" revenue is asked for. settles: a figure of the
-    measure may answer by yes or no. labels: gets those of the rows that were used."""
+    """What is worked out from which pages. words: of the question. whose: as in Understanding. others:
+    "other" revenue is asked for. settles: a figure of the measure may answer by yes or no. labels: gets those
+    of the rows that were used."""
 
     sources: Mapping[str, Hit]
     words: frozenset[str]
@@ -56,19 +78,30 @@ class Task:
         """Raises MissingError."""
         wanted = CellQuery(measure, year, self.words, self.others)
         found = find_cell(wanted, self.sources)
-        if found is None or (found.value < 0 and measure.name in _EITHER) or self._is_one_of_several(found, wanted):
+        if (
+            found is None
+            or (found.value < 0 and measure.name in _EITHER)
+            or self._is_one_of_several(found, wanted)
+        ):
             raise MissingError(measure.name)
         self.labels.append(found.label)
         return found
 
     def _is_one_of_several(self, found: FoundCell, wanted: CellQuery) -> bool:
-        """Whether a figure of a statement was found on no such page, while other tables there have rows of the same name with other figures of that
-        year: revenue of regions or segments, none of which is the company's."""
+        """Whether a figure of a statement was found on no such page, while other tables there have rows of
+        the same name with other figures of that year: revenue of regions or segments, none of which is the
+        company's."""
         statements = set(wanted.measure.kinds).intersection(PRIMARY_STATEMENTS)
         if not statements or not statements.isdisjoint(self.sources[found.key].kinds):
             return False
-        alone = ((key, replace(hit, tables=(table,))) for key, hit in self.sources.items() for table in hit.tables)
-        others = [other for key, hit in alone if (other := find_cell(wanted, {key: hit})) is not None and _label(other) == _label(found)]
+        alone = (
+            (key, replace(hit, tables=(table,))) for key, hit in self.sources.items() for table in hit.tables
+        )
+        others = [
+            other
+            for key, hit in alone
+            if (other := find_cell(wanted, {key: hit})) is not None and _label(other) == _label(found)
+        ]
         return any(abs(other.value) * other.scale != abs(found.value) * found.scale for other in others)
 
 
@@ -77,7 +110,9 @@ def _label(cell: FoundCell) -> frozenset[str]:
 
 
 def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[FoundCell]:
-    """The cells, one a year, of a ratio that the document prints itself, under the very name; none where it does not."""
+    """The cells, one a year, of a ratio that the document prints itself, under the very name; none where
+    it does not.
+    """
     own = Measure(measure.name, (), measure.asked, ())
     try:
         cells = [task.cell(own, year) for year in years]
@@ -102,11 +137,15 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
             cells.extend(worked.cells)
             return worked.value, f"({worked.written})"
         found = task.cell(operands[name], at)
-        if taken.setdefault(found, name) != name:  # one row is never two measures: "Income before income taxes" is not also the taxes
+        if (
+            taken.setdefault(found, name) != name
+        ):  # one row is never two measures: "Income before income taxes" is not also the taxes
             raise MissingError(name)
         cells.append(found)
         cost = operands[name].name in _COSTS
-        return found.scale * (abs(found.value) if cost else found.value), found.text.replace("(", "").replace(")", "") if cost else operand(found)
+        return found.scale * (abs(found.value) if cost else found.value), found.text.replace("(", "").replace(
+            ")", ""
+        ) if cost else operand(found)
 
     value, written = _evaluate(ast.parse(measure.formula, mode="eval").body, cell, year)
     scales = {one.scale for one in cells}
@@ -118,9 +157,15 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
 
 
 def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
-    """Raises MissingError unless the parts of a debt stand in one table that has no other row of debt in that column."""
+    """Raises MissingError unless the parts of a debt stand in one table that has no other row of debt in
+    that column.
+    """
     first, used = cells[0], {(cell.label, cell.text) for cell in cells}
-    tables = [table for table in task.sources[first.key].tables if any(row.label == first.label for row in table.rows)]
+    tables = [
+        table
+        for table in task.sources[first.key].tables
+        if any(row.label == first.label for row in table.rows)
+    ]
     for table in tables:
         for row in table.rows:
             texts = {cell.text for at, cell in enumerate(row.cells) if cell and table.heads[at] == first.head}
@@ -135,13 +180,18 @@ def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
 
 
 def _evaluate(node: ast.expr, cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
-    """(value, as written in printed figures) of a formula; values carry their tables' scales, so that pages of different scales agree."""
+    """(value, as written in printed figures) of a formula; values carry their tables' scales, so that
+    pages of different scales agree.
+    """
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return float(node.value), str(node.value)
     if isinstance(node, ast.Name):
         return cell(node.id, year)
     if isinstance(node, ast.BinOp):
-        (left, left_text), (right, right_text) = _evaluate(node.left, cell, year), _evaluate(node.right, cell, year)
+        (left, left_text), (right, right_text) = (
+            _evaluate(node.left, cell, year),
+            _evaluate(node.right, cell, year),
+        )
         apply, sign = _OPERATIONS[type(node.op)]
         if sign in "×/" and isinstance(node.right, ast.BinOp):
             right_text = f"({right_text})"
@@ -168,7 +218,9 @@ def _sum(names: Sequence[str], cell: Callable[[str, int], tuple[float, str]], ye
     return sum(value for value, _ in found), " + ".join(text for _, text in found)
 
 
-def _called(function: str, name: str, cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
+def _called(
+    function: str, name: str, cell: Callable[[str, int], tuple[float, str]], year: int
+) -> tuple[float, str]:
     (now, now_text), (before, before_text) = cell(name, year), cell(name, year - 1)
     if function == "avg":
         return (now + before) / 2, f"(({now_text} + {before_text}) / 2)"

@@ -1,5 +1,6 @@
-"""Answers worked out from the cells of a table by the operation that is asked for, of rows by the question's own words: changes, means, sums, ratios
-and shares, with the formula and every operand; knows no measures, and gives nothing where a row or a period is in doubt."""
+"""Answers worked out from the cells of a table by the operation that is asked for, of rows by the question's
+own words: changes, means, sums, ratios and shares, with the formula and every operand; knows no measures, and
+gives nothing where a row or a period is in doubt."""
 
 from __future__ import annotations
 
@@ -8,7 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cell_lookup import ASKS_OTHER, OTHER, FoundCell, as_amounts, cell_of, columns_by_year, is_planned
+from chatbot.answer.tables.cell_lookup import (
+    ASKS_OTHER,
+    OTHER,
+    FoundCell,
+    as_amounts,
+    cell_of,
+    columns_by_year,
+    is_planned,
+)
 from chatbot.answer.tables.table_wording import (
     amount,
     decimals_of,
@@ -21,7 +30,16 @@ from chatbot.answer.tables.table_wording import (
     stated_value,
     unit_text,
 )
-from chatbot.answer.verdict import AGAINST_PLAN, asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, is_other
+from chatbot.answer.verdict import (
+    AGAINST_PLAN,
+    asks_move,
+    asks_yes_or_no,
+    bound_of,
+    by_bound,
+    by_move,
+    by_plan,
+    is_other,
+)
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import find_figures
@@ -33,7 +51,8 @@ from ingestion.records import Row, Table
 
 __all__ = ["OF_BOUNDS", "Operation", "asked_operation", "by_operation", "decided_by", "is_compared_with"]
 
-# Share of a row's words that the question must have, and of the question's words that row, section, caption and heads must have.
+# Share of a row's words that the question must have, and of the question's words that row, section, caption
+# and heads must have.
 LEAST_SAID, LEAST_COVERED = 0.6, 0.6
 # A row's own words count more than those of what stands above it.
 ABOVE = 0.5
@@ -47,32 +66,57 @@ FEWEST_PARTS, ROUNDED = 2, 1.0
 _PERCENT = r"(?:percentage|percent|per cent|%)"
 _MOVE = r"(?:change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction)"
 _GROWTH = re.compile(
-    rf"(?<!\w){_PERCENT}\s*(?:year on year |annual )?(?:\(?{_MOVE}\)?)|\bgrowth rate\b|\b{_MOVE} in {_PERCENT}|\byear on year {_PERCENT}"
+    rf"(?<!\w){_PERCENT}\s*(?:year on year |annual )?(?:\(?{_MOVE}\)?)|\bgrowth rate\b"
+    rf"|\b{_MOVE} in {_PERCENT}|\byear on year {_PERCENT}"
     rf"|\bhow (?:many|much) {_PERCENT} .{{0,60}}{_MOVE}"
-    rf"|\bby (?:what|how many) {_PERCENT} .{{1,100}}\b(?:grow|rise|fall|drop|decline|shrink|climb|increase|decrease|change)\b",
+    rf"|\bby (?:what|how many) {_PERCENT} .{{1,100}}\b(?:grow|rise|fall|drop|decline|shrink|climb|increase"
+    rf"|decrease|change)\b",
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease|change))\b"
-    r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?|changed?)\b.{0,60}\bhow much\b",
+    rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease"
+    rf"|change))\b"
+    r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?"
+    r"|changed?)\b.{0,60}\bhow much\b",
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b", re.IGNORECASE)
 # The year that another is compared with.
-_SINCE = re.compile(r"\b(?:compared (?:with|to)|versus|vs\.?|against|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$", re.IGNORECASE)
+_SINCE = re.compile(
+    r"\b(?:compared (?:with|to)|versus|vs\.?|against|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$",
+    re.IGNORECASE,
+)
 _MEAN = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
 _SUM = re.compile(
-    r"\b(?:sum|combined|altogether|in total|together)\b|\btotal\b.{2,80}\b(?:in both|for both|between|from)\b.{0,40}\b(?:and|to)\b", re.IGNORECASE
+    (
+        r"\b(?:sum|combined|altogether|in total|together)\b|\btotal\b.{2,80}\b(?:in both|for both|between"
+        r"|from)\b.{0,40}\b(?:and|to)\b"
+    ),
+    re.IGNORECASE,
 )
 _OF_TWO = (
     ("ratio", re.compile(r"\bratio of (?P<part>.{2,100}?) to (?P<whole>.{2,100})", re.IGNORECASE)),
-    ("ratio", re.compile(r"\bproportion of (?P<part>.{2,100}?) (?:over|to) (?P<whole>.{2,100})", re.IGNORECASE)),
-    ("share", re.compile(r"(?P<part>.{2,120}?) as an? (?:proportion|share|percentage|%|percent|fraction) of (?P<whole>.{2,100})", re.IGNORECASE)),
+    (
+        "ratio",
+        re.compile(r"\bproportion of (?P<part>.{2,100}?) (?:over|to) (?P<whole>.{2,100})", re.IGNORECASE),
+    ),
     (
         "share",
         re.compile(
-            rf"\b(?:{_PERCENT}|proportion|share)(?: constitution| composition| contribution)? of (?P<part>.{{2,100}}?) "
-            r"(?:out of|in|among|amongst|against|over|to|within) (?:the )?(?P<whole>(?:total|all|overall)\b.{2,100})",
+            (
+                r"(?P<part>.{2,120}?) as an? (?:proportion|share|percentage|%|percent"
+                r"|fraction) of (?P<whole>.{2,100})"
+            ),
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "share",
+        re.compile(
+            rf"\b(?:{_PERCENT}|proportion|share)(?: constitution| composition"
+            rf"| contribution)? of (?P<part>.{{2,100}}?) "
+            r"(?:out of|in|among|amongst|against|over|to|within) (?:the )?(?P<whole>(?:total|all"
+            r"|overall)\b.{2,100})",
             re.IGNORECASE,
         ),
     ),
@@ -80,16 +124,19 @@ _OF_TWO = (
         "share",
         re.compile(
             rf"\bwhat {_PERCENT} of (?:the )?(?P<whole>total\b.{{2,80}}?) (?:is|are|was|were|came|comes)"
-            r"(?: (?:made up of|generated from|from|represented by|due to|accounted for by))? (?P<part>.{2,100})",
+            r"(?: (?:made up of|generated from|from|represented by|due to"
+            r"|accounted for by))? (?P<part>.{2,100})",
             re.IGNORECASE,
         ),
     ),
 )
 # "What share of sales came from the north?": of the total above or below the row.
 _OF_TOTAL = re.compile(
-    rf"\b(?:(?:what|which) (?:{_PERCENT}|proportion|share|part|slice|fraction)|how much) of (?:the )?(?P<whole>.{{2,80}}?) "
+    rf"\b(?:(?:what|which) (?:{_PERCENT}|proportion|share|part|slice|fraction)"
+    rf"|how much) of (?:the )?(?P<whole>.{{2,80}}?) "
     r"(?:is|are|was|were|comes?|came|goes|go|went|stems?|stemmed)"
-    r"(?: (?:made up of|generated (?:in|from)|from|represented by|due to|accounted for by|spent on|on|to|in))? "
+    r"(?: (?:made up of|generated (?:in|from)|from|represented by|due to|accounted for by|spent on|on|to"
+    r"|in))? "
     r"(?P<part>.{2,100})",
     re.IGNORECASE,
 )
@@ -99,32 +146,45 @@ _SUM_OF = re.compile(r"\b(?:sum|total) of (?P<one>.{2,100}?) and (?P<other>.{2,1
 # Words that say what is to be done, or go with any figure.
 _ASKING = frozenset(
     terms(
-        "percentage percent change increase decrease growth rise fall decline drop difference increment reduction average mean sum total combined altogether ratio "
-        "proportion share constitution amount value number year years annual fiscal financial ended end period both between over respective respectively compared "
-        "company recorded reported much many nominal rate level versus grow grown grew rose risen fell fallen increased decreased declined changed "
+        "percentage percent change increase decrease growth rise fall decline drop difference increment "
+        "reduction average mean sum total combined altogether ratio "
+        "proportion share constitution amount value number year years annual fiscal financial ended end "
+        "period both between over respective respectively compared "
+        "company recorded reported much many nominal rate level versus grow grown grew rose risen fell "
+        "fallen increased decreased declined changed "
         "above below over under least most more less"
     )
 )
 # What a head says beside its year that another's bare year does not mean.
-_NOT_OF_A_YEAR = frozenset(terms("quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated estimate change"))
+_NOT_OF_A_YEAR = frozenset(
+    terms(
+        "quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated "
+        "estimate change"
+    )
+)
 # Words of a question that say which way, or how much.
 _WITH_ANY = """least most above below over under exceed spend spending spent sell sold hold held have pay paid report reported record earn make made reach stand
     amount come get go total end year"""
-OF_BOUNDS = frozenset(terms(" ".join((*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS, *SCALE_TERMS, *CURRENCY_TERMS, _WITH_ANY))))
+OF_BOUNDS = frozenset(
+    terms(" ".join((*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS, *SCALE_TERMS, *CURRENCY_TERMS, _WITH_ANY)))
+)
 _TOTALS = frozenset(terms("total totals net annual"))
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share" | "part", a share of the total of a row's table | "plan", actual
-    less budget | "bound", one figure that is held against an amount. topics: the words of each operand's row."""
+    """kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share" | "part", a share of the total of a
+    row's table | "plan", actual less budget | "bound", one figure that is held against an amount. topics: the
+    words of each operand's row."""
 
     kind: str
     topics: tuple[str, ...]
 
 
 def asked_operation(question: str) -> Operation | None:
-    """The one operation that a question asks for; None for none, or for one upon another, "the change in the average"."""
+    """The one operation that a question asks for; None for none, or for one upon another, "the change in
+    the average".
+    """
     text = without_periods(question)
     if _NOT.search(text) or (_MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text))):
         return None
@@ -153,21 +213,40 @@ def asked_operation(question: str) -> Operation | None:
 def _decided(text: str, *, moves: bool) -> Operation:
     """Of a question that yes or no answers: one figure against the amount named, or two of one row."""
     bound = bound_of(text)
-    return Operation("bound" if bound and not moves else "change", (text[: bound[0].start] + text[bound[0].end :] if bound else text,))
+    return Operation(
+        "bound" if bound and not moves else "change",
+        (text[: bound[0].start] + text[bound[0].end :] if bound else text,),
+    )
 
 
 def by_operation(prompt: Prompt, asked: Understanding) -> str:
-    """The formula with its result, then the rows of its operands, each with its citation key; "" where nothing of the kind is asked for or a row is in doubt.
+    """The formula with its result, then the rows of its operands, each with its citation key; "" where
+    nothing of the kind is asked for or a row is in doubt.
 
     All operands are of the document that was found first."""
     operation, first = asked_operation(asked.subject), next(iter(prompt.sources.values()), None)
     if operation is None or first is None or asked.form == "reason":
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    printed = frozenset(terms(" ".join(f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows)))
+    printed = frozenset(
+        terms(
+            " ".join(
+                f"{row.section} {row.label}"
+                for hit in sources.values()
+                for table in hit.tables
+                for row in table.rows
+            )
+        )
+    )
     # Whom the document is about; a name that is a row's, "Greater China", says which.
-    named = frozenset(term for name in asked.names for term in terms(name)) - printed | frozenset(terms(re.sub(r"[\W_]+", " ", first.document)))
-    found = _part_and_total(operation.topics, sources, named) if operation.kind == "part" else _rows(operation.topics, sources, named)
+    named = frozenset(term for name in asked.names for term in terms(name)) - printed | frozenset(
+        terms(re.sub(r"[\W_]+", " ", first.document))
+    )
+    found = (
+        _part_and_total(operation.topics, sources, named)
+        if operation.kind == "part"
+        else _rows(operation.topics, sources, named)
+    )
     if not found and operation.kind in ("sum", "change"):  # "research and development" is one row
         found = _rows((asked.subject,), sources, named)
     if not found:
@@ -175,15 +254,21 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
     try:
         years = _years(asked, found)
         name, colon, rest = "\n\n".join(_KINDS[operation.kind](found, years)).partition(":")
-        return f"{_verdict(asked.subject, operation.kind, found, years)} {owned(asked.whose, name)}{colon}{rest}".strip()
+        return (
+            f"{_verdict(asked.subject, operation.kind, found, years)} {owned(asked.whose, name)}{colon}{rest}"
+        ).strip()
     except (_NoCellError, ZeroDivisionError):
         return ""
 
 
 def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> str:
-    """Yes or no, and the figures of a row that decide it, in a sentence; "" where they do not, or the row lacks most of the question's words. key: of its
-    page."""
-    topic = _topic(without_periods(asked.subject)) - OF_BOUNDS - frozenset(terms(f"{asked.whose} {re.sub(r'[^A-Za-z0-9]+', ' ', hit.document)}"))
+    """Yes or no, and the figures of a row that decide it, in a sentence; "" where they do not, or the row
+    lacks most of the question's words. key: of its page."""
+    topic = (
+        _topic(without_periods(asked.subject))
+        - OF_BOUNDS
+        - frozenset(terms(f"{asked.whose} {re.sub(r'[^A-Za-z0-9]+', ' ', hit.document)}"))
+    )
     there = frozenset(terms(f"{row.label} {row.section} {table.caption}"))
     if (
         not topic <= there | frozenset(terms(" ".join(table.heads)))
@@ -231,7 +316,11 @@ class _Found:
 
     def cell(self, year: int) -> FoundCell:
         """Its figure of a year. Raises _NoCellError."""
-        cell = cell_of(self.key, self.hit, self.table, self.row, self.columns[year]) if year in self.columns else None
+        cell = (
+            cell_of(self.key, self.hit, self.table, self.row, self.columns[year])
+            if year in self.columns
+            else None
+        )
         if cell is None:
             raise _NoCellError
         return cell
@@ -258,7 +347,9 @@ def _rows(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[st
 
 
 def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
-    """The row of the part, and the total of its table that the whole's words name: a row that is called so, or what the rows of its block add up to."""
+    """The row of the part, and the total of its table that the whole's words name: a row that is called
+    so, or what the rows of its block add up to.
+    """
     part = _row(topics[0], sources, named, within=_topic(topics[1]))
     if part is None:
         return []
@@ -268,12 +359,20 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: fr
     # "Retail revenue" is no total of a table that has a row of retail.
     parts = frozenset(terms(" ".join(row.label for row in rows if not frozenset(terms(row.label)) & _TOTALS)))
     totals = [place for place, row in enumerate(rows) if place != at and _is_total_of(row, asked)]
-    totals = [place for place in totals if place > at] or [place for place in range(at + 1, len(rows)) if _adds_up(part, at, place)]
+    totals = [place for place in totals if place > at] or [
+        place for place in range(at + 1, len(rows)) if _adds_up(part, at, place)
+    ]
     totals = [
-        place for place in totals if parts.isdisjoint(asked - frozenset(terms(f"{rows[place].label} {rows[place].section} {part.row.section}")))
+        place
+        for place in totals
+        if parts.isdisjoint(
+            asked - frozenset(terms(f"{rows[place].label} {rows[place].section} {part.row.section}"))
+        )
     ]
     nearest = min(totals, key=lambda place: abs(place - at), default=None)
-    return [] if nearest is None else [part, _Found(part.key, part.hit, part.table, rows[nearest], part.columns)]
+    return (
+        [] if nearest is None else [part, _Found(part.key, part.hit, part.table, rows[nearest], part.columns)]
+    )
 
 
 def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
@@ -282,11 +381,15 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
     rest = label - _TOTALS
     if not label or not any(row.cells) or OTHER.match(row.label):
         return False
-    return (bool(label & _TOTALS) and (not rest or not rest.isdisjoint(asked))) or (bool(rest) and rest <= asked)
+    return (bool(label & _TOTALS) and (not rest or not rest.isdisjoint(asked))) or (
+        bool(rest) and rest <= asked
+    )
 
 
 def _adds_up(part: _Found, at: int, place: int) -> bool:
-    """Whether a row below a part's is what the rows from it or before it to there come to, in the newest column."""
+    """Whether a row below a part's is what the rows from it or before it to there come to, in the newest
+    column.
+    """
     column = part.columns[max(part.columns)]
     values = [_value(row, column) for row in part.table.rows[: place + 1]]
     total = values[place]
@@ -307,24 +410,38 @@ def _value(row: Row, column: int) -> float | None:
     return figures[0].value if figures else None
 
 
-def _row(topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, within: frozenset[str] = frozenset()) -> _Found | None:
-    """The row that a topic's words name best; None where none does, or another with other figures does as well. within: words of its table."""
+def _row(
+    topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, within: frozenset[str] = frozenset()
+) -> _Found | None:
+    """The row that a topic's words name best; None where none does, or another with other figures does as
+    well. within: words of its table.
+    """
     words = frozenset(content_terms(without_periods(topic)))
     asked = _topic(topic) - named or _topic(topic)
     others = bool(ASKS_OTHER.search(topic))
     scored: list[tuple[float, _Found]] = []
     for key, hit in sources.items():
-        labels = frozenset(terms(" ".join(f"{row.section} {row.label}" for table in hit.tables for row in table.rows)))
+        labels = frozenset(
+            terms(" ".join(f"{row.section} {row.label}" for table in hit.tables for row in table.rows))
+        )
         for table in hit.tables:
             columns = columns_by_year(table, words | within)
-            around = frozenset(terms(" ".join([table.caption, *table.heads]))) if columns else frozenset[str]()
-            if within and within.isdisjoint(around | frozenset(terms(" ".join(f"{row.section} {row.label}" for row in table.rows)))):
+            around = (
+                frozenset(terms(" ".join([table.caption, *table.heads]))) if columns else frozenset[str]()
+            )
+            if within and within.isdisjoint(
+                around | frozenset(terms(" ".join(f"{row.section} {row.label}" for row in table.rows)))
+            ):
                 continue
             for row in table.rows if columns else ():
-                if (within and any("%" in cell.text for cell in row.cells[:1] if cell)) or bool(OTHER.match(row.label)) != others:
+                if (within and any("%" in cell.text for cell in row.cells[:1] if cell)) or bool(
+                    OTHER.match(row.label)
+                ) != others:
                     continue
                 own = frozenset(terms(f"{row.label} {row.section}")) | around
-                if labels.isdisjoint(asked - own) and (score := _score(row, words, asked, around)):  # no other row is named by what this one lacks
+                if labels.isdisjoint(asked - own) and (
+                    score := _score(row, words, asked, around)
+                ):  # no other row is named by what this one lacks
                     scored.append((score, _Found(key, hit, table, row, columns)))
     scored.sort(key=lambda one: -one[0])
     if not scored:
@@ -344,7 +461,8 @@ def _is_same(one: _Found, other: _Found) -> bool:
             pairs.append((one.cell(year), other.cell(year)))
     return bool(pairs) and all(
         a.percent == b.percent
-        and abs(a.value * a.scale - b.value * b.scale) <= max(0.5 * 10.0 ** -decimals_of([cell]) * cell.scale for cell in (a, b))
+        and abs(a.value * a.scale - b.value * b.scale)
+        <= max(0.5 * 10.0 ** -decimals_of([cell]) * cell.scale for cell in (a, b))
         for a, b in pairs
     )
 
@@ -401,10 +519,18 @@ def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
 
 
 def _check_alike(*cells: FoundCell) -> None:
-    """Raises _NoCellError where figures are of different scales, kinds or currencies, or heads say more than another year: "Q4 2018" beside "2019"."""
+    """Raises _NoCellError where figures are of different scales, kinds or currencies, or heads say more
+    than another year: "Q4 2018" beside "2019".
+    """
     currencies = {figure.unit for cell in cells for figure in find_figures(cell.text)[:1]} - {None}
-    heads = {frozenset(term for term in terms(short_head(cell.head)) if not term[0].isdigit()) for cell in cells}
-    if len({(cell.scale, cell.percent) for cell in cells}) > 1 or len(currencies) > 1 or len(heads - {frozenset()}) > 1:
+    heads = {
+        frozenset(term for term in terms(short_head(cell.head)) if not term[0].isdigit()) for cell in cells
+    }
+    if (
+        len({(cell.scale, cell.percent) for cell in cells}) > 1
+        or len(currencies) > 1
+        or len(heads - {frozenset()}) > 1
+    ):
         raise _NoCellError
     if frozenset() in heads and any(_NOT_OF_A_YEAR & head for head in heads):
         raise _NoCellError
@@ -413,7 +539,11 @@ def _check_alike(*cells: FoundCell) -> None:
 def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     before, after = as_amounts(*_pair(rows, years))
     change, decimals = after.value - before.value, decimals_of([after, before])
-    result = f"{change:.{decimals}f} percentage points" if after.percent else f"{number_text(change, decimals)}{unit_text(after)}"
+    result = (
+        f"{change:.{decimals}f} percentage points"
+        if after.percent
+        else f"{number_text(change, decimals)}{unit_text(after)}"
+    )
     name = (
         f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
         if len(rows) == 1
@@ -448,10 +578,18 @@ def _stated(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
 def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[FoundCell, FoundCell]:
     """A row's figures of a year, as they were meant to be and as they were. Raises _NoCellError."""
     year = years[-1] if years else max(found.columns)
-    planned = [at for at, head in enumerate(found.table.heads) if is_planned(head) and any(one.start_year == year for one in find_periods(head))]
+    planned = [
+        at
+        for at, head in enumerate(found.table.heads)
+        if is_planned(head) and any(one.start_year == year for one in find_periods(head))
+    ]
     plan = cell_of(found.key, found.hit, found.table, found.row, planned[0]) if len(planned) == 1 else None
     actual = found.cell(year)
-    if plan is None or (plan.scale, plan.percent) != (actual.scale, actual.percent) or plan.head == actual.head:
+    if (
+        plan is None
+        or (plan.scale, plan.percent) != (actual.scale, actual.percent)
+        or plan.head == actual.head
+    ):
         raise _NoCellError
     return plan, actual
 
@@ -460,7 +598,11 @@ def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     plan, actual = _planned_and_actual(rows[0], years)
     over, difference = actual.value - plan.value, f"{operand(actual)} - {operand(plan)}"
     unit = " percentage points" if actual.percent else unit_text(actual)
-    share = f"; 100 × ({difference}) / {operand(plan)} = {100 * over / plan.value:.1f}%" if plan.value > 0 and not actual.percent else ""
+    share = (
+        f"; 100 × ({difference}) / {operand(plan)} = {100 * over / plan.value:.1f}%"
+        if plan.value > 0 and not actual.percent
+        else ""
+    )
     name = _line(f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}")
     yield f"{name}: {difference} = {number_text(over, decimals_of([actual, plan]))}{unit}{share}."
     yield from said([actual, plan])
@@ -468,7 +610,9 @@ def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
 
 def _growth(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     before, after = _pair(rows, years)
-    if after.value * before.value < 0 or not before.value:  # of a base on the other side of nought a percentage says nothing
+    if (
+        after.value * before.value < 0 or not before.value
+    ):  # of a base on the other side of nought a percentage says nothing
         raise _NoCellError
     growth = 100 * (after.value - before.value) / before.value
     name = f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
@@ -483,7 +627,10 @@ def _mean(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     _check_alike(*cells)
     mean = sum(cell.value for cell in cells) / len(cells)
     unit = "%" if cells[0].percent else unit_text(cells[0])
-    yield f"{_line(f'{cells[0].label}, average')}: ({' + '.join(map(operand, cells))}) / {len(cells)} = {number_text(mean, MEAN_DECIMALS)}{unit}."
+    yield (
+        f"{_line(f'{cells[0].label}, average')}: ({' + '.join(map(operand, cells))}) / {len(cells)} = "
+        f"{number_text(mean, MEAN_DECIMALS)}{unit}."
+    )
     yield from said(cells)
 
 
@@ -497,7 +644,10 @@ def _sum(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
         raise _NoCellError
     _check_alike(*cells)
     total = sum(cell.value for cell in cells)
-    yield f"Total: {' + '.join(map(operand, cells))} = {number_text(total, decimals_of(cells))}{unit_text(cells[0])}."
+    yield (
+        f"Total: {' + '.join(map(operand, cells))} = "
+        f"{number_text(total, decimals_of(cells))}{unit_text(cells[0])}."
+    )
     yield from said(cells)
 
 
@@ -505,7 +655,10 @@ def _ratio(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     year = _one_year(rows, years)
     part, whole = (row.cell(year) for row in rows)
     _check_alike(part, whole)
-    yield f"{_line(f'{part.label} to {whole.label}, {short_head(part.head)}')}: {operand(part)} / {operand(whole)} = {part.value / whole.value:.2f}."
+    yield (
+        f"{_line(f'{part.label} to {whole.label}, {short_head(part.head)}')}: {operand(part)} / "
+        f"{operand(whole)} = {part.value / whole.value:.2f}."
+    )
     yield from said([part, whole])
 
 
@@ -516,7 +669,10 @@ def _share(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     share = 100 * part.value / whole.value
     if part.percent or not 0 <= share <= WHOLE:
         raise _NoCellError
-    yield f"{_line(f'{part.label} as a share of {whole.label}, {short_head(part.head)}')}: 100 × {operand(part)} / {operand(whole)} = {share:.1f}%."
+    yield (
+        f"{_line(f'{part.label} as a share of {whole.label}, {short_head(part.head)}')}: 100 × "
+        f"{operand(part)} / {operand(whole)} = {share:.1f}%."
+    )
     yield from said([part, whole])
 
 

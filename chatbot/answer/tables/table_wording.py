@@ -1,4 +1,6 @@
-"""How figures of tables, and results worked out from them, are written: as printed, in their operands' scale and unit; works nothing out."""
+"""How figures of tables, and results worked out from them, are written: as printed, in their operands'
+scale and unit; works nothing out.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ MEAN_DECIMALS = 2
 LONGEST_NAME = 90  # of a row, for a sentence about it
 # "Revenue (1)(2)", and the words before what a name is of: "earnings" of "Earnings per share".
 _MARKS_OF_NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
-_HEAD_OF_NAME = re.compile(r".+?(?=\s(?:of|per|for|in|to|from|by|on|at|as|attributable|before|after)\b|[,(–—]|$)")
+_HEAD_OF_NAME = re.compile(
+    r".+?(?=\s(?:of|per|for|in|to|from|by|on|at|as|attributable|before|after)\b|[,(–—]|$)"
+)
 # The end of a bracket that begins elsewhere, "2023, amounts))".
 _TORN = re.compile(r"(?:(?<=\d),[^()\d]*)\)+\Z")
 _SET_APART = re.compile(rf"(?<=[{DRAWN_SIGNS}(])\s+|\s+(?=\))")
@@ -66,12 +70,16 @@ def amount(cell: FoundCell) -> Amount:
 
 
 def operand(cell: FoundCell) -> str:
-    """As printed; with a minus sign in brackets, so that none stands by the sign of the formula: "300 - (-80)"."""
+    """As printed; with a minus sign in brackets, so that none stands by the sign of the formula: "300 -
+    (-80)".
+    """
     return cell.text if cell.value >= 0 or "(" in cell.text else f"({cell.text})"
 
 
 def owned(whose: str, label: str) -> str:
-    """A label as a sentence begins with it: "Acme's net sales" with a name that it lacks, "Net sales" without one."""
+    """A label as a sentence begins with it: "Acme's net sales" with a name that it lacks, "Net sales"
+    without one.
+    """
     if label.isupper() and " " in label.strip():
         label = label.lower()
     if not whose or re.search(rf"\b{re.escape(whose)}\b", label, re.IGNORECASE):
@@ -81,8 +89,8 @@ def owned(whose: str, label: str) -> str:
 
 
 def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = "") -> str:
-    """A row's label with its figures, "Acme's net sales were $ 19,222 million (2017) and $ 20,628 million (2016)."; "" for a label that is no name of
-    anything, and for figures under one head.
+    """A row's label with its figures, "Acme's net sales were $ 19,222 million (2017) and $ 20,628 million
+    (2016)."; "" for a label that is no name of anything, and for figures under one head.
 
     stated: (figure with its unit, its column's head) of each. whose: a name, "" for none."""
     name = _MARKS_OF_NOTES.sub("", " ".join(label.split())).strip(" :.–-")
@@ -93,14 +101,18 @@ def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = ""
     heads = [short_head(head) for _, head in stated]
     if len(set(heads)) < len(heads):
         return ""
-    figures = [f"{_SET_APART.sub('', figure)} ({head})" for (figure, _), head in zip(stated, heads, strict=True)]
+    figures = [
+        f"{_SET_APART.sub('', figure)} ({head})" for (figure, _), head in zip(stated, heads, strict=True)
+    ]
     *others, last = figures
     before = f"{'; '.join(others)}{';' * (len(others) > 1)} and " if others else ""
     return f"{owned(whose, name)} {verb} {before}{last}."
 
 
 def short_head(head: str) -> str:
-    """A column's head: its last line, with those above where that names no period; one that goes on after its comma is one line."""
+    """A column's head: its last line, with those above where that names no period; one that goes on after
+    its comma is one line.
+    """
     lines = [" ".join(line.strip(", ").split()) for line in head.replace(", > ", ", ").split(" > ")]
     return _TORN.sub("", lines[-1] if find_periods(lines[-1]) else ", ".join(lines))
 
@@ -158,7 +170,11 @@ def unit_text(cell: FoundCell) -> str:
     """What follows a cell's figure: its table's unit."""
     unit = re.sub(r"\AIn\b", "in", cell.unit)
     if unit.isupper():  # "IN MILLIONS", but not "USD'000"
-        unit = re.sub(r"\b[A-Z]{2,}\b", lambda word: word[0].lower() if word[0] == "IN" or len(word[0]) > LONGEST_CODE else word[0], unit)
+        unit = re.sub(
+            r"\b[A-Z]{2,}\b",
+            lambda word: word[0].lower() if word[0] == "IN" or len(word[0]) > LONGEST_CODE else word[0],
+            unit,
+        )
     if not unit and not cell.percent and cell.scale in SCALE_NAMES:
         unit = f"in {SCALE_NAMES[cell.scale]}s"
     return f", {unit}" if unit else ""

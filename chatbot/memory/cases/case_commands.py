@@ -1,4 +1,6 @@
-"""The command's part for rated answers: listed, added, imported, exported, searched, removed and restored, and how they fare."""
+"""The command's part for rated answers: listed, added, imported, exported, searched, removed and restored,
+and how they fare.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
-FORM = 'A line is a JSON object such as {"question": "…", "plan": "the answer", "reward": 1}; `memory cases export` writes them.'
+FORM = (
+    'A line is a JSON object such as {"question": "…", "plan": "the answer", "reward": 1}; `memory cases '
+    "export` writes them."
+)
 NONE_RATED = Notice(
     "No answer is rated yet.",
     f'Rate one on the Chat page, or add one: {PROGRAM} memory cases add "QUESTION" "ANSWER"',
@@ -61,7 +66,9 @@ def _search_cases(chatbot: Chatbot, options: Namespace) -> Lines:
     if not results:
         health = chatbot.cases.health(OWNER)
         stale = f"; {health.stale} left out, for a document changed or went" if health.stale else ""
-        waiting = f"; {health.waiting} without a vector yet (`memory cases reembed`)" if health.waiting else ""
+        waiting = (
+            f"; {health.waiting} without a vector yet (`memory cases reembed`)" if health.waiting else ""
+        )
         there = f"None of {counted(health.cases, 'rated answer')} is to a question like this{stale}{waiting}."
         note(Notice(there, "`memory cases list` shows all.") if health.cases else NONE_RATED)
     for found in results:
@@ -92,7 +99,10 @@ def _reembed_cases(chatbot: Chatbot, options: Namespace) -> int:
 
 def _health_of_cases(chatbot: Chatbot, options: Namespace) -> int:
     health = chatbot.cases.health(OWNER)
-    text = f"{counted(health.cases, 'rated answer')} ({health.positive} helpful, {health.negative} not), {health.stale} stale"
+    text = (
+        f"{counted(health.cases, 'rated answer')} ({health.positive} helpful, {health.negative} not), "
+        f"{health.stale} stale"
+    )
     text += f", {health.waiting} without a vector yet."
     unread = [f"Rated answer {problem.line}: {problem.reason}" for problem in health.problems]
     unread += [f"Shared answer {problem.line}: {problem.reason}" for problem in health.shared_problems]
@@ -111,5 +121,9 @@ COMMANDS = Commands(
         "health": Action(_health_of_cases),
         "reembed": Action(_reembed_cases),
     },
-    {"not_helpful": Option(False, ("add",), {"action": "store_true", "help": "add the answer as one to avoid"})},
+    {
+        "not_helpful": Option(
+            False, ("add",), {"action": "store_true", "help": "add the answer as one to avoid"}
+        )
+    },
 )

@@ -16,22 +16,29 @@ __all__ = ["cut_lines", "read_cases"]
 
 
 def read_cases(path: Path) -> tuple[list[Case], tuple[LineProblem, ...]]:
-    """The cases of a JSONL file from elsewhere, which never count as verified or shared, nor as newer than now, and the lines that cannot be read.
+    """The cases of a JSONL file from elsewhere, which never count as verified or shared, nor as newer than
+    now, and the lines that cannot be read.
 
     Raises NotFoundError.
     """
     now = time.time()
     try:
         with open_file(path) as file:
-            return read_lines(cut_lines(file), lambda line, number: _from_elsewhere(line, number - 1, now), "case")
+            return read_lines(
+                cut_lines(file), lambda line, number: _from_elsewhere(line, number - 1, now), "case"
+            )
     except OSError as error:
-        raise NotFoundError(f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines.") from error
+        raise NotFoundError(
+            f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines."
+        ) from error
 
 
 def _from_elsewhere(line: bytes, line_index: int, now: float) -> Case:
     """Raises ValueError also for a case that would be too long as it is written here."""
     case = read_case(line, line_index)
-    case = replace(case, verified=False, by="", at=min(case.at, now), id=case_id(case.question, asked_of=case.asked_of))
+    case = replace(
+        case, verified=False, by="", at=min(case.at, now), id=case_id(case.question, asked_of=case.asked_of)
+    )
     try:
         case_line(case)
     except UsageError as error:
@@ -40,7 +47,9 @@ def _from_elsewhere(line: bytes, line_index: int, now: float) -> Case:
 
 
 def cut_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines; one that is longer than a case may be is cut off behind that, so that it is never held whole."""
+    """The lines; one that is longer than a case may be is cut off behind that, so that it is never held
+    whole.
+    """
     while line := file.readline(LONGEST_LINE + 1):
         yield line
         while len(line) > LONGEST_LINE and not line.endswith(b"\n"):

@@ -1,4 +1,6 @@
-"""Similar past cases as notes: answers to follow, then answers to avoid; knows how they are put, not how they are kept."""
+"""Similar past cases as notes: answers to follow, then answers to avoid; knows how they are put, not how
+they are kept.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ QUESTION_CHARACTERS, ANSWER_CHARACTERS, WORD_CHARACTERS = 300, 700, 200
 def open_layer(opening: LayerOpening) -> CaseLayer:
     """The layer over the cases of a store. Raises StoreError."""
     catalog = opening.catalog
-    return CaseLayer(Cases(opening.database, opening.embedder, documents=Documents(catalog.digest_of, catalog.live_hashes)))
+    return CaseLayer(
+        Cases(opening.database, opening.embedder, documents=Documents(catalog.digest_of, catalog.live_hashes))
+    )
 
 
 class CaseLayer:
@@ -33,7 +37,9 @@ class CaseLayer:
         self.cases = cases
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """As MemoryLayer.recall. Nothing is embedded: without a vector there are no notes. Raises StoreError."""
+        """As MemoryLayer.recall. Nothing is embedded: without a vector there are no notes. Raises
+        StoreError.
+        """
         if recall.vector is None or n < 1:
             return []
         good = self.cases.recall(recall.owner, recall.vector, CaseQuery(MOST_POSITIVE, reward=1))
@@ -42,7 +48,13 @@ class CaseLayer:
         for note in notes:
             if find_instructions(note.text):
                 recall.tell(
-                    Notice(f"A rated answer that was recalled addresses its reader as a machine ({note.source}).", "The Memory page deletes it.")
+                    Notice(
+                        (
+                            f"A rated answer that was recalled addresses its reader as a machine "
+                            f"({note.source})."
+                        ),
+                        "The Memory page deletes it.",
+                    )
                 )
         return notes
 
@@ -50,8 +62,17 @@ class CaseLayer:
         case = found.case
         day = time.strftime(" of %d %B %Y", time.localtime(case.at)) if case.at else ""
         whose = "a shared rating" if case.by else "your rating"
-        example = "An example to follow, rated helpful." if case.reward else "An example to avoid, rated wrong."
+        example = (
+            "An example to follow, rated helpful." if case.reward else "An example to avoid, rated wrong."
+        )
         # Of what others share only the answer was checked.
-        said = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}" if case.word and not case.by else ""
-        text = f"{example} Asked: {one_line(case.question, QUESTION_CHARACTERS)} Answered: {one_line(case.plan, ANSWER_CHARACTERS)}{said}"
+        said = (
+            f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}"
+            if case.word and not case.by
+            else ""
+        )
+        text = (
+            f"{example} Asked: {one_line(case.question, QUESTION_CHARACTERS)} Answered: "
+            f"{one_line(case.plan, ANSWER_CHARACTERS)}{said}"
+        )
         return Note(self.name, f"{whose}{day}, question {found.score:.0%} alike", text)

@@ -1,4 +1,6 @@
-"""Rated answers on the Memory page: how they fare, the list with what can be done, files in and out; a rating itself is given on the Chat page."""
+"""Rated answers on the Memory page: how they fare, the list with what can be done, files in and out; a
+rating itself is given on the Chat page.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ __all__ = ["draw", "health_text", "remarks"]
 ROWS = 20
 EMPTY = (
     "No answer is rated yet. Below an answer on the Chat page, press thumb up or thumb down. "
-    "A helpful answer comes back first when you ask the same again, looked up and checked anew; one rated down is avoided, and its pages count a little less."
+    "A helpful answer comes back first when you ask the same again, looked up and checked anew; one rated "
+    "down is avoided, and its pages count a little less."
 )
 FILES = Files(
     "cases",
@@ -37,7 +40,10 @@ FILES = Files(
 Row = TypeVar("Row")
 NOTHING_FOUND = "No rated answer holds all of these words."
 STALE = "⚠ A document it rests on was changed or removed: it is left out until that is undone."
-UNVERIFIED = "An example only: its citations were not checked here, so it does not come back as an answer and cannot be shared."
+UNVERIFIED = (
+    "An example only: its citations were not checked here, so it does not come back as an answer and cannot "
+    "be shared."
+)
 SHARED = "Shared: everybody who uses this chatbot here has it."
 BY_OTHERS = "Shared by somebody else here."
 
@@ -49,9 +55,15 @@ def draw(context: AppContext) -> None:
     shared = cases.listed(owner, shared=True) if health.shared else []
     mine = hidden(owner)
     st.html(quiet_html(health_text(health)) if health.cases or health.problems else paragraphs_html(EMPTY))
-    unread = [("", one) for one in health.problems] + [(" of the shared answers", one) for one in health.shared_problems]
+    unread = [("", one) for one in health.problems] + [
+        (" of the shared answers", one) for one in health.shared_problems
+    ]
     if unread:
-        st.html(lines_html([f"Rated answer {one.line}{of} cannot be read: {one.reason}." for of, one in unread[:ROWS]]))
+        st.html(
+            lines_html(
+                [f"Rated answer {one.line}{of} cannot be read: {one.reason}." for of, one in unread[:ROWS]]
+            )
+        )
     if health.cases:
         wanted = search_box("Search rated answers", key="find-cases")
         rows = cases.listed(owner, search=wanted)
@@ -65,9 +77,21 @@ def draw(context: AppContext) -> None:
 
 def health_text(health: CaseHealth) -> str:
     """One line on how many there are, and on those that do not count now."""
-    counted = f"{health.cases:,} rated answer{'' if health.cases == 1 else 's'}: {health.positive:,} helpful, {health.negative:,} not."
+    counted = (
+        f"{health.cases:,} rated answer{'' if health.cases == 1 else 's'}: {health.positive:,} helpful, "
+        f"{health.negative:,} not."
+    )
     stale = [f"{health.stale:,} left out, for a document changed or went."] if health.stale else []
-    waiting = [f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with each answer."] if health.waiting else []
+    waiting = (
+        [
+            (
+                f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with "
+                f"each answer."
+            )
+        ]
+        if health.waiting
+        else []
+    )
     unread = [f"{len(health.problems):,} cannot be read."] if health.problems else []
     return " ".join([counted, *stale, *waiting, *unread])
 
@@ -95,7 +119,13 @@ def _draw_buttons(row: CaseRow, shared: str, context: AppContext) -> None:
     of = plain_markdown(short(case.question, 60))
     draw_button("Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct verdict and word: {of}")
     if shared:
-        draw_button("Stop sharing", f"unshare-{case.id}", attempt, partial(cases.unshare, owner, shared), told=f"Nobody else has it then: {of}")
+        draw_button(
+            "Stop sharing",
+            f"unshare-{case.id}",
+            attempt,
+            partial(cases.unshare, owner, shared),
+            told=f"Nobody else has it then: {of}",
+        )
     elif case.verified:
         told = f"Everybody who uses this chatbot here then has it, without your name: {of}"
         draw_button("Share", f"share-{case.id}", attempt, partial(cases.share, owner, case.id), told=told)
@@ -110,7 +140,13 @@ def _draw_deleted(kept: Sequence[Case], context: AppContext) -> None:
         st.html(case_html(case, [f"Until {until}"]))
         draw_button("Restore", f"restore-case-{case.id}", attempt, partial(restore, case.id))
 
-    _draw_folded(kept, draw, "Deleted", "deleted-cases", f"Each can be restored for {KEPT_DAYS} days, then it is erased.")
+    _draw_folded(
+        kept,
+        draw,
+        "Deleted",
+        "deleted-cases",
+        f"Each can be restored for {KEPT_DAYS} days, then it is erased.",
+    )
 
 
 def _draw_shared(rows: Sequence[CaseRow], mine: str, context: AppContext) -> None:
@@ -125,7 +161,9 @@ def _draw_shared(rows: Sequence[CaseRow], mine: str, context: AppContext) -> Non
     _draw_folded(rows, draw, "Shared with everybody here", "shared-cases")
 
 
-def _draw_folded(rows: Sequence[Row], draw: Callable[[Row], None], label: str, key: str, told: str = "") -> None:
+def _draw_folded(
+    rows: Sequence[Row], draw: Callable[[Row], None], label: str, key: str, told: str = ""
+) -> None:
     """An expander with the first rows, where there are any, drawn when it is opened."""
     if not rows:
         return
@@ -142,16 +180,32 @@ def _draw_folded(rows: Sequence[Row], draw: Callable[[Row], None], label: str, k
 def _edit(case: Case, context: AppContext) -> None:
     with st.form("edit-case", border=False):
         st.html(case_html(case, whole=True))
-        verdict = st.radio("Verdict", (1, 0), 1 - case.reward, format_func=VERDICTS.__getitem__, key="edit-verdict", horizontal=True)
-        word = st.text_input("Why? (optional)", case.word[:LONGEST_WORD], key="edit-word", max_chars=LONGEST_WORD)
+        verdict = st.radio(
+            "Verdict",
+            (1, 0),
+            1 - case.reward,
+            format_func=VERDICTS.__getitem__,
+            key="edit-verdict",
+            horizontal=True,
+        )
+        word = st.text_input(
+            "Why? (optional)", case.word[:LONGEST_WORD], key="edit-word", max_chars=LONGEST_WORD
+        )
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
     if saved:
-        finish(lambda: context.chatbot.cases.edit(session.owner(), case.id, lambda old: replace(old, reward=int(verdict or 0), word=word.strip())))
+        finish(
+            lambda: context.chatbot.cases.edit(
+                session.owner(),
+                case.id,
+                lambda old: replace(old, reward=int(verdict or 0), word=word.strip()),
+            )
+        )
 
 
 def _delete(case: Case, context: AppContext) -> None:
     told = (
-        f"It guides no answer any more, nobody else's either. It can be restored for {KEPT_DAYS} days. The conversation it comes from stays as it is."
+        f"It guides no answer any more, nobody else's either. It can be restored for {KEPT_DAYS} days. The "
+        f"conversation it comes from stays as it is."
     )
     st.html(case_html(case, (told,)))
     draw_choice(lambda: context.chatbot.cases.delete(session.owner(), case.id))

@@ -1,4 +1,6 @@
-"""What ratings make of one question: pages rise or fall a little, and a verified answer to the same question comes back; reads no file of cases."""
+"""What ratings make of one question: pages rise or fall a little, and a verified answer to the same
+question comes back; reads no file of cases.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ __all__ = ["REMEMBERED", "FeedbackRerank"]
 # How it begins that an answer is a remembered one: good to know, and nothing to be warned of.
 REMEMBERED = "Remembered: "
 
-# Pages that are looked through for one that a rating speaks of, and pages that a remembered answer may bring, or ratings add to.
+# Pages that are looked through for one that a rating speaks of, and pages that a remembered answer may bring,
+# or ratings add to.
 DEPTH, MOST_PAGES = 30, 5
 # What is told of the question that a rating was given on.
 QUESTION_CHARACTERS = 80
@@ -27,9 +30,10 @@ Search = Callable[[tuple[str, ...], int], Sequence[Hit]]
 
 @dataclass(frozen=True, slots=True)
 class FeedbackRerank:
-    """weights: by SHA-256 and page, what ratings say of it. digest_of: SHA-256 of a version's file. case: the verified answer to this very question.
-    is_older(hit, other): whether a page is of an older document of the other's series, which no rating puts before that one.
-    avoid: the text of an answer to this very question that was rated not helpful, "" where none was."""
+    """weights: by SHA-256 and page, what ratings say of it. digest_of: SHA-256 of a version's file. case: the
+    verified answer to this very question. is_older(hit, other): whether a page is of an older document of the
+    other's series, which no rating puts before that one. avoid: the text of an answer to this very question
+    that was rated not helpful, "" where none was."""
 
     weights: Mapping[tuple[str, int], PageWeight] = field(default_factory=dict)
     digest_of: Callable[[int], str] = lambda version: ""
@@ -40,31 +44,48 @@ class FeedbackRerank:
     @property
     def why(self) -> str:
         """What the reader is told of a remembered answer."""
-        day = f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}" if self.case and self.case.at else ""
+        day = (
+            f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}"
+            if self.case and self.case.at
+            else ""
+        )
         if self.case is not None and self.case.by:
-            return f"{REMEMBERED}somebody here rated this answer helpful{day}, and shares it. It was looked up and checked anew."
+            return (
+                f"{REMEMBERED}somebody here rated this answer helpful{day}, and shares it. It was looked up "
+                f"and checked anew."
+            )
         return f"{REMEMBERED}you rated this answer helpful{day}. It was looked up and checked anew."
 
     def applied(self, hits: Sequence[Hit], search: Search) -> list[Hit]:
-        """The hits with the ratings' part in their scores. A rated page passes those neighbours that its rating carries it past, so that any other order
-        that was made of them stays; none is left out, and raised ones from further down come in addition. First stand those pages that a remembered answer
+        """The hits with the ratings' part in their scores. A rated page passes those neighbours that its
+        rating carries it past, so that any other order that was made of them stays; none is left out, and
+        raised ones from further down come in addition. First stand those pages that a remembered answer
         stands on.
 
-        search(names, k): more pages, of these documents, () for all; of what the question is about, as the hits are.
+        search(names, k): more pages, of these documents, () for all; of what the question is about, as the
+        hits are.
         """
         ordered = list(hits)
         if self.weights:
             there = {_place(hit) for hit in hits}
-            more = [hit for hit in search((), DEPTH) if self._weight(hit) > 0 and _place(hit) not in there][: max(0, MOST_PAGES - len(hits))]
+            more = [hit for hit in search((), DEPTH) if self._weight(hit) > 0 and _place(hit) not in there][
+                : max(0, MOST_PAGES - len(hits))
+            ]
             ordered = self._in_order([*hits, *more])
             while ordered and _place(ordered[-1]) not in there:  # was carried past nothing
                 ordered.pop()
             ordered = [self._weighed(hit) for hit in ordered]
         first = self._pages_of_case(search)
-        return list({_place(hit): hit for hit in [*first, *ordered]}.values())[: max(len(ordered), MOST_PAGES)] if first else ordered
+        return (
+            list({_place(hit): hit for hit in [*first, *ordered]}.values())[: max(len(ordered), MOST_PAGES)]
+            if first
+            else ordered
+        )
 
     def told(self, before: Sequence[Hit], after: Sequence[Hit]) -> list[Notice]:
-        """What the reader is told of pages that stand elsewhere than they would without ratings, and which rating it was."""
+        """What the reader is told of pages that stand elsewhere than they would without ratings, and which
+        rating it was.
+        """
         ranks = {_place(hit): rank for rank, hit in enumerate(before)}
         kept = {_place(hit): rank for rank, hit in enumerate(hit for hit in after if _place(hit) in ranks)}
         notices = []
@@ -76,11 +97,15 @@ class FeedbackRerank:
         return notices
 
     def text(self, prompt: Prompt) -> str:
-        """The remembered answer with the prompt's keys in the place of its pages; "" where there is none, or not every page of it is there and was put so."""
+        """The remembered answer with the prompt's keys in the place of its pages; "" where there is none,
+        or not every page of it is there and was put so.
+        """
         if self.case is None or not self.case.pages:
             return ""
         keys = {page_named(hit.document, hit.page): key for key, hit in prompt.sources.items()}
-        names = sorted({page_named(page.document, page.page) for page in self.case.pages}, key=len, reverse=True)
+        names = sorted(
+            {page_named(page.document, page.page) for page in self.case.pages}, key=len, reverse=True
+        )
         if not all(name in keys for name in names):
             return ""
         # By the names themselves, for those of files may hold any mark that stands between two of them.
@@ -98,16 +123,22 @@ class FeedbackRerank:
     def _pages_of_case(self, search: Search) -> list[Hit]:
         wanted = dict.fromkeys((page.document, page.page) for page in self.case.pages) if self.case else {}
         names = tuple(dict.fromkeys(document for document, _ in wanted))
-        return [hit for hit in (search(names, DEPTH) if names else ()) if (hit.document, hit.page) in wanted][:MOST_PAGES]
+        return [hit for hit in (search(names, DEPTH) if names else ()) if (hit.document, hit.page) in wanted][
+            :MOST_PAGES
+        ]
 
     def _in_order(self, hits: list[Hit]) -> list[Hit]:
-        """Each pair of neighbours changes places at most once: where the first was not the lower one before, and is with its rating."""
+        """Each pair of neighbours changes places at most once: where the first was not the lower one
+        before, and is with its rating.
+        """
         moved = True
         while moved:
             moved = False
             for at in range(len(hits) - 1):
                 first, second = hits[at], hits[at + 1]
-                carried = first.score >= second.score and first.score + self._weight(first) < second.score + self._weight(second)
+                carried = first.score >= second.score and first.score + self._weight(
+                    first
+                ) < second.score + self._weight(second)
                 if carried and not self.is_older(second, first):
                     hits[at : at + 2] = [second, first]
                     moved = True
@@ -115,11 +146,16 @@ class FeedbackRerank:
 
     def _reason(self, hit: Hit) -> str:
         weight = self.weights[self.digest_of(hit.version), hit.page]
-        case = next((case for case in weight.cases if bool(case.reward) == (weight.weight > 0)), weight.cases[0])
+        case = next(
+            (case for case in weight.cases if bool(case.reward) == (weight.weight > 0)), weight.cases[0]
+        )
         who = "somebody here" if case.by else "you"
         verdict, way = ("helpful", "forward") if weight.weight > 0 else ("not helpful", "back")
         asked = one_line(case.question, QUESTION_CHARACTERS)
-        return f"{page_named(hit.document, hit.page)}, was put {way}: {who} rated an answer from it {verdict} (“{asked}”)."
+        return (
+            f"{page_named(hit.document, hit.page)}, was put {way}: {who} rated an answer from it {verdict} "
+            f"(“{asked}”)."
+        )
 
     def _weight(self, hit: Hit) -> float:
         found = self.weights.get((self.digest_of(hit.version), hit.page))
@@ -127,7 +163,9 @@ class FeedbackRerank:
 
     def _weighed(self, hit: Hit) -> Hit:
         weight = self._weight(hit)
-        return replace(hit, score=hit.score + weight, scores={**hit.scores, "rated": weight}) if weight else hit
+        return (
+            replace(hit, score=hit.score + weight, scores={**hit.scores, "rated": weight}) if weight else hit
+        )
 
 
 def _place(hit: Hit) -> tuple[int, int]:

@@ -1,4 +1,6 @@
-"""PURE: whether two questions of near meaning ask for the very same; compares words and their order, knows no vector and no case."""
+"""PURE: whether two questions of near meaning ask for the very same; compares words and their order, knows
+no vector and no case.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,18 @@ from ingestion.language.terms import spelled_out, terms
 
 __all__ = ["asks_the_same"]
 
-# Ways to ask for one thing, each put into the words of another, so that what is left tells questions apart. Each is bounded, so that the whole is linear.
+# Ways to ask for one thing, each put into the words of another, so that what is left tells questions apart.
+# Each is bounded, so that the whole is linear.
 WAYS = tuple(
     (re.compile(pattern, re.I), put)
     for pattern, put in (
-        (r"^\W{0,9}(?:(?:please|kindly|tell me|show me|give me|can you|could you|do you know|i (?:want|would like) to know)\b[\s,:]{0,3}){1,4}", ""),
+        (
+            (
+                r"^\W{0,9}(?:(?:please|kindly|tell me|show me|give me|can you|could you|do you know"
+                r"|i (?:want|would like) to know)\b[\s,:]{0,3}){1,4}"
+            ),
+            "",
+        ),
         (r"\bper ?cent(?:age)?\b", "%"),
         (r"(?<=[a-z])-to-(?=[a-z])", " to "),
         (r"\b(?:has|have|had|needs?) to\b", "must"),
@@ -29,10 +38,16 @@ WAYS = tuple(
         (r"\bhow (?:much|large|big|high|great) (is|was|are|were)\b", r"what \1"),
         (r"\bhow (?:is|are|was|were) (.{1,80}?) defined\b", r"what is the definition of \1"),
         (
-            r"\bunder (?:what|which) (conditions|circumstances) (?:is|are|can|may) (.{1,80}?) (?:possible|allowed|permitted)\b",
+            (
+                r"\bunder (?:what|which) (conditions|circumstances) (?:is|are|can"
+                r"|may) (.{1,80}?) (?:possible|allowed|permitted)\b"
+            ),
             r"what are the \1 for \2",
         ),
-        (r"\b(what|which|how many) ([\w' -]{1,60}?) (?:do|does|did) ([\w'. -]{1,60}?) have\b", r"\1 \2 of \3"),
+        (
+            r"\b(what|which|how many) ([\w' -]{1,60}?) (?:do|does|did) ([\w'. -]{1,60}?) have\b",
+            r"\1 \2 of \3",
+        ),
         (r"\b(?:apply|applies|applied|applying|applicable) to\b", "for"),
         (r"\b(?:as an? (?:share|%|proportion|fraction)|in %) of (?:the )?([\w-]{1,40})", r"to \1 ratio"),
         (r"\bratio of (?:the )?(.{1,60}?) to (?:the )?([\w-]{1,40})", r"\1 to \2 ratio"),
@@ -44,19 +59,27 @@ WORD = re.compile(rf"\d[\d.,]*|[^\W\d_]+(?:['’][^\W\d_]+)*|(?<![\w)])[-−+<>�
 LINKS = frozenset("of for on in at within by".split())
 # What begins something new and says nothing itself.
 ARTICLES = frozenset("the a an its their his her our your my these those".split())
-# Words that carry no subject and yet turn a question into another one: of direction, time, measure and denial, and of who or when is asked for.
+# Words that carry no subject and yet turn a question into another one: of direction, time, measure and
+# denial, and of who or when is asked for.
 TURNS = frozenset(
-    """to from into onto per over under against than versus vs minus less more most least fewer no not never without except excluding including this last next
-    previous prior current now before after until since above below between if unless or only both each every all who whom whose when where why""".split()
+    """
+        to from into onto per over under against than versus vs minus less more most least fewer no not
+        never without except excluding including this last next previous prior current now before after
+        until since above below between if unless or only both each every all who whom whose when where
+        why
+    """.split()
 )
-# A letter or a short name that is written like a word without meaning: "class A", "the US", "in May"; but not "I", nor the word a sentence begins with.
+# A letter or a short name that is written like a word without meaning: "class A", "the US", "in May"; but not
+# "I", nor the word a sentence begins with.
 NAMED = re.compile(r"\b(?!I\b)[A-Z]{2,}\b|(?<=[\w,] )(?!I\b)[A-Z][a-z]*\b")
 
 
 def asks_the_same(question: str, other: str) -> bool:
-    """Whether two questions of near meaning ask for the very same: the same figures, years, names and things, in whatever words they are asked for.
+    """Whether two questions of near meaning ask for the very same: the same figures, years, names and things,
+    in whatever words they are asked for.
 
-    It errs towards no: what exceeds what, what is paid to whom, a rate and what it is a rate of are told apart by words and their order alone.
+    It errs towards no: what exceeds what, what is paid to whom, a rate and what it is a rate of are told
+    apart by words and their order alone.
     """
     if same_question(question) == same_question(other):
         return True
@@ -66,7 +89,9 @@ def asks_the_same(question: str, other: str) -> bool:
 
 
 def _asked(question: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is left of a question where the ways of asking are taken away: (its numbers in order, its words in the order of "whose what")."""
+    """What is left of a question where the ways of asking are taken away: (its numbers in order, its words
+    in the order of "whose what").
+    """
     text = spelled_out(question)
     for pattern, put in WAYS:
         text = pattern.sub(put, text)
@@ -99,7 +124,9 @@ def _joined(parts: list[list[str]]) -> list[str]:
 
 
 def _term(word: str, *, named: bool) -> str:
-    """What a word says, "" where that is nothing, or only how the others stand to each other. named: it is written like a name."""
+    """What a word says, "" where that is nothing, or only how the others stand to each other. named: it is
+    written like a name.
+    """
     if word.casefold() in TURNS and not named:
         return ""
     found = " ".join(terms(word))

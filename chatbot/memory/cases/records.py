@@ -1,4 +1,6 @@
-"""PURE: cases and the lines of JSON they are kept as, in the three shapes that are in use; opens no file, makes no vector."""
+"""PURE: cases and the lines of JSON they are kept as, in the three shapes that are in use; opens no file,
+makes no vector.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ __all__ = [
     "same_question",
 ]
 
-# Bytes of one line. A question has 60,000 characters at most and an answer a few thousand; what is longer is a document.
+# Bytes of one line. A question has 60,000 characters at most and an answer a few thousand; what is longer is
+# a document.
 LONGEST_LINE = 1_000_000
 # Characters kept of what a user says about an answer, and of each quotation.
 LONGEST_WORD, LONGEST_QUOTE = 1_000, 500
@@ -44,18 +47,31 @@ SHAPES = (
     ("query", "response", "reward"),
     ("question", "answer", "verdict"),
 )
-# A verdict counts under each of its names, whatever the other fields are called: one that is overlooked would be taken for helpful.
+# A verdict counts under each of its names, whatever the other fields are called: one that is overlooked would
+# be taken for helpful.
 VERDICTS = tuple(dict.fromkeys(verdict for _, _, verdict in SHAPES))
 POSITIVE = frozenset("1 1.0 +1 true yes positive up".split())
 NEGATIVE = frozenset("0 0.0 -1 -1.0 false no negative down".split())
 # The year 10000, which no calendar here can write.
 LATEST = 253_402_300_800.0
-# NaN and its like, and numbers beyond all bounds, are texts here, which no verdict and no time can be. One decoder for all lines, which takes a third of the time.
-DECODER = json.JSONDecoder(parse_constant=str, parse_float=lambda text: number if math.isfinite(number := float(text)) else text)
+# NaN and its like, and numbers beyond all bounds, are texts here, which no verdict and no time can be. One
+# decoder for all lines, which takes a third of the time.
+DECODER = json.JSONDecoder(
+    parse_constant=str, parse_float=lambda text: number if math.isfinite(number := float(text)) else text
+)
 # What JSON calls the values that Python reads.
-JSON_NAMES = {"str": "text", "int": "number", "float": "number", "bool": "truth value", "list": "list", "dict": "object", "NoneType": "null"}
+JSON_NAMES = {
+    "str": "text",
+    "int": "number",
+    "float": "number",
+    "bool": "truth value",
+    "list": "list",
+    "dict": "object",
+    "NoneType": "null",
+}
 SHA256 = re.compile(r"[0-9a-f]{64}")
-# In the place of the SHA-256 of a file that is not known: of one that was erased before the answer was rated, or that a program called otherwise.
+# In the place of the SHA-256 of a file that is not known: of one that was erased before the answer was rated,
+# or that a program called otherwise.
 GONE = "0" * 64
 # Line ends to others, though not to JSON: a program that cuts a file with them would see half lines.
 LINE_ENDS = {"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -63,7 +79,9 @@ LINE_ENDS = {"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 @dataclass(frozen=True, slots=True)
 class CasePage:
-    """A page that an answer stood on. document_id: SHA-256 of its file; document: its name then; page: physical, 1-based; quote: what was cited."""
+    """A page that an answer stood on. document_id: SHA-256 of its file; document: its name then; page:
+    physical, 1-based; quote: what was cited.
+    """
 
     document_id: str
     document: str
@@ -73,12 +91,15 @@ class CasePage:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, what was answered, and whether that was right. reward: 1 or 0. at: seconds since the epoch, 0.0 where it is not known.
+    """A question, what was answered, and whether that was right. reward: 1 or 0. at: seconds since the epoch,
+    0.0 where it is not known.
 
-    id: of the question, so that a newer verdict on it takes the older one's place. document_ids: SHA-256 of the files it rests on. verified: every
-    citation of the answer was found on its page, and no figure stood against one. word: what the user said about it. by: who shares it, "" where
-    nobody does. line_index: 0-based in its file. deleted_at: seconds since the epoch, 0.0 for what is not deleted. asked_of:
-    names of the documents that the question was asked of, in order, () for all: of others it is another question, with a verdict of its own.
+    id: of the question, so that a newer verdict on it takes the older one's place. document_ids: SHA-256 of
+    the files it rests on. verified: every citation of the answer was found on its page, and no figure stood
+    against one. word: what the user said about it. by: who shares it, "" where nobody does. line_index:
+    0-based in its file. deleted_at: seconds since the epoch, 0.0 for what is not deleted. asked_of: names of
+    the documents that the question was asked of, in order, () for all: of others it is another question, with
+    a verdict of its own.
     """
 
     question: str
@@ -97,16 +118,23 @@ class Case:
 
 
 def same_question(question: str) -> str:
-    """What two writings of one question have in common: words whatever their case and blanks, without the marks at their end."""
+    """What two writings of one question have in common: words whatever their case and blanks, without the
+    marks at their end.
+    """
     return " ".join(question.casefold().split()).rstrip(" ?!.…")
 
 
 def case_id(question: str, by: str = "", asked_of: Sequence[str] = ()) -> str:
-    """16 hexadecimal digits, the same for every writing of a question to the same documents; of what is shared another for everyone who shares it."""
-    return hashlib.sha256("\n".join([f"{by}{same_question(question)}", *asked_of]).encode("utf-8", "replace")).hexdigest()[:16]
+    """16 hexadecimal digits, the same for every writing of a question to the same documents; of what is
+    shared another for everyone who shares it.
+    """
+    return hashlib.sha256(
+        "\n".join([f"{by}{same_question(question)}", *asked_of]).encode("utf-8", "replace")
+    ).hexdigest()[:16]
 
 
-# --- reading --------------------------------------------------------------------------------------------------------------------
+# --- reading
+# ------------------------------------------------------------------------------------------------------------
 
 
 def read_case(line: bytes, line_index: int) -> Case:
@@ -137,7 +165,9 @@ def read_case(line: bytes, line_index: int) -> Case:
 
 
 def read_reward(value: object) -> int:
-    """1 or 0. Missing means positive: files without verdicts hold what was worth keeping. Raises ValueError for what is neither."""
+    """1 or 0. Missing means positive: files without verdicts hold what was worth keeping. Raises
+    ValueError for what is neither.
+    """
     if value is None:
         return 1
     word = str(value).strip().casefold() if isinstance(value, bool | int | float | str) else ""
@@ -201,10 +231,18 @@ def _seconds(value: object) -> float:
 
 
 def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
-    """Pages as this program writes them; plain numbers are pages of the one document there is. What is neither is left out."""
+    """Pages as this program writes them; plain numbers are pages of the one document there is. What is
+    neither is left out.
+    """
     found = []
     for one in value if isinstance(value, list) else []:
-        fields = one if isinstance(one, dict) else {"document_id": document_ids[0], "page": one} if len(document_ids) == 1 else {}
+        fields = (
+            one
+            if isinstance(one, dict)
+            else {"document_id": document_ids[0], "page": one}
+            if len(document_ids) == 1
+            else {}
+        )
         digest, page = fields.get("document_id"), fields.get("page")
         if isinstance(digest, str) and type(page) is int and page > 0:
             document, quote = (encodable(str(fields.get(name, ""))) for name in ("document", "quote"))
@@ -225,7 +263,8 @@ def _short(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-# --- writing --------------------------------------------------------------------------------------------------------------------
+# --- writing
+# ------------------------------------------------------------------------------------------------------------
 
 
 def case_fields(case: Case) -> dict[str, Any]:
@@ -243,18 +282,33 @@ def case_fields(case: Case) -> dict[str, Any]:
 
 
 def case_line(case: Case) -> bytes:
-    """The case as one line with its end. Raises UsageError where it, or the word on it, is longer than any reader takes, or empty."""
+    """The case as one line with its end. Raises UsageError where it, or the word on it, is longer than any
+    reader takes, or empty.
+    """
     return _line(case, case_fields(case))
 
 
 def edited_line(line: bytes, case: Case) -> bytes:
-    """The line with the question, answer, verdict and word of `case` in its own shape; what else another program wrote there is kept. Raises as case_line."""
+    """The line with the question, answer, verdict and word of `case` in its own shape; what else another
+    program wrote there is kept. Raises as case_line.
+    """
     record = _record(line)
     question, plan, reward = _shape(record)
     verdict = "positive" if case.reward else "negative"
     own = {question: case.question, plan: case.plan, "word": case.word, "verified": case.verified}
-    own |= {name: case.reward if name == "reward" else verdict for name in VERDICTS if name == reward or name in record}
-    return _line(case, {name: value for name, value in {**record, **own}.items() if value or name not in ("word", "verified")})
+    own |= {
+        name: case.reward if name == "reward" else verdict
+        for name in VERDICTS
+        if name == reward or name in record
+    }
+    return _line(
+        case,
+        {
+            name: value
+            for name, value in {**record, **own}.items()
+            if value or name not in ("word", "verified")
+        },
+    )
 
 
 def _line(case: Case, record: Mapping[str, Any]) -> bytes:
@@ -262,7 +316,11 @@ def _line(case: Case, record: Mapping[str, Any]) -> bytes:
         raise UsageError("A case needs a question and an answer.", hint="Give both.")
     if len(case.word) > LONGEST_WORD:
         raise UsageError(
-            f"What was said about the answer has {len(case.word):,} characters, at most {LONGEST_WORD:,} are kept.", hint="Say it shorter."
+            (
+                f"What was said about the answer has {len(case.word):,} characters, at most "
+                f"{LONGEST_WORD:,} are kept."
+            ),
+            hint="Say it shorter.",
         )
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     for end, escaped in LINE_ENDS.items():
@@ -270,6 +328,7 @@ def _line(case: Case, record: Mapping[str, Any]) -> bytes:
     line = encodable(text).encode("utf-8") + b"\n"
     if len(line) > LONGEST_LINE:
         raise UsageError(
-            f"The case has {len(line):,} bytes, at most {LONGEST_LINE:,} are kept.", hint="Shorten its answer, or add the text as a document."
+            f"The case has {len(line):,} bytes, at most {LONGEST_LINE:,} are kept.",
+            hint="Shorten its answer, or add the text as a document.",
         )
     return line

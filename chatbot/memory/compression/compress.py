@@ -1,4 +1,6 @@
-"""PURE: a conversation cut to a share of its tokens, its sentences verbatim and in order; stores, loads and embeds nothing."""
+"""PURE: a conversation cut to a share of its tokens, its sentences verbatim and in order; stores, loads
+and embeds nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,30 @@ from chatbot.memory.compression.messages import Message, Messages, Spans
 from chatbot.memory.compression.relevance import Relevance, holds_cited_figure
 from chatbot.memory.compression.selection import Segment, choose
 
-__all__ = ["SCORINGS", "Compressed", "CompressionFocus", "CompressionOptions", "Conversation", "Message", "Stats", "compress"]
+__all__ = [
+    "SCORINGS",
+    "Compressed",
+    "CompressionFocus",
+    "CompressionOptions",
+    "Conversation",
+    "Message",
+    "Stats",
+    "compress",
+]
 
 SCORINGS = ("query", "seed")
-# What each scoring does best with where rho is not given. The seed document's is 0.5. With a question whole messages are better: what it asks
-# for stands in few of them, and is not told by the best sentence of each of many.
+# What each scoring does best with where rho is not given. The seed document's is 0.5. With a question whole
+# messages are better: what it asks for stands in few of them, and is not told by the best sentence of each of
+# many.
 BEST_RHO = {"query": 1.0, "seed": 0.5}
-# A run of messages of one role is cut into chunks of so many tokens, or one role throughout would be one chunk.
+# A run of messages of one role is cut into chunks of so many tokens, or one role throughout would be one
+# chunk.
 CHUNK_TOKENS = 500
-# The budget is kept in tokens of sentences; joined they may have a few more or less, so it is corrected and kept again, seldom twice.
+# The budget is kept in tokens of sentences; joined they may have a few more or less, so it is corrected and
+# kept again, seldom twice.
 MOST_ROUNDS = 8
-# Scores are put on a positive scale by e to their power; below this they are as good as nothing, and no power of theirs overflows.
+# Scores are put on a positive scale by e to their power; below this they are as good as nothing, and no power
+# of theirs overflows.
 LOWEST_SCORE = -60.0
 # A sentence that holds a figure with its page goes after those of its chunk that do not.
 PROTECTED = 1_000.0
@@ -38,7 +53,9 @@ Importance = tuple[float, list[float]]
 
 @dataclass(frozen=True, slots=True)
 class CompressionFocus:
-    """What the conversation is compressed for. text: "" for nothing in particular. vector: unit, of the model of the messages' vectors."""
+    """What the conversation is compressed for. text: "" for nothing in particular. vector: unit, of the
+    model of the messages' vectors.
+    """
 
     text: str = ""
     vector: Vector | None = None
@@ -48,10 +65,11 @@ class CompressionFocus:
 class CompressionOptions:
     """How to compress. Raises ValueError for a value out of its range.
 
-    max_tokens: at or below it everything stays; 0 or more. compression_ratio: the share of all tokens that is kept, above 0, at most 1.
-    rho: what whole chunks take of what goes, 0 to 1; None for the scoring's best. gamma: how unevenly sentences go, 0 or more.
-    keep_last: messages at the end that stay as they are. scoring: "query", which without a question keeps what has most to tell, or "seed".
-    protect_figures: of a chunk, the sentences of a figure with its page go last.
+    max_tokens: at or below it everything stays; 0 or more. compression_ratio: the share of all tokens that is
+    kept, above 0, at most 1. rho: what whole chunks take of what goes, 0 to 1; None for the scoring's best.
+    gamma: how unevenly sentences go, 0 or more. keep_last: messages at the end that stay as they are.
+    scoring: "query", which without a question keeps what has most to tell, or "seed". protect_figures: of a
+    chunk, the sentences of a figure with its page go last.
     """
 
     max_tokens: int = 20_000
@@ -65,7 +83,9 @@ class CompressionOptions:
     def __post_init__(self) -> None:
         checks = {
             f"max_tokens is {self.max_tokens}; it must be 0 or more": self.max_tokens >= 0,
-            f"compression_ratio is {self.compression_ratio}; it must be above 0 and at most 1": 0 < self.compression_ratio <= 1,
+            f"compression_ratio is {self.compression_ratio}; it must be above 0 and at most 1": 0
+            < self.compression_ratio
+            <= 1,
             f"scoring is {self.scoring!r}; it must be one of {', '.join(SCORINGS)}": self.scoring in SCORINGS,
             f"rho is {self.rho}; it must be between 0 and 1": self.rho is None or 0 <= self.rho <= 1,
             f"gamma is {self.gamma}; it must be 0 or more": 0 <= self.gamma < math.inf,
@@ -83,9 +103,10 @@ class CompressionOptions:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What really happened, in tokens as the model counts them. target_tokens: the share that was asked for. tail_tokens: of the last messages,
-    which stay as they are. chunks_compressed: those that lost anything; chunks_removed: those of them that lost all. messages_*: together they
-    are all messages. scoring: what was used: "seed", "query", "facts" where there was no question, "none" where nothing had to go."""
+    """What really happened, in tokens as the model counts them. target_tokens: the share that was asked for.
+    tail_tokens: of the last messages, which stay as they are. chunks_compressed: those that lost anything;
+    chunks_removed: those of them that lost all. messages_*: together they are all messages. scoring: what was
+    used: "seed", "query", "facts" where there was no question, "none" where nothing had to go."""
 
     compressed: bool
     original_tokens: int
@@ -103,8 +124,9 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """context: what is left, in the order of time; sentences verbatim. kept: for every message's id the share of its tokens in it, 0 to 1 (an
-    empty message is kept: 1). spans: for every id which characters of its content were kept, so that the rest can be shown (see `pieces`)."""
+    """context: what is left, in the order of time; sentences verbatim. kept: for every message's id the share
+    of its tokens in it, 0 to 1 (an empty message is kept: 1). spans: for every id which characters of its
+    content were kept, so that the rest can be shown (see `pieces`)."""
 
     context: tuple[Message, ...]
     kept: Mapping[str, float]
@@ -113,10 +135,16 @@ class Compressed:
 
 
 class Conversation:
-    """Messages read once and compressed for any number of questions. vectors: unit rows, one a message, of its text in `texts_to_embed`."""
+    """Messages read once and compressed for any number of questions. vectors: unit rows, one a message, of
+    its text in `texts_to_embed`.
+    """
 
-    def __init__(self, messages: Sequence[Message], *, model: str = "", vectors: Vector | None = None) -> None:
-        """model: whose tokens are counted. Raises ValueError for an id that stands twice, or for another number of rows."""
+    def __init__(
+        self, messages: Sequence[Message], *, model: str = "", vectors: Vector | None = None
+    ) -> None:
+        """model: whose tokens are counted. Raises ValueError for an id that stands twice, or for another
+        number of rows.
+        """
         self._messages = Messages(messages, model)
         if vectors is not None and len(vectors) != len(messages):
             raise ValueError(f"there are {len(vectors)} vectors for {len(messages)} messages")
@@ -128,7 +156,9 @@ class Conversation:
         return sum(self._messages.tokens)
 
     def compress(self, question: CompressionFocus, options: CompressionOptions) -> Compressed:
-        """What is kept for a question: at most the target, and less than one sentence below it, wherever the last messages are below it."""
+        """What is kept for a question: at most the target, and less than one sentence below it, wherever
+        the last messages are below it.
+        """
         count, said = len(self._messages.all), self._messages
         # A message that stands alone has nothing before it that could go, so its own sentences may.
         head = max(count - (options.keep_last if count > 1 else 0), 0)
@@ -138,12 +168,17 @@ class Conversation:
             return self._result(spans, [], head, target, "none")
         groups = self._groups(head, by_role=scoring == "seed")
         left = target - sum(said.tokens[head:])
-        spans[:head] = self._kept(self._chunks(groups, question, options, scoring), head, left, options) if left > 0 else map(said.none, range(head))
+        spans[:head] = (
+            self._kept(self._chunks(groups, question, options, scoring), head, left, options)
+            if left > 0
+            else map(said.none, range(head))
+        )
         return self._result(spans, groups, head, target, scoring)
 
     def _groups(self, head: int, *, by_role: bool) -> list[range]:
-        """The chunks, as places of messages: for a question each message is one, which keeps more of what is asked for (a run's other messages
-        would stay or go with it); for the seed's scoring runs of one role, of at most CHUNK_TOKENS where they are several messages."""
+        """The chunks, as places of messages: for a question each message is one, which keeps more of what is
+        asked for (a run's other messages would stay or go with it); for the seed's scoring runs of one role,
+        of at most CHUNK_TOKENS where they are several messages."""
         starts, size, said = [], 0, self._messages
         for at in range(head):
             size += said.tokens[at]
@@ -152,7 +187,9 @@ class Conversation:
                 size = said.tokens[at]
         return [range(start, end) for start, end in pairwise([*starts, head])]
 
-    def _kept(self, chunks: Sequence[Segment], head: int, target: float, options: CompressionOptions) -> list[Spans]:
+    def _kept(
+        self, chunks: Sequence[Segment], head: int, target: float, options: CompressionOptions
+    ) -> list[Spans]:
         """What stays of each message before the last ones, of at most `target` tokens."""
         goal, longest = target, max(max(chunk.sizes, default=0) for chunk in chunks)
         tried: list[tuple[bool, float, list[Spans]]] = []
@@ -160,7 +197,10 @@ class Conversation:
             chosen = choose(chunks, goal, rho=options.chunk_share, gamma=options.gamma)
             # Of all chunks together, for they stand in the order of time, as their messages do.
             flags = chain.from_iterable(chosen)
-            spans = [self._messages.kept(at, list(islice(flags, len(self._messages.spans[at])))) for at in range(head)]
+            spans = [
+                self._messages.kept(at, list(islice(flags, len(self._messages.spans[at]))))
+                for at in range(head)
+            ]
             over = sum(self._messages.size(at, some) for at, some in enumerate(spans)) - target
             tried.append((over > 0, abs(over), spans))
             if -longest < over <= 0 or goal < 0:
@@ -169,8 +209,13 @@ class Conversation:
             goal -= over + len(tried) if over > 0 else over + longest / 2
         return min(tried, key=lambda one: one[:2])[2]
 
-    def _chunks(self, groups: Sequence[range], question: CompressionFocus, options: CompressionOptions, scoring: str) -> list[Segment]:
-        chunks, importances = [], self._seed_importances(groups) if scoring == "seed" else self._importances(groups, question)
+    def _chunks(
+        self, groups: Sequence[range], question: CompressionFocus, options: CompressionOptions, scoring: str
+    ) -> list[Segment]:
+        chunks, importances = (
+            [],
+            self._seed_importances(groups) if scoring == "seed" else self._importances(groups, question),
+        )
         for group, (value, ones) in zip(groups, importances, strict=True):
             sizes = [size for at in group for size in self._messages.sizes[at]]
             if options.protect_figures:
@@ -181,7 +226,11 @@ class Conversation:
 
     def _importances(self, groups: Sequence[range], question: CompressionFocus) -> list[Importance]:
         vector = question.vector
-        near = None if self._vectors is None or vector is None else np.asarray(self._vectors @ vector, np.float64)
+        near = (
+            None
+            if self._vectors is None or vector is None
+            else np.asarray(self._vectors @ vector, np.float64)
+        )
         given = self._relevance.score(question.text, near)
         best, places = float(given.messages.max()), self._messages.places
         values = np.exp(np.maximum(given.messages - best, LOWEST_SCORE)).tolist()
@@ -193,7 +242,10 @@ class Conversation:
             text = "\n".join(self._messages.all[at].content for at in group)
             inside = [sentence for at in group for sentence in self._messages.sentences[at]]
             before = [asked, *map(_asks, inside)]
-            ones = [seed_importance(sentence, one, len(inside), answers=before[one]) for one, sentence in enumerate(inside)]
+            ones = [
+                seed_importance(sentence, one, len(inside), answers=before[one])
+                for one, sentence in enumerate(inside)
+            ]
             found.append((seed_importance(text, position, len(groups), answers=asked), ones))
             asked = _asks(text)
         return found
@@ -206,12 +258,17 @@ class Conversation:
     def _cited(self) -> list[list[bool]]:
         return [[holds_cited_figure(sentence) for sentence in some] for some in self._messages.sentences]
 
-    def _result(self, spans: Sequence[Spans], groups: Sequence[range], head: int, target: float, scoring: str) -> Compressed:
+    def _result(
+        self, spans: Sequence[Spans], groups: Sequence[range], head: int, target: float, scoring: str
+    ) -> Compressed:
         said = self._messages
         whole = [some == said.whole(at) for at, some in enumerate(spans)]
         sizes = [said.size(at, some) for at, some in enumerate(spans)]
         # Joined sentences may count a token more than they did in their place.
-        shares = [1.0 if all_of_it else min(size / max(count, 1), 1.0) for all_of_it, size, count in zip(whole, sizes, said.tokens, strict=True)]
+        shares = [
+            1.0 if all_of_it else min(size / max(count, 1), 1.0)
+            for all_of_it, size, count in zip(whole, sizes, said.tokens, strict=True)
+        ]
         stats = Stats(
             compressed=not all(whole),
             original_tokens=self.tokens,
@@ -226,9 +283,15 @@ class Conversation:
             messages_left_out=sum(not some for some in spans),
             scoring=scoring,
         )
-        context = [Message(one.id, one.role, said.text(at, spans[at])) for at, one in enumerate(said.all) if spans[at]]
+        context = [
+            Message(one.id, one.role, said.text(at, spans[at]))
+            for at, one in enumerate(said.all)
+            if spans[at]
+        ]
         ids = [message.id for message in said.all]
-        return Compressed(tuple(context), dict(zip(ids, shares, strict=True)), dict(zip(ids, spans, strict=True)), stats)
+        return Compressed(
+            tuple(context), dict(zip(ids, shares, strict=True)), dict(zip(ids, spans, strict=True)), stats
+        )
 
 
 def compress(
@@ -247,8 +310,12 @@ def compress(
     query_vector: Vector | None = None,
 ) -> Compressed:
     """A conversation compressed once: see Conversation, Question and Options, whose errors it raises."""
-    options = CompressionOptions(max_tokens, compression_ratio, rho, gamma, keep_last, scoring, protect_figures)
-    return Conversation(messages, model=model, vectors=vectors).compress(CompressionFocus(query, query_vector), options)
+    options = CompressionOptions(
+        max_tokens, compression_ratio, rho, gamma, keep_last, scoring, protect_figures
+    )
+    return Conversation(messages, model=model, vectors=vectors).compress(
+        CompressionFocus(query, query_vector), options
+    )
 
 
 def _asks(text: str) -> bool:

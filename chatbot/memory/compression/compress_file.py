@@ -1,4 +1,6 @@
-"""The files and the lines of the `compress` command: messages and queries read, results printed; opens no store and scores nothing."""
+"""The files and the lines of the `compress` command: messages and queries read, results printed; opens no
+store and scores nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.errors import ModelError, QuestionError, UsageError
-from chatbot.memory.compression.compress import Compressed, CompressionFocus, CompressionOptions, Conversation, Message
+from chatbot.memory.compression.compress import (
+    Compressed,
+    CompressionFocus,
+    CompressionOptions,
+    Conversation,
+    Message,
+)
 from chatbot.memory.compression.messages import texts_to_embed
 from chatbot.models.tokens import encodable
 from chatbot.settings import PROGRAM, Settings
 
 __all__ = ["CompressRequest", "compress_file", "result_line", "result_text"]
 
-# Messages that are embedded at about 10 ms each; beyond that one would wait longer than the better choice is worth.
+# Messages that are embedded at about 10 ms each; beyond that one would wait longer than the better choice is
+# worth.
 MOST_EMBEDDED = 3_000
 # The names of options as the command has them, where they are others.
 OPTIONS = {"compression_ratio": "--ratio"}
@@ -28,7 +37,9 @@ QUERY_HINT = 'A line is {"id": text or whole number, "query": text}.'
 
 @dataclass(frozen=True, slots=True)
 class CompressRequest:
-    """What the command was given. queries: a file, or None for the one query. vectors: whether the embedded model may help to choose."""
+    """What the command was given. queries: a file, or None for the one query. vectors: whether the
+    embedded model may help to choose.
+    """
 
     file: Path
     query: str
@@ -36,10 +47,14 @@ class CompressRequest:
     vectors: bool
 
 
-def compress_file(asked: CompressRequest, options: dict[str, Any], settings: Settings) -> Iterator[tuple[object, Compressed]]:
-    """(id of the query, what is kept for it) in order; the id is None for the one query. options: as Options takes them.
+def compress_file(
+    asked: CompressRequest, options: dict[str, Any], settings: Settings
+) -> Iterator[tuple[object, Compressed]]:
+    """(id of the query, what is kept for it) in order; the id is None for the one query. options: as Options
+    takes them.
 
-    Raises UsageError for a value out of range, and QuestionError, naming file and line, for what cannot be read.
+    Raises UsageError for a value out of range, and QuestionError, naming file and line, for what cannot be
+    read.
     """
     try:
         chosen = CompressionOptions(**options)
@@ -49,11 +64,15 @@ def compress_file(asked: CompressRequest, options: dict[str, Any], settings: Set
         raise UsageError(f"{option} {wrong}.", hint=f"See {PROGRAM} compress --help.") from error
     messages = _messages(asked.file)
     queries = (
-        [(None, asked.query)] if asked.queries is None else [(row["id"], row["query"]) for _, row in _rows(asked.queries, ["query"], QUERY_HINT)]
+        [(None, asked.query)]
+        if asked.queries is None
+        else [(row["id"], row["query"]) for _, row in _rows(asked.queries, ["query"], QUERY_HINT)]
     )
     conversation, texts = Conversation(messages), [query for _, query in queries]
     questions = [CompressionFocus(text) for text in texts]
-    wants = chosen.scoring == "query" and any(map(str.strip, texts)) and conversation.tokens > chosen.max_tokens
+    wants = (
+        chosen.scoring == "query" and any(map(str.strip, texts)) and conversation.tokens > chosen.max_tokens
+    )
     if asked.vectors and wants and len(messages) > MOST_EMBEDDED:
         print(f"Note: over {MOST_EMBEDDED} messages are chosen by words alone.", file=sys.stderr)
     elif asked.vectors and wants:
@@ -73,15 +92,25 @@ def compress_file(asked: CompressRequest, options: dict[str, Any], settings: Set
 def result_line(number: object, result: Compressed) -> dict[str, Any]:
     """The object that is printed."""
     context = [{"role": message.role, "content": message.content} for message in result.context]
-    return {"id": number, "context": context, "kept": dict(result.kept), "stats": dataclasses.asdict(result.stats)}
+    return {
+        "id": number,
+        "context": context,
+        "kept": dict(result.kept),
+        "stats": dataclasses.asdict(result.stats),
+    }
 
 
 def result_text(result: Compressed) -> str:
     """What is left of the conversation, a message a paragraph, and how much that is."""
     stats = result.stats
     partly, out = stats.messages_partly, stats.messages_left_out
-    told = f"{stats.compressed_tokens} of {stats.original_tokens} tokens kept; {partly} messages kept in part, {out} left out"
-    return encodable("\n\n".join([*(f"{message.role}: {message.content}" for message in result.context), f"({told})"]))
+    told = (
+        f"{stats.compressed_tokens} of {stats.original_tokens} tokens kept; {partly} messages kept in part, "
+        f"{out} left out"
+    )
+    return encodable(
+        "\n\n".join([*(f"{message.role}: {message.content}" for message in result.context), f"({told})"])
+    )
 
 
 def _messages(path: Path) -> list[Message]:
@@ -89,17 +118,23 @@ def _messages(path: Path) -> list[Message]:
     for number, row in _rows(path, ("role", "content"), MESSAGE_HINT):
         name = str(row["id"])
         if name in found:
-            raise QuestionError(f"{path}, line {number}: the id {name[:80]!r} stands twice.", hint=MESSAGE_HINT)
+            raise QuestionError(
+                f"{path}, line {number}: the id {name[:80]!r} stands twice.", hint=MESSAGE_HINT
+            )
         found[name] = Message(name, row["role"], row["content"])
     return list(found.values())
 
 
 def _rows(path: Path, texts: Sequence[str], hint: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number from 1, object with an id and these texts) of every line that is not blank. Lines end at line feeds alone: content may hold other breaks."""
+    """(line number from 1, object with an id and these texts) of every line that is not blank. Lines end
+    at line feeds alone: content may hold other breaks.
+    """
     try:
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     except OSError as error:
-        raise QuestionError(f"{path} cannot be read: {error.strerror}.", hint="Name a file of JSON lines.") from error
+        raise QuestionError(
+            f"{path} cannot be read: {error.strerror}.", hint="Name a file of JSON lines."
+        ) from error
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -112,5 +147,8 @@ def _rows(path: Path, texts: Sequence[str], hint: str) -> Iterator[tuple[int, di
             raise QuestionError(f"{wrong} this is not an object.", hint=hint)
         # True is an int to isinstance.
         if type(row.get("id")) not in (str, int) or not all(isinstance(row.get(text), str) for text in texts):
-            raise QuestionError(f"{wrong} {', '.join(['id', *texts[:-1]])} or {texts[-1]} is missing or of the wrong kind.", hint=hint)
+            raise QuestionError(
+                f"{wrong} {', '.join(['id', *texts[:-1]])} or {texts[-1]} is missing or of the wrong kind.",
+                hint=hint,
+            )
         yield number, row

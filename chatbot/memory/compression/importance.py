@@ -1,4 +1,6 @@
-"""PURE: how important a piece of a conversation is by the formula of the seed document, without a question; knows no budget."""
+"""PURE: how important a piece of a conversation is by the formula of the seed document, without a
+question; knows no budget.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ __all__ = ["KEYWORDS", "seed_importance"]
 LENGTH, KEYWORD, RECENCY, PATTERN = 0.2, 0.4, 0.2, 0.2
 # The seed document's tiers.
 TIERS = {
-    1.0: "price earnings revenue profit loss margin ratio dividend yield market stock bond inflation gdp fed rate growth",
+    1.0: (
+        "price earnings revenue profit loss margin ratio dividend yield market stock bond inflation gdp fed "
+        "rate growth"
+    ),
     0.6: "company business industry sector share invest trade capital asset debt equity",
     0.3: "report analysis forecast trend data information",
 }
@@ -26,9 +31,12 @@ WORD = re.compile(r"[^\W\d_]+")
 def seed_importance(text: str, position: int, total: int, *, answers: bool) -> float:
     """0.2 length + 0.4 keywords + 0.2 recency + 0.2 pattern, above 0 and below 1.
 
-    position: of the piece among `total`, from 0. answers: what stands before it is a question. Keywords count once, as whole words.
+    position: of the piece among `total`, from 0. answers: what stands before it is a question. Keywords count
+    once, as whole words.
     """
     length = 1 / (1 + math.log(max(len(text.split()), 1)))
-    keywords = min(sum(KEYWORDS.get(word, 0.0) for word in set(WORD.findall(text.lower()))) / MOST_KEYWORDS, 1.0)
+    keywords = min(
+        sum(KEYWORDS.get(word, 0.0) for word in set(WORD.findall(text.lower()))) / MOST_KEYWORDS, 1.0
+    )
     pattern = ASKS * ("?" in text or "？" in text) + ANSWERS * answers
     return LENGTH * length + KEYWORD * keywords + RECENCY * (position + 1) / total + PATTERN * pattern

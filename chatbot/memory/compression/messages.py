@@ -1,4 +1,6 @@
-"""PURE: messages cut into sentences with their sizes, and put together again from what is kept of them; scores nothing, chooses nothing."""
+"""PURE: messages cut into sentences with their sizes, and put together again from what is kept of them;
+scores nothing, chooses nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Message", "Messages", "Spans", "pieces", "texts_to_embed"]
 
-# What is embedded of the message before: enough to tell what is spoken of, and most of the model's window is left to the message itself.
+# What is embedded of the message before: enough to tell what is spoken of, and most of the model's window is
+# left to the message itself.
 LONGEST_BEFORE = 300
 
 # Characters of a message, (start, end) ascending and apart.
@@ -50,13 +53,19 @@ class Messages:
     @cached_property
     def sentences(self) -> list[list[str]]:
         """Of each message, verbatim."""
-        return [[message.content[start:end] for start, end in spans] for message, spans in zip(self.all, self.spans, strict=True)]
+        return [
+            [message.content[start:end] for start, end in spans]
+            for message, spans in zip(self.all, self.spans, strict=True)
+        ]
 
     @cached_property
     def sizes(self) -> list[list[int]]:
         """Tokens of each message's sentences."""
         counted = zip(self.sentences, self.tokens, strict=True)
-        return [[whole] if len(some) == 1 else [count_tokens(one, self._model) for one in some] for some, whole in counted]
+        return [
+            [whole] if len(some) == 1 else [count_tokens(one, self._model) for one in some]
+            for some, whole in counted
+        ]
 
     @cached_property
     def places(self) -> list[slice]:
@@ -82,7 +91,9 @@ class Messages:
         return tuple(joined) or self.none(at)
 
     def text(self, at: int, spans: Spans) -> str:
-        """What the spans hold, verbatim, with a line break or a blank where what stood between them had the one or nothing of the kind."""
+        """What the spans hold, verbatim, with a line break or a blank where what stood between them had
+        the one or nothing of the kind.
+        """
         content = self.all[at].content
         if spans == self.whole(at):
             return content
@@ -103,14 +114,22 @@ class Messages:
 
 
 def pieces(content: str, spans: Spans) -> list[tuple[str, bool]]:
-    """A message cut into what was kept (True) and what was left out (False), in order; joined they are the message. Spans from a file may reach beyond it."""
+    """A message cut into what was kept (True) and what was left out (False), in order; joined they are the
+    message. Spans from a file may reach beyond it.
+    """
     cuts = [0]
     for start, end in sorted(spans):
         cuts += [max(start, cuts[-1]), max(min(end, len(content)), cuts[-1], start)]
-    return [(content[start:end], bool(one % 2)) for one, (start, end) in enumerate(pairwise([*cuts, len(content)])) if content[start:end]]
+    return [
+        (content[start:end], bool(one % 2))
+        for one, (start, end) in enumerate(pairwise([*cuts, len(content)]))
+        if content[start:end]
+    ]
 
 
 def texts_to_embed(messages: Sequence[Message]) -> list[str]:
-    """What to make each message's vector of: the end of the message before it, which often asks what it answers, a line break, and itself."""
+    """What to make each message's vector of: the end of the message before it, which often asks what it
+    answers, a line break, and itself.
+    """
     before = ["", *(message.content[-LONGEST_BEFORE:] + "\n" for message in messages[:-1])]
     return [said + message.content for said, message in zip(before, messages, strict=False)]

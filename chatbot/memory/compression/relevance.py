@@ -1,4 +1,6 @@
-"""PURE: how much each sentence and each message of a conversation has to do with a question, or has to tell without one; knows no budget."""
+"""PURE: how much each sentence and each message of a conversation has to do with a question, or has to
+tell without one; knows no budget.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,11 @@ Array = NDArray[np.float64]
 
 # What a message gets of its neighbours' match: an answer seldom repeats the words of its question.
 NEIGHBOUR = 0.5
-# Weights beside the match of words, all in standard deviations over the conversation. Who is named in the question mostly said it.
+# Weights beside the match of words, all in standard deviations over the conversation. Who is named in the
+# question mostly said it.
 SPEAKER, VECTOR, FACTS = 4.0, 1.0, 0.25
-# What a message has to tell: rare words of its statements, beside them dates and figures, names, and words of who tells of himself.
+# What a message has to tell: rare words of its statements, beside them dates and figures, names, and words of
+# who tells of himself.
 FIGURES, NAMES, FIRST_PERSON, CITED = 0.5, 0.4, 0.3, 1.0
 # Beyond so many standard deviations over the mean, more facts do not make a message more worth keeping.
 MOST_DEVIATIONS = 2.0
@@ -32,8 +36,10 @@ FEWEST_TURNS = 2
 
 SPEAKER_LABEL = re.compile(r"\s*+([^\W\d_][\w.'’-]*+(?: [\w.'’-]++){0,3}+):\s")
 FIGURE = re.compile(
-    r"\d[\d.,]*+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|once|twice|half|last|next|yesterday|today|tomorrow|"
-    r"tonight|ago|since|week(?:end)?s?|months?|years?|days?|quarter|morning|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"\d[\d.,]*+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|once|twice|half"
+    r"|last|next|yesterday|today|tomorrow|"
+    r"tonight|ago|since|week(?:end)?s?|months?|years?|days?|quarter|morning|(?:mon|tues|wednes|thurs|fri"
+    r"|satur|sun)day|"
     rf"{SCALE_WORD}|(?!may){MONTH_NAME})\b",
     re.I,
 )
@@ -46,14 +52,18 @@ NUMBER = re.compile(r"\d[\d.,]*+")
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """messages: one a message. sentences: one a sentence, all messages' in order. Comparable within each, any numbers."""
+    """messages: one a message. sentences: one a sentence, all messages' in order. Comparable within each,
+    any numbers.
+    """
 
     messages: Array
     sentences: Array
 
 
 class Relevance:
-    """A conversation read once, for any number of questions. Reads nothing else, and remembers no question."""
+    """A conversation read once, for any number of questions. Reads nothing else, and remembers no
+    question.
+    """
 
     def __init__(self, messages: Sequence[Sequence[str]]) -> None:
         """messages: the sentences of each."""
@@ -62,23 +72,36 @@ class Relevance:
         self._speakers = {label for label, count in counts.items() if count >= FEWEST_TURNS}
         self._of = np.repeat(np.arange(len(messages)), [len(sentences) for sentences in messages])
         self._starts = np.flatnonzero(np.diff(self._of, prepend=-1)) if len(self._of) else np.zeros(0, int)
-        said = [self._body(sentence, at, one) for at, sentences in enumerate(messages) for one, sentence in enumerate(sentences)]
+        said = [
+            self._body(sentence, at, one)
+            for at, sentences in enumerate(messages)
+            for one, sentence in enumerate(sentences)
+        ]
         found = [terms(sentence) for sentence in said]
         self._lengths = np.bincount(self._of, [len(some) for some in found], len(messages))
-        # Of each term the sentences that hold it, ascending, each with how often it does, and how many messages hold it.
+        # Of each term the sentences that hold it, ascending, each with how often it does, and how many
+        # messages hold it.
         self._sentences: dict[str, dict[int, int]] = defaultdict(dict)
         for at, some in enumerate(found):
             for term in some:
                 self._sentences[term][at] = self._sentences[term].get(at, 0) + 1
         of = self._of.tolist()
-        self._holding = {term: len({of[at] for at in sentences}) for term, sentences in self._sentences.items()}
+        self._holding = {
+            term: len({of[at] for at in sentences}) for term, sentences in self._sentences.items()
+        }
         self._facts(said, found)
 
     def score(self, query: str, similarity: Array | None = None) -> Scores:
-        """With a question; similarity: of its vector to each message's, any scale. An empty query scores what each has to tell."""
+        """With a question; similarity: of its vector to each message's, any scale. An empty query scores
+        what each has to tell.
+        """
         if not query.strip():
             return Scores(self._message_facts + FIRST_PERSON * self._tells, self._sentence_facts)
-        named = {label for label in self._speakers if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", query.casefold())}
+        named = {
+            label
+            for label in self._speakers
+            if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", query.casefold())
+        }
         names = {term for label in self._speakers for term in terms(label)}
         wanted = [term for term in content_terms(query) if term not in names and term in self._holding]
         sentences = np.zeros(len(self._of))
@@ -99,7 +122,9 @@ class Relevance:
         often = self._sentences[term]
         found = np.bincount(self._of[list(often)], list(often.values()), len(self._labels))
         long = 1 - B + B * self._lengths / max(self._lengths.mean(), 1)
-        matched: Array = inverse_frequency(len(self._labels), self._holding[term]) * found * (K1 + 1) / (found + K1 * long)
+        matched: Array = (
+            inverse_frequency(len(self._labels), self._holding[term]) * found * (K1 + 1) / (found + K1 * long)
+        )
         return matched
 
     def _body(self, sentence: str, at: int, one: int) -> str:
@@ -110,9 +135,12 @@ class Relevance:
     def _facts(self, said: Sequence[str], found: Sequence[Sequence[str]]) -> None:
         """What sentences and messages have to tell. said: every sentence. found: its terms."""
         count, sentences = len(self._labels), len(said)
-        # In a single message every term is equally common: what counts there is how many of its sentences hold it.
+        # In a single message every term is equally common: what counts there is how many of its sentences
+        # hold it.
         rarity = {
-            term: inverse_frequency(count, holding) if count > 1 else inverse_frequency(sentences, len(self._sentences[term]))
+            term: inverse_frequency(count, holding)
+            if count > 1
+            else inverse_frequency(sentences, len(self._sentences[term]))
             for term, holding in self._holding.items()
         }
         states = np.array(["?" not in sentence and "？" not in sentence for sentence in said], float)
@@ -126,11 +154,16 @@ class Relevance:
             return np.bincount(self._of, values, count).astype(float)
 
         self._tells = np.minimum(each(tells), 1)
-        self._message_facts = _told(each(rare), each(figures), each(names)) + CITED * np.minimum(each(cited), 1)
+        self._message_facts = _told(each(rare), each(figures), each(names)) + CITED * np.minimum(
+            each(cited), 1
+        )
         self._sentence_facts = _told(rare, figures, names) + CITED * cited
 
     def _names(self, sentence: str) -> int:
-        found = {name.strip('"“(').casefold().removesuffix("'s").removesuffix("’s") for name in NAME.findall(sentence)}
+        found = {
+            name.strip('"“(').casefold().removesuffix("'s").removesuffix("’s")
+            for name in NAME.findall(sentence)
+        }
         return sum(name not in self._speakers and not FIRST_PERSON_WORD.fullmatch(name) for name in found)
 
 
@@ -149,7 +182,11 @@ def _told(rare: Array, figures: Array, names: Array) -> Array:
 
 
 def _capped(values: Array) -> Array:
-    return _standard(np.minimum(values, values.mean() + MOST_DEVIATIONS * values.std())) if len(values) else values
+    return (
+        _standard(np.minimum(values, values.mean() + MOST_DEVIATIONS * values.std()))
+        if len(values)
+        else values
+    )
 
 
 def _standard(values: Array) -> Array:

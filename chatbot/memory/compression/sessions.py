@@ -1,4 +1,6 @@
-"""The compression state of live conversations: a cache of what counting has found, forgotten by age and number; loses nothing, for all of it can be had anew."""
+"""The compression state of live conversations: a cache of what counting has found, forgotten by age and
+number; loses nothing, for all of it can be had anew.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ MOST_SESSIONS, SESSION_SECONDS = 500, 3_600
 
 @dataclass(frozen=True, slots=True)
 class CompressionStats:
-    """What compression has done in a conversation. message_count: questions and answers; token_count: of all of them. compressed: whether the latest
-    answer was given with a shortened conversation. compression_history: {timestamp, original_tokens, compressed_tokens, chunks_compressed}, oldest first."""
+    """What compression has done in a conversation. message_count: questions and answers; token_count: of all
+    of them. compressed: whether the latest answer was given with a shortened conversation.
+    compression_history: {timestamp, original_tokens, compressed_tokens, chunks_compressed}, oldest first."""
 
     message_count: int = 0
     token_count: int = 0
@@ -31,7 +34,9 @@ class CompressionStats:
 
 
 class Sessions:
-    """Token counts of the exchanges of live conversations, by conversation; the least recently used goes first. Safe from several threads."""
+    """Token counts of the exchanges of live conversations, by conversation; the least recently used goes
+    first. Safe from several threads.
+    """
 
     def __init__(self, *, model: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         """model: whose tokens are counted."""
@@ -41,7 +46,11 @@ class Sessions:
     def tokens(self, conversation: str, said: Sequence[Said]) -> list[int]:
         """Tokens of each of these exchanges, question and answer; counted once while the session lives."""
         counts = self._counts(conversation)
-        fresh = {one.number: count_tokens(one.user, self._model) + count_tokens(one.cited, self._model) for one in said if one.number not in counts}
+        fresh = {
+            one.number: count_tokens(one.user, self._model) + count_tokens(one.cited, self._model)
+            for one in said
+            if one.number not in counts
+        }
         with self._lock:
             counts.update(fresh)
         return [counts[one.number] for one in said]

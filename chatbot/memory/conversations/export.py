@@ -1,4 +1,6 @@
-"""A conversation as a file to take away: Markdown to read, JSON with everything that was checked; reads and writes no file."""
+"""A conversation as a file to take away: Markdown to read, JSON with everything that was checked; reads
+and writes no file.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +23,22 @@ STATES = {
     "failed": "No answer was given: an error came instead.",
     "interrupted": "This answer was interrupted: the program ended.",
 }
-# What begins a structure of Markdown or HTML is escaped, so that text of documents stays text; no more, for the file is read as it stands too. At the
-# beginning of a line that is more.
+# What begins a structure of Markdown or HTML is escaped, so that text of documents stays text; no more, for
+# the file is read as it stands too. At the beginning of a line that is more.
 PUNCTUATION = re.compile(r"([\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.)", re.I)
 LINE_START = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
-# Of what a chat model formatted, bold, lists, tables and code stay; headings would be this file's, and links, images and HTML take no effect.
+# Of what a chat model formatted, bold, lists, tables and code stay; headings would be this file's, and links,
+# images and HTML take no effect.
 FORMATTED_PUNCTUATION = re.compile(r"([\\\[\]<>~$&!]|:(?=//)|(?<=www)\.)", re.I)
 FORMATTED_START = re.compile(r"^((?:\s|[-*+]\s|[0-9]{1,9}[.)]\s)*)([#=]|`(?=``)|-(?=[-\s]*$))")
 
 
-def export_conversation(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None], form: str) -> str:
-    """The whole conversation. answers: of each exchange, None where only its words are kept. form: of FORMATS, else ValueError."""
+def export_conversation(
+    row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None], form: str
+) -> str:
+    """The whole conversation. answers: of each exchange, None where only its words are kept. form: of
+    FORMATS, else ValueError.
+    """
     if form not in FORMATS:
         raise ValueError(f"{form!r} is none of {', '.join(FORMATS)}")
     return (_markdown if form == "markdown" else _json)(row, said, answers)
@@ -56,15 +63,28 @@ def _json(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer |
         }
         for one, answer in zip(said, answers, strict=True)
     ]
-    whole = {"conversation": row.id, "title": row.title, "begun_at": _time(row.begun_at), "changed_at": _time(row.changed_at), "exchanges": exchanges}
+    whole = {
+        "conversation": row.id,
+        "title": row.title,
+        "begun_at": _time(row.begun_at),
+        "changed_at": _time(row.changed_at),
+        "exchanges": exchanges,
+    }
     return json.dumps(whole, indent=2) + "\n"
 
 
 def _markdown(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None]) -> str:
-    blocks = [f"# {_plain(row.title)}", f"Begun {_time(row.begun_at)}, {len(said)} exchange{'s' if len(said) != 1 else ''}."]
+    blocks = [
+        f"# {_plain(row.title)}",
+        f"Begun {_time(row.begun_at)}, {len(said)} exchange{'s' if len(said) != 1 else ''}.",
+    ]
     for one, answer in zip(said, answers, strict=True):
         blocks += [f"## {one.number}. {_plain(one.user)}", f"*{_time(one.at)}*"]
-        blocks += [_formatted(one.assistant) if answer and answer.by_model else _paragraphs(one.assistant)] if one.assistant.strip() else []
+        blocks += (
+            [_formatted(one.assistant) if answer and answer.by_model else _paragraphs(one.assistant)]
+            if one.assistant.strip()
+            else []
+        )
         blocks += [STATES[one.state]] if one.state in STATES else []
         blocks += ["### What was checked", "\n".join(_checked(answer))] if answer else []
     return "\n\n".join(blocks) + "\n"
@@ -86,10 +106,15 @@ def _citation_line(citation: Citation) -> str:
     label = citation.page_label
     printed = f" (printed {_plain(label)})" if label and label != str(citation.page) else ""
     checked = (
-        f"not verified: {citation.reason or 'its words were not found on the page'}" if citation.doubted else citation.verdict.removeprefix("≈ ")
+        f"not verified: {citation.reason or 'its words were not found on the page'}"
+        if citation.doubted
+        else citation.verdict.removeprefix("≈ ")
     )
     quote = f": “{_plain(citation.quote)}”" if citation.quote else ""
-    return f"- \\[{_plain(citation.key)}\\] {_plain(citation.document)}, page {citation.page}{printed}, {_plain(checked)}{quote}"
+    return (
+        f"- \\[{_plain(citation.key)}\\] {_plain(citation.document)}, page {citation.page}{printed}, "
+        f"{_plain(checked)}{quote}"
+    )
 
 
 def _number_line(number: NumberCheck) -> str:
@@ -99,14 +124,19 @@ def _number_line(number: NumberCheck) -> str:
 
 def _paragraphs(text: str) -> str:
     return "\n\n".join(
-        "  \n".join(_line_start(_plain(line)) for line in block.splitlines() if line.strip()) for block in re.split(r"\n\s*\n", text) if block.strip()
+        "  \n".join(_line_start(_plain(line)) for line in block.splitlines() if line.strip())
+        for block in re.split(r"\n\s*\n", text)
+        if block.strip()
     )
 
 
 def _formatted(text: str) -> str:
     """A chat model's own Markdown; the documents' own words before it as they stand."""
     begins = max(text.find(MODEL_TEXT), 0)
-    lines = (FORMATTED_START.sub(r"\1\\\2", FORMATTED_PUNCTUATION.sub(r"\\\1", line.rstrip())) for line in text[begins:].splitlines())
+    lines = (
+        FORMATTED_START.sub(r"\1\\\2", FORMATTED_PUNCTUATION.sub(r"\\\1", line.rstrip()))
+        for line in text[begins:].splitlines()
+    )
     return "\n\n".join(filter(None, [_paragraphs(text[:begins]), "\n".join(lines).strip()]))
 
 

@@ -1,4 +1,6 @@
-"""The summary memory: what a chat model makes of exchanges that left the prompt, each summarised once, with their cited facts verbatim."""
+"""The summary memory: what a chat model makes of exchanges that left the prompt, each summarised once,
+with their cited facts verbatim.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,13 @@ RULES = """Summarise the exchanges below in at most five sentences: what was ask
 
 
 def cited_facts(said: Sequence[Said], most_tokens: int = FACTS_TOKENS) -> list[str]:
-    """Sentences of the answers that hold a figure and carry their page, verbatim, in order and at most so many tokens of them; of each answer in turn the
-    first, then the second, so that none takes all."""
-    found = sorted((place, answer, fact) for answer, one in enumerate(said) for place, fact in enumerate(_facts(one.cited)))
+    """Sentences of the answers that hold a figure and carry their page, verbatim, in order and at most so
+    many tokens of them; of each answer in turn the first, then the second, so that none takes all."""
+    found = sorted(
+        (place, answer, fact)
+        for answer, one in enumerate(said)
+        for place, fact in enumerate(_facts(one.cited))
+    )
     chosen, left = list[tuple[int, int, str]](), most_tokens
     for place, answer, fact in found:
         cost = count_tokens(fact)
@@ -50,9 +56,13 @@ def _facts(cited: str) -> Iterator[str]:
 
 def summarise(said: Sequence[Said], model: LLM) -> Summary:
     """One summary of these exchanges, by one call. Raises ModelError."""
-    lines = [line for one in said for line in (f"User: {_short(one.user)}", f"Assistant: {_short(one.cited)}")]
+    lines = [
+        line for one in said for line in (f"User: {_short(one.user)}", f"Assistant: {_short(one.cited)}")
+    ]
     reply = "".join(model.stream((("system", RULES), ("user", "\n".join(lines))), max_tokens=SUMMARY_TOKENS))
-    return Summary(said[0].number, said[-1].number, "\n".join([" ".join(reply.split()), *cited_facts(said)]), model.name)
+    return Summary(
+        said[0].number, said[-1].number, "\n".join([" ".join(reply.split()), *cited_facts(said)]), model.name
+    )
 
 
 def _short(text: str) -> str:
@@ -60,7 +70,9 @@ def _short(text: str) -> str:
 
 
 class SummaryLayer:
-    """Recalls what was said before the exchanges that the prompt holds, in a model's words and with the cited facts."""
+    """Recalls what was said before the exchanges that the prompt holds, in a model's words and with the
+    cited facts.
+    """
 
     name = "summary"
 
@@ -68,14 +80,33 @@ class SummaryLayer:
         self._conversations = conversations
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """As MemoryLayer.recall: those that share most words with the question, of equals the latest; in the order of the conversation."""
-        there = [one for one in self._conversations.summaries(recall.conversation, recall.owner) if one.last < recall.before]
+        """As MemoryLayer.recall: those that share most words with the question, of equals the latest; in
+        the order of the conversation.
+        """
+        there = [
+            one
+            for one in self._conversations.summaries(recall.conversation, recall.owner)
+            if one.last < recall.before
+        ]
         scores = likeness_of(recall.question, [one.text for one in there])
         best = sorted(range(len(there)), key=lambda at: (-scores[at], -at))[:n]
-        return [Note(self.name, f"exchanges {there[at].first} to {there[at].last}, by {there[at].model}", there[at].text) for at in sorted(best)]
+        return [
+            Note(
+                self.name,
+                f"exchanges {there[at].first} to {there[at].last}, by {there[at].model}",
+                there[at].text,
+            )
+            for at in sorted(best)
+        ]
 
     def due(self, conversation: str, owner: str, before: int) -> list[Said]:
-        """The oldest BLOCK of exchanges before a number that no summary covers; [] until there are so many."""
+        """The oldest BLOCK of exchanges before a number that no summary covers; [] until there are so
+        many.
+        """
         covered = max((one.last for one in self._conversations.summaries(conversation, owner)), default=0)
-        waiting = [one for one in self._conversations.complete(conversation, owner, before=before) if one.number > covered]
+        waiting = [
+            one
+            for one in self._conversations.complete(conversation, owner, before=before)
+            if one.number > covered
+        ]
         return waiting[:BLOCK] if len(waiting) >= BLOCK else []

@@ -1,4 +1,5 @@
-"""Makes a signal of a news item: by the configured model with a structured reply, or by the rules below; keeps nothing.
+"""Makes a signal of a news item: by the configured model with a structured reply, or by the rules below;
+keeps nothing.
 
 The rules (analyser "rules-1"), for a store without a model, and where the model fails:
 - a post is often several news; the sentence that counts is the first with a phrase of a local template, else the first that says something;
@@ -27,7 +28,10 @@ RULES = "rules-1"
 # No rule reads what a text means: never surer than the least a recall asks for by default, and a little.
 CAP = 0.65
 WITHOUT_ASSET, ASSET_ALONE, NOTHING = 0.1, 0.35, 0.2
-ADVERT = re.compile(r"\berid\b|#(?:ad|advert|sponsored|реклама)\b|\b(?:sponsored post|на правах рекламы|реклама[.:])", re.IGNORECASE)
+ADVERT = re.compile(
+    r"\berid\b|#(?:ad|advert|sponsored|реклама)\b|\b(?:sponsored post|на правах рекламы|реклама[.:])",
+    re.IGNORECASE,
+)
 # What a note has room for.
 MOST_SUMMARY, MOST_ASSETS, LONGEST_ASSET = 400, 8, 12
 LEAST_SUMMARY = 20
@@ -64,7 +68,9 @@ def read_by_model(item: NewsItem, model: LLM) -> NewsReading:
         return _checked(json.loads(said[begin : end + 1]), model.name)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         hint = "Signals are made by rules until it does."
-        raise ModelError(f"{model.name} did not answer as it was asked to: {str(error)[:100]}", hint=hint) from None
+        raise ModelError(
+            f"{model.name} did not answer as it was asked to: {str(error)[:100]}", hint=hint
+        ) from None
 
 
 def read_by_rules(item: NewsItem, templates: Sequence[Template]) -> NewsReading:
@@ -75,7 +81,9 @@ def read_by_rules(item: NewsItem, templates: Sequence[Template]) -> NewsReading:
     named = tuple(dict.fromkeys([*assets_in(sentence), *(matched[0].assets if matched else ())]))
     action = matched[0].action if matched else "observe"
     named_anywhere = named or assets_in(item.text)
-    confidence = (CAP if named else CAP - WITHOUT_ASSET) if matched else (ASSET_ALONE if named_anywhere else NOTHING)
+    confidence = (
+        (CAP if named else CAP - WITHOUT_ASSET) if matched else (ASSET_ALONE if named_anywhere else NOTHING)
+    )
     if ADVERT.search(item.text):
         confidence /= 2
     return NewsReading(_short(sentence), named_anywhere[:MOST_ASSETS], action, round(confidence, 2), RULES)
@@ -85,7 +93,9 @@ def _sentences(text: str) -> list[str]:
     """Those that are more than a heading or a date, without marks of formatting; else all there is as one."""
     plain = MARKUP.sub(lambda found: found[1] or "", text)
     sentences = [" ".join(plain[start:end].split()) for start, end in sentence_spans(plain)]
-    return [one for one in sentences if sum(map(str.isalpha, one)) >= LEAST_SUMMARY] or [" ".join(plain.split())]
+    return [one for one in sentences if sum(map(str.isalpha, one)) >= LEAST_SUMMARY] or [
+        " ".join(plain.split())
+    ]
 
 
 def _short(line: str) -> str:
@@ -101,4 +111,10 @@ def _checked(fields: dict[str, object], name: str) -> NewsReading:
     if not summary:
         raise ValueError("the summary is empty")
     codes = [str(one).strip().lstrip("$").upper()[:LONGEST_ASSET] for one in assets]
-    return NewsReading(_short(summary), tuple(dict.fromkeys(one for one in codes if ASSET.fullmatch(one)))[:MOST_ASSETS], action, confidence, name)
+    return NewsReading(
+        _short(summary),
+        tuple(dict.fromkeys(one for one in codes if ASSET.fullmatch(one)))[:MOST_ASSETS],
+        action,
+        confidence,
+        name,
+    )

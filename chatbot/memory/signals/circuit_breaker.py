@@ -8,22 +8,28 @@ from collections.abc import Callable
 
 __all__ = ["CircuitBreaker"]
 
-# Failures in a row after which it is left alone, and for how long: a time-out costs every question its length.
+# Failures in a row after which it is left alone, and for how long: a time-out costs every question its
+# length.
 MOST_FAILURES = 3
 RETRY_SECONDS = 30.0
 
 
 class CircuitBreaker:
-    """Closed: everyone asks. Open, after three failures in a row: nobody does, until one may try again. Safe from several threads."""
+    """Closed: everyone asks. Open, after three failures in a row: nobody does, until one may try again.
+    Safe from several threads.
+    """
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         """clock: seconds since the epoch."""
         self._clock, self._lock = clock, threading.Lock()
-        # Failures in a row, up to now; when it is tried again, 0 where it is closed; when it answered last, 0 where it never did.
+        # Failures in a row, up to now; when it is tried again, 0 where it is closed; when it answered last, 0
+        # where it never did.
         self.failures, self.retry_at, self.last_success = 0, 0.0, 0.0
 
     def allows(self) -> bool:
-        """Whether to ask now. Of those that come when it may be tried again, the first is let through and the others wait for what it finds."""
+        """Whether to ask now. Of those that come when it may be tried again, the first is let through and
+        the others wait for what it finds.
+        """
         with self._lock:
             if self._clock() < self.retry_at:
                 return False

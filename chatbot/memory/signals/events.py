@@ -1,4 +1,6 @@
-"""Events, tellings and signals in their tables: written, searched, listed, counted; embeds, reads and decides nothing."""
+"""Events, tellings and signals in their tables: written, searched, listed, counted; embeds, reads and
+decides nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ import numpy as np
 
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
-from chatbot.memory.signals.records import EventRow, NewsItem, NewsReading, RecalledEvent, SignalsError, TimelinePoint
+from chatbot.memory.signals.records import (
+    EventRow,
+    NewsItem,
+    NewsReading,
+    RecalledEvent,
+    SignalsError,
+    TimelinePoint,
+)
 from chatbot.memory.signals.writing_scripts import keywords_of
 from chatbot.models.tokens import encodable
 from chatbot.store.vector_index import Vectors
@@ -36,12 +45,17 @@ __all__ = [
 
 # Words of one search in the list.
 MOST_WORDS = 20
-FOUND = "news_event_id, similarity, content_text, published_at, source, link, summary, assets, action, confidence, analyser"
+FOUND = (
+    "news_event_id, similarity, content_text, published_at, source, link, summary, assets, action, "
+    "confidence, analyser"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for beside likeness. count: most rows. confidence: least. hours: before as_of. assets: any of these, () for all."""
+    """What is looked for beside likeness. count: most rows. confidence: least. hours: before as_of.
+    assets: any of these, () for all.
+    """
 
     count: int
     confidence: float
@@ -56,15 +70,21 @@ class Search:
 
 
 def keep_items(connection: Connection, items: Sequence[NewsItem], *, again: bool = False) -> Counter[str]:
-    """Keep what is new of these, as told first; one text is one event with all its tellings. again: also what somebody removed.
+    """Keep what is new of these, as told first; one text is one event with all its tellings. again: also what
+    somebody removed.
 
-    Returns how many new "events" and "tellings" there are, items "known" before, "changed" ones, whose number was known with another text, and those
-    that somebody "removed".
+    Returns how many new "events" and "tellings" there are, items "known" before, "changed" ones, whose number
+    was known with another text, and those that somebody "removed".
     """
     hashes = [news_hash(item.text) for item in items]
     if again:
         connection.execute("DELETE FROM removed_news WHERE content_hash = ANY (%s)", [hashes])
-    removed = {row[0] for row in connection.execute("SELECT content_hash FROM removed_news WHERE content_hash = ANY (%s)", [hashes])}
+    removed = {
+        row[0]
+        for row in connection.execute(
+            "SELECT content_hash FROM removed_news WHERE content_hash = ANY (%s)", [hashes]
+        )
+    }
     kept = [item for item, one in zip(items, hashes, strict=True) if one not in removed]
     return Counter(removed=len(items) - len(kept), **(_keep(connection, kept) if kept else {}))
 
@@ -76,18 +96,32 @@ def _keep(connection: Connection, items: Sequence[NewsItem]) -> dict[str, int]:
     changed = sum(told.get((item.source, item.number)) not in (None, news_hash(item.text)) for item in items)
     if not new:
         return {"known": len(items) - changed, "changed": changed}
-    rows = [(item.source, item.number, item.text, news_hash(item.text), item.at, item.link, " ".join(keywords_of(item.text))) for item in new]
+    rows = [
+        (
+            item.source,
+            item.number,
+            item.text,
+            news_hash(item.text),
+            item.at,
+            item.link,
+            " ".join(keywords_of(item.text)),
+        )
+        for item in new
+    ]
     sources, numbers, texts, hashes, times, links, keywords = map(list, zip(*rows, strict=True))
     events = connection.execute(
-        """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at, found_by, keywords)
+        """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at,
+            found_by, keywords)
         SELECT s, n, c, h, a, CASE WHEN c = '' THEN 'nothing' ELSE 'pending' END, string_to_array(k, ' ')
-        FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::text[]) AS i (s, n, c, h, a, k)
+        FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::text[]) AS i (s,
+        n, c, h, a, k)
         ON CONFLICT DO NOTHING""",
         [sources, numbers, texts, hashes, times, keywords],
     ).rowcount
     tellings = connection.execute(
         """INSERT INTO news_sources (source, source_message_id, news_event_id, link, published_at)
-        SELECT i.s, i.n, e.id, i.l, i.a FROM unnest(%s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::text[]) AS i (s, n, h, a, l)
+        SELECT i.s, i.n, e.id, i.l, i.a FROM unnest(%s::text[], %s::text[], %s::text[], %s::timestamptz[],
+        %s::text[]) AS i (s, n, h, a, l)
         JOIN news_events e ON e.content_hash = i.h ON CONFLICT DO NOTHING""",
         [sources, numbers, hashes, times, links],
     ).rowcount
@@ -98,53 +132,87 @@ def _keep(connection: Connection, items: Sequence[NewsItem]) -> dict[str, int]:
         WHERE e.content_hash = i.h AND i.a < e.published_at""",
         [hashes, times],
     )
-    return {"events": events, "tellings": tellings, "known": len(items) - tellings - changed, "changed": changed}
+    return {
+        "events": events,
+        "tellings": tellings,
+        "known": len(items) - tellings - changed,
+        "changed": changed,
+    }
 
 
 def pending_events(connection: Connection, most: int) -> list[tuple[Any, ...]]:
     """(event, text) of those that wait to be embedded, oldest first."""
-    return connection.execute("SELECT id, content_text FROM news_events WHERE found_by = 'pending' ORDER BY id LIMIT %s", [most]).fetchall()
+    return connection.execute(
+        "SELECT id, content_text FROM news_events WHERE found_by = 'pending' ORDER BY id LIMIT %s", [most]
+    ).fetchall()
 
 
 def keep_vectors(connection: Connection, vectors: Mapping[int, Vectors | None]) -> None:
-    """Keep the vectors of events; None for those that are found by keywords. Raises SignalsError for a vector of no length or with NaN."""
+    """Keep the vectors of events; None for those that are found by keywords. Raises SignalsError for a
+    vector of no length or with NaN.
+    """
     for event, vector in vectors.items():
         text = None if vector is None else vector_text(vector)
         state = "keywords" if vector is None else "vector"
-        connection.execute("UPDATE news_events SET embedding = %s, found_by = %s WHERE id = %s", [text, state, event])
+        connection.execute(
+            "UPDATE news_events SET embedding = %s, found_by = %s WHERE id = %s", [text, state, event]
+        )
 
 
 def unread_events(connection: Connection, most: int, *, after: int = 0) -> list[tuple[int, NewsItem]]:
     """Events with words that no analyser has read, by number after that one."""
     rows = connection.execute(
-        """SELECT id, source, source_message_id, content_text, published_at FROM news_events e WHERE found_by <> 'nothing' AND id > %s
+        """SELECT id, source, source_message_id, content_text,
+            published_at FROM news_events e WHERE found_by <> 'nothing' AND id > %s
         AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id) ORDER BY id LIMIT %s""",
         [after, most],
     ).fetchall()
-    return [(event, NewsItem(source, number, text, at.astimezone(UTC))) for event, source, number, text, at in rows]
+    return [
+        (event, NewsItem(source, number, text, at.astimezone(UTC)))
+        for event, source, number, text, at in rows
+    ]
 
 
 def keep_readings(connection: Connection, readings: Iterable[tuple[int, NewsReading]]) -> None:
-    """Keep readings of events; a second one by the same analyser takes the place of its first, one by a model that of the rules."""
+    """Keep readings of events; a second one by the same analyser takes the place of its first, one by a
+    model that of the rules.
+    """
     for event, one in readings:
         connection.execute(
-            """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser) VALUES (%s, %s, %s, %s, %s, %s)
-            ON CONFLICT (news_event_id, analyser) DO UPDATE SET summary = excluded.summary, assets = excluded.assets, action = excluded.action,
+            """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence,
+                analyser) VALUES (%s, %s, %s, %s, %s, %s)
+            ON CONFLICT (news_event_id, analyser) DO UPDATE SET summary = excluded.summary,
+            assets = excluded.assets, action = excluded.action,
             confidence = excluded.confidence, created_at = now()""",
             [event, one.summary, list(one.assets), one.action, one.confidence, one.analyser],
         )
         if not one.analyser.startswith("rules-"):
-            connection.execute("DELETE FROM ai_signals WHERE news_event_id = %s AND analyser LIKE 'rules-%%'", [event])
+            connection.execute(
+                "DELETE FROM ai_signals WHERE news_event_id = %s AND analyser LIKE 'rules-%%'", [event]
+            )
 
 
-def search_by_vector(connection: Connection, vector: Vectors, threshold: float, search: Search) -> list[RecalledEvent]:
-    """The function search_memory_events. threshold: least cosine similarity. Raises SignalsError for a vector of no length or with NaN."""
+def search_by_vector(
+    connection: Connection, vector: Vectors, threshold: float, search: Search
+) -> list[RecalledEvent]:
+    """The function search_memory_events. threshold: least cosine similarity. Raises SignalsError for a
+    vector of no length or with NaN.
+    """
     # The type of the argument is the column's; a bare text takes it.
-    return _searched(connection, "search_memory_events(%s, %s, %s, %s, %s, %s, %s)", [vector_text(vector), threshold, *search.given], "vector")
+    return _searched(
+        connection,
+        "search_memory_events(%s, %s, %s, %s, %s, %s, %s)",
+        [vector_text(vector), threshold, *search.given],
+        "vector",
+    )
 
 
-def search_by_keywords(connection: Connection, text: str, threshold: float, search: Search, *, all_events: bool = False) -> list[RecalledEvent]:
-    """The function search_memory_keywords. threshold: least share of the text's keywords. all_events: those that have a vector too."""
+def search_by_keywords(
+    connection: Connection, text: str, threshold: float, search: Search, *, all_events: bool = False
+) -> list[RecalledEvent]:
+    """The function search_memory_keywords. threshold: least share of the text's keywords. all_events:
+    those that have a vector too.
+    """
     wanted = keywords_of(text)
     if not wanted:
         return []
@@ -152,33 +220,50 @@ def search_by_keywords(connection: Connection, text: str, threshold: float, sear
     return _searched(connection, "search_memory_keywords(%s, %s, %s, %s, %s, %s, %s, %s)", given, "keywords")
 
 
-def _searched(connection: Connection, function: LiteralString, given: Sequence[object], by: str) -> list[RecalledEvent]:
+def _searched(
+    connection: Connection, function: LiteralString, given: Sequence[object], by: str
+) -> list[RecalledEvent]:
     return [
         RecalledEvent(event, similarity, by, source, link, text, at.astimezone(UTC), _reading(read))
-        for event, similarity, text, at, source, link, *read in connection.execute(f"SELECT {FOUND} FROM {function}", given)
+        for event, similarity, text, at, source, link, *read in connection.execute(
+            f"SELECT {FOUND} FROM {function}", given
+        )
     ]
 
 
 def list_events(connection: Connection, most: int, *, search: str = "") -> list[EventRow]:
-    """Events with all their tellings and readings, latest first. search: only those with each of its words, in the text, its sources or its signals."""
+    """Events with all their tellings and readings, latest first. search: only those with each of its
+    words, in the text, its sources or its signals.
+    """
     rows = connection.execute(
         """SELECT e.id, e.content_text, e.published_at, e.found_by,
-            (SELECT array_agg(array[t.source, t.source_message_id, t.link] ORDER BY t.published_at, t.source, t.source_message_id)
+            (SELECT array_agg(array[t.source, t.source_message_id, t.link] ORDER BY t.published_at, t.source,
+            t.source_message_id)
                 FROM news_sources t WHERE t.news_event_id = e.id),
-            (SELECT json_agg(json_build_array(s.summary, s.assets, s.action, s.confidence, s.analyser) ORDER BY s.confidence DESC, s.id DESC)
+            (SELECT json_agg(json_build_array(s.summary, s.assets, s.action, s.confidence,
+            s.analyser) ORDER BY s.confidence DESC, s.id DESC)
                 FROM ai_signals s WHERE s.news_event_id = e.id)
         FROM news_events e
         WHERE NOT EXISTS (
             SELECT FROM unnest(%s::text[]) AS w (word) WHERE strpos(lower(e.content_text), w.word) = 0
-                AND NOT EXISTS (SELECT FROM news_sources t WHERE t.news_event_id = e.id AND strpos(lower(concat_ws(' ', t.source, t.link)), w.word) > 0)
+                AND NOT EXISTS (SELECT FROM news_sources t WHERE t.news_event_id = e.id AND
+                strpos(lower(concat_ws(' ', t.source, t.link)), w.word) > 0)
                 AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id
-                    AND strpos(lower(concat_ws(' ', s.summary, array_to_string(s.assets, ' '), s.action, s.analyser)), w.word) > 0)
+                    AND strpos(lower(concat_ws(' ', s.summary, array_to_string(s.assets, ' '), s.action,
+                    s.analyser)), w.word) > 0)
         )
         ORDER BY e.published_at DESC, e.id DESC LIMIT %s""",
         [encodable(search).replace("\0", " ").lower().split()[:MOST_WORDS], most],
     )
     return [
-        EventRow(event, text, at.astimezone(UTC), state, tuple(map(tuple, sources or ())), tuple(map(_reading, read or ())))
+        EventRow(
+            event,
+            text,
+            at.astimezone(UTC),
+            state,
+            tuple(map(tuple, sources or ())),
+            tuple(map(_reading, read or ())),
+        )
         for event, text, at, state, sources, read in rows
     ]
 
@@ -193,24 +278,31 @@ def change_signal(connection: Connection, event: int, reading: NewsReading) -> b
 
 
 def remove_event(connection: Connection, event: int) -> bool:
-    """Erase an event with its tellings and signals, and keep in mind that it was; False where there is none of that number."""
+    """Erase an event with its tellings and signals, and keep in mind that it was; False where there is
+    none of that number.
+    """
     statement = """WITH gone AS (DELETE FROM news_events WHERE id = %s RETURNING content_hash)
-        INSERT INTO removed_news (content_hash) SELECT content_hash FROM gone ON CONFLICT (content_hash) DO UPDATE SET removed_at = now()"""
+        INSERT INTO removed_news (content_hash) SELECT content_hash FROM gone ON CONFLICT (content_hash) DO
+        UPDATE SET removed_at = now()"""
     return bool(connection.execute(statement, [event]).rowcount)
 
 
 def count_events(connection: Connection, confidence: float, hours: int) -> dict[str, Any]:
-    """How many "events", "signals", events "pending" and found "by_keywords"; how many were "read" into a signal, and of these how many are "recallable" now with
-    that least confidence and of so many hours, and how many are not because they are "unsure", "old" or "early" (dated in the future)."""
+    """How many "events", "signals", events "pending" and found "by_keywords"; how many were "read" into a
+    signal, and of these how many are "recallable" now with that least confidence and of so many hours, and
+    how many are not because they are "unsure", "old" or "early" (dated in the future)."""
     row = connection.execute(
-        """SELECT count(*) AS events, count(*) FILTER (WHERE found_by = 'pending') AS pending, count(*) FILTER (WHERE found_by = 'keywords') AS by_keywords,
+        """SELECT count(*) AS events, count(*) FILTER (WHERE found_by = 'pending') AS pending,
+            count(*) FILTER (WHERE found_by = 'keywords') AS by_keywords,
             coalesce(sum(s.signals), 0) AS signals, count(s.best) AS read,
-            count(*) FILTER (WHERE s.best >= %(least)s AND published_at BETWEEN w.since AND now()) AS recallable,
+            count(*) FILTER (WHERE s.best >= %(least)s AND published_at BETWEEN w.since AND now()) AS
+            recallable,
             count(*) FILTER (WHERE s.best < %(least)s) AS unsure,
             count(*) FILTER (WHERE s.best IS NOT NULL AND published_at < w.since) AS old,
             count(*) FILTER (WHERE s.best IS NOT NULL AND published_at > now()) AS early
         FROM news_events e
-            LEFT JOIN (SELECT news_event_id, count(*) AS signals, max(confidence) AS best FROM ai_signals GROUP BY news_event_id) AS s
+            LEFT JOIN (SELECT news_event_id, count(*) AS signals,
+            max(confidence) AS best FROM ai_signals GROUP BY news_event_id) AS s
                 ON s.news_event_id = e.id
             CROSS JOIN (SELECT now() - make_interval(hours => %(hours)s) AS since) AS w""",
         {"least": confidence, "hours": hours},
@@ -222,12 +314,15 @@ def count_events(connection: Connection, confidence: float, hours: int) -> dict[
 def timeline(connection: Connection, confidence: float) -> list[TimelinePoint]:
     """Signals by day and asset, each event's best one of at least that confidence, oldest first."""
     rows = connection.execute(
-        """SELECT to_char(e.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, a.asset, count(*), avg(s.confidence)
+        """SELECT to_char(e.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, a.asset, count(*),
+            avg(s.confidence)
         FROM news_events e
             CROSS JOIN LATERAL (
-                SELECT g.assets_folded, g.confidence FROM ai_signals g WHERE g.news_event_id = e.id ORDER BY g.confidence DESC, g.id DESC LIMIT 1
+                SELECT g.assets_folded, g.confidence FROM ai_signals g WHERE g.news_event_id = e.id ORDER BY
+                g.confidence DESC, g.id DESC LIMIT 1
             ) AS s
-            CROSS JOIN LATERAL unnest(CASE WHEN s.assets_folded = '{}' THEN ARRAY[''] ELSE s.assets_folded END) AS a (asset)
+            CROSS JOIN LATERAL unnest(CASE WHEN s.assets_folded = '{}' THEN ARRAY[''] ELSE s.assets_folded
+            END) AS a (asset)
         WHERE s.confidence >= %s GROUP BY day, a.asset ORDER BY day, a.asset""",
         [confidence],
     )
@@ -235,7 +330,9 @@ def timeline(connection: Connection, confidence: float) -> list[TimelinePoint]:
 
 
 def vector_text(vector: Vectors) -> str:
-    """A vector as pgvector reads it. Raises SignalsError for one of no length, or with NaN or infinity: its likeness to anything is not a number."""
+    """A vector as pgvector reads it. Raises SignalsError for one of no length, or with NaN or infinity:
+    its likeness to anything is not a number.
+    """
     from pgvector import Vector
 
     values = np.asarray(vector, np.float32)
@@ -249,8 +346,10 @@ def vector_text(vector: Vectors) -> str:
 def _told(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Hash of the text of each telling that is known."""
     rows = connection.execute(
-        """SELECT t.source, t.source_message_id, e.content_hash FROM unnest(%s::text[], %s::text[]) AS i (s, n)
-        JOIN news_sources t ON t.source = i.s AND t.source_message_id = i.n JOIN news_events e ON e.id = t.news_event_id""",
+        """SELECT t.source, t.source_message_id, e.content_hash FROM unnest(%s::text[], %s::text[]) AS i (s,
+            n)
+        JOIN news_sources t ON t.source = i.s AND t.source_message_id = i.n JOIN news_events e ON e.id =
+        t.news_event_id""",
         [*map(list, zip(*keys, strict=True))],
     )
     return {(source, number): digest for source, number, digest in rows}

@@ -1,4 +1,6 @@
-"""Reads news from files: Telegram Desktop exports, Bot API updates, lists of text, link and date, CSV; opens no connection and keeps nothing."""
+"""Reads news from files: Telegram Desktop exports, Bot API updates, lists of text, link and date, CSV;
+opens no connection and keeps nothing.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +27,28 @@ __all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news", "time_t
 
 # A year of a busy channel with all its formatting is some 50 MB.
 MOST_BYTES = 200 * 2**20
-# A Telegram message has at most 4,096 characters, a caption 1,024; longer news are articles, whose beginning tells.
+# A Telegram message has at most 4,096 characters, a caption 1,024; longer news are articles, whose beginning
+# tells.
 LONGEST_TEXT = 20_000
 LONGEST_NAME = 200
 MOST_REFUSED = 20
-POST = re.compile(r"https?://(?:t|telegram)\.me/(?:c/)?(?:s/)?([\w-]{1,64})/(\d{1,12})(?:/(\d{1,12}))?(?:[?#].*)?")
+POST = re.compile(
+    r"https?://(?:t|telegram)\.me/(?:c/)?(?:s/)?([\w-]{1,64})/(\d{1,12})(?:/(\d{1,12}))?(?:[?#].*)?"
+)
 TEXT_NAMES = ("text", "content_text", "content", "body", "message", "title")
 TIME_NAMES = ("date", "published_at", "published", "datetime", "time", "timestamp", "created_at")
 LINK_NAMES = ("link", "url", "href")
 SOURCE_NAMES = ("source", "channel", "publisher")
-# A date without hyphens; what is smaller than the first number of nine digits is no time of any news: seconds since 1970 have nine from 1973 on.
+# A date without hyphens; what is smaller than the first number of nine digits is no time of any news: seconds
+# since 1970 have nine from 1973 on.
 DAY, EARLIEST_SECONDS = re.compile(rf"{YEAR}[0-9]{{4}}"), 100_000_000
 NUMBER_NAMES = ("source_message_id", "message_id", "id", "guid")
 # Kinds of Bot API update that bring a post; edits come with the number of the post they change.
 UPDATES = ("channel_post", "message", "edited_channel_post", "edited_message")
-HINT = "It takes a Telegram Desktop result.json, Bot API updates, a JSON list or lines of {text, link, date}, or a CSV with such columns."
+HINT = (
+    "It takes a Telegram Desktop result.json, Bot API updates, a JSON list or lines of {text, link, date}, "
+    "or a CSV with such columns."
+)
 # How Python keeps bytes that are not UTF-8.
 BROKEN = re.compile("[\udc80-\udcff]")
 Fields = Mapping[str, object]
@@ -47,7 +56,9 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a file holds. items: in its order. refused: why others could not be read, at most 20 sentences and a count; unread: how many those are."""
+    """What a file holds. items: in its order. refused: why others could not be read, at most 20 sentences
+    and a count; unread: how many those are.
+    """
 
     items: tuple[NewsItem, ...]
     refused: tuple[str, ...] = field(default=())
@@ -59,9 +70,11 @@ class _UnreadableError(ValueError):
 
 
 def read_news(file: Path | BinaryIO, name: str = "") -> News:
-    """The news of a file or stream. name: what items are said to come from that name no source themselves; by default the file's.
+    """The news of a file or stream. name: what items are said to come from that name no source themselves; by
+    default the file's.
 
-    Raises as read_whole, and QuestionError for what is in none of the formats; single items that cannot be are refused and named.
+    Raises as read_whole, and QuestionError for what is in none of the formats; single items that cannot be
+    are refused and named.
     """
     name = name or (file.stem if isinstance(file, Path) else "stdin")
     shown = str(file) if isinstance(file, Path) else "The input"
@@ -92,11 +105,18 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
 
 
 def one_news(text: str, *, source: str, at: str = "", link: str = "") -> News:
-    """A single item as somebody tells it. at: as a file has it, "" for now. Raises UsageError for a text of no words and a time that cannot be read."""
+    """A single item as somebody tells it. at: as a file has it, "" for now. Raises UsageError for a text
+    of no words and a time that cannot be read.
+    """
     try:
-        item = _item({"text": text, "date": at or datetime.now(UTC).isoformat(), "link": link, "source": source}, source)
+        item = _item(
+            {"text": text, "date": at or datetime.now(UTC).isoformat(), "link": link, "source": source},
+            source,
+        )
     except _UnreadableError as error:
-        raise UsageError(f"The news cannot be taken: {error}.", hint="Write the time as 2026-01-31 or 2026-01-31T09:30.") from error
+        raise UsageError(
+            f"The news cannot be taken: {error}.", hint="Write the time as 2026-01-31 or 2026-01-31T09:30."
+        ) from error
     if not any(map(str.isalnum, item.text)):
         raise UsageError("The news has no words.", hint="Write what happened.")
     return News((item,))
@@ -107,11 +127,15 @@ def time_told(text: str) -> datetime:
     try:
         return _time(text)
     except _UnreadableError as error:
-        raise UsageError(f"{text[:40]!r} is no time.", hint="Write it as 2026-01-31 or 2026-01-31T09:30.") from error
+        raise UsageError(
+            f"{text[:40]!r} is no time.", hint="Write it as 2026-01-31 or 2026-01-31T09:30."
+        ) from error
 
 
 def news_hash(text: str) -> str:
-    """SHA-256 of the text with its white space evened out: the same news told with other line breaks is the same news."""
+    """SHA-256 of the text with its white space evened out: the same news told with other line breaks is
+    the same news.
+    """
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()
 
 
@@ -182,7 +206,10 @@ def _table(text: str, shown: str) -> Iterator[object]:
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
         names = [str(one).strip().casefold() for one in rows.fieldnames or ()]
         if not any(one in TEXT_NAMES for one in names):
-            raise QuestionError(f"{shown} has no column of text: {', '.join(names)[:LONGEST_NAME] or 'it is empty'}.", hint=HINT)
+            raise QuestionError(
+                f"{shown} has no column of text: {', '.join(names)[:LONGEST_NAME] or 'it is empty'}.",
+                hint=HINT,
+            )
         rows.fieldnames = names
         yield from rows
     except csv.Error as error:
@@ -195,21 +222,31 @@ def _item(row: object, name: str) -> NewsItem:
     text = _text(next((row[one] for one in TEXT_NAMES if row.get(one) not in (None, "")), ""))
     if not any(one in row for one in TEXT_NAMES):
         raise _UnreadableError(f"it has none of {', '.join(TEXT_NAMES)}")
-    at = _time(next((row[one] for one in ("date_unixtime", *TIME_NAMES) if row.get(one) not in (None, "")), None))
+    at = _time(
+        next((row[one] for one in ("date_unixtime", *TIME_NAMES) if row.get(one) not in (None, "")), None)
+    )
     link = _word(row, LINK_NAMES)
     post = POST.fullmatch(link)
     source = post[1] if post else (_word(row, ("chat_name", *SOURCE_NAMES)) or _host(link))
     number = (post[3] or post[2]) if post else _word(row, NUMBER_NAMES)
     if not (number and source):
-        # Nothing tells it from others but what it says, where and when: told again it is known again. A number that only its file gave is another's in the next.
-        number = hashlib.sha256(f"{number}\0{link}\0{at.isoformat()}\0{text}".encode("utf-8", "replace")).hexdigest()[:32]
-    return NewsItem((source or name)[:LONGEST_NAME], number[:LONGEST_NAME], text, at, link[: 10 * LONGEST_NAME])
+        # Nothing tells it from others but what it says, where and when: told again it is known again. A
+        # number that only its file gave is another's in the next.
+        number = hashlib.sha256(
+            f"{number}\0{link}\0{at.isoformat()}\0{text}".encode("utf-8", "replace")
+        ).hexdigest()[:32]
+    return NewsItem(
+        (source or name)[:LONGEST_NAME], number[:LONGEST_NAME], text, at, link[: 10 * LONGEST_NAME]
+    )
 
 
 def _text(value: object) -> str:
     """Text of a post: plain, or as Telegram Desktop has it, a list of plain and formatted pieces."""
     if isinstance(value, list):
-        value = "".join(one if isinstance(one, str) else str(one.get("text", "")) if isinstance(one, dict) else "" for one in value)
+        value = "".join(
+            one if isinstance(one, str) else str(one.get("text", "")) if isinstance(one, dict) else ""
+            for one in value
+        )
     if not isinstance(value, str):
         raise _UnreadableError(f"its text is of the wrong kind ({type(value).__name__})")
     return encodable(value.replace("\0", "")).strip()[:LONGEST_TEXT]
@@ -219,7 +256,9 @@ def _word(row: Fields, names: tuple[str, ...]) -> str:
     """The first of these that the row has, one line; numbers as they are written."""
     for name in names:
         value = row.get(name)
-        if (isinstance(value, str) and value.strip()) or (isinstance(value, int) and not isinstance(value, bool)):
+        if (isinstance(value, str) and value.strip()) or (
+            isinstance(value, int) and not isinstance(value, bool)
+        ):
             return one_line(encodable(str(value)))
     return ""
 
@@ -234,14 +273,20 @@ def _host(link: str) -> str:
 
 
 def _time(value: object) -> datetime:
-    """When it was published; a time without a zone is taken for UTC. News of no time would count as fresh for ever."""
+    """When it was published; a time without a zone is taken for UTC. News of no time would count as fresh
+    for ever.
+    """
     if isinstance(value, bool) or value is None:
         raise _UnreadableError("it has no date")
     written = str(value).strip()
     try:
-        if DAY.fullmatch(written) or not (isinstance(value, int | float) or (written.isascii() and written.isdigit())):
+        if DAY.fullmatch(written) or not (
+            isinstance(value, int | float) or (written.isascii() and written.isdigit())
+        ):
             at = datetime.fromisoformat(written)
-        elif (seconds := float(written)) >= EARLIEST_SECONDS:  # else a year, or a number of another kind, or NaN
+        elif (
+            seconds := float(written)
+        ) >= EARLIEST_SECONDS:  # else a year, or a number of another kind, or NaN
             at = datetime.fromtimestamp(seconds, UTC)
         else:
             raise ValueError(seconds)

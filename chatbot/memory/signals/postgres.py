@@ -1,4 +1,6 @@
-"""Connections to the signal database: opened on demand, bounded in time, kept for the next call; knows no table."""
+"""Connections to the signal database: opened on demand, bounded in time, kept for the next call; knows no
+table.
+"""
 
 from __future__ import annotations
 
@@ -55,11 +57,14 @@ class Postgres:
     def transaction(self, *, seconds: float) -> Iterator[Connection]:
         """A connection for one transaction, committed at the end and rolled back on any error.
 
-        seconds: for each statement, and for the whole where the server falls silent. Raises SignalsError for whatever the database does; a server that was
-        restarted since the last call is met with a new connection, one that is down is started where it is the embedded one.
+        seconds: for each statement, and for the whole where the server falls silent. Raises SignalsError for
+        whatever the database does; a server that was restarted since the last call is met with a new
+        connection, one that is down is started where it is the embedded one.
         """
         if not (importlib.util.find_spec("psycopg") and importlib.util.find_spec("pgvector")):
-            raise SignalsError("The Postgres client (psycopg, pgvector) is not installed.", kind="missing", hint=INSTALL_HINT)
+            raise SignalsError(
+                "The Postgres client (psycopg, pgvector) is not installed.", kind="missing", hint=INSTALL_HINT
+            )
         import psycopg
 
         address = ""
@@ -98,7 +103,9 @@ class Postgres:
             self._place.stop()
 
     def _begin(self, address: str, seconds: float, late: threading.Event) -> Connection:
-        """A connection in a transaction whose statements are bounded; that bound also finds out whether a kept connection still stands."""
+        """A connection in a transaction whose statements are bounded; that bound also finds out whether a
+        kept connection still stands.
+        """
         import psycopg
 
         wait = max(LEAST_CONNECT_SECONDS, round(seconds))
@@ -106,11 +113,16 @@ class Postgres:
             with self._lock:
                 kept = self._idle.pop() if self._idle else None
             # Statements are never prepared: a pooler may give the next one to another session.
-            connection = kept or psycopg.connect(address, connect_timeout=wait, application_name="finpolicy signals", prepare_threshold=None)
+            connection = kept or psycopg.connect(
+                address, connect_timeout=wait, application_name="finpolicy signals", prepare_threshold=None
+            )
             try:
                 with _hung_up_after(connection, seconds, late):
                     # Not at connecting: a pooler passes no options on.
-                    connection.execute("SELECT set_config('statement_timeout', %s, true)", [f"{max(1, int(seconds * 1_000))}ms"])
+                    connection.execute(
+                        "SELECT set_config('statement_timeout', %s, true)",
+                        [f"{max(1, int(seconds * 1_000))}ms"],
+                    )
             except psycopg.Error:
                 self._give_up(connection)
                 if kept is None or late.is_set():

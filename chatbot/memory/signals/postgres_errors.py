@@ -42,19 +42,34 @@ STATES = {
 REFUSALS = ("authentication failed", "no password supplied", '" does not exist', "no pg_hba.conf entry")
 # What the database did, and what to do about it.
 KINDS = {
-    "slow": ("did not answer in time", "Look at what keeps it busy; signals come back by themselves once it answers in time."),
+    "slow": (
+        "did not answer in time",
+        "Look at what keeps it busy; signals come back by themselves once it answers in time.",
+    ),
     "busy": ("was changed by others at the same moment", "Try again; what was kept until then stays."),
     "login": ("refused the login", "Check user, password and database in MEMORY_DATABASE_URL."),
     "read-only": ("is read-only", "Signals can be recalled; to import, make the database writable."),
-    "denied": ("does not allow that", "Give the user of MEMORY_DATABASE_URL the rights on the tables and, once, to create them."),
+    "denied": (
+        "does not allow that",
+        "Give the user of MEMORY_DATABASE_URL the rights on the tables and, once, to create them.",
+    ),
     "full": ("has no space left", "Free space on the database's disk; what was imported until then is kept."),
-    "no-vector": ("has no vector extension (pgvector)", "Have its administrator run: CREATE EXTENSION vector; then import again."),
+    "no-vector": (
+        "has no vector extension (pgvector)",
+        "Have its administrator run: CREATE EXTENSION vector; then import again.",
+    ),
     "schema": (
         "has not the tables that this version needs",
         f"Any import brings the tables up to date: {PROGRAM} memory signals import FILE",
     ),
-    "vector": ("refused a value", "Embed with the model that the signals were embedded with, or embed them anew."),
-    "down": ("cannot be reached", "Start it, or check MEMORY_DATABASE_URL; signals come back by themselves once it answers."),
+    "vector": (
+        "refused a value",
+        "Embed with the model that the signals were embedded with, or embed them anew.",
+    ),
+    "down": (
+        "cannot be reached",
+        "Start it, or check MEMORY_DATABASE_URL; signals come back by themselves once it answers.",
+    ),
     "other": ("failed", ""),
 }
 
@@ -63,7 +78,9 @@ SHORTEST_CUT = 6
 
 
 def parse_address(address: str) -> dict[str, str]:
-    """The parts of a connection string. Raises SignalsError, which quotes none of it: a misspelt one may hold a password anywhere."""
+    """The parts of a connection string. Raises SignalsError, which quotes none of it: a misspelt one may
+    hold a password anywhere.
+    """
     from psycopg import Error
     from psycopg.conninfo import conninfo_to_dict
 
@@ -71,10 +88,16 @@ def parse_address(address: str) -> dict[str, str]:
         parts = conninfo_to_dict(address)
     except Error:
         hint = "Write it as postgresql://user:password@host:5432/database."
-        raise SignalsError("MEMORY_DATABASE_URL is not a Postgres connection string.", kind="address", hint=hint) from None
+        raise SignalsError(
+            "MEMORY_DATABASE_URL is not a Postgres connection string.", kind="address", hint=hint
+        ) from None
     if "@" in str(parts.get("host") or "")[1:]:  # an address may begin with one: a socket without a file
         # What stands before it is the end of the password, which would be shown as the host.
-        raise SignalsError("MEMORY_DATABASE_URL holds more than one @.", kind="address", hint="Write an @ in a user's name or a password as %40.")
+        raise SignalsError(
+            "MEMORY_DATABASE_URL holds more than one @.",
+            kind="address",
+            hint="Write an @ in a user's name or a password as %40.",
+        )
     return {name: str(value) for name, value in parts.items() if value is not None}
 
 
@@ -91,7 +114,9 @@ def shown_address(address: str) -> str:
 
 
 def explain(error: psycopg.Error, *, address: str, late: bool = False) -> SignalsError:
-    """The failure in our words. address: whose secrets are cut out. late: it was given up because it took too long. Raise it `from None`."""
+    """The failure in our words. address: whose secrets are cut out. late: it was given up because it took
+    too long. Raise it `from None`.
+    """
     kind = "slow" if late else _kind(error)
     words, hint = KINDS[kind]
     said = "" if kind in {"slow", "read-only"} else _clean(str(error), address)
@@ -127,7 +152,9 @@ def _clean(text: str, address: str) -> str:
     for name in SECRETS:
         secret = parts.get(name, "")
         for form in {secret, quote(secret, safe="")}:
-            if form and len(form) < SHORTEST_CUT and form in line:  # stars in the midst of words would tell it
+            if (
+                form and len(form) < SHORTEST_CUT and form in line
+            ):  # stars in the midst of words would tell it
                 return ""
             line = line.replace(form, "***") if form else line
     return one_line(line, MOST_CHARACTERS)

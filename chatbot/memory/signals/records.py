@@ -27,8 +27,9 @@ ACTIONS = ("buy", "sell", "observe")
 class SignalsError(StoreError):
     """The signal store cannot be used, or not for this.
 
-    kind: "missing" (a package) | "address" | "down" | "starting" (the embedded one, after it ended) | "slow" | "busy" | "login" | "read-only" | "denied" |
-    "full" | "no-vector" | "schema" | "newer-schema" | "embedder" | "vector" | "off" | "other".
+    kind: "missing" (a package) | "address" | "down" | "starting" (the embedded one, after it ended) | "slow"
+    | "busy" | "login" | "read-only" | "denied" | "full" | "no-vector" | "schema" | "newer-schema" |
+    "embedder" | "vector" | "off" | "other".
     """
 
     def __init__(self, message: str, *, kind: str, hint: str = "", retryable: bool = False) -> None:
@@ -40,8 +41,9 @@ class SignalsError(StoreError):
 class SignalOptions:
     """How signals are kept and recalled.
 
-    address: a Postgres connection string, "" for the embedded server. threshold: least cosine similarity, 0 for the embedder's own. confidence: least
-    of a signal, 0 to 1. hours: how old news may be. most_notes: of one recall. seconds: how long a recall waits for the database.
+    address: a Postgres connection string, "" for the embedded server. threshold: least cosine similarity, 0
+    for the embedder's own. confidence: least of a signal, 0 to 1. hours: how old news may be. most_notes: of
+    one recall. seconds: how long a recall waits for the database.
     """
 
     address: str = field(default="", repr=False)
@@ -54,7 +56,9 @@ class SignalOptions:
 
 @dataclass(frozen=True, slots=True)
 class NewsItem:
-    """A news item as a source tells it. source: channel or file; number: its id there; text: verbatim, "" for a picture alone; at: when published."""
+    """A news item as a source tells it. source: channel or file; number: its id there; text: verbatim, ""
+    for a picture alone; at: when published.
+    """
 
     source: str
     number: str
@@ -65,7 +69,9 @@ class NewsItem:
 
 @dataclass(frozen=True, slots=True)
 class NewsReading:
-    """What a news item means to its analyser. assets: upper case. action: one of ACTIONS. confidence: 0 to 1. analyser: "rules-N" or a model's name."""
+    """What a news item means to its analyser. assets: upper case. action: one of ACTIONS. confidence: 0 to
+    1. analyser: "rules-N" or a model's name.
+    """
 
     summary: str
     assets: tuple[str, ...]
@@ -76,15 +82,20 @@ class NewsReading:
 
 def checked(action: object, confidence: object) -> tuple[str, float]:
     """Both as a signal has them. Raises ValueError where they are anything else."""
-    if action not in ACTIONS or isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+    if (
+        action not in ACTIONS
+        or isinstance(confidence, bool)
+        or not isinstance(confidence, int | float)
+        or not 0 <= confidence <= 1
+    ):
         raise ValueError(f"its action is {action!r}, its confidence {confidence!r}")
     return str(action), float(confidence)
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledEvent:
-    """An event with its best signal. event: its id. similarity: cosine in [-1, 1], or by keywords the share of the question's that it holds.
-    by: "vector" | "keywords"."""
+    """An event with its best signal. event: its id. similarity: cosine in [-1, 1], or by keywords the share
+    of the question's that it holds. by: "vector" | "keywords"."""
 
     event: int
     similarity: float
@@ -98,8 +109,8 @@ class RecalledEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """An event as listed. sources: (source, number, link) of every telling, the first one first. state: "vector" | "keywords" | "pending" | "nothing"
-    (it has no words). readings: the most confident first."""
+    """An event as listed. sources: (source, number, link) of every telling, the first one first. state:
+    "vector" | "keywords" | "pending" | "nothing" (it has no words). readings: the most confident first."""
 
     event: int
     text: str
@@ -111,7 +122,9 @@ class EventRow:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePoint:
-    """Signals of one day and asset. day: ISO date, UTC. asset: "" for signals that name none. confidence: their mean."""
+    """Signals of one day and asset. day: ISO date, UTC. asset: "" for signals that name none. confidence:
+    their mean.
+    """
 
     day: str
     asset: str
@@ -121,10 +134,11 @@ class TimelinePoint:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did. read: items in the file; events, tellings: new ones; known: items that were there; changed: whose text was another before,
-    which stays; removed: that somebody removed, which stay away; refused: why an item could not be read, unread: how many could not. embedded,
-    by_keywords: new events by how they are found; without_text: items of no words. analysed: new readings, by analyser. problem: why embedding or
-    analysing stopped early; what is left is done by the next import."""
+    """What an import did. read: items in the file; events, tellings: new ones; known: items that were there;
+    changed: whose text was another before, which stays; removed: that somebody removed, which stay away;
+    refused: why an item could not be read, unread: how many could not. embedded, by_keywords: new events by
+    how they are found; without_text: items of no words. analysed: new readings, by analyser. problem: why
+    embedding or analysing stopped early; what is left is done by the next import."""
 
     read: int = 0
     events: int = 0
@@ -150,11 +164,13 @@ class Imported:
 class Health:
     """How the store is.
 
-    state: "off" (nothing imported, or switched off) | "normal" | "empty" (the database answers and holds no signal) | "failed" (it failed, the next recall
-    tries again) | "fallback" (signals are found by local templates or keywords alone). message, hint: one sentence each. failures: in a row.
-    retry_at: epoch seconds when an open breaker tries again, 0 where it is closed. database: where, without a password. times: epoch seconds, 0 for never.
-    recallable: events that a question may recall now, which those are not that are unsure (their best signal is under the least confidence), old (published
-    more than `hours` ago) or early (dated in the future); an event may be several of these. read: events with a signal.
+    state: "off" (nothing imported, or switched off) | "normal" | "empty" (the database answers and holds no
+    signal) | "failed" (it failed, the next recall tries again) | "fallback" (signals are found by local
+    templates or keywords alone). message, hint: one sentence each. failures: in a row. retry_at: epoch
+    seconds when an open breaker tries again, 0 where it is closed. database: where, without a password.
+    times: epoch seconds, 0 for never. recallable: events that a question may recall now, which those are not
+    that are unsure (their best signal is under the least confidence), old (published more than `hours` ago)
+    or early (dated in the future); an event may be several of these. read: events with a signal.
     """
 
     state: str

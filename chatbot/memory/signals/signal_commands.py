@@ -1,4 +1,6 @@
-"""The command's part for news signals: listed, added, imported, searched, removed, switched, and how they fare."""
+"""The command's part for news signals: listed, added, imported, searched, removed, switched, and how they
+fare.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,14 @@ def _list_signals(chatbot: Chatbot, options: Namespace) -> Lines:
         return
     for row in chatbot.signals.listed(options.k):
         readings = [dataclasses.asdict(reading) for reading in row.readings]
-        line = {"event": row.event, "at": row.at.isoformat(), "state": row.state, "text": row.text, "sources": row.sources, "signals": readings}
+        line = {
+            "event": row.event,
+            "at": row.at.isoformat(),
+            "state": row.state,
+            "text": row.text,
+            "sources": row.sources,
+            "signals": readings,
+        }
         best = f" {row.readings[0].action} {row.readings[0].confidence:.2f}" if row.readings else ""
         early = " (in the future)" if row.at > datetime.now(UTC) else ""
         yield line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {' '.join(row.text.split())[:200]}"
@@ -71,7 +80,10 @@ def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:
     if not chatbot.signals.state.on:
         said = "News signals are switched off: what is imported is kept, and not recalled."
         note(Notice(said, f"Switch them on: {PROGRAM} memory signals on"))
-    elif done.events and (health := chatbot.signals.health(chatbot.signal_options(OWNER))).recallable < health.read:
+    elif (
+        done.events
+        and (health := chatbot.signals.health(chatbot.signal_options(OWNER))).recallable < health.read
+    ):
         note(Notice(recallable_text(health), MORE_RECALLED))
     return FAILED if done.problem or done.refused else DONE
 
@@ -84,15 +96,31 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
         return
     query, wanted = options.texts[0], chatbot.signal_options(OWNER)
     as_of = time_told(options.date) if options.date else None
-    results = chatbot.signals.find(query, chatbot.library.embedder.embed([query], query=True)[0], options.k, as_of=as_of, options=wanted)
+    results = chatbot.signals.find(
+        query, chatbot.library.embedder.embed([query], query=True)[0], options.k, as_of=as_of, options=wanted
+    )
     if not results and as_of is not None:
-        before = f"in the {wanted.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as {wanted.confidence:.2f}"
+        before = (
+            f"in the {wanted.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as "
+            f"{wanted.confidence:.2f}"
+        )
         note(Notice(f"No news like this was published {before}.", MORE_RECALLED))
     elif not results:
-        note(Notice(f"No news that can be recalled is like this. {recallable_text(chatbot.signals.health(wanted))}".strip(), MORE_RECALLED))
+        note(
+            Notice(
+                (
+                    f"No news that can be recalled is like this. "
+                    f"{recallable_text(chatbot.signals.health(wanted))}"
+                ).strip(),
+                MORE_RECALLED,
+            )
+        )
     for found in results:
         line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
-        text = f"{found.similarity:.2f}  {found.at:%Y-%m-%d %H:%M}  {found.reading.action} {found.reading.confidence:.2f}  {found.reading.summary}"
+        text = (
+            f"{found.similarity:.2f}  {found.at:%Y-%m-%d %H:%M}  {found.reading.action} "
+            f"{found.reading.confidence:.2f}  {found.reading.summary}"
+        )
         yield line, text
 
 
@@ -106,16 +134,29 @@ def _remove_signal(chatbot: Chatbot, options: Namespace) -> Lines:
     except SignalsError as error:
         if error.kind != "off":
             raise
-        raise NotFoundError(f"There is no news event {number}.", hint=f"{error.message} {error.hint}") from error
+        raise NotFoundError(
+            f"There is no news event {number}.", hint=f"{error.message} {error.hint}"
+        ) from error
     yield {"event": int(number), "status": "removed"}, "Removed."
 
 
 def _health_of_signals(chatbot: Chatbot, options: Namespace) -> int:
 
     health = chatbot.signals.health(chatbot.signal_options(OWNER))
-    why = f"{health.message} {health.hint}" if health.state != "normal" else (MORE_RECALLED if health.recallable < health.read else "")
+    why = (
+        f"{health.message} {health.hint}"
+        if health.state != "normal"
+        else (MORE_RECALLED if health.recallable < health.read else "")
+    )
     text = " ".join(
-        filter(None, [f"{health.state}:" if health.state in {"failed", "off"} else health_text(health), recallable_text(health), why.strip()])
+        filter(
+            None,
+            [
+                f"{health.state}:" if health.state in {"failed", "off"} else health_text(health),
+                recallable_text(health),
+                why.strip(),
+            ],
+        )
     )
     emit(dataclasses.asdict(health), text, as_json=options.json)
     return FAILED if health.state in {"failed", "fallback"} else DONE
@@ -125,7 +166,10 @@ def _reembed(chatbot: Chatbot, options: Namespace) -> int:
     if _off(chatbot):
         return DONE
     done = chatbot.signals.reembed()
-    text = f"{done.embedded:,} embedded, {done.by_keywords:,} found by keywords, for the embedder does not read their script. {done.problem}".strip()
+    text = (
+        f"{done.embedded:,} embedded, {done.by_keywords:,} found by keywords, for the embedder does not "
+        f"read their script. {done.problem}"
+    ).strip()
     emit(dataclasses.asdict(done), text, as_json=options.json)
     return FAILED if done.problem else DONE
 
@@ -152,7 +196,13 @@ COMMANDS = Commands(
         "date": Option(
             "",
             ("add", "search"),
-            {"metavar": "TIME", "help": "when the news that is added was published; for `signals search`: as of when (UTC, default now)"},
+            {
+                "metavar": "TIME",
+                "help": (
+                    "when the news that is added was published; for `signals search`: as of when (UTC, "
+                    "default now)"
+                ),
+            },
         ),
         "link": Option("", ("add",), {"help": "the address of the news that is added"}),
     },

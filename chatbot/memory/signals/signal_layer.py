@@ -1,4 +1,6 @@
-"""The memory of news signals as notes: from the database, or from local templates where it has none or cannot be asked; never without its source."""
+"""The memory of news signals as notes: from the database, or from local templates where it has none or
+cannot be asked; never without its source.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +24,37 @@ NOT_ADVICE = "machine-made, not advice"
 # What a note may take of a signal's summary.
 MOST_CHARACTERS = 400
 LONGEST_LINK = 120
-# Kinds of failure that are no fault of the database's: it is in use as it should, is being started, or its owner has to act; asking again costs nothing.
+# Kinds of failure that are no fault of the database's: it is in use as it should, is being started, or its
+# owner has to act; asking again costs nothing.
 HARMLESS = frozenset({"off", "vector", "embedder", "starting"})
 
 
 def open_layer(opening: LayerOpening) -> SignalLayer:
     """The layer over the signals of a store; opens no database."""
-    signals = Signals(opening.settings.store / "signals", opening.embedder, options_in(opening.settings), database=opening.database)
+    signals = Signals(
+        opening.settings.store / "signals",
+        opening.embedder,
+        options_in(opening.settings),
+        database=opening.database,
+    )
     return SignalLayer(signals, options_of=lambda owner: options_in(opening.settings_of(owner)))
 
 
 def options_in(settings: Settings) -> SignalOptions:
     """What settings say of signals."""
     return SignalOptions(
-        settings.signals_database, settings.signals_threshold, settings.signals_confidence, settings.signals_hours, settings.signals_notes
+        settings.signals_database,
+        settings.signals_threshold,
+        settings.signals_confidence,
+        settings.signals_hours,
+        settings.signals_notes,
     )
 
 
 class SignalLayer:
-    """Recalls signals of news like the question. Costs nothing while no news was imported: no connection, no server."""
+    """Recalls signals of news like the question. Costs nothing while no news was imported: no connection,
+    no server.
+    """
 
     name = "signals"
 
@@ -50,16 +64,24 @@ class SignalLayer:
         self.options_of = options_of or (lambda owner: signals.options)
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """As MemoryLayer.recall. Where the database failed, local templates stand in, and that is told; raises nothing."""
+        """As MemoryLayer.recall. Where the database failed, local templates stand in, and that is told;
+        raises nothing.
+        """
         options = self.options_of(recall.owner)
         options = replace(options, most_notes=min(n, options.most_notes))
         if options.most_notes < 1 or self.signals.off:
             return []
         if not self.signals.breaker.allows():
-            return self._without(recall, options, SignalsError("The signal database failed three times in a row and rests.", kind="down"))
+            return self._without(
+                recall,
+                options,
+                SignalsError("The signal database failed three times in a row and rests.", kind="down"),
+            )
         at = datetime.fromtimestamp(recall.now or time.time(), UTC)
         try:
-            found = self.signals.find(recall.question, recall.vector, options.most_notes, as_of=at, options=options)
+            found = self.signals.find(
+                recall.question, recall.vector, options.most_notes, as_of=at, options=options
+            )
         except SignalsError as error:
             if error.kind == "off":
                 return []
@@ -74,7 +96,9 @@ class SignalLayer:
     def _without(self, recall: Recall, options: SignalOptions, error: SignalsError) -> list[Note]:
         notes = self._local(recall, options, "the signal database cannot be asked")
         instead = "local templates stand in" if notes else "no local template bears on the question"
-        recall.tell(Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint))
+        recall.tell(
+            Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint)
+        )
         return notes
 
     def _local(self, recall: Recall, options: SignalOptions, why: str) -> list[Note]:
@@ -103,8 +127,14 @@ class SignalLayer:
 
 
 def _template_note(layer: str, one: Template, why: str) -> Note:
-    source = f"local template {one.id}, of no date, for {why}; confidence {one.base_confidence:.2f}; {NOT_ADVICE}"
-    return Note(layer, one_line(source), one_line(f"{one.title}: {one.action}{_named(one.assets)}. {one.summary}"[:MOST_CHARACTERS]))
+    source = (
+        f"local template {one.id}, of no date, for {why}; confidence {one.base_confidence:.2f}; {NOT_ADVICE}"
+    )
+    return Note(
+        layer,
+        one_line(source),
+        one_line(f"{one.title}: {one.action}{_named(one.assets)}. {one.summary}"[:MOST_CHARACTERS]),
+    )
 
 
 def _named(assets: Sequence[str]) -> str:

@@ -1,4 +1,6 @@
-"""The store of signals: imports news, embeds and analyses them, searches, lists, corrects, and tells how it is; writes no notes."""
+"""The store of signals: imports news, embeds and analyses them, searches, lists, corrects, and tells how
+it is; writes no notes.
+"""
 
 from __future__ import annotations
 
@@ -66,28 +68,43 @@ KEYWORD_SHARE = 0.5
 
 
 class Signals:
-    """News and their signals in one Postgres. Safe from several threads. Connects to nothing and starts nothing until it is used."""
+    """News and their signals in one Postgres. Safe from several threads. Connects to nothing and starts
+    nothing until it is used.
+    """
 
-    def __init__(self, folder: Path, embedder: Embedder, options: SignalOptions | None = None, *, database: MemoryDatabase | None = None) -> None:
-        """folder: of the embedded server's data. embedder: whose vectors count. database: where it is kept whether signals are in use; None: nowhere, which
-        this object alone knows then. Raises StoreError."""
+    def __init__(
+        self,
+        folder: Path,
+        embedder: Embedder,
+        options: SignalOptions | None = None,
+        *,
+        database: MemoryDatabase | None = None,
+    ) -> None:
+        """folder: of the embedded server's data. embedder: whose vectors count. database: where it is kept
+        whether signals are in use; None: nowhere, which this object alone knows then. Raises StoreError."""
         self.options, self.breaker = options or SignalOptions(), CircuitBreaker()
         self._switch, self._embedder = Switch(database or MemoryDatabase(None)), embedder
         self._database = Postgres(self.options.address or EmbeddedServer(folder))
-        # What the tables said when they were last asked; asked again after a failure and after whatever changes it.
+        # What the tables said when they were last asked; asked again after a failure and after whatever
+        # changes it.
         self._known: StoreState | None = None
 
-    # --- whether it is in use -----------------------------------------------------------------------------------------------
+    # --- whether it is in use
+    # -----------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> State:
-        """Whether something was imported, and whether it is switched on; told without opening a database. One's own database counts as imported into."""
+        """Whether something was imported, and whether it is switched on; told without opening a database.
+        One's own database counts as imported into.
+        """
         state = self._switch.read()
         return replace(state, imported=state.imported or bool(self.options.address))
 
     @property
     def off(self) -> str:
-        """Why it is not in use, "" where it is. A database of one's own counts as imported into, until it says otherwise."""
+        """Why it is not in use, "" where it is. A database of one's own counts as imported into, until it
+        says otherwise.
+        """
         return why.message if (why := self._off()) else ""
 
     def _off(self) -> SignalsError | None:
@@ -110,32 +127,53 @@ class Signals:
         """Least cosine similarity of a recall."""
         return self.options.threshold or own_threshold(self._embedder.fingerprint)
 
-    # --- news in ------------------------------------------------------------------------------------------------------------
+    # --- news in
+    # --------------------------------------------------------------------------------------------------------
 
-    def add(self, news: News, model: LLM | None = None, *, again: bool = False, progress: Stages = lambda stage, done: None) -> Imported:
-        """Keep what is new of the news, then embed and analyse whatever waits for it, of earlier imports too. Done twice it changes nothing.
+    def add(
+        self,
+        news: News,
+        model: LLM | None = None,
+        *,
+        again: bool = False,
+        progress: Stages = lambda stage, done: None,
+    ) -> Imported:
+        """Keep what is new of the news, then embed and analyse whatever waits for it, of earlier imports too.
+        Done twice it changes nothing.
 
-        model: None for the rules. again: keep also what somebody removed. progress: told "kept", "embedded", "analysed" and how many. Raises SignalsError;
-        what was kept until then stays.
+        model: None for the rules. again: keep also what somebody removed. progress: told "kept", "embedded",
+        "analysed" and how many. Raises SignalsError; what was kept until then stays.
         """
         with self._writing() as connection:
             state = migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
         self._known = None
         if embedder_differs(state, self._embedder.fingerprint):
-            message = f"The signals were embedded with {state.embedder}, and {self._embedder.fingerprint} is set."
+            message = (
+                f"The signals were embedded with {state.embedder}, and {self._embedder.fingerprint} is set."
+            )
             hint = f"Set that one again, or embed them anew: {PROGRAM} memory signals reembed"
             raise SignalsError(message, kind="embedder", hint=hint)
-        kept = Counter[str](read=len(news.items) + news.unread, unread=news.unread, without_text=sum(not item.text for item in news.items))
+        kept = Counter[str](
+            read=len(news.items) + news.unread,
+            unread=news.unread,
+            without_text=sum(not item.text for item in news.items),
+        )
         for start in range(0, len(news.items), BATCH):
             with self._writing() as connection:
                 kept += events.keep_items(connection, news.items[start : start + BATCH], again=again)
             progress("kept", min(start + BATCH, len(news.items)))
         if not self._switch.read().imported:
             self._switch.change(imported=True)
-        return self._analyse(self._embed(replace(Imported(refused=news.refused), **dict[str, Any](kept)), progress), model, progress)
+        return self._analyse(
+            self._embed(replace(Imported(refused=news.refused), **dict[str, Any](kept)), progress),
+            model,
+            progress,
+        )
 
     def reembed(self) -> Imported:
-        """Drop the vectors and make them anew, by this embedder. Signals stay, and are found by keywords until each has its vector. Raises SignalsError."""
+        """Drop the vectors and make them anew, by this embedder. Signals stay, and are found by keywords
+        until each has its vector. Raises SignalsError.
+        """
         if not self.state.imported:
             raise nothing_imported()
         with self._writing(REBUILD_SECONDS) as connection:
@@ -144,7 +182,8 @@ class Signals:
         self._known = None
         return self._embed(Imported(), lambda stage, done: None)
 
-    # --- signals out --------------------------------------------------------------------------------------------------------
+    # --- signals out
+    # --------------------------------------------------------------------------------------------------------
 
     def find(
         self,
@@ -156,10 +195,11 @@ class Signals:
         assets: tuple[str, ...] = (),
         options: SignalOptions | None = None,
     ) -> list[RecalledEvent]:
-        """At most n events that are like the question, by meaning first, then by keywords where meaning is not to be had.
+        """At most n events that are like the question, by meaning first, then by keywords where meaning is
+        not to be had.
 
-        vector: the question's, None where it could not be embedded; one of no length is passed over. as_of: news after it do not count; default now.
-        options: whose thresholds hold, default the store's own.
+        vector: the question's, None where it could not be embedded; one of no length is passed over. as_of:
+        news after it do not count; default now. options: whose thresholds hold, default the store's own.
         Raises SignalsError.
         """
         wanted = options or self.options
@@ -172,24 +212,39 @@ class Signals:
             self._known = None
             raise
 
-    def _find(self, text: str, vector: Vectors | None, search: events.Search, threshold: float) -> list[RecalledEvent]:
+    def _find(
+        self, text: str, vector: Vectors | None, search: events.Search, threshold: float
+    ) -> list[RecalledEvent]:
         # A vector that an English embedder makes of another script is like whatever it is not about.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
         with self._database.transaction(seconds=self.options.seconds) as connection:
             state = self._known or store_state(connection)
             check_tables(state, vectors=True)
             self._known = state
-            if unread or embedder_differs(state, self._embedder.fingerprint) or vector is None or vector.shape != (state.dimension,):
+            if (
+                unread
+                or embedder_differs(state, self._embedder.fingerprint)
+                or vector is None
+                or vector.shape != (state.dimension,)
+            ):
                 vector = None
             usable = vector is not None and bool(np.isfinite(vector).all() and vector.any())
-            found = events.search_by_vector(connection, vector, threshold, search) if usable and vector is not None else []
+            found = (
+                events.search_by_vector(connection, vector, threshold, search)
+                if usable and vector is not None
+                else []
+            )
             if len(found) < search.count:
                 share = replace(search, count=search.count - len(found))
-                found += events.search_by_keywords(connection, text, KEYWORD_SHARE, share, all_events=not usable)
+                found += events.search_by_keywords(
+                    connection, text, KEYWORD_SHARE, share, all_events=not usable
+                )
         return found
 
     def listed(self, most: int = 50, *, search: str = "") -> list[EventRow]:
-        """Events with their tellings and readings, latest first. search: only those with each of its words. Raises SignalsError."""
+        """Events with their tellings and readings, latest first. search: only those with each of its
+        words. Raises SignalsError.
+        """
         with self._reading() as connection:
             return events.list_events(connection, most, search=search)
 
@@ -199,17 +254,25 @@ class Signals:
             return events.timeline(connection, confidence)
 
     def correct(self, event: int, reading: NewsReading) -> None:
-        """Put a person's reading in the place of all others of an event. Raises NotFoundError, UsageError and SignalsError."""
+        """Put a person's reading in the place of all others of an event. Raises NotFoundError, UsageError
+        and SignalsError.
+        """
         if reading.action not in ACTIONS or not 0 <= reading.confidence <= 1:
-            raise UsageError(f"The signal is {reading.action!r} at {reading.confidence}.", hint="It is buy, sell or observe, at 0 to 1.")
+            raise UsageError(
+                f"The signal is {reading.action!r} at {reading.confidence}.",
+                hint="It is buy, sell or observe, at 0 to 1.",
+            )
         self._change(event, lambda connection: events.change_signal(connection, event, reading))
 
     def remove(self, event: int) -> None:
-        """Erase an event with its tellings and signals; no import brings it back. Raises NotFoundError and SignalsError."""
+        """Erase an event with its tellings and signals; no import brings it back. Raises NotFoundError and
+        SignalsError.
+        """
         self._change(event, lambda connection: events.remove_event(connection, event))
 
     def health(self, options: SignalOptions | None = None) -> Health:
-        """How the store is, asked now: a database that is back closes the breaker. Starts nothing and connects to nothing while it is off.
+        """How the store is, asked now: a database that is back closes the breaker. Starts nothing and
+        connects to nothing while it is off.
 
         options: whose thresholds say what can be recalled, default the store's own.
         """
@@ -234,21 +297,34 @@ class Signals:
             if error.kind == "off":
                 return told
             state_now = "fallback" if breaker.retry_at else "failed"
-            return replace(told, state=state_now, failures=breaker.failures, retry_at=breaker.retry_at, last_success=breaker.last_success)
+            return replace(
+                told,
+                state=state_now,
+                failures=breaker.failures,
+                retry_at=breaker.retry_at,
+                last_success=breaker.last_success,
+            )
         self.breaker.succeeded()
         told = replace(told, **counts, last_success=self.breaker.last_success)
         if embedder_differs(state, self._embedder.fingerprint):
-            message = f"The vectors are of another embedder ({state.embedder}); news are found by keywords alone."
+            message = (
+                f"The vectors are of another embedder ({state.embedder}); news are found by keywords alone."
+            )
             hint = f"Embed them anew: {PROGRAM} memory signals reembed"
             return replace(told, state="fallback", message=message, hint=hint)
         if not counts["signals"]:
-            return replace(told, state="empty", message="The database answers and holds no signal.", hint="Import news.")
+            return replace(
+                told, state="empty", message="The database answers and holds no signal.", hint="Import news."
+            )
         return replace(told, state="normal", message="The database answers.")
 
-    # --- inside -------------------------------------------------------------------------------------------------------------
+    # --- inside
+    # --------------------------------------------------------------------------------------------------------
 
     def _embed(self, done: Imported, progress: Stages) -> Imported:
-        """Embed what waits, a batch a transaction; a failing embedder leaves the rest waiting, found by keywords."""
+        """Embed what waits, a batch a transaction; a failing embedder leaves the rest waiting, found by
+        keywords.
+        """
         english = reads_english_only(self._embedder.fingerprint)
         while True:
             with self._writing() as connection:
@@ -259,14 +335,20 @@ class Signals:
             try:
                 # No transaction is held while an embedder works.
                 rows = self._embedder.embed([text for _, text in known]) if known else ()
-                vectors = dict.fromkeys(event for event, _ in waiting) | {event: row for (event, _), row in zip(known, rows, strict=True)}
+                vectors = dict.fromkeys(event for event, _ in waiting) | {
+                    event: row for (event, _), row in zip(known, rows, strict=True)
+                }
                 with self._writing() as connection:
                     events.keep_vectors(connection, vectors)
             except (ModelError, SignalsError) as error:
                 if isinstance(error, SignalsError) and error.kind != "vector":
                     raise
                 return replace(done, problem=f"{WAITING} {error}")
-            done = replace(done, embedded=done.embedded + len(known), by_keywords=done.by_keywords + len(waiting) - len(known))
+            done = replace(
+                done,
+                embedded=done.embedded + len(known),
+                by_keywords=done.by_keywords + len(waiting) - len(known),
+            )
             progress("embedded", done.embedded + done.by_keywords)
 
     def _analyse(self, done: Imported, model: LLM | None, progress: Stages) -> Imported:
@@ -281,7 +363,10 @@ class Signals:
             for event, item in waiting:
                 reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
                 if failure:
-                    failures, done = failures + 1, replace(done, problem=f"Some news were read by rules. {failure}")
+                    failures, done = (
+                        failures + 1,
+                        replace(done, problem=f"Some news were read by rules. {failure}"),
+                    )
                 elif reading.analyser != RULES:
                     failures = 0
                 readings.append((event, reading))
@@ -298,7 +383,9 @@ class Signals:
             yield connection
 
     def _change(self, event: int, change: Callable[[Connection], bool]) -> None:
-        """Change one event: of a store that is there, and not of another version. Raises NotFoundError where there is none of that number."""
+        """Change one event: of a store that is there, and not of another version. Raises NotFoundError
+        where there is none of that number.
+        """
         if not self.state.imported:
             raise nothing_imported()
         with self._writing() as connection:

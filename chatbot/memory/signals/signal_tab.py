@@ -1,4 +1,6 @@
-"""News signals on the Memory page: how their store fares, the switch, import, a chart over time and the latest; what is recalled of them is the memory's."""
+"""News signals on the Memory page: how their store fares, the switch, import, a chart over time and the
+latest; what is recalled of them is the memory's.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,10 @@ PERSON = "a person"
 # Characters of the summary and of the assets of a signal.
 LONGEST_SUMMARY, LONGEST_ASSETS = 400, 100
 EMPTY = (
-    "No news has been imported yet. Add a Telegram export (result.json), Bot API updates, or news as CSV or JSON: each item is read into a signal with its "
-    "confidence, and signals like a question are recalled beside the documents, with source and time, never mixed with what they say. Not advice."
+    "No news has been imported yet. Add a Telegram export (result.json), Bot API updates, or news as "
+    "CSV or JSON: each item is read into a signal with its "
+    "confidence, and signals like a question are recalled beside the documents, with source and time, "
+    "never mixed with what they say. Not advice."
 )
 SWITCHED_OFF = "News signals are switched off: none is recalled, and what was imported stays."
 NOTHING_FOUND = "No news hold all of these words."
@@ -47,7 +51,11 @@ def draw(context: AppContext) -> None:
     signals = context.chatbot.signals
     health = signals.health(context.chatbot.signal_options(session.owner()))
     state = signals.state
-    st.html(quiet_html(health_line(health)) if health.state != "off" else paragraphs_html(EMPTY if state.on else SWITCHED_OFF))
+    st.html(
+        quiet_html(health_line(health))
+        if health.state != "off"
+        else paragraphs_html(EMPTY if state.on else SWITCHED_OFF)
+    )
     if health.state in {"failed", "fallback"}:
         st.html(notice_html(health.message, health.hint))
     if state.imported or not state.on:
@@ -60,7 +68,11 @@ def draw(context: AppContext) -> None:
         )
     if health.events:
         if health.read:
-            st.html(quiet_html(f"{recallable_text(health)}{'' if health.recallable == health.read else CHANGED_THERE}"))
+            st.html(
+                quiet_html(
+                    f"{recallable_text(health)}{'' if health.recallable == health.read else CHANGED_THERE}"
+                )
+            )
         least: float = st.slider("Least confidence", 0.0, 1.0, 0.0, 0.05, key="signals-confidence")
         _draw_chart(signals.timeline(least), datetime.now(UTC))
         wanted = search_box("Search news", key="find-signals")
@@ -70,7 +82,11 @@ def draw(context: AppContext) -> None:
 
 def health_line(health: Health) -> str:
     """One line on how much there is and where."""
-    whose = "" if health.state in {"failed", "fallback"} else " Seen and used by everybody on this server. Not advice."
+    whose = (
+        ""
+        if health.state in {"failed", "fallback"}
+        else " Seen and used by everybody on this server. Not advice."
+    )
     return f"{STATES.get(health.state, '⚠')} {health_text(health)}{whose}"
 
 
@@ -82,8 +98,13 @@ def chart_rows(points: Sequence[TimelinePoint]) -> list[dict[str, date | str | i
     named = {asset for asset, _ in counts.most_common(MOST_ASSETS)}
     together = Counter[tuple[str, str]]()
     for point in points:
-        together[point.day, (point.asset or "no asset") if point.asset in named else "others"] += point.signals
-    return [{"day": date.fromisoformat(day), "asset": asset, "signals": count} for (day, asset), count in sorted(together.items())]
+        together[point.day, (point.asset or "no asset") if point.asset in named else "others"] += (
+            point.signals
+        )
+    return [
+        {"day": date.fromisoformat(day), "asset": asset, "signals": count}
+        for (day, asset), count in sorted(together.items())
+    ]
 
 
 def _draw_chart(points: Sequence[TimelinePoint], now: datetime) -> None:
@@ -91,7 +112,15 @@ def _draw_chart(points: Sequence[TimelinePoint], now: datetime) -> None:
     past = [point for point in points if point.day <= now.date().isoformat()]
     if past:
         # Of days, not of their names: those far apart then stand far apart.
-        st.bar_chart(chart_rows(past), x="day", y="signals", color="asset", x_label="day", y_label="signals", height=260)
+        st.bar_chart(
+            chart_rows(past),
+            x="day",
+            y="signals",
+            color="asset",
+            x_label="day",
+            y_label="signals",
+            height=260,
+        )
     if not points:
         st.html(quiet_html("No signal is so sure."))
     elif len(past) < len(points):
@@ -135,18 +164,36 @@ def _import(context: AppContext, file: UploadedFile) -> Imported | ProjectError:
             status.update(label=f"Reading the news … {done:,} {stage}")
 
         try:
-            return context.chatbot.signals.add(read_news(io.BytesIO(file.getvalue()), file.name), session.shared_model(context), progress=tell)
+            return context.chatbot.signals.add(
+                read_news(io.BytesIO(file.getvalue()), file.name),
+                session.shared_model(context),
+                progress=tell,
+            )
         except ProjectError as error:
             return error
 
 
 def _edit(row: EventRow, context: AppContext) -> None:
-    best = row.readings[0] if row.readings else NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
+    best = (
+        row.readings[0]
+        if row.readings
+        else NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
+    )
     with st.form("edit-signal", border=False):
         st.html(signal_html(row))
-        summary = st.text_area("What happened", best.summary[:LONGEST_SUMMARY], key="edit-summary", max_chars=LONGEST_SUMMARY, height=68)
+        summary = st.text_area(
+            "What happened",
+            best.summary[:LONGEST_SUMMARY],
+            key="edit-summary",
+            max_chars=LONGEST_SUMMARY,
+            height=68,
+        )
         assets = st.text_input(
-            "Assets", ", ".join(best.assets)[:LONGEST_ASSETS], key="edit-assets", max_chars=LONGEST_ASSETS, help="Codes, such as EUR, GOLD"
+            "Assets",
+            ", ".join(best.assets)[:LONGEST_ASSETS],
+            key="edit-assets",
+            max_chars=LONGEST_ASSETS,
+            help="Codes, such as EUR, GOLD",
         )
         action = st.selectbox("It speaks for", ACTIONS, ACTIONS.index(best.action), key="edit-action")
         confidence = st.slider("Confidence", 0.0, 1.0, float(best.confidence), 0.05, key="edit-confidence")

@@ -1,4 +1,6 @@
-"""Whether the memory of signals is in use, told without opening its database; a row for each fact in the file of all memories."""
+"""Whether the memory of signals is in use, told without opening its database; a row for each fact in the
+file of all memories.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from chatbot.memory.memory_database import MemoryDatabase, Tables
 
 __all__ = ["TABLES", "State", "Switch"]
 
-TABLES = Tables("signals", ("create table signal_state (name text primary key, value integer not null) without rowid;\n",))
+TABLES = Tables(
+    "signals", ("create table signal_state (name text primary key, value integer not null) without rowid;\n",)
+)
 
 
 @dataclass(frozen=True, slots=True)

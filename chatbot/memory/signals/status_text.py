@@ -17,17 +17,30 @@ def health_text(health: Health) -> str:
     if health.state == "off":
         return ""
     if health.state == "failed" or (health.state == "fallback" and health.failures):
-        last = f" It last answered on {datetime.fromtimestamp(health.last_success, UTC):%d %B %Y, %H:%M} UTC." if health.last_success else ""
+        last = (
+            f" It last answered on {datetime.fromtimestamp(health.last_success, UTC):%d %B %Y, %H:%M} UTC."
+            if health.last_success
+            else ""
+        )
         return f"{health.state}: {health.database}.{last}"
     waiting = f", {health.pending:,} not embedded yet" if health.pending else ""
-    return f"{health.state}: {counted(health.events, 'event')}, {counted(health.signals, 'signal')}{waiting}, {health.database}."
+    return (
+        f"{health.state}: {counted(health.events, 'event')}, {counted(health.signals, 'signal')}{waiting}, "
+        f"{health.database}."
+    )
 
 
 def recallable_text(health: Health) -> str:
-    """How much of the news a question may recall now, and why not the rest; "" where none was read into a signal."""
+    """How much of the news a question may recall now, and why not the rest; "" where none was read into a
+    signal.
+    """
     if not health.read:
         return ""
-    why = [f"{health.unsure:,} {_are(health.unsure)} less sure than {health.confidence:.2f}"] if health.unsure else []
+    why = (
+        [f"{health.unsure:,} {_are(health.unsure)} less sure than {health.confidence:.2f}"]
+        if health.unsure
+        else []
+    )
     days, left = divmod(health.hours, HOURS_OF_A_DAY)
     span = counted(health.hours, "hour") if left or not days else counted(days, "day")
     why += [f"{health.old:,} {_are(health.old)} older than {span}"] if health.old else []
@@ -45,7 +58,11 @@ def imported_text(done: Imported) -> str:
     parts += [f"{done.removed:,} removed before, which stay away"] if done.removed else []
     parts += [f"{done.unread:,} not readable"] if done.unread else []
     after = [f"{sum(done.analysed.values()):,} read into signals"]
-    after += [f"{done.without_text:,} {'has' if done.without_text == 1 else 'have'} no words"] if done.without_text else []
+    after += (
+        [f"{done.without_text:,} {'has' if done.without_text == 1 else 'have'} no words"]
+        if done.without_text
+        else []
+    )
     return f"{done.read:,} read: {', '.join(parts)}; {', '.join(after)}. {done.problem}".strip()
 
 

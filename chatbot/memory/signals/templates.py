@@ -1,4 +1,6 @@
-"""What usually follows upon kinds of news: local templates, read from one folder and matched by their keywords; knows no database."""
+"""What usually follows upon kinds of news: local templates, read from one folder and matched by their
+keywords; knows no database.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,9 @@ Phrase = tuple[str, ...]
 class Template:
     """A kind of news. base_confidence: 0 to 1. assets: upper case, those it moves whatever it is about.
 
-    keywords: any of which names it, in any forms of its words: a phrase, whose words stand side by side ("rate cut"), or parts that stand within REACH words
-    in any order, each with its ways to be said ("opec + cut/reduce + output/oil production").
+    keywords: any of which names it, in any forms of its words: a phrase, whose words stand side by side
+    ("rate cut"), or parts that stand within REACH words in any order, each with its ways to be said ("opec +
+    cut/reduce + output/oil production").
     """
 
     id: str
@@ -45,7 +48,9 @@ class Template:
 
 @cache
 def load_templates(folder: Path = TEMPLATES) -> tuple[Template, ...]:
-    """The templates of a folder, by file name. A file that is none is passed over and logged; no name ever leads out of the folder."""
+    """The templates of a folder, by file name. A file that is none is passed over and logged; no name ever
+    leads out of the folder.
+    """
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
@@ -61,9 +66,13 @@ def match_templates(text: str, templates: Sequence[Template]) -> list[Template]:
     """Those with a keyword of theirs in the text, most keywords first, then the surer."""
     said = stems_of(text)
     words = frozenset(said)
-    counts = [(sum(_holds(said, words, parts) for parts in map(_parts, one.keywords)), one) for one in templates]
+    counts = [
+        (sum(_holds(said, words, parts) for parts in map(_parts, one.keywords)), one) for one in templates
+    ]
     matched = [(count, one) for count, one in counts if count]
-    return [one for _, one in sorted(matched, key=lambda pair: (-pair[0], -pair[1].base_confidence, pair[1].id))]
+    return [
+        one for _, one in sorted(matched, key=lambda pair: (-pair[0], -pair[1].base_confidence, pair[1].id))
+    ]
 
 
 @lru_cache(maxsize=10_000)
@@ -88,12 +97,19 @@ def _holds(said: Sequence[str], words: frozenset[str], parts: Sequence[Sequence[
 
 
 def _template(fields: dict[str, object]) -> Template:
-    """Raises ValueError, KeyError or TypeError for what is no template. `confidence` stands in for `base_confidence` where only that is given."""
+    """Raises ValueError, KeyError or TypeError for what is no template. `confidence` stands in for
+    `base_confidence` where only that is given.
+    """
     keywords, assets = fields["keywords"], fields.get("assets", [])
     if not isinstance(keywords, list) or not isinstance(assets, list):
         raise TypeError("keywords or assets are no list")
-    action, confidence = checked(fields.get("action", "observe"), fields["base_confidence" if "base_confidence" in fields else "confidence"])
+    action, confidence = checked(
+        fields.get("action", "observe"),
+        fields["base_confidence" if "base_confidence" in fields else "confidence"],
+    )
     phrases = tuple(str(one) for one in keywords if _parts(str(one)))
     summary = " ".join(str(fields["summary"]).split())
     names = tuple(str(one).upper() for one in assets) or assets_in(summary)
-    return Template(str(fields["id"]), str(fields.get("title", fields["id"])), summary, phrases, names, action, confidence)
+    return Template(
+        str(fields["id"]), str(fields.get("title", fields["id"])), summary, phrases, names, action, confidence
+    )

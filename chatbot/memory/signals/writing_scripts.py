@@ -1,5 +1,5 @@
-"""PURE: which script a text is written in, what likeness of vectors means by their embedder, and the keywords a text is found by where its vector means nothing;
-knows names of assets, no news."""
+"""PURE: which script a text is written in, what likeness of vectors means by their embedder, and the keywords
+a text is found by where its vector means nothing; knows names of assets, no news."""
 
 from __future__ import annotations
 
@@ -15,10 +15,20 @@ import Stemmer
 from chatbot.models.cosine_scale import by_embedder
 from ingestion.language.terms import STOP_WORDS, terms
 
-__all__ = ["ASSET_MARK", "assets_in", "is_foreign", "keywords_of", "own_threshold", "reads_english_only", "script_of", "stems_of"]
+__all__ = [
+    "ASSET_MARK",
+    "assets_in",
+    "is_foreign",
+    "keywords_of",
+    "own_threshold",
+    "reads_english_only",
+    "script_of",
+    "stems_of",
+]
 
-# Least cosine by the beginning of the embedder's fingerprint. 0.40 was found with OpenAI's; with the embedded model 0.37 finds nine in ten of the made
-# questions' own news, and nothing for questions on policies; 0.82 does with the multilingual one (benchmarks/signals.py --thresholds).
+# Least cosine by the beginning of the embedder's fingerprint. 0.40 was found with OpenAI's; with the embedded
+# model 0.37 finds nine in ten of the made questions' own news, and nothing for questions on policies; 0.82
+# does with the multilingual one (benchmarks/signals.py --thresholds).
 THRESHOLDS = {"minilm-": 0.37, "e5-": 0.82}
 THRESHOLD = 0.40
 # Before the name of an asset among keywords, so that it matches in whichever language it was named.
@@ -36,14 +46,25 @@ CASHTAG = re.compile(r"\$([A-Z]{1,6})(?![\w])")
 CODE = re.compile(r"[A-Z][A-Z0-9]{1,5}")
 # Scripts whose words are not parted by blanks: pairs of neighbouring letters stand for them.
 UNPARTED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
-STEMMERS = {"CYRILLIC": "russian", "GREEK": "greek", "ARABIC": "arabic", "ARMENIAN": "armenian", "DEVANAGARI": "hindi", "TAMIL": "tamil"}
+STEMMERS = {
+    "CYRILLIC": "russian",
+    "GREEK": "greek",
+    "ARABIC": "arabic",
+    "ARMENIAN": "armenian",
+    "DEVANAGARI": "hindi",
+    "TAMIL": "tamil",
+}
 # What the stemmer takes for forms of other words: a rating is no rate.
 OWN_STEMS = {"rating": "rating", "ratings": "rating"}
 # Words of questions and of every sentence, in the largest of these scripts.
 COMMON = frozenset(
-    """без был была были было быть вам вас ваш весь вот все всё для его если есть еще ещё или как какая какие каким каков какова какой когда кто куда
-    меня мне может мой нас наш него нее неё нет них она они оно при про раз сам свой себя сейчас сколько такой тебя тем тогда того тоже только
-    том ты уже чего чем что чтобы это этого этой этом эту почему где над под после перед между из за на по до от во со не ни же ли бы мы вы он""".split()
+    """
+        без был была были было быть вам вас ваш весь вот все всё для его если есть еще ещё или как какая
+        какие каким каков какова какой когда кто куда меня мне может мой нас наш него нее неё нет них она
+        они оно при про раз сам свой себя сейчас сколько такой тебя тем тогда того тоже только том ты уже
+        чего чем что чтобы это этого этой этом эту почему где над под после перед между из за на по до от
+        во со не ни же ли бы мы вы он
+    """.split()
 )
 _stemming = Lock()
 
@@ -59,7 +80,9 @@ def reads_english_only(fingerprint: str) -> bool:
 
 
 def script_of(text: str) -> str:
-    """The script of most letters, such as "LATIN" or "CYRILLIC", as Unicode names it; "" where there are too few to tell."""
+    """The script of most letters, such as "LATIN" or "CYRILLIC", as Unicode names it; "" where there are
+    too few to tell.
+    """
     counts = Counter(_script(letter) for letter in text[:MOST_CHARACTERS] if letter.isalpha())
     return counts.most_common(1)[0][0] if counts.total() >= LEAST_LETTERS else ""
 
@@ -70,7 +93,9 @@ def is_foreign(text: str) -> bool:
 
 
 def assets_in(text: str) -> tuple[str, ...]:
-    """Codes of the assets a text names, most often named first: known names in any of their languages, known codes in capitals, any $CODE."""
+    """Codes of the assets a text names, most often named first: known names in any of their languages,
+    known codes in capitals, any $CODE.
+    """
     names, counts = _assets(), Counter[str](CASHTAG.findall(text[:MOST_CHARACTERS]))
     codes = frozenset(names.values())
     for word in WORD.findall(text[:MOST_CHARACTERS]):
@@ -83,7 +108,9 @@ def assets_in(text: str) -> tuple[str, ...]:
 
 
 def keywords_of(text: str) -> list[str]:
-    """Distinct keywords in order: stems of words by their script, pairs of letters where words are not parted, assets as $CODE."""
+    """Distinct keywords in order: stems of words by their script, pairs of letters where words are not
+    parted, assets as $CODE.
+    """
     text = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])
     named = {ASSET_MARK + code for code in assets_in(text)}
     words = [keyword for word in WORD.findall(text) for keyword in _keywords(word, named)]
@@ -91,12 +118,21 @@ def keywords_of(text: str) -> list[str]:
 
 
 def stems_of(text: str) -> list[str]:
-    """Every word's stem in order, common words too; pairs of letters where words are not parted. For phrases, which common words are part of."""
-    words = (word.lstrip(ASSET_MARK) for word in WORD.findall(unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])))
+    """Every word's stem in order, common words too; pairs of letters where words are not parted. For
+    phrases, which common words are part of.
+    """
+    words = (
+        word.lstrip(ASSET_MARK)
+        for word in WORD.findall(unicodedata.normalize("NFKC", text[:MOST_CHARACTERS]))
+    )
     return [
         part
         for word in words
-        for part in (_pairs(word) if _script(word[0]) in UNPARTED else [OWN_STEMS.get(word.casefold()) or _stem(word.casefold())])
+        for part in (
+            _pairs(word)
+            if _script(word[0]) in UNPARTED
+            else [OWN_STEMS.get(word.casefold()) or _stem(word.casefold())]
+        )
     ]
 
 
@@ -124,7 +160,9 @@ def _assets() -> dict[str, str]:
     found: dict[str, str] = {}
     for line in (Path(__file__).parent / "assets.tsv").read_text("utf-8").splitlines():
         code, _, names = line.partition("\t")
-        found |= {(stem if len(stem := _stem(name)) >= SHORTEST_STEM else name): code for name in names.split()}
+        found |= {
+            (stem if len(stem := _stem(name)) >= SHORTEST_STEM else name): code for name in names.split()
+        }
     return found
 
 

@@ -1,4 +1,6 @@
-"""PURE: recognises advice in what a user writes, "when … then …", and tells its situation from its recommendation; keeps nothing."""
+"""PURE: recognises advice in what a user writes, "when … then …", and tells its situation from its
+recommendation; keeps nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,38 +14,56 @@ LONGEST_ADVICE = 2_000
 # How a line may begin before its condition.
 LEAD = re.compile(
     r"(?:(?:please|ok|okay|so|and|now|well|also)[ ,]+){0,3}"
-    r"(?:(?:remember|note|keep in mind|bear in mind|record|save|learn|advice|a rule|rule|lesson)(?: this| that| for later)?[ ,:;–—-]+){0,2}(?:that )?",
+    r"(?:(?:remember|note|keep in mind|bear in mind|record|save|learn|advice|a rule|rule|lesson)(?: this"
+    r"| that| for later)?[ ,:;–—-]+){0,2}(?:that )?",
     re.I,
 )
-CONDITION = re.compile(r"(?P<word>when(?:ever)?|if|in case|once|as soon as|every time|each time)(?: that)? ", re.I)
+CONDITION = re.compile(
+    r"(?P<word>when(?:ever)?|if|in case|once|as soon as|every time|each time)(?: that)? ", re.I
+)
 # What joins the two parts; the comma before it is what a hurried writer leaves out.
 THEN = re.compile(r" ?[,;:–—-]? ?\bthen\b[ ,:]{1,2}", re.I)
 # A condition that begins so is a question's own: "when was it raised", "if so".
-ASKS = re.compile(r"(?:did|do|does|is|are|was|were|will|would|can|could|shall|should|has|have|had|may|might|so|not|yes|no)\b", re.I)
+ASKS = re.compile(
+    (
+        r"(?:did|do|does|is|are|was|were|will|would|can|could|shall|should|has|have|had|may|might|so|not|yes"
+        r"|no)\b"
+    ),
+    re.I,
+)
 # What follows is wanted of the chatbot, now.
 REQUEST = re.compile(
-    r"(?:please |can you |could you |would you )?(?:tell|show|explain|list|give|find|compute|calculate|compare|summari[sz]e|"
+    r"(?:please |can you |could you |would you )?(?:tell|show|explain|list|give|find|compute|calculate"
+    r"|compare|summari[sz]e|"
     r"answer|say|quote|did|does|do you|is|are|was|were|can|could|will|would|has|have|had)\b",
     re.I,
 )
-# A question's own word, with its preposition before it ("at what rate", "since when is"), or its verb before what it is asked of ("must it be reported").
+# A question's own word, with its preposition before it ("at what rate", "since when is"), or its verb before
+# what it is asked of ("must it be reported").
 QUESTION = re.compile(
-    r"(?:please )?(?:(?:about|after|against|at|before|between|by|during|for|from|in|into|of|on|over|since|through|till?|to|under|until|up to|upon|with|within) )?"
-    r"(?:(?:what|which|who|whom|whose|why|how|where)\b|when (?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would)\b)"
-    r"|(?:am|may|might|must|need|ought|shall|should) (?:a|all|an|any|anybody|anyone|each|every|everybody|everyone|he|her|his|i|it|its|my|nobody|one|our|she|that|the"
+    r"(?:please )?(?:(?:about|after|against|at|before|between|by|during|for|from|in|into|of|on|over"
+    r"|since|through|till?|to|under|until|up to|upon|with|within) )?"
+    r"(?:(?:what|which|who|whom|whose|why|how|where)\b|when (?:am|are|can|could|did|do|does|had|has|have|is"
+    r"|may|might|must|shall|should|was|were|will|would)\b)"
+    r"|(?:am|may|might|must|need|ought|shall|should) (?:a|all|an|any|anybody|anyone|each|every|everybody"
+    r"|everyone|he|her|his|i|it|its|my|nobody|one|our|she|that|the"
     r"|their|there|these|they|this|those|we|you|your)\b"
-    r"|(?:may|might|must|shall|should) (?!(?:also|always|be|have|never|not|only|still) )[\w'’-]+ (?:[\w'’-]+ ){0,3}?(?:be|have)\b",
+    r"|(?:may|might|must|shall|should) (?!(?:also|always|be|have|never|not|only"
+    r"|still) )[\w'’-]+ (?:[\w'’-]+ ){0,3}?(?:be|have)\b",
     re.I,
 )
-# What tells what was: its verb in the past, irregular, or regular behind what has a noun's plural or an article's noun before it. What is advised has none, but
-# behind a word of duty ("the council must be told").
+# What tells what was: its verb in the past, irregular, or regular behind what has a noun's plural or an
+# article's noun before it. What is advised has none, but behind a word of duty ("the council must be told").
 DUTY = re.compile(r"\b(?:must|should|shall|ought|needs?|has to|have to|is to|are to|may|let)\b", re.I)
 WAS = re.compile(
-    r"(?:(?:a|all|an|both|each|every|he|her|his|i|it|its|most|my|our|she|some|that|the|their|there|these|they|this|those|we|you|your)"
+    r"(?:(?:a|all|an|both|each|every|he|her|his|i|it|its|most|my|our|she|some|that|the|their|there|these"
+    r"|they|this|those|we|you|your)"
     r" (?:(?!(?:are|be|has|have|is|that|what|which|who) )[\w%'’-]+ ){0,4}?"
     r"|[\w'’-]+ )"
-    r"(?:was|were|had|did|rose|fell|went|came|took|became|began|broke|chose|drew|drove|flew|gave|grew|knew|sank|saw|shrank|sprang|spoke|threw|wrote)\b"
-    r"|(?:it|they|he|she|we|i|you|[\w-]*[^\Wsu]s|(?:the|a|an|this|that|its|their|our)(?: (?!(?:\w+ly|are|be|get|gets|is|less|least|more|most|so|well) )"
+    r"(?:was|were|had|did|rose|fell|went|came|took|became|began|broke|chose|drew|drove|flew|gave|grew|knew"
+    r"|sank|saw|shrank|sprang|spoke|threw|wrote)\b"
+    r"|(?:it|they|he|she|we|i|you|[\w-]*[^\Wsu]s|(?:the|a|an|this|that|its|their|our)(?: (?!(?:\w+ly|are|be"
+    r"|get|gets|is|less|least|more|most|so|well) )"
     r"[\w'’-]+){1,2}) [\w-]{2,}ed\b(?! (?:\w+ ){0,2}(?:is|are|will)\b)",
     re.I,
 )
@@ -60,7 +80,9 @@ class Advice:
 
 
 def advice_of(line: str) -> Advice | None:
-    """The advice that a whole line is, with the first "then" between its parts; None for questions, requests and anything else. Linear in the line."""
+    """The advice that a whole line is, with the first "then" between its parts; None for questions,
+    requests and anything else. Linear in the line.
+    """
     text = " ".join(line[: LONGEST_ADVICE + 1].split())
     if len(text) > LONGEST_ADVICE or text.endswith(("?", "?”", '?"')):
         return None
@@ -70,7 +92,10 @@ def advice_of(line: str) -> Advice | None:
     joint = THEN.search(text, condition.end()) if condition else None
     if not condition or not joint:
         return None
-    situation, recommendation = text[condition.end() : joint.start()].strip(" ,;:–—-"), text[joint.end() :].strip().rstrip(".! ")
+    situation, recommendation = (
+        text[condition.end() : joint.start()].strip(" ,;:–—-"),
+        text[joint.end() :].strip().rstrip(".! "),
+    )
     if min(sum(map(str.isalpha, part)) for part in (situation, recommendation)) < FEWEST_LETTERS:
         return None
     if ASKS.match(situation) or REQUEST.match(recommendation) or QUESTION.match(recommendation):

@@ -1,4 +1,6 @@
-"""The command's part for situations with their advice: listed, added, imported, exported, searched, removed, and how they fare."""
+"""The command's part for situations with their advice: listed, added, imported, exported, searched,
+removed, and how they fare.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
-FORM = 'A line is a JSON object such as {"situation": "…", "recommendations": ["…"]}; `memory situations export` writes them.'
+FORM = (
+    'A line is a JSON object such as {"situation": "…", "recommendations": ["…"]}; `memory situations '
+    "export` writes them."
+)
 NONE_ADVISED = Notice(
     "No advice is recorded yet.",
     f'Add some: {PROGRAM} memory situations add "inflation rises" "shorten duration"',
@@ -34,7 +39,13 @@ def _list_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     if not rows:
         note(Notice(f"No advice is recorded on {options.scope}.") if every else NONE_ADVISED)
     for one in rows[: options.k]:
-        line = {"key": one.key, "scope": one.scope, "situation": one.situation, "recommendations": list(one.recommendations), "at": one.at}
+        line = {
+            "key": one.key,
+            "scope": one.scope,
+            "situation": one.situation,
+            "recommendations": list(one.recommendations),
+            "at": one.at,
+        }
         of = f" [{one.scope}]" if one.scope else ""
         yield line, f"{one.key}{of}  {one.situation} → {'; '.join(one.recommendations)}"
 
@@ -54,7 +65,14 @@ def _search_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     if not results:
         scopes = [scope for scope in chatbot.situations.scopes(OWNER) if scope]
         others = f" There is some on {', '.join(scopes[:FEW])}: ask with --scope." if scopes else ""
-        note(Notice(f"No advice is recorded {f'on {options.scope}' if options.scope else 'of no subject'}.{others}") if scopes else NONE_ADVISED)
+        note(
+            Notice(
+                f"No advice is recorded "
+                f"{f'on {options.scope}' if options.scope else 'of no subject'}.{others}"
+            )
+            if scopes
+            else NONE_ADVISED
+        )
     for found in results:
         text = f"{found['similarity_score']:.2f}  {found['matched_situation']} → {found['recommendation']}"
         yield found, text
@@ -69,7 +87,10 @@ def _remove_situation(chatbot: Chatbot, options: Namespace) -> Lines:
 @told
 def _health_of_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     health = chatbot.situations.health(OWNER)
-    yield dataclasses.asdict(health), f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet."
+    yield (
+        dataclasses.asdict(health),
+        f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet.",
+    )
 
 
 COMMANDS = Commands(
@@ -83,10 +104,17 @@ COMMANDS = Commands(
     },
     {
         "scope": Option(
-            "", ("add", "list", "search"), {"help": "the name, symbol or topic that a situation belongs to; `list` and `search` keep to it"}
+            "",
+            ("add", "list", "search"),
+            {"help": "the name, symbol or topic that a situation belongs to; `list` and `search` keep to it"},
         ),
         "strategy": Option(
-            "per_chunk", ("search",), {"choices": STRATEGIES, "help": "how the pieces of a long situation are searched (default per_chunk)"}
+            "per_chunk",
+            ("search",),
+            {
+                "choices": STRATEGIES,
+                "help": "how the pieces of a long situation are searched (default per_chunk)",
+            },
         ),
     },
 )

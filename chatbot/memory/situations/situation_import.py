@@ -1,4 +1,6 @@
-"""Reads situations with their recommendations from a file of JSON lines, as `memory situations list --json` writes them; keeps nothing."""
+"""Reads situations with their recommendations from a file of JSON lines, as `memory situations list
+--json` writes them; keeps nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,12 @@ import time
 from pathlib import Path
 
 from chatbot.memory.import_files import NO_JSON, LineProblem, read_lines, read_whole
-from chatbot.memory.situations.situation_types import LONGEST_RECOMMENDATION, LONGEST_SITUATION, Situation, new_situation
+from chatbot.memory.situations.situation_types import (
+    LONGEST_RECOMMENDATION,
+    LONGEST_SITUATION,
+    Situation,
+    new_situation,
+)
 
 __all__ = ["read_situations"]
 
@@ -15,16 +22,22 @@ __all__ = ["read_situations"]
 MOST_BYTES = 64 * 2**20
 # More than anybody reads of one situation; each is a row of its own.
 MOST_RECOMMENDATIONS = 100
-HINT = 'Give JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of [situation, recommendation].'
+HINT = (
+    'Give JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of [situation, '
+    "recommendation]."
+)
 
 
 def read_situations(path: Path, owner: str) -> tuple[list[Situation], tuple[LineProblem, ...]]:
-    """The situations of a file, in its order, each recommendation for itself, the newest of a line first, and the lines that cannot be read; a line is an
-    object or a pair, a recommendation also a single text.
+    """The situations of a file, in its order, each recommendation for itself, the newest of a line first, and
+    the lines that cannot be read; a line is an object or a pair, a recommendation also a single text.
 
     Raises as read_whole.
     """
-    data, now = read_whole(path, path.name, most=MOST_BYTES, hint=HINT).removeprefix(b"\xef\xbb\xbf"), time.time()
+    data, now = (
+        read_whole(path, path.name, most=MOST_BYTES, hint=HINT).removeprefix(b"\xef\xbb\xbf"),
+        time.time(),
+    )
     found, problems = read_lines(data.split(b"\n"), lambda line, number: _read(line, owner, now), "situation")
     return [one for made in found for one in made], problems
 
@@ -49,12 +62,23 @@ def _read(line: bytes, owner: str, now: float) -> list[Situation]:
             raise ValueError("it has no situation with what is advised in it")
     if not isinstance(scope, str):
         raise ValueError("its scope is no text")
-    if not isinstance(given, list) or not given or not all(isinstance(one, str) and one.strip() for one in given) or not situation.strip():
+    if (
+        not isinstance(given, list)
+        or not given
+        or not all(isinstance(one, str) and one.strip() for one in given)
+        or not situation.strip()
+    ):
         raise ValueError("it has no situation with what is advised in it")
     if len(given) > MOST_RECOMMENDATIONS:
         raise ValueError(f"it has more than {MOST_RECOMMENDATIONS} recommendations")
     if len(situation) > LONGEST_SITUATION or any(len(one) > LONGEST_RECOMMENDATION for one in given):
-        raise ValueError(f"it is too long: a situation has at most {LONGEST_SITUATION:,} characters, a recommendation {LONGEST_RECOMMENDATION:,}")
+        raise ValueError(
+            f"it is too long: a situation has at most {LONGEST_SITUATION:,} characters, a "
+            f"recommendation {LONGEST_RECOMMENDATION:,}"
+        )
     # A time that is none, or one to come, would be the newest for ever.
     when = float(at) if isinstance(at, int | float) and not isinstance(at, bool) and 0 < at <= now else now
-    return [new_situation(owner, scope, (situation, text), when - place / 1_000) for place, text in enumerate(given)]
+    return [
+        new_situation(owner, scope, (situation, text), when - place / 1_000)
+        for place, text in enumerate(given)
+    ]

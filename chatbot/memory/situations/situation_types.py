@@ -1,4 +1,6 @@
-"""PURE: situations with their recommendations, each with its owner and its scope, and the tables they are kept in; keeps nothing."""
+"""PURE: situations with their recommendations, each with its owner and its scope, and the tables they are
+kept in; keeps nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,25 @@ from chatbot.errors import UsageError
 from chatbot.memory.memory_database import Tables
 from chatbot.models.tokens import encodable
 
-__all__ = ["LONGEST_RECOMMENDATION", "LONGEST_SITUATION", "TABLES", "Situation", "new_situation", "plain_scope", "situation_key"]
+__all__ = [
+    "LONGEST_RECOMMENDATION",
+    "LONGEST_SITUATION",
+    "TABLES",
+    "Situation",
+    "new_situation",
+    "plain_scope",
+    "situation_key",
+]
 
 TABLES = Tables(
     "situations",
     (
-        """create table situation (key text primary key, owner text not null, scope text not null, situation text not null,
+        """create table situation (key text primary key, owner text not null, scope text not null,
+            situation text not null,
     fingerprint text, windows blob) without rowid;
 create index situation_of on situation(owner, scope);
-create table advice (key text not null references situation(key) on delete cascade, recommendation text not null, at real not null,
+create table advice (key text not null references situation(key) on delete cascade,
+recommendation text not null, at real not null,
     primary key (key, recommendation)) without rowid;
 """,
     ),
@@ -29,7 +41,8 @@ LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """One situation as kept. key: from its content, so that it is the same wherever and whenever it is added. scope: "" for what is of no subject.
+    """One situation as kept. key: from its content, so that it is the same wherever and whenever it is added.
+    scope: "" for what is of no subject.
 
     recommendations: the newest first. at: when that was added, in seconds since the epoch.
     """
@@ -54,14 +67,32 @@ def situation_key(owner: str, scope: str, situation: str) -> str:
 
 
 def new_situation(owner: str, scope: str, pair: object, now: float) -> Situation:
-    """A pair of a situation and a recommendation as it is kept. Raises UsageError for what is none, or too long."""
+    """A pair of a situation and a recommendation as it is kept. Raises UsageError for what is none, or too
+    long.
+    """
     match pair:
         case (str(situation), str(recommendation)) if situation.strip() and recommendation.strip():
             pass
         case _:
-            raise UsageError(f"{repr(pair)[:80]} is no pair of a situation and a recommendation.", hint="Give two texts, neither of them empty.")
-    for what, text, most in (("situation", situation, LONGEST_SITUATION), ("recommendation", recommendation, LONGEST_RECOMMENDATION)):
+            raise UsageError(
+                f"{repr(pair)[:80]} is no pair of a situation and a recommendation.",
+                hint="Give two texts, neither of them empty.",
+            )
+    for what, text, most in (
+        ("situation", situation, LONGEST_SITUATION),
+        ("recommendation", recommendation, LONGEST_RECOMMENDATION),
+    ):
         if len(text) > most:
-            raise UsageError(f"The {what} has {len(text):,} characters, at most {most:,} are kept.", hint="Shorten it, or add it as a document.")
+            raise UsageError(
+                f"The {what} has {len(text):,} characters, at most {most:,} are kept.",
+                hint="Shorten it, or add it as a document.",
+            )
     situation, recommendation = (encodable(text).replace("\x00", " ") for text in (situation, recommendation))
-    return Situation(situation_key(owner, scope, situation), owner, plain_scope(encodable(scope)), situation, (recommendation,), now)
+    return Situation(
+        situation_key(owner, scope, situation),
+        owner,
+        plain_scope(encodable(scope)),
+        situation,
+        (recommendation,),
+        now,
+    )

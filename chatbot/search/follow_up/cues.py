@@ -1,4 +1,6 @@
-"""What a question says of its own and what it leaves to those before it: subject, periods, operation; compares words, keeps no conversation."""
+"""What a question says of its own and what it leaves to those before it: subject, periods, operation;
+compares words, keeps no conversation.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ __all__ = [
     "years_in",
 ]
 
-# Words of a question that stand for no subject: they say what kind of thing is asked for, at what time, or what is done with it.
+# Words of a question that stand for no subject: they say what kind of thing is asked for, at what time, or
+# what is done with it.
 _OF_ANY_SUBJECT = frozenset(
     terms(
         """value amount figure number total net one thing specific exact same overall whole year years month quarter period time date end beginning start
@@ -48,54 +51,83 @@ _COMPUTED = frozenset(
         minus half double gain respective sum higher lower larger smaller greater bigger"""
     )
 )
-# "for the two years", "including 2016, what becomes the total", "what is that times 100", "what is the total?".
+# "for the two years", "including 2016, what becomes the total", "what is that times 100", "what is the
+# total?".
 _OPERATION = re.compile(
-    r"\b(?:two|three|four|five|both|these|those|[2-5])(?: \w+)? (?:years|quarters|months|periods|values|amounts|figures|numbers)\b"
-    r"|^(?:and |so |or )?(?:including|excluding|adding)\b|\b(?:is|was|were|are) (?:that|this|it) (?:less|times|plus|minus|over)\b"
+    r"\b(?:two|three|four|five|both|these|those|[2-5])(?: \w+)? (?:years|quarters|months|periods|values"
+    r"|amounts|figures|numbers)\b"
+    r"|^(?:and |so |or )?(?:including|excluding|adding)\b|\b(?:is|was|were|are) (?:that|this|it) (?:less"
+    r"|times|plus|minus|over)\b"
     r"|\bwhat (?:is|was|are|were) the (?:grand |overall )?total[ ?.!]*$",
     re.I,
 )
 # What takes two measures, where a change takes two periods of one.
 _RELATION = re.compile(
-    r"\b(?:represent\w*|relation|relative|ratio|fraction|portion|proportion|share|divided|first|second|former|combined|together|both|compare|difference"
-    r"|sum|plus|minus|average|these two|those two|the two|percent(?:age)?(?! change| increase| decrease| growth| reduction))\b",
+    r"\b(?:represent\w*|relation|relative|ratio|fraction|portion|proportion|share|divided|first|second"
+    r"|former|combined|together|both|compare|difference"
+    r"|sum|plus|minus|average|these two|those two|the two|percent(?:age)?(?! change| increase| decrease"
+    r"| growth| reduction))\b",
     re.I,
 )
 _KIND = (
-    r"(?:value|amount|figure|number|total|sum|change|difference|variation|increase|decrease|growth|decline|drop|reduction|percentage|ratio"
+    r"(?:value|amount|figure|number|total|sum|change|difference|variation|increase|decrease|growth"
+    r"|decline|drop|reduction|percentage|ratio"
     r"|share|portion|average)s?"
 )
 # "the difference?", "the net change over the 2010 value": a computation that does not say of what.
 _BARE_COMPUTATION = re.compile(
-    rf"\b{_KIND}(?=[ ,]*(?:$|[?.!]|(?:over|during|divided|times|as|compared|relative|then|plus|minus|represent)\b|in percent))", re.I
-)
-# What takes two measures, whatever the last of them is.
-_PAIR = re.compile(r"\b(?:first|second|former|latter|both|(?:the|these|those) two(?! (?:years|quarters|months|periods)))\b|\bthey compare\b", re.I)
-# Pronouns, and "this" or "that" where it is no conjunction ("a rule that …").
-_PRONOUN = re.compile(
-    r"\b(?:it|its|they|them|their|he|she|his|her|ones|the same|former|latter|the previous one|instead)\b(?! (?:year|period|time|quarter|month)\b)"
-    r"|\b(?:these|those)\b(?= (?:are|were|be|have|had|do|did|compare)\b|[\s?.,]*$)"
-    r"|\b(?:of|for|from|than|by|after|before|under|behind|beyond|about|despite|on|to|with|like|is|was|does|did) (?:this|that)\b"
-    r"(?=[\s?.,]*(?:$|[?.,]|(?:in|for|by|from|less|times|plus|minus|over|compare\w*|was|is|were|has|had)\b))"
-    r"|^(?:is|was|has|have|had|will|would|can|could|does|did|do) (?:this|that)\b|\b(?:do|does|did) (?:this|that)\b|\bhow do .{0,30}compare\b",
+    (
+        rf"\b{_KIND}(?=[ ,]*(?:$|[?.!]|(?:over|during|divided|times|as|compared|relative|then|plus|minus"
+        rf"|represent)\b|in percent))"
+    ),
     re.I,
 )
-# "that amount", "these 2008 distributions": but "that variation for the index" is the same of something else, and "that year" is a time.
+# What takes two measures, whatever the last of them is.
+_PAIR = re.compile(
+    (
+        r"\b(?:first|second|former|latter|both|(?:the|these|those) two(?! (?:years|quarters|months"
+        r"|periods)))\b|\bthey compare\b"
+    ),
+    re.I,
+)
+# Pronouns, and "this" or "that" where it is no conjunction ("a rule that …").
+_PRONOUN = re.compile(
+    r"\b(?:it|its|they|them|their|he|she|his|her|ones|the same|former|latter|the previous one"
+    r"|instead)\b(?! (?:year|period|time|quarter|month)\b)"
+    r"|\b(?:these|those)\b(?= (?:are|were|be|have|had|do|did|compare)\b|[\s?.,]*$)"
+    r"|\b(?:of|for|from|than|by|after|before|under|behind|beyond|about|despite|on|to|with|like|is|was|does"
+    r"|did) (?:this|that)\b"
+    r"(?=[\s?.,]*(?:$|[?.,]|(?:in|for|by|from|less|times|plus|minus|over|compare\w*|was|is|were|has|had)\b))"
+    r"|^(?:is|was|has|have|had|will|would|can|could|does|did|do) (?:this|that)\b|\b(?:do|does|did) (?:this"
+    r"|that)\b|\bhow do .{0,30}compare\b",
+    re.I,
+)
+# "that amount", "these 2008 distributions": but "that variation for the index" is the same of something else,
+# and "that year" is a time.
 _DEMONSTRATIVE = re.compile(
-    r"(?:^|(?:[,;]|\b(?:of|for|from|than|by|with|to|in|on|over|and|is|was|were|are|does|did|do|has|have|considering|concerning|assuming))\s+)"
-    rf"(?:this|that|these|those) (?!(?:same )?(?:year|period|time|quarter|month)s?\b|{_KIND} (?:for|of|in) (?!(?:this|that|these|those)\b))"
+    r"(?:^|(?:[,;]|\b(?:of|for|from|than|by|with|to|in|on|over|and|is|was|were|are|does|did|do|has|have"
+    r"|considering|concerning|assuming))\s+)"
+    rf"(?:this|that|these|those) (?!(?:same )?(?:year|period|time|quarter|month)s?\b|{_KIND} (?:for|of"
+    rf"|in) (?!(?:this|that|these|those)\b))"
     r"(?!(?:the|an?|it|they|we|you|he|she|there|no|some|all|if|when|where|this|these)\b)\w"
-    r"|\b(?:these|those) (?!(?:same )?(?:years|periods|quarters|months|who|whose|which|that|with|in|of|for|are|were|be|have|had|do|did)\b)\w",
+    r"|\b(?:these|those) (?!(?:same )?(?:years|periods|quarters|months|who|whose|which|that|with|in|of|for"
+    r"|are|were|be|have|had|do|did)\b)\w",
     re.I,
 )
 # "Concerning the plans, what was their amount": the pronoun stands for what the question itself put first.
 _TOPIC = re.compile(
-    r"(?:and |but |so )?(?:concerning|regarding|considering|as for|as to|with regard to) (?:(?:(?!\b(?:it|its|they|them|their)\b)[^,?]){4,120}),",
+    (
+        r"(?:and |but |so )?(?:concerning|regarding|considering|as for|as to"
+        r"|with regard to) (?:(?:(?!\b(?:it|its|they|them|their)\b)[^,?]){4,120}),"
+    ),
     re.I,
 )
 _CONJUNCTION = re.compile(r"(?:(?:and|but|so|or|also|then|ok|okay)\b[ ,]*)+", re.I)
 # May and March are months where they are written or led in as such.
-_MONTH = re.compile(rf"\b(?:(?!may|march){MONTH_NAME}|(?-i:March|May)|(?<=in )(?:march|may)|(?<=for )(?:march|may))\b", re.IGNORECASE)
+_MONTH = re.compile(
+    rf"\b(?:(?!may|march){MONTH_NAME}|(?-i:March|May)|(?<=in )(?:march|may)|(?<=for )(?:march|may))\b",
+    re.IGNORECASE,
+)
 _DIGITS = re.compile(r"[\d.]+")
 # Between a month and its year: "June 2023", "Dec, 2023".
 _MONTH_GAP = re.compile(r"[., ]{1,3}")
@@ -105,24 +137,36 @@ _LEADS_SPAN = re.compile(r"\b(?:between|from)\s*\Z", re.I)
 # "2025-26", "2025/2026": one year under two numbers.
 FISCAL_YEAR = re.compile(rf"(?<!\d)(?P<first>{YEAR})(?P<mark> ?[-/–] ?)(?P<second>(?:\d{{2}}){{1,2}})(?!\d)")
 _END = " \t\r\n?.!"
-# What is said for manners' sake, or that something was understood; what may follow it; neither asks for anything. The longer of two comes first.
+# What is said for manners' sake, or that something was understood; what may follow it; neither asks for
+# anything. The longer of two comes first.
 _MANNERS = (
-    r"thank you|thanks|thank|thx|cheers|okay|ok|great|perfect|excellent|cool|nice|good (?:morning|afternoon|evening|day|bye)|good|fine|all right|alright"
-    r"|hello|hi|hey|goodbye|bye|got it|i see|understood|see you|(?:very )?helpful|that(?:['’]?s| is) (?:all|great|good|fine|(?:very )?(?:helpful|clear))"
+    r"thank you|thanks|thank|thx|cheers|okay|ok|great|perfect|excellent|cool|nice|good (?:morning"
+    r"|afternoon|evening|day|bye)|good|fine|all right|alright"
+    r"|hello|hi|hey|goodbye|bye|got it|i see|understood|see you|(?:very )?helpful|that(?:['’]?s| is) (?:all"
+    r"|great|good|fine|(?:very )?(?:helpful|clear))"
 )
-_AFTER_MANNERS = r"a lot|lots|so much|very much|again|indeed|then|there|all|everyone|for (?:that|this|now|the help|your help)"
+_AFTER_MANNERS = (
+    r"a lot|lots|so much|very much|again|indeed|then|there|all|everyone|for (?:that|this|now|the help"
+    r"|your help)"
+)
 _COURTESY = re.compile(rf"\W*+(?:{_MANNERS})\b\W*+(?:(?:{_MANNERS}|{_AFTER_MANNERS})\b\W*+)*+", re.I)
 # What a document does, and no rule, sum or body: "Which risks does it name?", "What risks are listed in it?".
 _OF_DOCUMENT = re.compile(
     r"(?:and |so |but )?(?:which|what|how many) (?P<named>(?:[\w'’-]+ ){1,5}?)"
-    r"(?:(?:does|do|did) (?:it|they) (?:also )?(?:name|list|mention|identify|describe|discuss|cite|report|highlight|flag|outline|set out|warn of)"
-    r"|(?:is|are|was|were) (?:named|listed|mentioned|identified|described|discussed|cited|reported|highlighted|flagged|outlined|set out) (?:in|by) (?:it|them))"
+    r"(?:(?:does|do|did) (?:it|they) (?:also )?(?:name|list|mention|identify|describe|discuss|cite|report"
+    r"|highlight|flag|outline|set out|warn of)"
+    r"|(?:is|are|was|were) (?:named|listed|mentioned|identified|described|discussed|cited|reported"
+    r"|highlighted|flagged|outlined|set out) (?:in|by) (?:it|them))"
     r"[\s?.!]*",
     re.I,
 )
 # What is the rest of something that was said, or a case of it: "everybody else", "when it is exceeded".
 _REST = re.compile(
-    r"\b(?:else|others?|another|rest|remaining|remainder|alternatives?)\b|^(?:if|when|where|while|unless|until|why|how|who|whether)\b", re.I
+    (
+        r"\b(?:else|others?|another|rest|remaining|remainder|alternatives?)\b|^(?:if|when|where|while|unless"
+        r"|until|why|how|who|whether)\b"
+    ),
+    re.I,
 )
 # What is asked of something: "and the reasons?" leans on what was said.
 _ASPECTS = frozenset(
@@ -135,10 +179,16 @@ _ASPECTS = frozenset(
 
 
 def own_terms(question: str) -> frozenset[str]:
-    """The terms that name its subject: without periods, numbers, operations, and words that stand for any subject ("value", "year")."""
+    """The terms that name its subject: without periods, numbers, operations, and words that stand for any
+    subject ("value", "year").
+    """
     spans = sorted([(0, 0), *years_in(question), *months_in(question), (len(question), 0)])
     question = " ".join(question[before[1] : after[0]] for before, after in pairwise(spans))
-    return frozenset(term for term in content_terms(question) if not _DIGITS.fullmatch(term)) - _OF_ANY_SUBJECT - _COMPUTED
+    return (
+        frozenset(term for term in content_terms(question) if not _DIGITS.fullmatch(term))
+        - _OF_ANY_SUBJECT
+        - _COMPUTED
+    )
 
 
 def computes(question: str) -> bool:
@@ -147,8 +197,8 @@ def computes(question: str) -> bool:
 
 
 def relates(question: str, last: str) -> bool:
-    """Whether it sets one measure against another, where a change sets a measure against itself. last: the question before, which may have
-    done so already ("This change as a percentage?")."""
+    """Whether it sets one measure against another, where a change sets a measure against itself. last: the
+    question before, which may have done so already ("This change as a percentage?")."""
     return bool(_PAIR.search(question) or (_RELATION.search(question) and not computes(last)))
 
 
@@ -158,7 +208,11 @@ def mentions(question: str, before: Sequence[str]) -> bool:
     if not computes(question) or not own <= frozenset(term for text in before for term in own_terms(text)):
         return False
     years = len(years_in(question))
-    return not own or not years or (years == 1 and bool(_BARE_COMPUTATION.search(question) or _OPERATION.search(question)))
+    return (
+        not own
+        or not years
+        or (years == 1 and bool(_BARE_COMPUTATION.search(question) or _OPERATION.search(question)))
+    )
 
 
 def is_courtesy(question: str) -> bool:
@@ -167,22 +221,30 @@ def is_courtesy(question: str) -> bool:
 
 
 def asks_of_document(question: str) -> bool:
-    """Whether it asks what the document names, so that "it" stands for the document: "Which risks does it name?"."""
+    """Whether it asks what the document names, so that "it" stands for the document: "Which risks does it
+    name?".
+    """
     found = _OF_DOCUMENT.fullmatch(question.strip())
     return bool(found and own_terms(found["named"]))
 
 
 def stands_alone(topic: str) -> bool:
-    """Whether what a follow-up names says what it is about: no pronoun, and not the rest of what was said, a case or an aspect
-    of it."""
+    """Whether what a follow-up names says what it is about: no pronoun, and not the rest of what was said, a
+    case or an aspect of it."""
     return bool(own_terms(topic) - _ASPECTS) and not points_back(topic) and not _REST.search(topic)
 
 
 def points_back(question: str) -> bool:
-    """Whether a word of it stands for something that was said, and not for what it put first itself, nor for a time."""
+    """Whether a word of it stands for something that was said, and not for what it put first itself, nor
+    for a time.
+    """
     question = question.strip()
     topic = _TOPIC.match(question)
-    return bool(_DEMONSTRATIVE.search(question[topic.end() :]) if topic else _PRONOUN.search(question) or _DEMONSTRATIVE.search(question))
+    return bool(
+        _DEMONSTRATIVE.search(question[topic.end() :])
+        if topic
+        else _PRONOUN.search(question) or _DEMONSTRATIVE.search(question)
+    )
 
 
 def names_by_pronoun(question: str) -> bool:
@@ -213,13 +275,21 @@ def found_at(places: Callable[[str], list[tuple[int, int]]], text: str) -> list[
 def dates_in(text: str) -> list[tuple[int, int]]:
     """Where its periods stand, a year with the month before it."""
     months = months_in(text)
-    return [(next((begun for begun, end in months if _MONTH_GAP.fullmatch(text[end:start])), start), end) for start, end in years_in(text)]
+    return [
+        (next((begun for begun, end in months if _MONTH_GAP.fullmatch(text[end:start])), start), end)
+        for start, end in years_in(text)
+    ]
 
 
 def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> str:
-    """The text with these periods (months: with these months) for its own, in the order of time; at its end where it has none."""
+    """The text with these periods (months: with these months) for its own, in the order of time; at its
+    end where it has none.
+    """
     spans = months_in(text) if months else years_in(text)
-    periods = sorted(periods, key=lambda period: (month_number(period) if months else find_periods(period)[0].start_year, period))
+    periods = sorted(
+        periods,
+        key=lambda period: (month_number(period) if months else find_periods(period)[0].start_year, period),
+    )
     written = " and ".join(filter(None, [", ".join(periods[:-1]), periods[-1]]))
     if not spans:
         end = len(text.rstrip(_END))
@@ -232,7 +302,9 @@ def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> st
 
 
 def other_year(question: str, step: int) -> str:
-    """The question for as many years later, earlier where `step` is below 0; "" where it names no single year."""
+    """The question for as many years later, earlier where `step` is below 0; "" where it names no single
+    year.
+    """
     periods = find_periods(question)
     if not periods or periods[-1].end_year > periods[-1].start_year + 1:
         return ""
@@ -240,7 +312,11 @@ def other_year(question: str, step: int) -> str:
     written = question[last.start : last.end]
     fiscal = FISCAL_YEAR.search(written)
     if not fiscal:
-        return f"{question[: last.start]}{last.start_year + step}{question[last.end :]}" if last.start_year == last.end_year else ""
+        return (
+            f"{question[: last.start]}{last.start_year + step}{question[last.end :]}"
+            if last.start_year == last.end_year
+            else ""
+        )
     digits = len(fiscal["second"])
     years = f"{int(fiscal['first']) + step}{fiscal['mark']}{(int(fiscal['second']) + step) % 10**digits:0{digits}}"
     return f"{question[: last.start]}{written[: fiscal.start()]}{years}{written[fiscal.end() :]}{question[last.end :]}"

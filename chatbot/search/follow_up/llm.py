@@ -1,4 +1,6 @@
-"""Has the user's own chat model put a follow-up into words that stand alone; the rules' query stands where it fails, and nothing is answered here."""
+"""Has the user's own chat model put a follow-up into words that stand alone; the rules' query stands where
+it fails, and nothing is answered here.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ RULES = """You put the last question of a conversation into one question that ca
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """query: what is searched. notice: why it is that of the rules, None where it is the model's or the question stands alone. late: whether the model took
-    too long."""
+    """query: what is searched. notice: why it is that of the rules, None where it is the model's or the
+    question stands alone. late: whether the model took too long."""
 
     query: str
     notice: Notice | None = None
@@ -45,36 +47,48 @@ class Rewritten:
 
 
 def make_rewriting_model(settings: Settings) -> LLM | None:
-    """The chat model that rewrites follow-ups; None where that is not switched on or there is no chat model. Silence counts as failure after
-    half of MOST_SECONDS."""
+    """The chat model that rewrites follow-ups; None where that is not switched on or there is no chat model.
+    Silence counts as failure after half of MOST_SECONDS."""
     return make_model(settings.hurried(MOST_SECONDS / 2)) if settings.rewrite else None
 
 
-def rewrite(question: str, exchanges: Sequence[Exchange], model: LLM, *, stop: Callable[[], bool] = lambda: False) -> Rewritten:
-    """The question as it stands alone, by one call of the model; by the rules where it is none that leans on the exchanges, or the call fails."""
+def rewrite(
+    question: str, exchanges: Sequence[Exchange], model: LLM, *, stop: Callable[[], bool] = lambda: False
+) -> Rewritten:
+    """The question as it stands alone, by one call of the model; by the rules where it is none that leans
+    on the exchanges, or the call fails.
+    """
     by_rules = standalone_query(question, exchanges)
     if not is_follow_up(question, exchanges):
         return Rewritten(by_rules)
     said = [
-        line for exchange in exchanges[-MOST_EXCHANGES:] for line in (f"User: {_short(exchange.user)}", f"Assistant: {_short(exchange.assistant)}")
+        line
+        for exchange in exchanges[-MOST_EXCHANGES:]
+        for line in (f"User: {_short(exchange.user)}", f"Assistant: {_short(exchange.assistant)}")
     ]
     begun = time.monotonic()
     messages = (("system", RULES), ("user", "\n".join([*said, "", f"Last question: {_short(question)}"])))
-    reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=lambda: stop() or time.monotonic() > begun + MOST_SECONDS)
+    reply = model.stream(
+        messages, max_tokens=REPLY_TOKENS, stop=lambda: stop() or time.monotonic() > begun + MOST_SECONDS
+    )
     try:
         return Rewritten(read_query("".join(reply), question, " ".join([question, *said])))
     except ModelError as error:
-        return _by_rules(by_rules, error.message, error.hint, late=time.monotonic() > begun + MOST_SECONDS / 2)
+        return _by_rules(
+            by_rules, error.message, error.hint, late=time.monotonic() > begun + MOST_SECONDS / 2
+        )
     except ValueError as error:
         late = reply.finish == "stopped" and not stop()
-        return _by_rules(by_rules, f"{model.name} took longer than {MOST_SECONDS:g} s." if late else str(error), late=late)
+        return _by_rules(
+            by_rules, f"{model.name} took longer than {MOST_SECONDS:g} s." if late else str(error), late=late
+        )
     finally:
         reply.close()
 
 
 def read_query(reply: str, question: str, conversation: str) -> str:
-    """The one question of a reply. Raises ValueError where there is none, it is an answer or has nothing of the question, or it names years or amounts
-    that nobody spoke of."""
+    """The one question of a reply. Raises ValueError where there is none, it is an answer or has nothing of
+    the question, or it names years or amounts that nobody spoke of."""
     lines = [" ".join(line.split()).strip("\"'`“”") for line in reply.splitlines()]
     lines = [line for line in lines if line]
     if not lines or not content_terms(lines[-1]):
@@ -85,7 +99,11 @@ def read_query(reply: str, question: str, conversation: str) -> str:
     asked = set(content_terms(question))
     if _CITES.search(query) or (asked and asked.isdisjoint(content_terms(query))):
         raise ValueError("its reply is no form of the question.")
-    made_up = {term for term in content_terms(query) if re.match(r"\d", term)} - set(content_terms(conversation)) - _neighbours(conversation)
+    made_up = (
+        {term for term in content_terms(query) if re.match(r"\d", term)}
+        - set(content_terms(conversation))
+        - _neighbours(conversation)
+    )
     if made_up:
         raise ValueError(f"it speaks of {', '.join(sorted(made_up))[:40]}, which nobody did.")
     return query
@@ -102,4 +120,6 @@ def _short(text: str) -> str:
 
 
 def _by_rules(query: str, reason: str, hint: str = "", *, late: bool = False) -> Rewritten:
-    return Rewritten(query, Notice(f"The question was completed by rules, not by the chat model: {reason}", hint), late)
+    return Rewritten(
+        query, Notice(f"The question was completed by rules, not by the chat model: {reason}", hint), late
+    )

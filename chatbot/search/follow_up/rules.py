@@ -1,4 +1,6 @@
-"""Makes a standalone query of a follow-up by carrying over what the exchanges before were about; rules only, no model."""
+"""Makes a standalone query of a follow-up by carrying over what the exchanges before were about; rules
+only, no model.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,17 @@ from ingestion.language.terms import content_terms
 
 __all__ = ["is_follow_up", "standalone_query"]
 
-# A question of fewer content terms than this names no subject of its own: "Why?", "in 2026?", "the year before?".
+# A question of fewer content terms than this names no subject of its own: "Why?", "in 2026?", "the year
+# before?".
 FEW_TERMS = 2
 # Characters that an earlier question may add to a query.
 LONGEST_CARRIED = 1_000
 # What begins so goes on from what was said, with a subject of its own or without.
 GOES_ON = re.compile(
-    r"(?:and|but|so|or|also|then|ok|okay|same)\b|(?:what|how) about\b|what if\b|(?:at|for|by|to|on|with|from) (?:what|which|whom)(?: \w+){0,3} ?\?*\Z",
+    (
+        r"(?:and|but|so|or|also|then|ok|okay|same)\b|(?:what|how) about\b|what if\b|(?:at|for|by|to|on|with"
+        r"|from) (?:what|which|whom)(?: \w+){0,3} ?\?*\Z"
+    ),
     re.I,
 )
 # "That same year", "this period": the time that was spoken of.
@@ -44,19 +50,25 @@ THAT_YEAR = re.compile(r"\b(?:that same|this same|the same|that|this) year\b", r
 THAT_PERIOD = re.compile(r"\b(?:that same|this same|the same|that|this) (?:period|time)\b", re.I)
 # What asks for a figure, which is of some period; who, why and what happens are not.
 ASKS_FIGURE = re.compile(
-    r"\b(?:what|which) (?:is|was|are|were|will be|amount|percentage|share|number)\b|\bhow (?:much|many|high|large|big|low|long)\b", re.I
+    (
+        r"\b(?:what|which) (?:is|was|are|were|will be|amount|percentage|share|number)\b|\bhow (?:much|many"
+        r"|high|large|big|low|long)\b"
+    ),
+    re.I,
 )
 # What follows from what was said leans on all of it.
 CONSEQUENCE = re.compile(r"(?:and )?(?:so|then)\b", re.I)
 FORMER = re.compile(r"\b(?:former|first)\b(?!.{0,80}\b(?:latter|second)\b)", re.I)
 COUNTS = {"three": 3, "four": 4, "five": 5, "3": 3, "4": 4, "5": 5}
-COUNTED = re.compile(r"\b(three|four|five|[345]) (?:\w+ )?(?:years|quarters|months|periods|values|amounts)\b", re.I)
+COUNTED = re.compile(
+    r"\b(three|four|five|[345]) (?:\w+ )?(?:years|quarters|months|periods|values|amounts)\b", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a question that can be leant on is about. whole: that question, completed; last: a follow-up since then that could not be put into
-    it, "" where there is none."""
+    """What a question that can be leant on is about. whole: that question, completed; last: a follow-up since
+    then that could not be put into it, "" where there is none."""
 
     whole: str
     last: str = ""
@@ -69,7 +81,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What the questions so far were about. operands: what the last one computed from, () where it computed nothing."""
+    """What the questions so far were about. operands: what the last one computed from, () where it
+    computed nothing.
+    """
 
     subjects: tuple[Subject, ...] = ()
     operands: tuple[str, ...] = ()
@@ -80,16 +94,19 @@ class Talk:
 
 
 def is_follow_up(question: str, exchanges: Sequence[Exchange]) -> bool:
-    """True where `question` leans on the exchanges before it: it points back, goes on from them, or names no subject of its own."""
+    """True where `question` leans on the exchanges before it: it points back, goes on from them, or names
+    no subject of its own.
+    """
     return _leans(question, _talk(exchanges))
 
 
 def standalone_query(question: str, exchanges: Sequence[Exchange]) -> str:
-    """The query to search. A follow-up that names one thing ("And in 2023?") is the earlier question with that thing in the place of its like;
-    one that computes ("What is the difference?") is preceded by the questions for its operands; one with a subject of its own takes over the
-    period and the names alone, as does a topic that has no like in it ("What about education?" after a ceiling); any other is
-    preceded by the last question that stands alone, in the form that follow-ups since then gave it.
-    What was answered does not count: a question that was refused is leant on too."""
+    """The query to search. A follow-up that names one thing ("And in 2023?") is the earlier question with
+    that thing in the place of its like; one that computes ("What is the difference?") is preceded by the
+    questions for its operands; one with a subject of its own takes over the period and the names alone, as
+    does a topic that has no like in it ("What about education?" after a ceiling); any other is preceded by
+    the last question that stands alone, in the form that follow-ups since then gave it. What was answered
+    does not count: a question that was refused is leant on too."""
     return _taken(question, _talk(exchanges))[0]
 
 
@@ -127,9 +144,15 @@ def _taken(question: str, talk: Talk) -> tuple[str, Talk]:
         operands = _with_years_of(question, talk.operands or _operands(question, talk.subjects))
         return _joined(*operands, question), Talk(talk.subjects, operands)
     carried, topic = " ".join(talk.operands) or subject.text, topic_of(question)
-    whole = "" if subject.last and not topic else substitute(subject.whole, question) or _longer_name(subject.whole, question)
     whole = (
-        whole or _completed(question, subject.text, carried) or (_alone(topic or question, carried) if topic or asks_of_document(question) else "")
+        ""
+        if subject.last and not topic
+        else substitute(subject.whole, question) or _longer_name(subject.whole, question)
+    )
+    whole = (
+        whole
+        or _completed(question, subject.text, carried)
+        or (_alone(topic or question, carried) if topic or asks_of_document(question) else "")
     )
     if whole:
         return whole, talk.about(Subject(without_conjunction(whole)))
@@ -147,12 +170,16 @@ def _joined(*parts: str) -> str:
 
 
 def _operands(question: str, subjects: Sequence[Subject]) -> tuple[str, ...]:
-    """The questions for what is computed from: the last with the periods that its subject was asked for, or the last two measures."""
+    """The questions for what is computed from: the last with the periods that its subject was asked for,
+    or the last two measures.
+    """
     last = subjects[-1]
     if last.last:
         return (last.text,)
     own, count = own_terms(last.whole), COUNTS[found[1].lower()] if (found := COUNTED.search(question)) else 2
-    run = list(takewhile(lambda subject: not subject.last and own_terms(subject.whole) == own, reversed(subjects)))
+    run = list(
+        takewhile(lambda subject: not subject.last and own_terms(subject.whole) == own, reversed(subjects))
+    )
     for places, months in ((years_in, False), (months_in, True)):
         named = [found_at(places, subject.whole) for subject in run]
         periods = list[str]()
@@ -170,20 +197,34 @@ def _with_years_of(question: str, operands: tuple[str, ...]) -> tuple[str, ...]:
     *others, last = operands
     known = [period for operand in operands for period in found_at(years_in, operand)]
     more = [period for period in found_at(years_in, question) if period not in known]
-    return (*others, with_years(last, list(dict.fromkeys([*found_at(years_in, last), *more])))) if more else operands
+    return (
+        (*others, with_years(last, list(dict.fromkeys([*found_at(years_in, last), *more]))))
+        if more
+        else operands
+    )
 
 
 def _longer_name(question: str, follow_up: str) -> str:
-    """The earlier question for the follow-up's years where that names its subject by fewer words: "that revenue in 2014"; "" elsewhere."""
+    """The earlier question for the follow-up's years where that names its subject by fewer words: "that
+    revenue in 2014"; "" elsewhere.
+    """
     own, years = own_terms(follow_up), found_at(years_in, follow_up)
-    shorter = own and own < own_terms(question) and not computes(follow_up) and not names_by_pronoun(follow_up)
+    shorter = (
+        own and own < own_terms(question) and not computes(follow_up) and not names_by_pronoun(follow_up)
+    )
     return with_years(question, years) if shorter and years else ""
 
 
 def _alone(topic: str, carried: str) -> str:
-    """What is to be looked for, with the bodies and the periods that were spoken of where it names none: "education, Acme, 2024"."""
+    """What is to be looked for, with the bodies and the periods that were spoken of where it names none:
+    "education, Acme, 2024".
+    """
     own = understand(carried, carried).names
-    bodies = [] if understand(f"Of {topic}", f"Of {topic}").names else [name for name in own if _owns(name, carried)]
+    bodies = (
+        []
+        if understand(f"Of {topic}", f"Of {topic}").names
+        else [name for name in own if _owns(name, carried)]
+    )
     parts = [*bodies, *([] if years_in(topic) else [" and ".join(found_at(dates_in, carried))])]
     added, end = ", ".join(filter(None, parts)), len(topic.rstrip(" ?.!"))
     if not added:
@@ -192,11 +233,17 @@ def _alone(topic: str, carried: str) -> str:
 
 
 def _completed(question: str, subject: str, carried: str) -> str:
-    """A follow-up that names its subject, with the years that it leaves out, and the names in brackets; "" where it leans on more than these."""
+    """A follow-up that names its subject, with the years that it leaves out, and the names in brackets; ""
+    where it leans on more than these.
+    """
     own = own_terms(question)
     again = own_terms(subject) <= own
     asks_figure = ASKS_FIGURE.search(question) and not CONSEQUENCE.match(question)
-    if not own or (points_back(question) and not again) or not (asks_figure or (again and years_in(question))):
+    if (
+        not own
+        or (points_back(question) and not again)
+        or not (asks_figure or (again and years_in(question)))
+    ):
         return ""
     years, dates = found_at(years_in, carried), found_at(dates_in, carried)
     whole = THAT_YEAR.sub(years[0], question) if len(years) == 1 else question
@@ -212,14 +259,22 @@ def _completed(question: str, subject: str, carried: str) -> str:
 
 
 def _bodies(question: str) -> list[str]:
-    """The names of those whom a question is about. Letters alone are one where something is theirs: "VAT rate" has none, "debt of the IMF" has."""
-    return [name for name in understand(question, question).names if not name.isupper() or _owns(name, question)]
+    """The names of those whom a question is about. Letters alone are one where something is theirs: "VAT
+    rate" has none, "debt of the IMF" has.
+    """
+    return [
+        name for name in understand(question, question).names if not name.isupper() or _owns(name, question)
+    ]
 
 
 def _owns(name: str, question: str) -> bool:
     """Whether something is this name's, or it does something: "debt of the IMF", "did Acme"."""
     named = re.escape(name)
-    return bool(re.search(rf"\b(?:of|for|at|by|in|did|does|do|has|will) (?:the )?{named}\b|\b{named}['’]s?(?!\w)", question))
+    return bool(
+        re.search(
+            rf"\b(?:of|for|at|by|in|did|does|do|has|will) (?:the )?{named}\b|\b{named}['’]s?(?!\w)", question
+        )
+    )
 
 
 def _begun_as(question: str, whole: str) -> str:

@@ -1,21 +1,36 @@
-"""Puts what a follow-up names in the place of its like in the question before it; one question into another, keeps no conversation."""
+"""Puts what a follow-up names in the place of its like in the question before it; one question into
+another, keeps no conversation.
+"""
 
 from __future__ import annotations
 
 import re
 
-from chatbot.search.follow_up.cues import computes, found_at, months_in, other_year, own_terms, stands_alone, with_years, years_in
+from chatbot.search.follow_up.cues import (
+    computes,
+    found_at,
+    months_in,
+    other_year,
+    own_terms,
+    stands_alone,
+    with_years,
+    years_in,
+)
 from ingestion.language.measures import Measure, find_measures
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
 
 __all__ = ["substitute", "topic_of"]
 
-# A follow-up that names one thing, to be taken in the place of its like: "And in 2023?", "What about education?", "and for Costco?".
+# A follow-up that names one thing, to be taken in the place of its like: "And in 2023?", "What about
+# education?", "and for Costco?".
 SAME_OF = re.compile(
-    r"(?:(?:(?:and|but|so|or|also|then|ok|okay)[ ,]+)+(?:(?:what|how) about |what of |(?=(?:in|for|of|from|on|by|the|its|their) |(?-i:[A-Z0-9])))"
-    r"|(?:and|or) (?!(?:what|how|which|when|where|who|whom|whose|why|if|is|are|was|were|do|does|did|has|have|had|can|will|would|should|could|not|then|so|also"
-    r"|at|to|with|under|over|between|until|since|after|before|compared|concerning|considering|regarding|including|excluding|it|this|that|these|those|they"
+    r"(?:(?:(?:and|but|so|or|also|then|ok|okay)[ ,]+)+(?:(?:what|how) about |what of |(?=(?:in|for|of"
+    r"|from|on|by|the|its|their) |(?-i:[A-Z0-9])))"
+    r"|(?:and|or) (?!(?:what|how|which|when|where|who|whom|whose|why|if|is|are|was|were|do|does|did|has"
+    r"|have|had|can|will|would|should|could|not|then|so|also"
+    r"|at|to|with|under|over|between|until|since|after|before|compared|concerning|considering|regarding"
+    r"|including|excluding|it|this|that|these|those|they"
     r"|explain|describe|list|name|show|give|tell|compare|summari[sz]e|calculate|compute|please)\b)"
     r"|(?:what|how) about |what of |(?=in |for ))"
     r"(?P<led>in |for |of |from |on |at |by |the same for )?(?P<other>[^?.!]{1,80})[?.! ]*",
@@ -29,22 +44,33 @@ STEPS = (
 DOUBLED = re.compile(r"\b(\w+) \1\b", re.I)
 # More words than this say something of their own.
 MOST_WORDS = 5
-# What is asked of: "on health in 2025", "of the reserve?". Possessive, or a run of blanks is divided in every way.
+# What is asked of: "on health in 2025", "of the reserve?". Possessive, or a run of blanks is divided in every
+# way.
 OBJECT = re.compile(
-    r"\b(?:on|for|of|to)\s++(?P<object>(?!this\b|that\b|it\b)[\w'’ -]{2,60}?)(?=\s+(?:in|for|by|at|during|between|from|of|as|compared)\b|\s*[?.,!]|\s*$)"
+    r"\b(?:on|for|of|to)\s++(?P<object>(?!this\b|that\b|it\b)[\w'’ -]{2,60}?)(?=\s+(?:in|for|by|at"
+    r"|during|between|from|of|as|compared)\b|\s*[?.,!]|\s*$)"
 )
 NAME = re.compile(r"(?<![.?!] )\b[A-Z][\w&’-]*(?:[ -][A-Z][\w&’-]*)*")
 QUESTION_WORD = re.compile(
-    r"\W*(?:what|how|which|when|where|who|why|is|are|was|were|do|does|did|has|have|can|will|should|could|in|for|of|on|the|and)\b", re.I
+    (
+        r"\W*(?:what|how|which|when|where|who|why|is|are|was|were|do|does|did|has|have|can|will|should|could"
+        r"|in|for|of|on|the|and)\b"
+    ),
+    re.I,
 )
 WORD = re.compile(r"[\w&'’-]+")
 # What belongs to the name of the measure after it.
 QUALIFIES = re.compile(r"core|headline|underlying|real|nominal|gross|net|consumer|price|prices", re.I)
 # What goes on from a measure's name: "ceiling" after "deficit".
 REST_OF_NAME = re.compile(
-    r"(?: (?!(?:in|for|of|on|at|from|by|during|between|as|and|or|is|was|are|were|to|with|than|over|under|per|go|rise|fall|grow)\b)[a-z-]+){0,3}", re.I
+    (
+        r"(?: (?!(?:in|for|of|on|at|from|by|during|between|as|and|or|is|was|are|were|to|with|than|over|under"
+        r"|per|go|rise|fall|grow)\b)[a-z-]+){0,3}"
+    ),
+    re.I,
 )
-# What money is spent on: the functions of government (COFOG, United Nations), with what budgets call their parts.
+# What money is spent on: the functions of government (COFOG, United Nations), with what budgets call their
+# parts.
 PURPOSES = frozenset(
     terms(
         """education school schools university universities research science health hospital hospitals defence defense military police justice
@@ -56,24 +82,30 @@ PURPOSES = frozenset(
 BUDGET = r"(?:budget|spending|expenditure|allocation|outlay|grant)s?"
 # Words before a budget that say which budget it is, and not what it is for.
 KIND_OF_BUDGET = (
-    r"(?:the|an?|this|that|its|their|our|capital|current|recurrent|total|annual|gross|net|public|government|national|general|federal|state|central|local|overall"
-    r"|whole|supplementary|actual|planned|original|approved|revised|proposed|discretionary|mandatory|primary|operating|real|nominal|last|next|previous|final"
+    r"(?:the|an?|this|that|its|their|our|capital|current|recurrent|total|annual|gross|net|public"
+    r"|government|national|general|federal|state|central|local|overall"
+    r"|whole|supplementary|actual|planned|original|approved|revised|proposed|discretionary|mandatory"
+    r"|primary|operating|real|nominal|last|next|previous|final"
     r"|draft|budget|budgeted|of|in|for|and|or|more|less|much)\b"
 )
 PURPOSE_WORD = rf"(?!{KIND_OF_BUDGET}|\d)[\w&-]{{2,40}}"
-# "the health budget", "Acme's road grants": what is between the word that leads it in and the word for the money.
+# "the health budget", "Acme's road grants": what is between the word that leads it in and the word for the
+# money.
 PURPOSE = re.compile(
-    rf"(?:\b(?:the|an?|this|its|their|our|of|on|for|in|to|is|was|are|were|much)|['’]s)\s(?P<purpose>{PURPOSE_WORD}(?: {PURPOSE_WORD})?)"
+    rf"(?:\b(?:the|an?|this|its|their|our|of|on|for|in|to|is|was|are|were|much)"
+    rf"|['’]s)\s(?P<purpose>{PURPOSE_WORD}(?: {PURPOSE_WORD})?)"
     rf"(?= (?:(?:capital|current|recurrent|total|annual) )?{BUDGET}"
-    r"(?:[\s?.,!]*$|[?.,!]|\s+(?:in|for|of|on|to|by|at|from|during|between|this|next|last|and|per|as|is|was|were|are|be|has|have|had|did|does|will|change)\b))",
+    r"(?:[\s?.,!]*$|[?.,!]|\s+(?:in|for|of|on|to|by|at|from|during|between|this|next|last|and|per|as|is|was"
+    r"|were|are|be|has|have|had|did|does|will|change)\b))",
     re.I,
 )
 BUDGET_END = re.compile(rf" {BUDGET}\Z", re.I)
 
 
 def topic_of(question: str) -> str:
-    """What a follow-up such as "What about education?" names, where that can be looked for alone; "" elsewhere: "and in Asia?" and "what about
-    Acme?" say of what else the same is asked, and "and the anchor?" is one that was spoken of."""
+    """What a follow-up such as "What about education?" names, where that can be looked for alone; ""
+    elsewhere: "and in Asia?" and "what about Acme?" say of what else the same is asked, and "and the anchor?"
+    is one that was spoken of."""
     found = SAME_OF.fullmatch(question.strip())
     if not found or (found["led"] or "").casefold() not in ("", "for ", "on ", "the same for "):
         return ""
@@ -86,8 +118,9 @@ def topic_of(question: str) -> str:
 
 
 def substitute(question: str, follow_up: str) -> str:
-    """The earlier question with what a follow-up such as "And in 2023?" or "What about education?" names in the place of its like: periods,
-    a measure, a name, or what was asked of; "" where the follow-up says more than that, or there is nothing of its kind."""
+    """The earlier question with what a follow-up such as "And in 2023?" or "What about education?" names in
+    the place of its like: periods, a measure, a name, or what was asked of; "" where the follow-up says more
+    than that, or there is nothing of its kind."""
     bare = not own_terms(follow_up) and not computes(follow_up)
     found = SAME_OF.fullmatch(follow_up.strip())
     other = found["other"].strip() if found else follow_up if bare else ""
@@ -102,7 +135,9 @@ def substitute(question: str, follow_up: str) -> str:
 
 
 def _other_periods(question: str, other: str) -> tuple[str, str]:
-    """The question with the other's periods and months for its own, "" where that has none, and the other without them."""
+    """The question with the other's periods and months for its own, "" where that has none, and the other
+    without them.
+    """
     text = ""
     for places, months in ((years_in, False), (months_in, True)):
         periods = found_at(places, other)
@@ -114,11 +149,17 @@ def _other_periods(question: str, other: str) -> tuple[str, str]:
 
 
 def _other_subject(question: str, other: str) -> str:
-    """The question with the other's measure, name, or what is asked of, for its own; "" where there is nothing of its kind."""
-    objects = [match.span("object") for match in OBJECT.finditer(question) if not find_periods(match["object"])]
+    """The question with the other's measure, name, or what is asked of, for its own; "" where there is
+    nothing of its kind.
+    """
+    objects = [
+        match.span("object") for match in OBJECT.finditer(question) if not find_periods(match["object"])
+    ]
     # Where it stands what a budget is for: "health" of "the health budget".
     purposes, purpose = [found.span("purpose") for found in PURPOSE.finditer(question)], _as_purpose(other)
-    if purposes and purpose and all(NAME.search(question[start:end]) for start, end in objects):  # "the health budget of Acme"
+    if (
+        purposes and purpose and all(NAME.search(question[start:end]) for start, end in objects)
+    ):  # "the health budget of Acme"
         return f"{question[: purposes[-1][0]]}{purpose}{question[purposes[-1][1] :]}"
     for kind in (_of_measures, _of_names):
         here, there = kind(other), kind(question)
@@ -126,7 +167,11 @@ def _other_subject(question: str, other: str) -> str:
             here = there = [(start, end) for start, end in there if _is_purpose(question[start:end])]
         if here:
             start, end = there[-1] if there else (0, 0)
-            named = re.sub(r"^(?:the|its|their) ", "", other, flags=re.I) if kind is _of_measures or here is there else other[slice(*here[0])]
+            named = (
+                re.sub(r"^(?:the|its|their) ", "", other, flags=re.I)
+                if kind is _of_measures or here is there
+                else other[slice(*here[0])]
+            )
             return DOUBLED.sub(r"\1", f"{question[:start]}{named}{question[end:]}") if there else ""
     if re.match(r"(?:its|their) ", other, re.I):
         return ""
@@ -134,7 +179,9 @@ def _other_subject(question: str, other: str) -> str:
 
 
 def _of_names(text: str) -> list[tuple[int, int]]:
-    other = [span for places in (years_in, months_in, _of_measures) for span in places(text)]  # "GDP growth" names a measure
+    other = [
+        span for places in (years_in, months_in, _of_measures) for span in places(text)
+    ]  # "GDP growth" names a measure
     found = (match.span() for match in NAME.finditer(text) if match.start() or not QUESTION_WORD.match(text))
     return [(start, end) for start, end in found if not any(first <= start < last for first, last in other)]
 
@@ -148,15 +195,21 @@ def _of_measures(text: str) -> list[tuple[int, int]]:
             places = [(start, end) for start, end, parts in words if parts and set(parts) <= wanted]
             if len(places) == len(phrase):
                 end = places[-1][1]
-                return [(_name_start(text[: places[0][0]], measure), end + len(REST_OF_NAME.match(text, end)[0]))]  # type: ignore[index]
+                return [
+                    (_name_start(text[: places[0][0]], measure), end + len(REST_OF_NAME.match(text, end)[0]))  # type: ignore[index]
+                ]
     return []
 
 
 def _name_start(before: str, measure: Measure) -> int:
-    """Where the name of a measure begins, given the text before the last words of it: "CPI" of "core CPI inflation" is the same measure's."""
+    """Where the name of a measure begins, given the text before the last words of it: "CPI" of "core CPI
+    inflation" is the same measure's.
+    """
     same, start = {term for phrase in measure.asked for term in phrase}, len(before)
     for word in reversed(list(WORD.finditer(before))):
-        if before[word.end() : start].strip() or not (QUALIFIES.fullmatch(word[0]) or ((parts := set(terms(word[0]))) and parts <= same)):
+        if before[word.end() : start].strip() or not (
+            QUALIFIES.fullmatch(word[0]) or ((parts := set(terms(word[0]))) and parts <= same)
+        ):
             break
         start = word.start()
     return start
@@ -171,4 +224,8 @@ def _as_purpose(other: str) -> str:
     """What the other says that money is spent on, as it stands before "budget"; "" where it says none."""
     purpose = re.sub(r"^(?:the|a|an) ", "", other, flags=re.I)
     bare = BUDGET_END.sub("", purpose)
-    return bare if stands_alone(bare) and (bare != purpose or _is_purpose(bare)) and not _of_measures(bare) else ""
+    return (
+        bare
+        if stands_alone(bare) and (bare != purpose or _is_purpose(bare)) and not _of_measures(bare)
+        else ""
+    )

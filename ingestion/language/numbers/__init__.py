@@ -1,4 +1,5 @@
-"""Knows how amounts and scale lines are written in financial prose and tables; knows no page, question or answer.
+"""Knows how amounts and scale lines are written in financial prose and tables; knows no page, question or
+answer.
 
 `not_amounts` holds what must not be taken for an amount, `figures` the amounts, `spelled` those in words, `scale_marks` the lines that scale a
 table's cells, `cell_marks` which of them scales a cell.

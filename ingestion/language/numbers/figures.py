@@ -1,8 +1,10 @@
-"""Knows how amounts are written in financial prose and tables; knows no page, question or answer, and not what an amount is about.
+"""Knows how amounts are written in financial prose and tables; knows no page, question or answer, and not
+what an amount is about.
 
-Of digits only ASCII ones are read. Plain spaces group thousands only beside a currency or a scale word ("RM 1 234 567", "9 905 million") or within a
-sentence ("of 9 300 nurses"), because "136 218 263" is more often three cells than one number; no-break and thin spaces always group.
-"1.234.567" is taken for a section number. The file is longer than 300 lines because sign, brackets, currency, scale and unit are one decision.
+Of digits only ASCII ones are read. Plain spaces group thousands only beside a currency or a scale word ("RM 1
+234 567", "9 905 million") or within a sentence ("of 9 300 nurses"), because "136 218 263" is more often three
+cells than one number; no-break and thin spaces always group. "1.234.567" is taken for a section number. The
+file is longer than 300 lines because sign, brackets, currency, scale and unit are one decision.
 """
 
 from __future__ import annotations
@@ -15,7 +17,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from ingestion.language.currencies import CODE, CURRENCY, CURRENCY_WORD, LETTER_SIGNS, LETTERS, MONEY, currency_of, family_of
+from ingestion.language.currencies import (
+    CODE,
+    CURRENCY,
+    CURRENCY_WORD,
+    LETTER_SIGNS,
+    LETTERS,
+    MONEY,
+    currency_of,
+    family_of,
+)
 from ingestion.language.numbers.not_amounts import masked
 from ingestion.language.numbers.spelled import find_spelled
 from ingestion.language.periods import Period, find_periods
@@ -27,88 +38,135 @@ from ingestion.language.vocabulary import either
 __all__ = ["Figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
 
-_VULGAR = {"¼": 0.25, "½": 0.5, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125, "⅜": 0.375, "⅝": 0.625, "⅞": 0.875}
+_VULGAR = {
+    "¼": 0.25,
+    "½": 0.5,
+    "¾": 0.75,
+    "⅓": 1 / 3,
+    "⅔": 2 / 3,
+    "⅛": 0.125,
+    "⅜": 0.375,
+    "⅝": 0.625,
+    "⅞": 0.875,
+}
 
-_LONGEST = 18  # integer digits; a longer run is an account number or garbage, and would not be exact as a float
+_LONGEST = (
+    18  # integer digits; a longer run is an account number or garbage, and would not be exact as a float
+)
 
 
 _LETTERS = "".join(LETTERS)
 _TOUCHING = "|".join(f"(?<={re.escape(sign)})" for sign in LETTER_SIGNS)
 # Letters may touch the digits of RM2.3, USD422, R50.3: "FY2018" is masked, "ABC12" refused.
 _NUMBER = re.compile(
-    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)(?<![A-Za-z][0-9],)(?<![A-Za-z][0-9]{2},)(?<![A-Za-z][0-9]{3},)|"
+    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)(?<![A-Za-z][0-9],)(?<![A-Za-z][0-9]{2},)"
+    r"(?<![A-Za-z][0-9]{3},)|"
     rf"{_TOUCHING}|(?<=[A-Z]{{3}})|(?<=\W[{_LETTERS}])|(?<=\A[{_LETTERS}]))"
-    r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357](?:/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point))|⁄[248](?![0-9])))"
+    r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357](?:/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point))"
+    r"|⁄[248](?![0-9])))"
     rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?P<spaced_decimals>\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
     "|[0-9]{1,3}(?:[\u00a0\u2007\u2009\u202f][0-9]{3}){1,5}+(?![0-9])|[0-9]{1,3}(?:['’][0-9]{3}){1,5}+(?![0-9])|[0-9]++)"
-    rf"(?:(?P<decimals>\.[0-9]++)|(?P<comma>,[0-9]{{1,2}}+(?![0-9,]))(?={UNIT_AHEAD})|(?P<vulgar>[¼½¾⅓⅔⅛⅜⅝⅞]))?"
+    rf"(?:(?P<decimals>\.[0-9]++)|(?P<comma>,[0-9]{{1,2}}+(?![0-9,]))(?={UNIT_AHEAD})"
+    rf"|(?P<vulgar>[¼½¾⅓⅔⅛⅜⅝⅞]))?"
     r"|(?<![A-Za-z])(?P<point>\.[0-9]++)|(?P<fraction>[¼½¾⅓⅔⅛⅜⅝⅞]))"
 )
 _FIRST_GROUP = re.compile(r"(?P<whole>[0-9]++)(?P<decimals>\.[0-9]++)?")
 _BEFORE = re.compile(
-    rf"(?P<outer>\( ?)?(?P<minus>\([{MINUS}]\)|[{MINUS}])?(?P<space> ?)(?P<currency>{CURRENCY}|(?<!\w)(?:{either(LETTERS)})(?=\Z))?{GAP}"
+    rf"(?P<outer>\( ?)?(?P<minus>\([{MINUS}]\)|[{MINUS}])?(?P<space> ?)(?P<currency>{CURRENCY}"
+    rf"|(?<!\w)(?:{either(LETTERS)})(?=\Z))?{GAP}"
     rf"(?P<minus2>[{MINUS}])?(?P<inner>\( ?)?\Z"
 )
 _BEFORE_LONGEST = 20  # characters: the longest currency mark with sign, brackets and a line break
-_NEXT_LINE = rf"{SPACE}{{0,3}}\r?\n{SPACE}{{0,3}}[A-Z]"  # "12" and below it "Percent of revenue": a capital begins something else
+# "12" and below it "Percent of revenue": a capital begins something else
+_NEXT_LINE = rf"{SPACE}{{0,3}}\r?\n{SPACE}{{0,3}}[A-Z]"
 _AFTER = re.compile(
     rf"(?-i:(?!{_NEXT_LINE}))(?:{GAP}|-)(?:(?P<points>{POINTS})|(?P<basis>{BASIS})|(?P<percent>{PERCENT})"
     rf"|(?P<scale>{SCALE_WORD})(?:\s{{1,2}}(?P<scale2>{SCALE_WORD}))?(?![A-Za-z]))",
     re.IGNORECASE,
 )
 _LETTER_SCALE = re.compile(rf" ?(?P<letter>(?i:{LETTER_SCALE}))(?![A-Za-z0-9²³])")
-_BARE_LETTER_SCALE = re.compile(rf"(?P<letter>{BARE_LETTER_SCALE})(?![A-Za-z0-9²³])")  # without a currency "194K" and "10 m" are something else
-_MONEY_AFTER = re.compile(rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{CODE})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])|(?P<slash>/-(?![0-9])))")
-# "was minus 40 million"; in "revenue minus 40 million" and "plus or minus 25 basis points" the word is an operator, or no sign.
+_BARE_LETTER_SCALE = re.compile(
+    rf"(?P<letter>{BARE_LETTER_SCALE})(?![A-Za-z0-9²³])"
+)  # without a currency "194K" and "10 m" are something else
+_MONEY_AFTER = re.compile(
+    rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{CODE})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])"
+    rf"|(?P<slash>/-(?![0-9])))"
+)
+# "was minus 40 million"; in "revenue minus 40 million" and "plus or minus 25 basis points" the word is an
+# operator, or no sign.
 _SAID_MINUS = re.compile(
-    rf"(?:\A|[(:;,|=\n]|[{MINUS}+*/×÷](?=\s)|\b(?:was|were|is|are|be|been|at|of|to|from|by|and|an?|about|around|nearly|roughly|only|stood|hit|than|between|below|under|above"
+    rf"(?:\A|[(:;,|=\n]|[{MINUS}+*/×÷](?=\s)|\b(?:was|were|is|are|be|been|at|of|to|from|by|and|an?|about"
+    rf"|around|nearly|roughly|only|stood|hit|than|between|below|under|above"
     r"|[a-z]{2,15}ed))\s{0,2}(?<!\w)(?P<word>[Mm]inus|[Nn]egative)\s{1,2}\Z"
 )
 _SAID_LONGEST = 32  # characters: the longest word before "negative", and it
 # "The result was (0.5)": a balance, no aside, as "a fee of ($250)" is.
 _SAYS_WHAT_IS = re.compile(r"\b(?:was|were|is|are) \Z")
-# What makes a letter a currency without a scale: "R560 a month", "R1 250", "R12.50", other sure amounts in the text, or the words before it.
+# What makes a letter a currency without a scale: "R560 a month", "R1 250", "R12.50", other sure amounts in
+# the text, or the words before it.
 _FOR_EACH = re.compile(
-    r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"
+    r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner"
+    r"|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"
     r"|ton|bottle|pack|ticket|trip|head|share|capita)|\s(?:monthly|weekly|daily|yearly|annually)\b"
 )
 _PAID = re.compile(
-    r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid|receives?|earns?)\s[" + _LETTERS + r"]\Z"
+    (
+        r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid"
+        r"|receives?|earns?)\s["
+    )
+    + _LETTERS
+    + r"]\Z"
 )
-_NAME_AHEAD = re.compile(r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]")
+_NAME_AHEAD = re.compile(
+    r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]"
+)
 _NAME_BEHIND = re.compile(
-    r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version|refrigerants?|rooms?|grade)\s{1,2}["
+    (
+        r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version"
+        r"|refrigerants?|rooms?|grade)\s{1,2}["
+    )
     + _LETTERS
     + r"]\Z"
 )
 _SURE_MONEY = {
-    letter: re.compile(rf"(?<![A-Za-z0-9]){letter}[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)")
+    letter: re.compile(
+        rf"(?<![A-Za-z0-9]){letter}[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])"
+        rf"|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)"
+    )
     for letter in LETTERS
 }
 _FEWEST_DIGITS = 3  # of "to R560": "to R21" may be a road
 # "of 9 300 nurses" in a sentence: rows of cells seldom stand between such words.
 _COUNTING = re.compile(
-    r"\b(?:of|to|from|by|about|over|than|some|nearly|almost|around|with|for|and|the|has|have|had|are|were|was|is|employ(?:s|ed)?|hired?|additional|another)\s\Z"
+    r"\b(?:of|to|from|by|about|over|than|some|nearly|almost|around|with|for|and|the|has|have|had|are"
+    r"|were|was|is|employ(?:s|ed)?|hired?|additional|another)\s\Z"
 )
 _COUNTED = re.compile(r"\s[a-z]{3,}")
 _TIMES = re.compile(r"[x×](?![A-Za-z0-9])|(?: times\b)")
 _GLUED = re.compile(
-    r"[A-Za-z](?![A-Za-z])|[A-Za-z]++[0-9]|(?!MW|GW|KW|TW|CC|KG|KM|MT|GB|TB)[A-Z]{2,3}(?![A-Za-z])"  # "194J", "7f3a", "24x7": names of things
+    # "194J", "7f3a", "24x7": names of things
+    r"[A-Za-z](?![A-Za-z])|[A-Za-z]++[0-9]|(?!MW|GW|KW|TW|CC|KG|KM|MT|GB|TB)[A-Z]{2,3}(?![A-Za-z])"
 )
 
 
 _NEAR_PERIOD = 120  # characters: a period further away than a long clause says nothing about a figure
-_AT_ONCE = re.compile(r"[\s(]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}")
-_CONNECTOR = re.compile(rf"{GAP}(?P<word>to|and|or|[-–—\u2011])(?: (?:a|about|around|from|over))?{GAP}", re.IGNORECASE)
+_AT_ONCE = re.compile(
+    r"[\s(]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}"
+)
+_CONNECTOR = re.compile(
+    rf"{GAP}(?P<word>to|and|or|[-–—\u2011])(?: (?:a|about|around|from|over))?{GAP}", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One amount as written: source[start:end] == text. value: with sign, without scale. scale: 1, 1e3, 1e5, 1e6, … 1e12.
+    """One amount as written: source[start:end] == text. value: with sign, without scale. scale: 1, 1e3, 1e5,
+    1e6, … 1e12.
 
-    unit: currency code ("USD"; a plain "$" is "USD" too), "%", "percentage points", "basis points", "x" or None. percent: "percent",
-    "points" (percentage and basis points) or None. period: as written nearby, or None. decimals: digits shown after the point.
+    unit: currency code ("USD"; a plain "$" is "USD" too), "%", "percentage points", "basis points", "x" or
+    None. percent: "percent", "points" (percentage and basis points) or None. period: as written nearby, or
+    None. decimals: digits shown after the point.
     """
 
     text: str
@@ -128,9 +186,11 @@ class Figure:
 
 
 def find_figures(text: str) -> list[Figure]:
-    """All amounts and counts in order, without overlap. Years, dates, references, list numbers and citation keys are not amounts. Never raises.
+    """All amounts and counts in order, without overlap. Years, dates, references, list numbers and citation
+    keys are not amounts. Never raises.
 
-    Of what is written out in words, amounts with a unit, durations and fractions: "four per cent", "nine years", "three fifths".
+    Of what is written out in words, amounts with a unit, durations and fractions: "four per cent", "nine
+    years", "three fifths".
     """
     return list(_figures_of(text))
 
@@ -138,7 +198,9 @@ def find_figures(text: str) -> list[Figure]:
 @lru_cache(maxsize=256)  # the checks of one answer look into the same sentences again and again
 def _figures_of(text: str) -> tuple[Figure, ...]:
     amounts = masked(text)
-    letters = frozenset(letter for letter, sure in _SURE_MONEY.items() if letter in amounts and sure.search(amounts))
+    letters = frozenset(
+        letter for letter, sure in _SURE_MONEY.items() if letter in amounts and sure.search(amounts)
+    )
     found: list[Figure] = []
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
@@ -157,21 +219,28 @@ def magnitude(figure: Figure) -> float:
 
 
 def units_agree(left: Figure, right: Figure) -> bool:
-    """Whether neither states a currency that the other contradicts. A plain "$" agrees with every dollar, "crowns" with every crown."""
+    """Whether neither states a currency that the other contradicts. A plain "$" agrees with every dollar,
+    "crowns" with every crown.
+    """
     one, other = left.unit or "", right.unit or ""
     if one == other or one not in MONEY or other not in MONEY:
         return True
     family = family_of(one)
     if not family or family != family_of(other):
         return False
-    return not (_names_its_dollar(left) and _names_its_dollar(right)) if family == "dollars" else family in (one, other)
+    return (
+        not (_names_its_dollar(left) and _names_its_dollar(right))
+        if family == "dollars"
+        else family in (one, other)
+    )
 
 
 def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
-    """Whether two figures state one value: sign, scale, currency and percent kind included ("1,577 million" is "1.577 billion").
+    """Whether two figures state one value: sign, scale, currency and percent kind included ("1,577 million"
+    is "1.577 billion").
 
-    rounding: a may be b rounded to the digits that a shows (4.5 billion of 4,512 million); trailing zeros of a whole number count
-    as not shown beyond its first two digits (280,000 of 279,512).
+    rounding: a may be b rounded to the digits that a shows (4.5 billion of 4,512 million); trailing zeros of
+    a whole number count as not shown beyond its first two digits (280,000 of 279,512).
     """
     if a.percent != b.percent or not units_agree(a, b):
         return False
@@ -197,16 +266,22 @@ def _names_its_dollar(figure: Figure) -> bool:
 def _spelled(text: str, amounts: str) -> Iterator[Figure]:
     """The amounts in words. amounts: the text with what is none blanked out."""
     for one in find_spelled(amounts):
-        unit, scale, percent, end = _unit_after(amounts, one.end, False) if one.measured else (None, 1.0, None, one.end)
+        unit, scale, percent, end = (
+            _unit_after(amounts, one.end, False) if one.measured else (None, 1.0, None, one.end)
+        )
         end = end if unit or scale != 1.0 else one.end
-        yield Figure(text[one.start : end], one.start, end, one.value, unit, scale, None, percent, one.decimals)
+        yield Figure(
+            text[one.start : end], one.start, end, one.value, unit, scale, None, percent, one.decimals
+        )
 
 
 # ---------------------------------------------------------------- reading one figure
 
 
 class _Tail(NamedTuple):
-    """What follows the digits. inside: where it ends within brackets that close there, else the same as end."""
+    """What follows the digits. inside: where it ends within brackets that close there, else the same as
+    end.
+    """
 
     unit: str | None
     scale: float
@@ -216,15 +291,20 @@ class _Tail(NamedTuple):
     closed: bool
 
 
-def _read(texts: tuple[str, str], match: re.Match[str], floor: int, letters: frozenset[str]) -> tuple[Figure | None, int]:
-    """The figure whose digits are matched in the masked text, and where to look on. texts: source and masked; floor: where the figure before ends.
+def _read(
+    texts: tuple[str, str], match: re.Match[str], floor: int, letters: frozenset[str]
+) -> tuple[Figure | None, int]:
+    """The figure whose digits are matched in the masked text, and where to look on. texts: source and masked;
+    floor: where the figure before ends.
 
     letters: those that are a currency elsewhere in the text.
     """
     source, text = texts
     before = _before(text, match.start(), floor)
     digits = match
-    if match["spaced"] and not (before["currency"] or _scaled_or_money(text, match.end()) or _counts(text, match)):
+    if match["spaced"] and not (
+        before["currency"] or _scaled_or_money(text, match.end()) or _counts(text, match)
+    ):
         digits = _FIRST_GROUP.match(text, match.start()) or match
     value, decimals = _value(digits)
     tail = _tail(text, digits.end(), before)
@@ -233,13 +313,29 @@ def _read(texts: tuple[str, str], match: re.Match[str], floor: int, letters: fro
     negative = None if math.isnan(value) or name else _negative(text, before, tail)
     if negative is None:
         return None, digits.end()
-    currency = before["currency"] if before["currency"] != "`" or text[tail.inside : tail.inside + 1] != "`" else None  # `91.5` is code
+    currency = (
+        before["currency"]
+        if before["currency"] != "`" or text[tail.inside : tail.inside + 1] != "`"
+        else None
+    )  # `91.5` is code
     unit = tail.unit or (currency_of(currency) if currency else None)
-    start = _start(before, tail.closed) if negative else before.start("currency") if currency else digits.start()
+    start = (
+        _start(before, tail.closed) if negative else before.start("currency") if currency else digits.start()
+    )
     end = tail.end if negative else tail.inside
     if not negative and (said := _SAID_MINUS.search(text, max(floor, start - _SAID_LONGEST), start)):
         start, negative = said.start("word"), True
-    return Figure(source[start:end], start, end, -value if negative else value, unit, tail.scale, None, tail.percent, decimals), end
+    return Figure(
+        source[start:end],
+        start,
+        end,
+        -value if negative else value,
+        unit,
+        tail.scale,
+        None,
+        tail.percent,
+        decimals,
+    ), end
 
 
 def _before(text: str, position: int, floor: int) -> re.Match[str]:
@@ -272,7 +368,9 @@ def _is_name(text: str, before: re.Match[str], tail: _Tail) -> bool:
     if before["currency"]:
         return False
     behind = text[before.end() - 1 : before.end()]
-    return behind.isalpha() or (tail.unit is None and tail.scale == 1.0 and _GLUED.match(text, tail.inside) is not None)
+    return behind.isalpha() or (
+        tail.unit is None and tail.scale == 1.0 and _GLUED.match(text, tail.inside) is not None
+    )
 
 
 def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool:
@@ -285,17 +383,26 @@ def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool
     if _GLUED.match(text, end) or _NAME_AHEAD.match(text, end) or len(digits[0]) < 2:
         return False
     enough = len(digits[0]) >= _FEWEST_DIGITS
-    return text[first - 1] in letters or (enough and _PAID.search(text, max(0, first - 20), first) is not None)
+    return text[first - 1] in letters or (
+        enough and _PAID.search(text, max(0, first - 20), first) is not None
+    )
 
 
 def _counts(text: str, match: re.Match[str]) -> bool:
     """Whether groups of digits stand in a sentence: "the salaries of 9 300 health workers"."""
-    return _COUNTED.match(text, match.end()) is not None and _COUNTING.search(text, max(0, match.start() - 20), match.start()) is not None
+    return (
+        _COUNTED.match(text, match.end()) is not None
+        and _COUNTING.search(text, max(0, match.start() - 20), match.start()) is not None
+    )
 
 
 def _start(before: re.Match[str], closed: bool) -> int:
     """Where a negative figure begins: at its bracket, sign or currency."""
-    names = [name for name in ("outer", "minus", "currency", "minus2", "inner") if before[name] and (closed or name not in ("outer", "inner"))]
+    names = [
+        name
+        for name in ("outer", "minus", "currency", "minus2", "inner")
+        if before[name] and (closed or name not in ("outer", "inner"))
+    ]
     return before.start(names[0])
 
 
@@ -329,10 +436,20 @@ def _unit_after(text: str, position: int, has_currency: bool) -> tuple[str | Non
             name, unit = next((name, unit) for name, unit in kinds if after[name])
             return unit, 1.0, "percent" if name == "percent" else "points", after.end()
         money = _MONEY_AFTER.match(text, after.end())
-        return _money(money), scale_of(after["scale"]) * scale_of(after["scale2"]), None, money.end() if money else after.end()
+        return (
+            _money(money),
+            scale_of(after["scale"]) * scale_of(after["scale2"]),
+            None,
+            money.end() if money else after.end(),
+        )
     if letter := (_LETTER_SCALE if has_currency else _BARE_LETTER_SCALE).match(text, position):
         money = _MONEY_AFTER.match(text, letter.end())
-        return _money(money), LETTER_SCALES[letter["letter"].lower()], None, money.end() if money else letter.end()
+        return (
+            _money(money),
+            LETTER_SCALES[letter["letter"].lower()],
+            None,
+            money.end() if money else letter.end(),
+        )
     if times := _TIMES.match(text, position):
         return "x", 1.0, None, times.end()
     money = _MONEY_AFTER.match(text, position)
@@ -363,12 +480,16 @@ def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
 
 
 def _attached_minus(text: str, position: int) -> bool:
-    """A sign that touches its number is a minus unless it also touches what stands before it: "2-6" is a range."""
+    """A sign that touches its number is a minus unless it also touches what stands before it: "2-6" is a
+    range.
+    """
     return position == 0 or not (text[position - 1].isalnum() or text[position - 1] in "%)]\0")
 
 
 def _spaced_minus(text: str, position: int, end: int) -> bool:
-    """ "52.2 - 91.5 0.9" in a row of cells is a minus; "10 - 20 people", "a - b = c" and a list dash before words are not."""
+    """ "52.2 - 91.5 0.9" in a row of cells is a minus; "10 - 20 people", "a - b = c" and a list dash
+    before words are not.
+    """
     left = text[max(0, position - 40) : position]
     right = text[end : end + 60].split("\n")[0]
     same_line = left.rsplit("\n", 1)[-1].rstrip()
@@ -380,7 +501,10 @@ def _spaced_minus(text: str, position: int, end: int) -> bool:
         return True
     if re.match(rf"[ \t]{{1,3}}(?:{CURRENCY} ?)?[({MINUS}]? ?[0-9]", right):
         return True
-    return not right.strip() and re.search(rf"[0-9)] [ ($\0{MINUS}]{{0,4}}[0-9][0-9.,]{{0,15}}\)?\Z", same_line) is not None
+    return (
+        not right.strip()
+        and re.search(rf"[0-9)] [ ($\0{MINUS}]{{0,4}}[0-9][0-9.,]{{0,15}}\)?\Z", same_line) is not None
+    )
 
 
 def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
@@ -396,9 +520,18 @@ def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | N
     right = text[closing : closing + 4].lstrip()[:1]
     wraps = "\n" in text[closing : closing + 3]
     in_prose = right.islower() or (not wraps and right in tuple(",.;"))
-    if in_prose and content.isdigit() and len(content) <= 2 and not before["currency"] and not (left and left[-1].isdigit()):
+    if (
+        in_prose
+        and content.isdigit()
+        and len(content) <= 2
+        and not before["currency"]
+        and not (left and left[-1].isdigit())
+    ):
         return None
-    return not (in_prose and left and left[-1].isalpha()) or _SAYS_WHAT_IS.search(text, max(0, opening - 12), opening) is not None
+    return (
+        not (in_prose and left and left[-1].isalpha())
+        or _SAYS_WHAT_IS.search(text, max(0, opening - 12), opening) is not None
+    )
 
 
 # ---------------------------------------------------------------- what figures take from their neighbours
@@ -410,9 +543,15 @@ def _sharing_units(figures: list[Figure], text: str) -> list[Figure]:
     for index in range(len(shared) - 2, -1, -1):
         first, second = shared[index], shared[index + 1]
         shareable = second.percent or second.scale > 1 or first.unit
-        link = _CONNECTOR.fullmatch(text, first.end, second.start) if shareable and second.start - first.end <= 24 else None
+        link = (
+            _CONNECTOR.fullmatch(text, first.end, second.start)
+            if shareable and second.start - first.end <= 24
+            else None
+        )
         if link:
-            shared[index], shared[index + 1] = _shared_pair(first, second, link["word"].lower() in ("and", "or"))
+            shared[index], shared[index + 1] = _shared_pair(
+                first, second, link["word"].lower() in ("and", "or")
+            )
     return shared
 
 
@@ -420,9 +559,19 @@ def _shared_pair(first: Figure, second: Figure, loose: bool) -> tuple[Figure, Fi
     """loose: joined by "and" or "or", which join unlike things as well."""
     if second.percent and first.bare and first.unit is None:
         return replace(first, unit=second.unit, percent=second.percent), second
-    if first.bare and second.scale > 1 and first.value <= second.value and (first.unit == second.unit or (first.unit and not second.unit)):
+    if (
+        first.bare
+        and second.scale > 1
+        and first.value <= second.value
+        and (first.unit == second.unit or (first.unit and not second.unit))
+    ):
         first = replace(first, scale=second.scale) if first.unit or not loose else first
-    if first.unit in MONEY and second.unit is None and second.percent is None and (second.scale > 1 or not loose):
+    if (
+        first.unit in MONEY
+        and second.unit is None
+        and second.percent is None
+        and (second.scale > 1 or not loose)
+    ):
         second = replace(second, unit=first.unit)
     return first, second
 
@@ -438,12 +587,24 @@ def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
     return [replace(figure, period=period) if period else figure for figure, period in near]
 
 
-def _nearest(text: str, figure: Figure, periods: list[Period], starts: list[int], ends: list[int]) -> str | None:
-    """The period that follows at once, "4.4 per cent in 2025-26" or "47.16 (RE 2024-25)"; else the one before; else the one after."""
+def _nearest(
+    text: str, figure: Figure, periods: list[Period], starts: list[int], ends: list[int]
+) -> str | None:
+    """The period that follows at once, "4.4 per cent in 2025-26" or "47.16 (RE 2024-25)"; else the one
+    before; else the one after.
+    """
     index, sentence = bisect_left(starts, figure.start), bisect_left(ends, figure.start)
-    near = [period for period in periods[max(0, index - 1) : index + 1] if bisect_left(ends, period.start) == sentence]
-    before = [period for period in near if period.start < figure.start and figure.start - period.end <= _NEAR_PERIOD]
-    after = [period for period in near if period.start > figure.start and period.start - figure.end <= _NEAR_PERIOD]
+    near = [
+        period
+        for period in periods[max(0, index - 1) : index + 1]
+        if bisect_left(ends, period.start) == sentence
+    ]
+    before = [
+        period for period in near if period.start < figure.start and figure.start - period.end <= _NEAR_PERIOD
+    ]
+    after = [
+        period for period in near if period.start > figure.start and period.start - figure.end <= _NEAR_PERIOD
+    ]
     if after and (not before or _AT_ONCE.fullmatch(text, figure.end, after[0].start)):
         return after[0].text
     return before[0].text if before else None

@@ -1,4 +1,6 @@
-"""Knows what looks like an amount and is none: years, dates, references, list numbers, footnote marks, citation keys; reads no amounts."""
+"""Knows what looks like an amount and is none: years, dates, references, list numbers, footnote marks,
+citation keys; reads no amounts.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,21 @@ __all__ = ["masked"]
 
 _LIST_IN_BRACKETS = r"(?m)^[ \t>]{0,20}+\([0-9]{1,2}\)[ \t]{1,5}+(?=[A-Z][a-z])"
 _WHOLE = r"[0-9]{1,4}(?:\.[0-9]{1,3}){0,4}+[A-Za-z]?(?![0-9,.]*[0-9])"
-_MORE = rf"(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{UNIT_AHEAD})| of [0-9]{{1,4}}+)?"
+_MORE = (
+    rf"(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{UNIT_AHEAD})"
+    rf"| of [0-9]{{1,4}}+)?"
+)
 _REFERENCE = (
-    r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|paragraphs?|paras?"
-    rf"|footnotes?|(?<![.'’])(?:{either(PLACES)})\.|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|volume)"
+    r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?"
+    r"|figures?|paragraphs?|paras?"
+    rf"|footnotes?|(?<![.'’])(?:{either(PLACES)})\.|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?"
+    rf"|exhibits?|items?|volume)"
     r"(?: No\.)?[ \u00a0]?[(#]?"
     rf"{_WHOLE}{_MORE}(?!{UNIT_AHEAD})"
 )
 _NAMED_THING = (  # in capitals only: "a group 3 times as large" is none
-    r"\b(?:Act|Rule|Level|Group|Phase|Stage|Tier|Part|Line|Form|Goal|Step|Basel|SDG|IFRS|IAS|AS|ASC|ASU|Topic|Regulation|No\.?|Nos\.|Grade|Class)"
+    r"\b(?:Act|Rule|Level|Group|Phase|Stage|Tier|Part|Line|Form|Goal|Step|Basel|SDG|IFRS|IAS|AS|ASC|ASU"
+    r"|Topic|Regulation|No\.?|Nos\.|Grade|Class)"
     rf"[ \u00a0][0-9]{{1,4}}(?:-[0-9]{{1,3}})?(?![0-9,.]*[0-9])(?!{UNIT_AHEAD})"
 )
 _NOT_AMOUNTS = tuple(
@@ -34,20 +42,35 @@ _NOT_AMOUNTS = tuple(
         r"(?:https?://|www\.)\S++|(?<![\w.+-])[\w.+-]++@[\w.-]++",
         rf"(?<![\w.-])[\w.-]+(?i:{either(SUFFIXES)})\b",
         # citation keys, footnote marks
-        r"[\[⟦] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?(?:[,;] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?){0,20}+ ?[\]⟧]|\bS[0-9]{1,4}-[0-9a-f]{4,8}\b",
+        (
+            r"[\[⟦] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?(?:[,;] ?S[0-9]{1,4}"
+            r"(?:-[0-9A-Za-z]{1,12})?){0,20}+ ?[\]⟧]|\bS[0-9]{1,4}-[0-9a-f]{4,8}\b"
+        ),
         r"\[[0-9]{1,3}(?:[,–-] ?[0-9]{1,3}){0,9}+\]",
         rf"(?<=[0-9])\([0-9]{{1,2}}\)(?!{UNIT_AHEAD})",  # "12(1)": a cell and the mark of its note
-        rf"(?<![0-9.,{DRAWN_SIGNS}]){YEAR}\.[0-9]{{1,2}}(?=\s+[A-Z(“]|\s*\Z)",  # "in May 2016.1 The rate": a sentence's end and the mark of its note
+        # "in May 2016.1 The rate": a sentence's end and the mark of its note
+        rf"(?<![0-9.,{DRAWN_SIGNS}]){YEAR}\.[0-9]{{1,2}}(?=\s+[A-Z(“]|\s*\Z)",
         (
-            r"(?m)^[ \t]{0,20}[0-9]{1,2} (?=(?:This|These|The|See|In|For|As|It|Includ(?:es|ing)|Exclud(?:es|ing)|Data|Based|Sources?|Notes?|Figures|Under|On|At"
+            r"(?m)^[ \t]{0,20}[0-9]{1,2} (?=(?:This|These|The|See|In|For|As|It|Includ(?:es|ing)"
+            r"|Exclud(?:es|ing)|Data|Based|Sources?|Notes?|Figures|Under|On|At"
             r"|From|After|Before|Since|While|Although|Such|Unless|However|According) [a-z])"
         ),  # the note itself
         # dates, ordinals, section numbers
-        rf"\b{MONTH}\.?[ \u00a0]{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?:[-–][0-9]{{1,2}})?(?![0-9]|[.,][0-9])(?!{UNIT_AHEAD})",
-        rf"(?<![0-9.,$])[0-3]?[0-9](?:[-–][0-3]?[0-9])?(?:st|nd|rd|th)?[ \u00a0]{{1,2}}{MONTH}|[0-3]?[0-9]-{MONTH}-(?:20)?[0-9]{{2}}",
-        rf"(?<![0-9./-]){YEAR}-[01][0-9]-[0-3][0-9](?![0-9])|(?<![0-9./])[0-9]{{1,2}}([/.])[0-9]{{1,2}}\1(?:19|20)?[0-9]{{2}}(?![0-9])",
+        (
+            rf"\b{MONTH}\.?[ \u00a0]{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?:[-–][0-9]{{1,2}})?(?![0-9]"
+            rf"|[.,][0-9])(?!{UNIT_AHEAD})"
+        ),
+        (
+            rf"(?<![0-9.,$])[0-3]?[0-9](?:[-–][0-3]?[0-9])?(?:st|nd|rd|th)?[ \u00a0]{{1,2}}{MONTH}"
+            rf"|[0-3]?[0-9]-{MONTH}-(?:20)?[0-9]{{2}}"
+        ),
+        (
+            rf"(?<![0-9./-]){YEAR}-[01][0-9]-[0-3][0-9](?![0-9])"
+            rf"|(?<![0-9./])[0-9]{{1,2}}([/.])[0-9]{{1,2}}\1(?:19|20)?[0-9]{{2}}(?![0-9])"
+        ),
         r"(?<![0-9.,])[0-9]{1,4}(?:st|nd|rd|th)\b",
-        rf"(?<=\b{YEAR})[-–]{YEAR}(?![0-9%]|[.,][0-9])",  # the second year of "2022-2021", the head of a change
+        # the second year of "2022-2021", the head of a change
+        rf"(?<=\b{YEAR})[-–]{YEAR}(?![0-9%]|[.,][0-9])",
         r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,3}){2,6}+\.?(?![0-9])",
         # list numbers, "10-K", times of day, "COVID-19"
         _LIST_IN_BRACKETS,

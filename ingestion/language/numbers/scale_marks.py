@@ -17,22 +17,30 @@ _MARK_MONEY = rf"(?:{CURRENCY}|(?i:\b{CURRENCY_NAME}))"
 _MARK_SCALE = rf"(?i:lakh crores?|{SCALE_WORD})"
 _ENDS = r"(?=\.?[ \u00a0]?\)|[ \u00a0]?(?:[\r\n:,]|\Z))"
 _PLURAL_SCALE = rf"(?i:lakh crores?|{WHOLE_SCALE}s|000['’]?s)"
-_IN_SCALE = (  # "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
-    rf"(?:(?P<m1>{_MARK_MONEY})(?: and shares)?[ \u00a0])?\b[Ii][Nn][ \u00a0](?:(?P<m2>{_MARK_MONEY})[ \u00a0]?)?"
-    rf"(?P<s1>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD})(?:{_ENDS}|(?=[ \u00a0](?:of[ \u00a0])?{_MARK_MONEY})))(?![A-Za-z])"  # "in TN": a state
+# "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
+_IN_SCALE = (
+    rf"(?:(?P<m1>{_MARK_MONEY})(?: and shares)?[ \u00a0])?\b[Ii][Nn][ \u00a0](?:(?P<m2>{_MARK_MONEY})"
+    rf"[ \u00a0]?)?"
+    # "in TN": a state
+    rf"(?P<s1>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD})(?:{_ENDS}"
+    rf"|(?=[ \u00a0](?:of[ \u00a0])?{_MARK_MONEY})))(?![A-Za-z])"
     rf"(?:[ \u00a0](?:of[ \u00a0])?(?P<m3>{_MARK_MONEY})|(?![ \u00a0]of\b))"
 )
 _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "crowns million", "$'000"
-    rf"(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})|(?P<letter>{LETTER_SCALE}|M)|(?P<zeros>['’‘]?000s?))"
+    rf"(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})"
+    rf"|(?P<letter>{LETTER_SCALE}|M)|(?P<zeros>['’‘]?000s?))"
     r"(?![A-Za-z0-9.]|,(?![ \u00a0][a-z]))"  # "crowns million, nominal value"
 )
 _SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a line, "(Thousands)", "(000s)"
-    rf"(?:(?<=\()|(?<=\n)|\A)(?P<s3>{_MARK_SCALE})[ \u00a0](?:of[ \u00a0])?(?P<m5>{_MARK_MONEY})(?=[ \u00a0]?[)\r\n,])|\((?P<s4>{_MARK_SCALE})\)"
+    rf"(?:(?<=\()|(?<=\n)|\A)(?P<s3>{_MARK_SCALE})[ \u00a0](?:of[ \u00a0])?(?P<m5>{_MARK_MONEY})"
+    rf"(?=[ \u00a0]?[)\r\n,])|\((?P<s4>{_MARK_SCALE})\)"
     r"|(?P<thousands>\((?i:in )?['’‘]?000['’]?s?\))"
 )
 _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation (Percentage Points)"
-    r"\((?:[^()\n0-9%]{0,30}[, \u00a0])??(?:[Ii]n[ \u00a0])?(?:(?P<points>(?i:percentage[ \u00a0]points?|ppts?|pp))"
-    r"|(?P<basis>(?i:basis[ \u00a0]points?|bps))|(?P<percent>%|(?i:per[ \u00a0]?cent|percentage)))(?:[ \u00a0,;][^()\n0-9]{0,40})?\)"
+    r"\((?:[^()\n0-9%]{0,30}[, \u00a0])??(?:[Ii]n[ \u00a0])?(?:(?P<points>(?i:percentage[ \u00a0]points?"
+    r"|ppts?|pp))"
+    r"|(?P<basis>(?i:basis[ \u00a0]points?|bps))|(?P<percent>%|(?i:per[ \u00a0]?cent"
+    r"|percentage)))(?:[ \u00a0,;][^()\n0-9]{0,40})?\)"
 )
 _LOOK_BACK = 50  # marks: that many for single rows in a row stand in no table
 _AND_COUNTS = re.compile(r",? and (?:(?!and\b)[a-z]+ ){0,2}?(?P<counted>[a-z]{3,}?)s? ")
@@ -43,8 +51,9 @@ _MARK = re.compile("|".join((_IN_SCALE, _MONEY_SCALE, _SCALE_MONEY, _PERCENT_KIN
 class ScaleMark:
     """A line such as "(in millions)" or "(Per cent)". unit: as in Figure. exceptions: it says "except …".
 
-    until: the position where it stops governing, None where only the next mark ends it. money: the mark of its line that governs all but what it counts,
-    "dollars in millions and units in thousands"; counted: that, "unit".
+    until: the position where it stops governing, None where only the next mark ends it. money: the mark of
+    its line that governs all but what it counts, "dollars in millions and units in thousands"; counted: that,
+    "unit".
     """
 
     start: int
@@ -58,7 +67,9 @@ class ScaleMark:
 
 
 def scale_marks(text: str) -> list[ScaleMark]:
-    """Lines and heads that give bare cells their scale or unit, in order: "(in millions)", "₹ crore", "$m", "RM'000", "(Per cent)"."""
+    """Lines and heads that give bare cells their scale or unit, in order: "(in millions)", "₹ crore",
+    "$m", "RM'000", "(Per cent)".
+    """
     marks: list[ScaleMark] = []
     read = 0
     for match in _MARK.finditer(text):
@@ -68,16 +79,23 @@ def scale_marks(text: str) -> list[ScaleMark]:
         line = text[match.end() : line_end if line_end >= 0 else match.end() + 300]
         local = line_end if line_end >= 0 and re.search("[0-9]", masked(line)) else None
         exceptions = "except" in line[:80].lower()
-        counts = _AND_COUNTS.fullmatch(text, marks[-1].end, match.start()) if marks and marks[-1].unit else None
+        counts = (
+            _AND_COUNTS.fullmatch(text, marks[-1].end, match.start()) if marks and marks[-1].unit else None
+        )
         of_two = (marks[-1], counts["counted"]) if counts else ()
-        marks.append(ScaleMark(match.start(), match.end(), _mark_scale(match), _mark_unit(match), exceptions, local, *of_two))
+        marks.append(
+            ScaleMark(
+                match.start(), match.end(), _mark_scale(match), _mark_unit(match), exceptions, local, *of_two
+            )
+        )
         # "in millions, except shares, which are in thousands": the second is of what is excepted.
         read = match.end() + (len(line.partition(")")[0]) if exceptions else 0)
     return marks
 
 
 def passage_scale(text: str) -> tuple[float, str | None]:
-    """Scale and unit of the passage's bare cells: of its first mark with a scale that governs more than a line, else of its first mark.
+    """Scale and unit of the passage's bare cells: of its first mark with a scale that governs more than a
+    line, else of its first mark.
 
     (1.0, None) where there is no mark.
     """
@@ -86,7 +104,9 @@ def passage_scale(text: str) -> tuple[float, str | None]:
 
 
 def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
-    """The nearest mark before a position that still governs there; marks in order, as scale_marks gives them."""
+    """The nearest mark before a position that still governs there; marks in order, as scale_marks gives
+    them.
+    """
     before = bisect_left(marks, position, key=lambda mark: mark.end)
     for mark in reversed(marks[max(0, before - _LOOK_BACK) : before]):
         if mark.until is None or position < mark.until:
@@ -100,7 +120,9 @@ def _mark_scale(match: re.Match[str]) -> float:
     if match["letter"]:
         return LETTER_SCALES[match["letter"].lower()]
     words = (match["s1"] or match["s2"] or match["s3"] or match["s4"] or "").lower().replace("\u00a0", " ")
-    return 1e3 if words.startswith("000") else math.prod((scale_of(word) for word in words.split()), start=1.0)
+    return (
+        1e3 if words.startswith("000") else math.prod((scale_of(word) for word in words.split()), start=1.0)
+    )
 
 
 def _mark_unit(match: re.Match[str]) -> str | None:

@@ -1,4 +1,6 @@
-"""Knows how amounts are written out in words: "four per cent", "seven billion crowns", "three fifths"; knows no digits, and no page or answer."""
+"""Knows how amounts are written out in words: "four per cent", "seven billion crowns", "three fifths";
+knows no digits, and no page or answer.
+"""
 
 from __future__ import annotations
 
@@ -15,38 +17,71 @@ from ingestion.language.vocabulary import either
 __all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]
 
 _ONES = dict(zip("one two three four five six seven eight nine".split(), range(1, 10), strict=True))
-_TEENS = dict(zip("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), range(10, 20), strict=True))
-_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
+_TEENS = dict(
+    zip(
+        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
+        range(10, 20),
+        strict=True,
+    )
+)
+_TENS = dict(
+    zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True)
+)
 _PARTS = {
-    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7,
-    "sevenths": 7, "eighth": 8, "eighths": 8, "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10,
-}  # fmt: skip
+    "half": 2,
+    "halves": 2,
+    "third": 3,
+    "thirds": 3,
+    "quarter": 4,
+    "quarters": 4,
+    "fifth": 5,
+    "fifths": 5,
+    "sixth": 6,
+    "sixths": 6,
+    "seventh": 7,
+    "sevenths": 7,
+    "eighth": 8,
+    "eighths": 8,
+    "ninth": 9,
+    "ninths": 9,
+    "tenth": 10,
+    "tenths": 10,
+}
 NUMBER_WORDS = {**_ONES, **_TEENS, **_TENS, "hundred": 100}
 
 _BELOW_HUNDRED = rf"(?:(?:{either(_TENS)})(?:[- ](?:{either(_ONES)}))?|{either(_TEENS)}|{either(_ONES)})"
 _CARDINAL = rf"(?:(?:an?|{either(_ONES)})[- ]hundred(?:[- ](?:and[- ])?{_BELOW_HUNDRED})?|{_BELOW_HUNDRED})"
 _PART_OF_ONE = r"(?:and (?:a half|a quarter|three[- ]quarters))"
 _UNIT = rf"(?:{POINTS}|{BASIS}|{PERCENT}|(?:{SCALE_WORD})\b|{CURRENCY_NAME}(?<=s)\b)"
-# What makes a number in words an amount or a duration: bare ones count anything ("the two pillars"), and one is a pronoun.
-_DURATION = r"(?:[- ](?:working|business|calendar|consecutive|fiscal|financial))?[- ](?:days?|weeks?|months?|years?)\b"
+# What makes a number in words an amount or a duration: bare ones count anything ("the two pillars"), and one
+# is a pronoun.
+_DURATION = (
+    r"(?:[- ](?:working|business|calendar|consecutive|fiscal|financial))?[- ](?:days?|weeks?|months?"
+    r"|years?)\b"
+)
 _AMOUNT = re.compile(
-    rf"(?<![\w-])(?P<number>(?P<half>half|(?:a|one)[- ]quarter|three[- ]quarters)(?: of)?(?= (?:an? )?(?:per ?cent|percent))(?: an?)?"
+    rf"(?<![\w-])(?P<number>(?P<half>half|(?:a|one)[- ]quarter"
+    rf"|three[- ]quarters)(?: of)?(?= (?:an? )?(?:per ?cent|percent))(?: an?)?"
     rf"|(?P<cardinal>{_CARDINAL})(?: (?P<and>{_PART_OF_ONE}))?)"
     rf"(?:(?=(?:(?: to | or | and |-){_CARDINAL})?(?:{GAP}|-){_UNIT})|(?P<duration>(?<!\bone){_DURATION}))",
     re.IGNORECASE,
 )
 _FRACTION = re.compile(
-    rf"(?<![\w-])(?:(?P<above>{either(_ONES)})[- ](?P<below>{either(part for part in _PARTS if not part.startswith('quarter'))})\b"
+    rf"(?<![\w-])(?:(?P<above>{either(_ONES)})[- ]"
+    rf"(?P<below>{either(part for part in _PARTS if not part.startswith('quarter'))})\b"
     r"|three[- ](?P<quarters>quarters)(?= of (?:the|all|its|their|an?)\b)"
     r"|(?:(?<!first )(?<!second )(?<!latter )(?<!other )(?<!last )(?P<half>half)"
-    rf"|an?[- ](?P<one>{either(part for part in _PARTS if not part.endswith('s'))}))(?= of (?:the|all|its|their)\b))",
+    rf"|an?[- ](?P<one>{either(part for part in _PARTS if not part.endswith('s'))}))(?= of (?:the|all|its"
+    rf"|their)\b))",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """A number in words: text[start:end]. value: without scale. measured: a unit, a scale or a currency follows, which is not in the span."""
+    """A number in words: text[start:end]. value: without scale. measured: a unit, a scale or a currency
+    follows, which is not in the span.
+    """
 
     start: int
     end: int
@@ -56,7 +91,9 @@ class Spelled:
 
 
 def find_spelled(text: str) -> Iterator[Spelled]:
-    """Amounts, durations and fractions in words, in no order, without overlap. Bare counts ("the two pillars") and ordinals are none."""
+    """Amounts, durations and fractions in words, in no order, without overlap. Bare counts ("the two
+    pillars") and ordinals are none.
+    """
     amounts: list[tuple[int, int]] = []  # in order, apart
     for match in _AMOUNT.finditer(text):
         amounts.append(match.span())

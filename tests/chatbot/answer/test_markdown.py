@@ -12,7 +12,24 @@ from hypothesis import strategies as st
 from chatbot.answer.markdown import formatted_html
 from tests.timing import growth
 
-TAGS = {"p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "strong", "em", "code", "pre", "hr", "br"}
+TAGS = {
+    "p",
+    "ul",
+    "ol",
+    "li",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "strong",
+    "em",
+    "code",
+    "pre",
+    "hr",
+    "br",
+}
 ANSWER = """## Result
 
 The *operating* margin was **34.6%** [S1], so 3*4 = 12 and 2 * 5 = 10.
@@ -38,15 +55,26 @@ def test_what_a_model_formats_is_seen() -> None:
     # Audit files are verified by drawing them anew: where this changes, so does their format.
     assert formatted_html(ANSWER) == (
         '<p dir="auto"><strong>Result</strong></p>\n'
-        '<p dir="auto">The <em>operating</em> margin was <strong>34.6%</strong> [S1], so 3*4 = 12 and 2 * 5 = 10.<br>It rose.</p>\n'
-        '<table class="told">\n<thead>\n<tr>\n<th scope="col">Year</th>\n<td></td>\n<th scope="col">Margin</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n'
-        '<td dir="auto">2024</td>\n<td dir="auto">a</td>\n<td dir="auto">34.6% [S1]</td>\n</tr>\n</tbody>\n</table>\n'
-        '<ol>\n<li dir="auto">first</li>\n<li dir="auto">second\n<ul>\n<li dir="auto">within</li>\n</ul>\n</li>\n</ol>\n'
+        '<p dir="auto">The <em>operating</em> margin was <strong>34.6%</strong> [S1], so 3*4 = 12 and 2 * '
+        "5 = 10.<br>It rose.</p>\n"
+        '<table class="told">\n<thead>\n<tr>\n<th scope="col">Year</th>\n<td></td>\n<th '
+        'scope="col">Margin</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n'
+        '<td dir="auto">2024</td>\n<td dir="auto">a</td>\n<td dir="auto">34.6% '
+        "[S1]</td>\n</tr>\n</tbody>\n</table>\n"
+        '<ol>\n<li dir="auto">first</li>\n<li dir="auto">second\n<ul>\n<li '
+        'dir="auto">within</li>\n</ul>\n</li>\n</ol>\n'
     )
 
 
 def test_what_is_put_in_stands_in_its_place_and_behind_a_row_in_its_last_cell() -> None:
-    html = marked("**$5 million** and 3*4 [S1].\n\n| a | b |\n|---|---|\n| 1 | 2 | [S2]\n", "$5 million", "3", "4", "[S1]", "[S2]")
+    html = marked(
+        "**$5 million** and 3*4 [S1].\n\n| a | b |\n|---|---|\n| 1 | 2 | [S2]\n",
+        "$5 million",
+        "3",
+        "4",
+        "[S1]",
+        "[S2]",
+    )
     assert "<strong><b>$5 million</b></strong> and <b>3</b>*<b>4</b> <b>[S1]</b>." in html
     assert "<code>3*4</code>" in marked("It is `3*4`.")
     assert '<td dir="auto">2 <b>[S2]</b></td>' in html
@@ -93,14 +121,19 @@ def test_whatever_is_written_only_these_tags_come_of_it(text: str) -> None:
 )
 def test_where_markdown_would_leave_something_out_it_is_shown_as_it_was_written(text: str) -> None:
     html = formatted_html(text, [(len(text), len(text), "<i>⚠</i>")])
-    assert "<table" not in html and html.count("<i>⚠</i>") == 1 and unescape(re.sub("<[^>]*>", "", html)).count("|") == text.count("|")
+    assert (
+        "<table" not in html
+        and html.count("<i>⚠</i>") == 1
+        and unescape(re.sub("<[^>]*>", "", html)).count("|") == text.count("|")
+    )
 
 
 def test_what_ends_in_a_full_stop_is_bold_before_a_key_and_before_a_mark() -> None:
     text = "**It fell by 5%.**[S1] **So it is.**"
     marks = [(18, 22, '<b class="key">1</b>'), (len(text), len(text), ' <i class="mark">not found</i>')]
     assert formatted_html(text, marks) == (
-        '<p dir="auto"><strong>It fell by 5%.</strong><b class="key">1</b> <strong>So it is.</strong> <i class="mark">not found</i></p>\n'
+        '<p dir="auto"><strong>It fell by 5%.</strong><b class="key">1</b> <strong>So it is.</strong> '
+        '<i class="mark">not found</i></p>\n'
     )
 
 
@@ -117,6 +150,9 @@ def test_numbers_of_items_and_languages_of_code_are_no_loss() -> None:
     assert html.count("<ol") == 2 and "<code>" in html
 
 
-@pytest.mark.parametrize("piece", ["*a **b ", "| a ", "- ", "`", "[a](", "\\", "#", "* * *\n", "|a\n|-\n", "  - a\n", "a*b_", "|    "])
+@pytest.mark.parametrize(
+    "piece",
+    ["*a **b ", "| a ", "- ", "`", "[a](", "\\", "#", "* * *\n", "|a\n|-\n", "  - a\n", "a*b_", "|    "],
+)
 def test_no_answer_takes_long_to_draw(piece: str) -> None:
     assert growth(lambda size: formatted_html((piece * size)[:size]), small=5_000, large=20_000) < 3

@@ -2,10 +2,25 @@
 
 import pytest
 
-from chatbot.answer.verdict import NO, YES, Amount, asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, by_sentence, is_other
+from chatbot.answer.verdict import (
+    NO,
+    YES,
+    Amount,
+    asks_move,
+    asks_yes_or_no,
+    bound_of,
+    by_bound,
+    by_move,
+    by_plan,
+    by_sentence,
+    is_other,
+)
 
 
-@pytest.mark.parametrize("question", ["Did revenue rise?", "And is it above 5%?", "Isn’t debt lower now?", "Has the fund been set up?"])
+@pytest.mark.parametrize(
+    "question",
+    ["Did revenue rise?", "And is it above 5%?", "Isn’t debt lower now?", "Has the fund been set up?"],
+)
 def test_questions_that_yes_or_no_would_answer(question: str) -> None:
     assert asks_yes_or_no(question)
 
@@ -35,7 +50,12 @@ def test_a_question_about_a_move() -> None:
 
 @pytest.mark.parametrize(
     ("question", "how"),
-    [("Is it above 5%?", "above"), ("Is it less than the 5 million?", "below"), ("Is it at least $5?", "least"), ("Did up to 30% vote?", "most")],
+    [
+        ("Is it above 5%?", "above"),
+        ("Is it less than the 5 million?", "below"),
+        ("Is it at least $5?", "least"),
+        ("Did up to 30% vote?", "most"),
+    ],
 )
 def test_the_amount_that_a_question_names(question: str, how: str) -> None:
     bound = bound_of(question)
@@ -101,7 +121,14 @@ def test_a_change_of_an_amount() -> None:
     before, after = (2023, Amount(150.0, 1e6)), (2024, MILLIONS)
     assert by_move("Did it rise by more than 40 million?", before, after) == YES
     assert by_move("Did it rise by more than 60 million?", before, after) == NO
-    assert by_move("Did it rise by more than 2 percentage points?", (2023, Amount(5.0, percent=True)), (2024, Amount(8.0, percent=True))) == YES
+    assert (
+        by_move(
+            "Did it rise by more than 2 percentage points?",
+            (2023, Amount(5.0, percent=True)),
+            (2024, Amount(8.0, percent=True)),
+        )
+        == YES
+    )
 
 
 def test_of_losses_no_direction_is_told() -> None:
@@ -129,7 +156,11 @@ def test_a_sentence(question: str, sentence: str, said: str) -> None:
 
 
 def test_yes_needs_a_passage_that_fits() -> None:
-    asked = ("Will Acme establish a stabilisation fund?", ["acme"], "Government will establish a stabilisation fund.")
+    asked = (
+        "Will Acme establish a stabilisation fund?",
+        ["acme"],
+        "Government will establish a stabilisation fund.",
+    )
     assert by_sentence(*asked, fits=True) == YES
     assert by_sentence(*asked, fits=False) == ""
 
@@ -155,7 +186,10 @@ def test_yes_needs_a_passage_that_fits() -> None:
         ("Is the tax on fuel 5%?", "The tax on fuel is 15%."),
         ("Did the board approve the merger?", "The board refused to approve the merger."),
         ("Was the audit opinion qualified?", "The audit opinion was unqualified."),
-        ("Did shareholders pass the climate proposal?", "Shareholder proposal on climate passed: against 977"),  # a row
+        (
+            "Did shareholders pass the climate proposal?",
+            "Shareholder proposal on climate passed: against 977",
+        ),  # a row
     ],
 )
 def test_a_sentence_that_says_it_otherwise_is_no_yes_and_no_no(question: str, sentence: str) -> None:

@@ -41,7 +41,13 @@ def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
         yield opened
 
 
-def ask(chatbot: Chatbot, question: str, *, conversation: str | None = None, history: tuple[Exchange, ...] | None = None) -> Answer:
+def ask(
+    chatbot: Chatbot,
+    question: str,
+    *,
+    conversation: str | None = None,
+    history: tuple[Exchange, ...] | None = None,
+) -> Answer:
     *_, answer = chatbot.ask(Ask(question, (), conversation, history, "me"))
     assert isinstance(answer, Answer)
     return answer
@@ -69,7 +75,10 @@ def test_the_conversation_is_remembered_from_its_beginning(chatbot: Chatbot) -> 
         ask(chatbot, f"What is the deficit ceiling in year {number}?", conversation="c")
     ask(chatbot, "thanks", conversation="c")
     assert "deficit ceiling in year 0?" in ask(chatbot, "What did I ask first?", conversation="c").text
-    assert "Your last question was: “What is the deficit ceiling in year 11?”" in ask(chatbot, "what was my last question?", conversation="c").text
+    assert (
+        "Your last question was: “What is the deficit ceiling in year 11?”"
+        in ask(chatbot, "what was my last question?", conversation="c").text
+    )
     summary = ask(chatbot, "summarise our conversation", conversation="c").text
     assert "12. What is the deficit ceiling in year 11?" in summary
     assert "Rules.pdf" in summary
@@ -90,7 +99,9 @@ def test_an_answer_is_explained_by_what_stands_around_it(chatbot: Chatbot) -> No
     again = ask(chatbot, "Can you explain that in simple terms?", conversation="c")
     assert IN_OTHER_WORDS in again.notices
     assert first.citations[0].quote in {citation.quote for citation in again.citations}
-    by_history = ask(chatbot, "explain that again", history=(Exchange("How high is the debt anchor?", first.text),))
+    by_history = ask(
+        chatbot, "explain that again", history=(Exchange("How high is the debt anchor?", first.text),)
+    )
     assert by_history.citations[0].page == 2
 
 
@@ -119,14 +130,18 @@ def test_a_part_that_is_not_there_is_a_question_like_any_other(chatbot: Chatbot)
     assert answer.understanding.form != "summary"
 
 
-def test_of_several_documents_it_asks_which_unless_the_last_answer_tells(chatbot: Chatbot, tmp_path: Path) -> None:
+def test_of_several_documents_it_asks_which_unless_the_last_answer_tells(
+    chatbot: Chatbot, tmp_path: Path
+) -> None:
     list(chatbot.add([Upload(make_pdf(tmp_path / "Report.pdf", OTHER))]))
     asked_back = ask(chatbot, "what is it about?", conversation="c")
     assert asked_back.text.startswith("Which document?")
     assert "• Report.pdf" in asked_back.text
     assert ask(chatbot, "Summarise Report.pdf", conversation="c").citations[0].document == "Report.pdf"
     ask(chatbot, "How high is the debt anchor?", conversation="c")
-    assert {citation.document for citation in ask(chatbot, "what is it about?", conversation="c").citations} == {"Rules.pdf"}
+    assert {
+        citation.document for citation in ask(chatbot, "what is it about?", conversation="c").citations
+    } == {"Rules.pdf"}
 
 
 def test_a_document_without_text_says_so(tmp_path: Path) -> None:

@@ -14,8 +14,14 @@ from chatbot.service import Chatbot
 from tests.stores import of_pages
 
 PAGES = {
-    "Norland_budget_2025.pdf": "Budget of Norland\nThe budget deficit was 3.4 per cent of output in 2025.\nThe house voted on it in spring.",
-    "Ostrava_budget_2025.pdf": "Budget of Ostrava\nThe budget deficit was 12.1 per cent of output in 2025.\nThe house voted on it in autumn.",
+    "Norland_budget_2025.pdf": (
+        "Budget of Norland\nThe budget deficit was 3.4 per cent of output in 2025.\nThe house voted on it "
+        "in spring."
+    ),
+    "Ostrava_budget_2025.pdf": (
+        "Budget of Ostrava\nThe budget deficit was 12.1 per cent of output in 2025.\nThe house voted on it "
+        "in autumn."
+    ),
     "Acme_annual_report_2024.pdf": "Annual report of Acme\nRevenue was 40 million crowns in 2024.\nThe company sold machines.",
     "Acme_annual_report_2025.pdf": "Annual report of Acme\nRevenue was 52 million crowns in 2025.\nThe company sold machines.",
 }
@@ -35,10 +41,17 @@ def ask(chatbot: Chatbot, question: str) -> Answer:
 
 def test_each_named_document_says_what_it_says_in_the_order_of_the_question(chatbot: Chatbot) -> None:
     answer = ask(chatbot, "What was the budget deficit of Ostrava and of Norland in 2025?")
-    assert answer.text.index("Ostrava budget 2025:") < answer.text.index("12.1 per cent") < answer.text.index("Norland budget 2025:")
+    assert (
+        answer.text.index("Ostrava budget 2025:")
+        < answer.text.index("12.1 per cent")
+        < answer.text.index("Norland budget 2025:")
+    )
     assert "3.4 per cent" in answer.text
     assert answer.further == ""
-    assert {citation.document for citation in answer.citations} == {"Norland_budget_2025.pdf", "Ostrava_budget_2025.pdf"}
+    assert {citation.document for citation in answer.citations} == {
+        "Norland_budget_2025.pdf",
+        "Ostrava_budget_2025.pdf",
+    }
     assert all(citation.verified for citation in answer.citations)
 
 
@@ -55,14 +68,19 @@ def test_each_named_document_says_what_it_says_in_the_order_of_the_question(chat
         ),
     ],
 )
-def test_what_is_asked_for_the_most_or_the_least_is_put_in_order(chatbot: Chatbot, question: str, first: str) -> None:
+def test_what_is_asked_for_the_most_or_the_least_is_put_in_order(
+    chatbot: Chatbot, question: str, first: str
+) -> None:
     assert ask(chatbot, question).text.startswith(first)
 
 
 def test_two_years_of_one_name_are_two_documents(chatbot: Chatbot) -> None:
     answer = ask(chatbot, "How did the revenue of Acme change from 2024 to 2025?")
     assert "Acme annual report 2024:" in answer.text
-    assert {citation.document for citation in answer.citations} == {"Acme_annual_report_2024.pdf", "Acme_annual_report_2025.pdf"}
+    assert {citation.document for citation in answer.citations} == {
+        "Acme_annual_report_2024.pdf",
+        "Acme_annual_report_2025.pdf",
+    }
 
 
 def test_one_document_is_asked_alone(chatbot: Chatbot) -> None:
@@ -86,8 +104,15 @@ def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_togethe
     with of_pages(tmp_path, pages) as opened:
         answer = ask(opened, "Which company has the highest revenue?")
     ranked, others, *blocks = answer.text.split("\n\n")
-    assert ranked.startswith("Highest first, of those whose figures can be compared, each of its own year: Borel annual report 2025")
-    assert ranked.index("Borel") < ranked.index("Acme annual report 2025") < ranked.index("Acme annual report 2024")
+    assert ranked.startswith(
+        "Highest first, of those whose figures can be compared, each of its own year: Borel annual "
+        "report 2025"
+    )
+    assert (
+        ranked.index("Borel")
+        < ranked.index("Acme annual report 2025")
+        < ranked.index("Acme annual report 2024")
+    )
     assert others == "Not compared, for want of a year's figure in that unit: Tern annual report 2025."
     assert blocks[-1] == "Nothing was found that answers this in Minutes."
     assert all(citation.verified for citation in answer.citations)
@@ -97,7 +122,10 @@ def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_togethe
     ("question", "each"),
     [
         ("Which company has the highest debt?", "What is the debt?"),
-        ("Which of these documents reports the largest dividend per share?", "What is the dividend per share?"),
+        (
+            "Which of these documents reports the largest dividend per share?",
+            "What is the dividend per share?",
+        ),
         ("Which company spent the most on research?", "Which company spent the most on research?"),
     ],
 )

@@ -13,7 +13,8 @@ from chatbot.service import Chatbot
 from tests.stores import of_pages
 
 PAGES = {
-    "Norland_budget_2025.pdf": "Budget of Norland\nThe budget deficit was 3.4 per cent of output in 2025.\nThe government will establish a stabilisation fund in "
+    "Norland_budget_2025.pdf": "Budget of Norland\nThe budget deficit was 3.4 per cent of output in 2025.\nThe government will "
+    "establish a stabilisation fund in "
     "2026.\nThe ministry has not raised the fuel duty.\nPensions are indexed to wages every spring.",
 }
 
@@ -27,15 +28,26 @@ def chatbot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chatbot]:
 @pytest.mark.parametrize(
     ("question", "begins"),
     [
-        ("Was the budget deficit of Norland above 3 per cent in 2025?", "Yes. The budget deficit was 3.4 per cent of output in 2025."),
-        ("Was the budget deficit of Norland below 3 per cent in 2025?", "No. The budget deficit was 3.4 per cent of output in 2025."),
-        ("Will the government establish a stabilisation fund in 2026?", "Yes. The government will establish a stabilisation fund in 2026."),
+        (
+            "Was the budget deficit of Norland above 3 per cent in 2025?",
+            "Yes. The budget deficit was 3.4 per cent of output in 2025.",
+        ),
+        (
+            "Was the budget deficit of Norland below 3 per cent in 2025?",
+            "No. The budget deficit was 3.4 per cent of output in 2025.",
+        ),
+        (
+            "Will the government establish a stabilisation fund in 2026?",
+            "Yes. The government will establish a stabilisation fund in 2026.",
+        ),
         ("Has the ministry raised the fuel duty?", "No. The ministry has not raised the fuel duty."),
         ("Are pensions indexed to wages by a law?", f"{UNSAID} Pensions are indexed to wages every spring."),
         ("What is indexed to wages?", "Pensions are indexed to wages every spring."),
     ],
 )
-def test_the_answer_begins_with_it_and_its_citations_hold(chatbot: Chatbot, question: str, begins: str) -> None:
+def test_the_answer_begins_with_it_and_its_citations_hold(
+    chatbot: Chatbot, question: str, begins: str
+) -> None:
     *_, answer = chatbot.ask(Ask(question))
     assert isinstance(answer, Answer)
     assert answer.text.startswith(begins)

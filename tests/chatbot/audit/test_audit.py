@@ -1,4 +1,6 @@
-"""Audit files: every kind of answer makes one that is confirmed, and whatever is changed in one, or in its documents, is found."""
+"""Audit files: every kind of answer makes one that is confirmed, and whatever is changed in one, or in its
+documents, is found.
+"""
 
 from __future__ import annotations
 
@@ -57,12 +59,19 @@ from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf, make_scan
 
 PAGES = [
-    "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported to Parliament within 30 days.",
-    "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to 1,577 million crowns.",
+    (
+        "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported "
+        "to Parliament within 30 days."
+    ),
+    (
+        "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to "
+        "1,577 million crowns."
+    ),
 ]
 QUESTION = "What is the deficit ceiling?"
 HOSTILE = (
-    "What is the deficit ceiling? </pre></script><script>alert(1)</script><img src=x onerror=alert(1)> **b** [x](http://e.example) \u202etxt $x$"
+    "What is the deficit ceiling? </pre></script><script>alert(1)</script><img src=x onerror=alert(1)> "
+    "**b** [x](http://e.example) \u202etxt $x$"
 )
 Make = Callable[..., Chatbot]
 
@@ -112,11 +121,15 @@ def audited(chatbot: Chatbot, tmp_path: Path, question: str = QUESTION) -> Audit
     return written(tmp_path, audit_file(chatbot, ask(chatbot, question), Occasion(time.time())))
 
 
-def findings(file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None) -> list[VerificationLine]:
+def findings(
+    file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None
+) -> list[VerificationLine]:
     return list(verify(file, DocumentSources(tmp_path / "home" / "documents", folder, passwords or {})))
 
 
-def wrong(file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None) -> list[VerificationLine]:
+def wrong(
+    file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None
+) -> list[VerificationLine]:
     return [one for one in findings(file, tmp_path, folder, passwords) if one.status != CONFIRMED]
 
 
@@ -130,20 +143,33 @@ def forged(file: AuditFile, record: Record, images: dict[str, bytes] | None = No
 def says(messages: Sequence[tuple[str, str]]) -> list[str]:
     key = re.findall(r"^\[(1)\] ", messages[-1][1], re.M)[0]
     texts = [
-        f"The deficit ceiling is 3.0 per cent of output in every year [{key}]. A breach costs 45 million [{key}, S9-abcd].",
-        f'\n\nIt is "reported to Parliament within 30 days" [{key}] [S1]. The sum is 3.0 + 30 = 33 (see {key}).',
+        (
+            f"The deficit ceiling is 3.0 per cent of output in every year [{key}]. A breach costs 45 "
+            f"million [{key}, S9-abcd]."
+        ),
+        (
+            f'\n\nIt is "reported to Parliament within 30 days" [{key}] [S1]. The sum is 3.0 + 30 = 33 (see '
+            f"{key})."
+        ),
     ]
     return texts
 
 
-# --- what is made is confirmed --------------------------------------------------------------------------------------------------
+# --- what is made is confirmed
+# --------------------------------------------------------------------------------------------------
 
 
 def test_an_answer_in_the_documents_words_is_confirmed(make: Make, tmp_path: Path) -> None:
     file = audited(make(), tmp_path)
     assert wrong(file, tmp_path) == []
     record = file.record
-    assert (record.question, record.answered, record.model, record.sent, record.whole) == (QUESTION, True, "extractive", None, True)
+    assert (record.question, record.answered, record.model, record.sent, record.whole) == (
+        QUESTION,
+        True,
+        "extractive",
+        None,
+        True,
+    )
     assert record.leaves[0].label == "i" and record.leaves[0].image in file.images
     assert all(quote.verified and quote.marks for quote in record.quotes)
     assert [check.status for check in record.checks if check.text.startswith("3.0")] == ["supported"] * sum(
@@ -153,12 +179,19 @@ def test_an_answer_in_the_documents_words_is_confirmed(make: Make, tmp_path: Pat
     assert record.documents[0].sha256 == record.leaves[0].sha256
 
 
-def test_an_answer_of_a_model_is_confirmed_with_all_that_is_doubtful_in_it(make: Make, tmp_path: Path) -> None:
+def test_an_answer_of_a_model_is_confirmed_with_all_that_is_doubtful_in_it(
+    make: Make, tmp_path: Path
+) -> None:
     file = audited(make(ScriptedModel(says)), tmp_path)
     assert wrong(file, tmp_path) == []
     record = file.record
     assert record.sent is not None and (record.sent.model, record.sent.host) == ("scripted", "this process")
-    assert [role for role, _ in record.sent.messages] == ["system", "user", "assistant", "user"] and "deficit ceiling" in record.sent.messages[-1][1]
+    assert [role for role, _ in record.sent.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ] and "deficit ceiling" in record.sent.messages[-1][1]
     assert {quote.leaf for quote in record.quotes} == {0, None}
     assert {check.status for check in record.checks} >= {"supported", "unsupported"}
     assert any(check.status == "derived" and check.operands for check in record.checks)
@@ -174,7 +207,11 @@ def test_what_stands_in_for_a_failed_model_says_so(make: Make, tmp_path: Path) -
 def test_a_refusal_shows_the_nearest_pages(make: Make, tmp_path: Path) -> None:
     file = audited(make(), tmp_path, "Who wrote the opera about a magic flute?")
     assert wrong(file, tmp_path) == []
-    assert not file.record.answered and file.record.nearest and all(file.record.leaves[at].image for at in file.record.nearest)
+    assert (
+        not file.record.answered
+        and file.record.nearest
+        and all(file.record.leaves[at].image for at in file.record.nearest)
+    )
     assert b"Not in these documents" in file.data
 
 
@@ -199,7 +236,15 @@ def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -
     with pytest.raises(NotFoundError):
         audit_kept(chatbot, conversation, 1, "somebody else")
     with pytest.raises(DocumentError):
-        audit_file(chatbot, ask(chatbot, "When inflation rises above target, then shorten duration.", conversation=conversation), Occasion())
+        audit_file(
+            chatbot,
+            ask(
+                chatbot,
+                "When inflation rises above target, then shorten duration.",
+                conversation=conversation,
+            ),
+            Occasion(),
+        )
 
 
 def test_pages_read_by_ocr_are_read_again(make: Make, tmp_path: Path) -> None:
@@ -210,10 +255,16 @@ def test_pages_read_by_ocr_are_read_again(make: Make, tmp_path: Path) -> None:
 
 
 def test_a_protected_page_is_shown_only_with_its_password(make: Make, tmp_path: Path) -> None:
-    chatbot = make(uploads=[Upload(make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame"), password="sesame")])
+    chatbot = make(
+        uploads=[Upload(make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame"), password="sesame")]
+    )
     answer = ask(chatbot)
     shut = written(tmp_path, audit_file(chatbot, answer, Occasion(time.time())))
-    assert shut.record.leaves[0].image is None and "protected" in shut.record.leaves[0].missing and not shut.images
+    assert (
+        shut.record.leaves[0].image is None
+        and "protected" in shut.record.leaves[0].missing
+        and not shut.images
+    )
     assert {one.status for one in wrong(shut, tmp_path)} == {UNKNOWN}
     assert wrong(shut, tmp_path, passwords={"Locked.pdf": "sesame"}) == []
     passwords = {leaf.sha256: "sesame" for leaf in shut.record.leaves}
@@ -242,7 +293,8 @@ def test_the_same_record_makes_the_same_file(file: AuditFile, home: Path) -> Non
     assert digest_of(file.record) == file.record.digest
 
 
-# --- what is changed is found -----------------------------------------------------------------------------------------------------
+# --- what is changed is found
+# -----------------------------------------------------------------------------------------------------
 
 
 def in_visible(data: bytes, old: str, new: str) -> bytes:
@@ -270,19 +322,30 @@ def in_record(data: bytes, old: str, new: str) -> bytes:
         ('<rect x="', '<rect x="9'),
     ],
 )
-def test_what_is_changed_by_hand_where_it_is_seen(file: AuditFile, home: Path, tmp_path: Path, old: str, new: str) -> None:
+def test_what_is_changed_by_hand_where_it_is_seen(
+    file: AuditFile, home: Path, tmp_path: Path, old: str, new: str
+) -> None:
     changed = written(tmp_path, in_visible(file.data, old, new))
     assert [(one.what, one.status) for one in wrong(changed, home)] == [("visible part", DIFFERS)]
 
 
-@pytest.mark.parametrize(("old", "new"), [("3.0 per cent", "5.0 per cent"), ('"verified": true', '"verified": false'), ('"page": 1', '"page": 2')])
-def test_what_is_changed_by_hand_in_the_record(file: AuditFile, home: Path, tmp_path: Path, old: str, new: str) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("3.0 per cent", "5.0 per cent"), ('"verified": true', '"verified": false'), ('"page": 1', '"page": 2')],
+)
+def test_what_is_changed_by_hand_in_the_record(
+    file: AuditFile, home: Path, tmp_path: Path, old: str, new: str
+) -> None:
     changed = written(tmp_path, in_record(file.data, old, new))
     assert {"digest", "visible part"} <= {one.what for one in wrong(changed, home)}
 
 
 def test_what_machines_would_read_otherwise_is_found(file: AuditFile, home: Path, tmp_path: Path) -> None:
-    for old, new in (('"format": 4,', '"format": 4,\n "format": 4,'), ('"format": 4,', '"format": 4, "more": 2,'), ('"seconds": ', '"seconds":  ')):
+    for old, new in (
+        ('"format": 4,', '"format": 4,\n "format": 4,'),
+        ('"format": 4,', '"format": 4, "more": 2,'),
+        ('"seconds": ', '"seconds":  '),
+    ):
         changed = written(tmp_path, in_record(file.data, old, new))
         assert [one.what for one in wrong(changed, home)] == ["visible part"]
 
@@ -300,7 +363,10 @@ def check(record: Record, **changes: object) -> Record:
 
 
 FORGERIES: dict[str, tuple[Callable[[Record], Record], str]] = {
-    "figure of the answer": (lambda one: replace(one, answer=one.answer.replace("3.0", "5.0")), "quotation [S1]"),
+    "figure of the answer": (
+        lambda one: replace(one, answer=one.answer.replace("3.0", "5.0")),
+        "quotation [S1]",
+    ),
     "quotation": (lambda one: quote(one, quote="The deficit ceiling is 5.0 per cent"), "quotation [S1]"),
     "place of the quotation": (lambda one: quote(one, start=0, end=5), "quotation [S1]"),
     "verified": (lambda one: quote(one, verified=False, reason="so it is"), "quotation [S1]"),
@@ -318,17 +384,32 @@ FORGERIES: dict[str, tuple[Callable[[Record], Record], str]] = {
     "formula": (lambda one: check(one, formula="1 + 2 = 3.0", operands=("1", "2")), "figure 3.0 per cent"),
     "one check less": (lambda one: replace(one, checks=one.checks[1:]), ""),
     "one citation less": (lambda one: replace(one, quotes=one.quotes[1:]), "citations"),
-    "source page": (lambda one: replace(one, sources=tuple(replace(source, page=3 - source.page) for source in one.sources)), "quotation [S1]"),
-    "source beyond": (lambda one: replace(one, sources=tuple(replace(source, page=99) for source in one.sources)), "sources"),
+    "source page": (
+        lambda one: replace(
+            one, sources=tuple(replace(source, page=3 - source.page) for source in one.sources)
+        ),
+        "quotation [S1]",
+    ),
+    "source beyond": (
+        lambda one: replace(one, sources=tuple(replace(source, page=99) for source in one.sources)),
+        "sources",
+    ),
     "documents": (lambda one: replace(one, documents=()), "documents searched"),
     "all documents": (lambda one: replace(one, whole=False), "documents searched"),
-    "period": (lambda one: replace(one, documents=tuple(replace(document, period="1999") for document in one.documents)), "documents searched"),
+    "period": (
+        lambda one: replace(
+            one, documents=tuple(replace(document, period="1999") for document in one.documents)
+        ),
+        "documents searched",
+    ),
     "refused": (lambda one: replace(one, answered=False), "refusal"),
 }
 
 
 @pytest.mark.parametrize("what", FORGERIES)
-def test_a_forgery_that_agrees_with_itself_is_found_in_the_documents(file: AuditFile, home: Path, tmp_path: Path, what: str) -> None:
+def test_a_forgery_that_agrees_with_itself_is_found_in_the_documents(
+    file: AuditFile, home: Path, tmp_path: Path, what: str
+) -> None:
     change, where = FORGERIES[what]
     found = wrong(forged(file, change(file.record)), home)
     assert found and not {"digest", "visible part"} & {one.what for one in found}
@@ -359,7 +440,9 @@ def encoded(page: Image.Image) -> bytes:
     return output.getvalue()
 
 
-def test_an_image_may_be_smoothed_otherwise_but_no_letter_may_differ(file: AuditFile, home: Path, tmp_path: Path) -> None:
+def test_an_image_may_be_smoothed_otherwise_but_no_letter_may_differ(
+    file: AuditFile, home: Path, tmp_path: Path
+) -> None:
     images = []
     for figure in ("3.0", "3.8"):
         with Reader(make_pdf(tmp_path / "a.pdf", [PAGES[0].replace("3.0", figure)])) as reader:
@@ -372,7 +455,19 @@ def test_an_image_may_be_smoothed_otherwise_but_no_letter_may_differ(file: Audit
     assert not looks_alike(b"GIF89a", images[0]) and not looks_alike(images[0][:500], images[0])
 
 
-KEYS = ["[{a}]", "{a}", "({a})", "[{a}; {b}]", "[{a}, S9-00ff]", "[S1]", "[S7-abcd]", "see {b}", "[ {b} ][{a}]", "S1", "[x {a}]"]
+KEYS = [
+    "[{a}]",
+    "{a}",
+    "({a})",
+    "[{a}; {b}]",
+    "[{a}, S9-00ff]",
+    "[S1]",
+    "[S7-abcd]",
+    "see {b}",
+    "[ {b} ][{a}]",
+    "S1",
+    "[x {a}]",
+]
 SAID = [
     "The deficit ceiling is 3.0 per cent",
     "It is 1,577 million crowns",
@@ -385,7 +480,11 @@ SAID = [
 ENDS = [". ", " ", "\n", "\n\n", ", and "]
 
 
-@hypothesis.given(st.lists(st.tuples(st.sampled_from(SAID), st.sampled_from(KEYS), st.sampled_from(ENDS)), min_size=1, max_size=6))
+@hypothesis.given(
+    st.lists(
+        st.tuples(st.sampled_from(SAID), st.sampled_from(KEYS), st.sampled_from(ENDS)), min_size=1, max_size=6
+    )
+)
 def test_an_answer_is_checked_again_as_it_was_checked_first(parts: list[tuple[str, str, str]]) -> None:
     keys = {"a": "S1-0a1b2c", "b": "S2-0a1b2c"}
     sources = {
@@ -393,15 +492,25 @@ def test_an_answer_is_checked_again_as_it_was_checked_first(parts: list[tuple[st
         for at, (key, text) in enumerate(zip(keys.values(), PAGES, strict=True))
     }
     prompt = Prompt(QUESTION, QUESTION, sources, (), (), (), "")
-    shown, citations, checks = check_answer("".join(said + " " + key.format(**keys) + end for said, key, end in parts), prompt)
-    quotes = [Quote(one.key, None if one.document is None else 0, one.quote, one.verified, None, 0, 0, None, False, ()) for one in citations]
+    shown, citations, checks = check_answer(
+        "".join(said + " " + key.format(**keys) + end for said, key, end in parts), prompt
+    )
+    quotes = [
+        Quote(
+            one.key, None if one.document is None else 0, one.quote, one.verified, None, 0, 0, None, False, ()
+        )
+        for one in citations
+    ]
     again = check_answer(with_keys(shown, quotes, list(sources)), prompt)
     assert again[0] == shown
-    assert [(one.key, one.page, one.verified) for one in again[1]] == [(one.key, one.page, one.verified) for one in citations]
+    assert [(one.key, one.page, one.verified) for one in again[1]] == [
+        (one.key, one.page, one.verified) for one in citations
+    ]
     assert again[2] == checks
 
 
-# --- documents --------------------------------------------------------------------------------------------------------------------
+# --- documents
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_documents_are_found_by_their_bytes_alone(make: Make, tmp_path: Path) -> None:
@@ -420,15 +529,27 @@ def test_documents_are_found_by_their_bytes_alone(make: Make, tmp_path: Path) ->
 
 
 def test_a_title_counts_only_where_the_document_is_called_so(file: AuditFile, tmp_path: Path) -> None:
-    reading = read_document(make_pdf(tmp_path / "a.pdf", ["Report\nTotal revenue came to 450.\nTotal cost came to 300."]))
+    reading = read_document(
+        make_pdf(tmp_path / "a.pdf", ["Report\nTotal revenue came to 450.\nTotal cost came to 300."])
+    )
     source = Source("S1-00ff", "a.pdf", "0" * 64, 1, 0, "Accounts (in millions)")
     quotes = (replace(file.record.quotes[0], leaf=0),)
-    record = replace(file.record, question="?", answer="Total revenue came to 450 million [S1].", quotes=quotes, sources=(source,))
-    found = [check_again(record, {"0" * 64: reading}, {"0" * 64: titles}).checks[0].status for titles in ([source.title], ["a"], [])]
+    record = replace(
+        file.record,
+        question="?",
+        answer="Total revenue came to 450 million [S1].",
+        quotes=quotes,
+        sources=(source,),
+    )
+    found = [
+        check_again(record, {"0" * 64: reading}, {"0" * 64: titles}).checks[0].status
+        for titles in ([source.title], ["a"], [])
+    ]
     assert found[0] == "supported" and "supported" not in found[1:]
 
 
-# --- what it shows of others ----------------------------------------------------------------------------------------------------------
+# --- what it shows of others
+# ----------------------------------------------------------------------------------------------------------
 
 
 class Tags(HTMLParser):
@@ -448,8 +569,19 @@ class Tags(HTMLParser):
 
 def test_nothing_of_others_takes_effect(make: Make, tmp_path: Path) -> None:
     name = "<b onclick=x>&amp; \u202eRules.pdf"
-    document = Upload(make_pdf(tmp_path / "a.pdf", [PAGES[0] + "\n<script>alert(2)</script> The deficit ceiling is 4.0 per cent </pre>."]), name)
-    chatbot = make(ScriptedModel(lambda messages: [*says(messages), "<script>alert(3)</script></pre><!-- \u202e </style>"]), [document])
+    document = Upload(
+        make_pdf(
+            tmp_path / "a.pdf",
+            [PAGES[0] + "\n<script>alert(2)</script> The deficit ceiling is 4.0 per cent </pre>."],
+        ),
+        name,
+    )
+    chatbot = make(
+        ScriptedModel(
+            lambda messages: [*says(messages), "<script>alert(3)</script></pre><!-- \u202e </style>"]
+        ),
+        [document],
+    )
     file = audited(chatbot, tmp_path, HOSTILE)
     assert wrong(file, tmp_path) == []
     text = file.data.decode()
@@ -459,7 +591,11 @@ def test_nothing_of_others_takes_effect(make: Make, tmp_path: Path) -> None:
     assert not [name for name in tags.attributes if name.startswith("on") or name == "style"]
     assert all(address.startswith(("#", "data:")) for address in tags.addresses)
     assert "\u202e" not in text and "‹U+202E›" in text
-    assert text.count(RECORD_START) == 1 and json.loads(text.partition(RECORD_START)[2].partition(RECORD_END)[0])["question"] == file.record.question
+    assert (
+        text.count(RECORD_START) == 1
+        and json.loads(text.partition(RECORD_START)[2].partition(RECORD_END)[0])["question"]
+        == file.record.question
+    )
     assert "default-src 'none'" in text
 
 
@@ -467,18 +603,54 @@ def test_names_of_files_are_plain() -> None:
     at = time.mktime((2026, 11, 22, 12, 0, 0, 0, 0, -1))
     assert file_name("What is the contingency reserve?", at) == "audit-2026-11-22-contingency-reserve.html"
     assert file_name("../../<b>\u202e\n", at) == "audit-2026-11-22.html"
-    assert file_name("Öffentliche Schulden: " + "wort " * 5_000, at) == "audit-2026-11-22-offentliche-schulden-wort-wort-wort-wort.html"
+    assert (
+        file_name("Öffentliche Schulden: " + "wort " * 5_000, at)
+        == "audit-2026-11-22-offentliche-schulden-wort-wort-wort-wort.html"
+    )
     assert len(file_name("x" * 100_000)) < 90
 
 
 def test_the_page_of_a_format_stays_as_it_is() -> None:
-    """Files made before are verified by drawing them anew. Where this fails, raise FORMAT, keep the code of the format before, and enter the new digest."""
+    """Files made before are verified by drawing them anew. Where this fails, raise FORMAT, keep the code
+    of the format before, and enter the new digest.
+    """
     values: list[Any] = [
-        *(1, "0.1.0", "2026-11-22T12:00:00+01:00", "2026-11-22T11:59:58+01:00", 1.25, "What is it?", "What is it?", (("About", "it"),), True),
-        *("It is 3 [S1].\n\nOr [S9].", None, ("Note",), (), (FigureCheckRecord("3", 3.0, None, 1.0, None, "supported", "S1", None, "there", ()),)),
-        *((Leaf("a.pdf", "0" * 64, 1, "i", "text", "1" * 64, 110, ""), Leaf("b.pdf", "2" * 64, 2, None, "ocr", None, 0, "Gone.")), (1,)),
-        *((Source("S1-00ff", "a.pdf", "0" * 64, 1, 0, "a"),), (Considered("a.pdf", 1, "i", 1.5, "meaning 0.50"),), ("a.pdf",)),
-        *((Document("a.pdf", "0" * 64, "2025", "draft"),), False, "m", Sent("m", "h", (("system", "s"), ("user", "u")), "")),
+        *(
+            1,
+            "0.1.0",
+            "2026-11-22T12:00:00+01:00",
+            "2026-11-22T11:59:58+01:00",
+            1.25,
+            "What is it?",
+            "What is it?",
+            (("About", "it"),),
+            True,
+        ),
+        *(
+            "It is 3 [S1].\n\nOr [S9].",
+            None,
+            ("Note",),
+            (),
+            (FigureCheckRecord("3", 3.0, None, 1.0, None, "supported", "S1", None, "there", ()),),
+        ),
+        *(
+            (
+                Leaf("a.pdf", "0" * 64, 1, "i", "text", "1" * 64, 110, ""),
+                Leaf("b.pdf", "2" * 64, 2, None, "ocr", None, 0, "Gone."),
+            ),
+            (1,),
+        ),
+        *(
+            (Source("S1-00ff", "a.pdf", "0" * 64, 1, 0, "a"),),
+            (Considered("a.pdf", 1, "i", 1.5, "meaning 0.50"),),
+            ("a.pdf",),
+        ),
+        *(
+            (Document("a.pdf", "0" * 64, "2025", "draft"),),
+            False,
+            "m",
+            Sent("m", "h", (("system", "s"), ("user", "u")), ""),
+        ),
         *((NoteRecord("cases", "here", "that"),), "Shortened.", "e", "index-0", "3" * 64),
     ]
     quotes = (
@@ -486,20 +658,33 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
         Quote("S9", None, "", False, "none", -1, -1, None, False, ()),
     )
     first = replace(Record(*values), quotes=quotes)
-    stated = (StatementRecord("It is 3 [S1].", "cited_by_check", "S1"), StatementRecord("Or [S9].", "unsupported", None))
+    stated = (
+        StatementRecord("It is 3 [S1].", "cited_by_check", "S1"),
+        StatementRecord("Or [S9].", "unsupported", None),
+    )
     bold = "**It** is 3 [S1].\n\n| a | b |\n|---|---|\n| 1 | <i> |"
     formatted = replace(first, format=3, statements=stated, answer=bold)
     free = replace(quotes[0], verified=False, reason="compare", basis="reworded")
     reworded = replace(formatted, format=FORMAT, quotes=(free, replace(quotes[0], basis="figures")))
-    texts = [render(one, {"1" * 64: b"image"}) for one in (first, replace(first, format=2, statements=stated), formatted, reworded)]
+    texts = [
+        render(one, {"1" * 64: b"image"})
+        for one in (first, replace(first, format=2, statements=stated), formatted, reworded)
+    ]
     assert all("<strong>" not in text and "basis" not in text for text in texts[:2])
     assert "[S1] ≈</a>" in texts[3] and "≈ compare" in texts[3] and "✓ figures confirmed" in texts[3]
-    assert '<strong>It</strong> is 3 <a class="key" href="#citation-1">[S1]</a>.' in texts[2] and "&lt;i&gt;</td>" in texts[2]
+    assert (
+        '<strong>It</strong> is 3 <a class="key" href="#citation-1">[S1]</a>.' in texts[2]
+        and "&lt;i&gt;</td>" in texts[2]
+    )
     digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
-    assert (FORMAT, digests) == (4, ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8", "e8c46710e8e69c79", "bc4d1437ef05bc8e"])
+    assert (FORMAT, digests) == (
+        4,
+        ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8", "e8c46710e8e69c79", "bc4d1437ef05bc8e"],
+    )
 
 
-# --- files that are no audit files ------------------------------------------------------------------------------------------------------
+# --- files that are no audit files
+# ------------------------------------------------------------------------------------------------------
 
 
 def shell(record: str) -> bytes:
@@ -546,7 +731,11 @@ def test_large_files_are_not_read(tmp_path: Path) -> None:
 
 def test_more_than_any_answer_holds_is_refused(file: AuditFile, home: Path) -> None:
     record = file.record
-    for change in ({"quotes": record.quotes * 2_000}, {"answer": "1 " * 60_000}, {"leaves": record.leaves * 100}):
+    for change in (
+        {"quotes": record.quotes * 2_000},
+        {"answer": "1 " * 60_000},
+        {"leaves": record.leaves * 100},
+    ):
         with pytest.raises(DocumentError):
             sealed(replace(record, **change))
         with pytest.raises(AuditFileError):

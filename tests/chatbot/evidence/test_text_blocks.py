@@ -69,17 +69,31 @@ def test_a_line_that_goes_on_in_the_next_is_no_row() -> None:
 
 
 def test_a_heading_stands_by_itself() -> None:
-    text = "so that savings can grow for all of the people.\nDuties on Timber and Fish\nForests and ports are what the hills and the coast live by.\n"
+    text = (
+        "so that savings can grow for all of the people.\nDuties on Timber and Fish\nForests and ports are "
+        "what the hills and the coast live by.\n"
+    )
     assert blocks(text)[1] == "Duties on Timber and Fish"
 
 
 def test_numbered_paragraphs_and_items_begin_anew() -> None:
-    text = "The limit is doubled.\n87. Timber is the wealth of our hills.\n(a) first, the one\n(b) then the other"
-    assert blocks(text) == ["The limit is doubled.", "87. Timber is the wealth of our hills.", "(a) first, the one", "(b) then the other"]
+    text = (
+        "The limit is doubled.\n87. Timber is the wealth of our hills.\n(a) first, the one\n(b) then the "
+        "other"
+    )
+    assert blocks(text) == [
+        "The limit is doubled.",
+        "87. Timber is the wealth of our hills.",
+        "(a) first, the one",
+        "(b) then the other",
+    ]
 
 
 def test_what_is_counted_within_lines_stays_one_paragraph() -> None:
-    text = "A mission will be launched, aimed at (1) better research, (2) seeds of high yield, and\n(3) more than 100 kinds of seed on the market."
+    text = (
+        "A mission will be launched, aimed at (1) better research, (2) seeds of high yield, and\n(3) more "
+        "than 100 kinds of seed on the market."
+    )
     assert blocks(text) == [" ".join(text.split("\n"))]
 
 
@@ -87,11 +101,22 @@ def test_entries_of_contents_say_nothing() -> None:
     assert blocks("Fiscal rules . . . . . . . . 12\nThe rule is simple.") == ["The rule is simple."]
 
 
-@pytest.mark.parametrize(("text", "expected"), [("Fiscal rules", True), ("The Board met in May and", False), ("It ends.", False), ("a), b),", False)])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Fiscal rules", True), ("The Board met in May and", False), ("It ends.", False), ("a), b),", False)],
+)
 def test_a_heading_does_not_go_on(text: str, expected: bool) -> None:
     assert is_head(text) is expected
 
 
 def test_the_time_grows_with_the_page_alone() -> None:
-    for hostile in ("words that go on\n" * 50_000, "1 " * 50_000, "a 1\n" * 20_000, ". " * 50_000, "(" * 100_000, "-" * 100_000, "A " * 50_000):
+    for hostile in (
+        "words that go on\n" * 50_000,
+        "1 " * 50_000,
+        "a 1\n" * 20_000,
+        ". " * 50_000,
+        "(" * 100_000,
+        "-" * 100_000,
+        "A " * 50_000,
+    ):
         list(read_blocks(hostile))

@@ -1,4 +1,6 @@
-"""Advice in a whole conversation, asked of the chatbot as every page and command asks it: noted, recalled, and what a failing file leaves of it."""
+"""Advice in a whole conversation, asked of the chatbot as every page and command asks it: noted, recalled,
+and what a failing file leaves of it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ from tests.pdfs import make_pdf
 
 ADVICE = "When debt rises above the anchor, then sell bonds."
 QUESTION = "What is the deficit ceiling when debt rises above the anchor?"
-PAGES = ["Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year when debt rises above the anchor."]
+PAGES = [
+    (
+        "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year when debt rises above "
+        "the anchor."
+    )
+]
 Open = Callable[[], Chatbot]
 
 
@@ -60,7 +67,10 @@ def test_advice_is_noted_and_recalled_in_another_conversation(opened: Open) -> N
     assert noted.text.startswith("Noted.") and noted.model == MEMORY and not notices
     answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
     assert situations_of(answer) == ["When debt rises above the anchor: sell bonds"] and not notices
-    assert all("sell bonds" not in citation.quote for citation in answer.citations) and "sell bonds" not in answer.text
+    assert (
+        all("sell bonds" not in citation.quote for citation in answer.citations)
+        and "sell bonds" not in answer.text
+    )
 
 
 def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Open) -> None:
@@ -72,7 +82,9 @@ def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Ope
     talk = chatbot.conversations.begin("me")
     answer, notices = ask(chatbot, QUESTION, talk)
     assert answer.answered and "3.0 per cent" in answer.text
-    assert len(notices) == 1 and notices[0].startswith("Answered without advice: The memories (memory.sqlite3) cannot be used")
+    assert len(notices) == 1 and notices[0].startswith(
+        "Answered without advice: The memories (memory.sqlite3) cannot be used"
+    )
     answer, _ = ask(chatbot, ADVICE, talk)
     assert answer.text.startswith("Not noted: The memories (memory.sqlite3) cannot be used")
     with chatbot._memories.write() as connection:
@@ -91,7 +103,9 @@ def test_tables_of_a_later_version_keep_nobody_from_the_documents(opened: Open) 
     assert answer.answered and len(notices) == 1 and "Update the program" not in answer.text
 
 
-def test_advice_while_the_file_is_held_is_not_noted_and_says_so(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advice_while_the_file_is_held_is_not_noted_and_says_so(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(memory_database, "BUSY_SECONDS", 0.1)
     chatbot = opened()
     talk = chatbot.conversations.begin("me")
@@ -101,7 +115,11 @@ def test_advice_while_the_file_is_held_is_not_noted_and_says_so(opened: Open, mo
     try:
         answer, notices = ask(chatbot, "When wheat falls, then buy bread.", talk)
         assert answer.text.startswith("Not noted: Another program holds the memories")
-        assert [text for text in notices if not text.startswith("This exchange is not kept: Another program holds the memories")] == []
+        assert [
+            text
+            for text in notices
+            if not text.startswith("This exchange is not kept: Another program holds the memories")
+        ] == []
         answer, _ = ask(chatbot, QUESTION, talk)
         assert answer.answered and situations_of(answer), "what is there can be read meanwhile"
     finally:
@@ -111,7 +129,9 @@ def test_advice_while_the_file_is_held_is_not_noted_and_says_so(opened: Open, mo
     assert len(chatbot.situations.listed("me")) == 2
 
 
-def test_advice_on_a_full_disk_is_not_noted_and_says_so(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advice_on_a_full_disk_is_not_noted_and_says_so(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise StoreError("The disk is full.", hint="Free some space.")
 
@@ -123,5 +143,9 @@ def test_advice_on_a_full_disk_is_not_noted_and_says_so(opened: Open, monkeypatc
 
 def test_a_question_that_only_looks_like_advice_is_answered(opened: Open) -> None:
     chatbot = opened()
-    answer, _ = ask(chatbot, "When debt rises above the anchor, then at what deficit ceiling is output held", chatbot.conversations.begin("me"))
+    answer, _ = ask(
+        chatbot,
+        "When debt rises above the anchor, then at what deficit ceiling is output held",
+        chatbot.conversations.begin("me"),
+    )
     assert answer.model != MEMORY and chatbot.situations.listed("me") == []

@@ -71,7 +71,9 @@ class TestEveryLayer:
         assert notes[0].layer == layer.name and notes[0].source and "deficit ceiling" in notes[0].text
         assert layer.recall(recall("What is the deficit ceiling?", talk), 0) == []
 
-    def test_tells_nobody_of_somebody_elses(self, talks: Conversations, make: Callable[[Conversations], MemoryLayer]) -> None:
+    def test_tells_nobody_of_somebody_elses(
+        self, talks: Conversations, make: Callable[[Conversations], MemoryLayer]
+    ) -> None:
         hers, mine = fill(talks, "her"), talks.begin("me")
         tell(talks, mine, "Hello there?", "Hello.")
         talks.choose(mine, "me", compresses=True, recalls_others=True)
@@ -79,7 +81,9 @@ class TestEveryLayer:
         if make is summary:
             assert make(talks).recall(recall("What is the deficit ceiling?", hers), 5) == []
 
-    def test_leaves_out_what_the_prompt_has_anyway(self, talks: Conversations, make: Callable[[Conversations], MemoryLayer]) -> None:
+    def test_leaves_out_what_the_prompt_has_anyway(
+        self, talks: Conversations, make: Callable[[Conversations], MemoryLayer]
+    ) -> None:
         talk = fill(talks, "me")
         assert make(talks).recall(recall("What is the deficit ceiling?", talk, before=1), 5) == []
 
@@ -87,7 +91,10 @@ class TestEveryLayer:
 def test_history_is_recalled_by_meaning_only_where_the_question_calls_for_it(talks: Conversations) -> None:
     talk, layer = fill(talks, "me"), HistoryLayer(talks, EMBEDDER)
     (note,) = layer.recall(recall("What is the deficit ceiling?", talk), 3)
-    assert note.text == "Asked: What is the deficit ceiling? Answered: The deficit ceiling is 3.0 per cent of output."
+    assert (
+        note.text
+        == "Asked: What is the deficit ceiling? Answered: The deficit ceiling is 3.0 per cent of output."
+    )
     assert note.source.startswith("this conversation, exchange 1, ")
     assert layer.recall(recall("How tall is the lighthouse?", talk), 3) == []
     (asked,) = layer.recall(recall("Remind me: what about the deficit?", talk), 3)
@@ -117,10 +124,22 @@ def test_words_count_without_vectors_and_rare_ones_more() -> None:
     shares = likeness_of("deficit of Valmora", ["the deficit of the state", "the deficit", "Valmora", ""])
     assert shares[2] > shares[1] and shares[0] == shares[1] and shares[3] == 0
     assert likeness_of("the of", ["the of"]).tolist() == [0.0]
-    said = [Said("c", number, text, "", "complete", "", float(number)) for number, text in enumerate(["deficit", "audit", "deficit"], 1)]
-    assert [one.said.number for one in rank_exchanges(Recall("deficit", None, "c", "me"), said, {})] == [3, 1, 2]
+    said = [
+        Said("c", number, text, "", "complete", "", float(number))
+        for number, text in enumerate(["deficit", "audit", "deficit"], 1)
+    ]
+    assert [one.said.number for one in rank_exchanges(Recall("deficit", None, "c", "me"), said, {})] == [
+        3,
+        1,
+        2,
+    ]
     other = np.ones(3, np.float32)  # of another model
-    assert rank_exchanges(Recall("deficit", np.ones(2, np.float32), "c", "me"), said, {("c", 2): other})[0].said.number == 3
+    assert (
+        rank_exchanges(Recall("deficit", np.ones(2, np.float32), "c", "me"), said, {("c", 2): other})[
+            0
+        ].said.number
+        == 3
+    )
 
 
 def said(number: int, answer: str) -> Said:
@@ -138,7 +157,10 @@ def test_a_summary_keeps_cited_facts_word_for_word() -> None:
     assert made == Summary(
         1,
         3,
-        "They spoke of costs. And debt.\nThe cost is $4.5 million (Rules.pdf, p. 8).\nDebt is 60 per cent of output (Rules.pdf, p. 2).",
+        (
+            "They spoke of costs. And debt.\nThe cost is $4.5 million (Rules.pdf, p. 8).\nDebt is 60 per "
+            "cent of output (Rules.pdf, p. 2)."
+        ),
         "scripted",
     )
     assert "User: Question 1?" in model.calls[0][0][1][1]

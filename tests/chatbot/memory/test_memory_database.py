@@ -1,4 +1,6 @@
-"""The one file of all memories: tables by memory, brought up to date; damage, locks and later versions named; what was erased stands in no file."""
+"""The one file of all memories: tables by memory, brought up to date; damage, locks and later versions
+named; what was erased stands in no file.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def test_several_who_open_it_at_once_make_the_tables_once(path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert failed == [] and MemoryDatabase(path).read("select memory, version from memory_version") == [("notes", 2)]
+    assert failed == [] and MemoryDatabase(path).read("select memory, version from memory_version") == [
+        ("notes", 2)
+    ]
 
 
 def test_memories_are_apart_and_what_is_kept_in_memory_is_on_no_disk(path: Path) -> None:
@@ -117,4 +121,6 @@ def test_what_was_erased_stands_in_no_file(path: Path) -> None:
     with database.write() as connection:
         connection.execute("delete from note")
     database.erased()
-    assert [one.name for one in path.parent.rglob("*") if one.is_file() and b"Heliotrope" in one.read_bytes()] == ["other.sqlite3"]
+    assert [
+        one.name for one in path.parent.rglob("*") if one.is_file() and b"Heliotrope" in one.read_bytes()
+    ] == ["other.sqlite3"]

@@ -1,4 +1,6 @@
-"""What a question finds remembered and what is kept of its answer, through the whole chatbot: long talks, going back, faults of the store, privacy."""
+"""What a question finds remembered and what is kept of its answer, through the whole chatbot: long talks,
+going back, faults of the store, privacy.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,22 @@ def talk_on(chatbot: Chatbot, talk: str, exchanges: int, words: int = 20) -> Non
         kept = chatbot.conversations.start(talk, f"What of harbour {number}?")
         text = " ".join(f"Harbour {number} handled {place} ships in spring [S1]." for place in range(words))
         citation = Citation("S1", "Ports.pdf", 2, None, "ships", True)
-        chatbot.conversations.finish(talk, kept, Answer("q", f"What of harbour {number}?", text, True, citations=(citation,)), {}, owner="me")
+        chatbot.conversations.finish(
+            talk,
+            kept,
+            Answer("q", f"What of harbour {number}?", text, True, citations=(citation,)),
+            {},
+            owner="me",
+        )
 
 
 def notices(events: list[Event]) -> list[str]:
     return [event.text for event in events if isinstance(event, Notice)]
 
 
-def test_sixty_exchanges_past_the_threshold_are_shortened_and_an_early_figure_keeps_its_page(make: Make) -> None:
+def test_sixty_exchanges_past_the_threshold_are_shortened_and_an_early_figure_keeps_its_page(
+    make: Make,
+) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
@@ -54,14 +64,21 @@ def test_sixty_exchanges_past_the_threshold_are_shortened_and_an_early_figure_ke
     assert before.message_count == 120 and before.token_count > 20_000 and not before.compressed
     answer, _ = ask(chatbot, "What was the deficit ceiling that you gave me at the beginning?", talk)
     assert answer.search_query == QUESTION
-    assert "3.0 per cent" in answer.text and {(citation.document, citation.page) for citation in answer.citations} == {("Rules.pdf", 1)}
+    assert "3.0 per cent" in answer.text and {
+        (citation.document, citation.page) for citation in answer.citations
+    } == {("Rules.pdf", 1)}
     assert answer.compression is not None and answer.prompt is not None
-    assert "The deficit ceiling is 3.0 per cent of output in every year. ⟦Rules.pdf, p. 1⟧" in answer.prompt.messages[-1][1]
+    assert (
+        "The deficit ceiling is 3.0 per cent of output in every year. ⟦Rules.pdf, p. 1⟧"
+        in answer.prompt.messages[-1][1]
+    )
     kept = answer.compression
     assert kept.original_tokens == before.token_count > 3 * kept.compressed_tokens
     assert 1 in kept.kept and len(kept.kept) < 55
     said = chatbot.conversations.said(talk, "me")[0]
-    assert "".join(said.cited[start:end] for start, end in kept.kept[1][1]).startswith("The deficit ceiling is 3.0 per cent")
+    assert "".join(said.cited[start:end] for start, end in kept.kept[1][1]).startswith(
+        "The deficit ceiling is 3.0 per cent"
+    )
     assert count_tokens(answer.prompt.messages[-1][1]) < 12_000
     after = chatbot.memory.stats(talk, "me")
     assert (after.compressed, after.compression_count) == (True, 1)
@@ -82,12 +99,22 @@ class Substitute:
 
 def test_what_a_memory_tells_reaches_the_user_beside_its_notes(make: Make) -> None:
     chatbot = make()
-    memory = MemoryService(chatbot.settings, chatbot.conversations, chatbot.library.catalog, chatbot.library.embedder, [Substitute()])
+    memory = MemoryService(
+        chatbot.settings,
+        chatbot.conversations,
+        chatbot.library.catalog,
+        chatbot.library.embedder,
+        [Substitute()],
+    )
     before = memory.before(Recall(QUESTION, None, chatbot.conversations.begin("me"), "me"))
-    assert [note.source for note in before.notes] == ["a substitute"] and before.notices == (Notice("A substitute stands in."),)
+    assert [note.source for note in before.notes] == ["a substitute"] and before.notices == (
+        Notice("A substitute stands in."),
+    )
 
 
-def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make: Make, tmp_path: Path) -> None:
+def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(
+    make: Make, tmp_path: Path
+) -> None:
     chatbot = make(compression_tokens=1_000)
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 10)
@@ -96,11 +123,16 @@ def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make:
     answer, _ = ask(chatbot, QUESTION, talk)
     assert answer.compression is None
     assert answer.prompt is not None and len(answer.prompt.exchanges) == 5 and answer.prompt.earlier == ()
-    assert chatbot.memory.stats(talk, "me").compressed is False and chatbot.memory.stats(talk, "me").compression_count == 1
+    assert (
+        chatbot.memory.stats(talk, "me").compressed is False
+        and chatbot.memory.stats(talk, "me").compression_count == 1
+    )
 
 
 def test_no_exchange_is_in_neither(make: Make) -> None:
-    """Above the threshold each exchange is whole in the prompt, or among what is weighed: whatever of them a question is about, it is brought."""
+    """Above the threshold each exchange is whole in the prompt, or among what is weighed: whatever of them
+    a question is about, it is brought.
+    """
     chatbot = make(compression_tokens=1_000, prompt_exchanges=3)
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 12)
@@ -110,10 +142,14 @@ def test_no_exchange_is_in_neither(make: Make) -> None:
         assert before.compression is not None and before.compression.original_tokens == whole
         brought = [text for _, text in before.earlier] + [exchange.assistant for exchange in before.exchanges]
         assert any(f"Harbour {number} handled" in text for text in brought), number
-        assert [exchange.user for exchange in before.exchanges] == [f"What of harbour {last}?" for last in (9, 10, 11)]
+        assert [exchange.user for exchange in before.exchanges] == [
+            f"What of harbour {last}?" for last in (9, 10, 11)
+        ]
 
 
-def test_of_a_very_long_conversation_the_likeliest_are_weighed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_very_long_conversation_the_likeliest_are_weighed(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shortening, "MOST_TOKENS", 2_000)
     weighed: list[int] = []
     compress = compression.compress
@@ -127,11 +163,19 @@ def test_of_a_very_long_conversation_the_likeliest_are_weighed(make: Make, monke
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
     talk_on(chatbot, talk, 30, words=30)
-    huge = chatbot.conversations.start(talk, "What of ceiling lanterns?")  # the second by its words, and more than there is room for
-    chatbot.conversations.finish(talk, huge, Answer("q", "q", "Ceiling lanterns glow. " * 1_000, True), {}, owner="me")
+    huge = chatbot.conversations.start(
+        talk, "What of ceiling lanterns?"
+    )  # the second by its words, and more than there is room for
+    chatbot.conversations.finish(
+        talk, huge, Answer("q", "q", "Ceiling lanterns glow. " * 1_000, True), {}, owner="me"
+    )
     talk_on(chatbot, talk, 6, words=1)
     before = chatbot.memory.before(Recall(QUESTION, None, talk, "me"))
-    assert before.compression is not None and 1 in before.compression.kept and huge not in before.compression.kept
+    assert (
+        before.compression is not None
+        and 1 in before.compression.kept
+        and huge not in before.compression.kept
+    )
     assert 4 <= weighed[-1] <= 20
     assert before.compression.chunks_compressed > 40
 
@@ -140,8 +184,15 @@ def test_long_last_exchanges_share_their_part_of_the_prompt(make: Make) -> None:
     chatbot = make(context_tokens=2_000)
     fact = "The lighthouse cost 77 million crowns (Ports.pdf, p. 3)."
     long = " ".join([*(f"Harbour {number} is quiet." for number in range(2_000)), fact])
-    fitted = chatbot.memory.fitted([Exchange("Short?", "Short."), Exchange("Tell me of harbours.", long)], "What did the lighthouse cost?")
-    assert fitted[0] == Exchange("Short?", "Short.") and fact in fitted[1].assistant and fitted[1].assistant.endswith("(shortened)")
+    fitted = chatbot.memory.fitted(
+        [Exchange("Short?", "Short."), Exchange("Tell me of harbours.", long)],
+        "What did the lighthouse cost?",
+    )
+    assert (
+        fitted[0] == Exchange("Short?", "Short.")
+        and fact in fitted[1].assistant
+        and fitted[1].assistant.endswith("(shortened)")
+    )
     assert count_tokens(fitted[1].assistant) < 0.36 * 2_000
     asked = Ask(QUESTION, history=(Exchange("Tell me of harbours.", long),))
     answer = next(event for event in chatbot.ask(asked) if isinstance(event, Answer))
@@ -161,7 +212,10 @@ def test_a_question_of_its_own_is_never_replaced_by_an_earlier_one(make: Make) -
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, "What was the debt anchor at the end of the year?", talk)
-    for question in ("What was the debt anchor at the beginning of the year?", "Is the debt anchor to be reached earlier than 2030?"):
+    for question in (
+        "What was the debt anchor at the beginning of the year?",
+        "Is the debt anchor to be reached earlier than 2030?",
+    ):
         assert ask(chatbot, question, talk)[0].search_query == question
 
 
@@ -199,15 +253,21 @@ def test_an_answer_whose_conversation_is_erased_meanwhile_is_given(make: Make) -
     rest = list(events)
     answer = rest[-1]
     assert isinstance(answer, Answer) and "3.0 per cent" in answer.text and answer.exchange is None
-    assert any("erased meanwhile" in text for text in answer.notices) and set(notices(rest)) == set(answer.notices)
+    assert any("erased meanwhile" in text for text in answer.notices) and set(notices(rest)) == set(
+        answer.notices
+    )
 
 
-def test_what_waits_for_the_end_is_done_though_the_embedder_is_down(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_for_the_end_is_done_though_the_embedder_is_down(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chatbot = make(retention_days=30)
     old, talk = chatbot.conversations.begin("me"), chatbot.conversations.begin("me")
     talk_on(chatbot, old, 1)
     with chatbot.conversations._disk.write() as connection:
-        connection.execute("update conversation set changed_at = changed_at - 31 * 86400 where id = ?", (old,))
+        connection.execute(
+            "update conversation set changed_at = changed_at - 31 * 86400 where id = ?", (old,)
+        )
 
     def fail(_: object, *, query: bool = False) -> None:
         raise ModelError("down")
@@ -225,7 +285,10 @@ def test_below_the_threshold_older_exchanges_are_recalled(make: Make) -> None:
     answer, _ = ask(chatbot, "Is the deficit ceiling 3.0 per cent of output?", talk)
     assert answer.compression is None
     assert [note.layer for note in answer.notes] == ["history"]
-    assert answer.prompt is not None and "- (history, this conversation, exchange 1, " in answer.prompt.messages[-1][1]
+    assert (
+        answer.prompt is not None
+        and "- (history, this conversation, exchange 1, " in answer.prompt.messages[-1][1]
+    )
     assert ask(chatbot, "Who sails to Heligoland?", talk)[0].notes == ()
 
 
@@ -252,7 +315,9 @@ def test_what_is_gone_back_to_may_stand_in_another_conversation(make: Make) -> N
 
 def test_old_exchanges_are_summarised_by_the_model_once(make: Make) -> None:
     def reply(messages: object) -> list[str]:
-        return ["They spoke of harbours."] if "Summarise" in str(messages) else ["The ceiling is 3.0 per cent."]
+        return (
+            ["They spoke of harbours."] if "Summarise" in str(messages) else ["The ceiling is 3.0 per cent."]
+        )
 
     model = ScriptedModel(reply)
     chatbot = make(model)
@@ -310,7 +375,9 @@ def test_an_error_instead_of_an_answer_is_kept_as_that(make: Make, monkeypatch: 
     assert [said.state for said in chatbot.conversations.said(talk, "me")] == ["failed"]
 
 
-def test_an_answer_is_given_though_it_cannot_be_kept(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_is_given_though_it_cannot_be_kept(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(memory_database, "BUSY_SECONDS", 0.05)
     chatbot = make()
     talk = chatbot.conversations.begin("me")
@@ -354,13 +421,19 @@ def test_a_kept_answer_leads_to_where_its_file_stands_today(make: Make) -> None:
     talk = chatbot.conversations.begin("me")
     first, _ = ask(chatbot, QUESTION, talk)
     kept = chatbot.memory.answer(talk, 1, "me")
-    assert kept is not None and kept.citations == first.citations and kept.understanding == first.understanding
-    assert kept.prompt is not None and first.prompt is not None and kept.prompt.messages == first.prompt.messages
+    assert (
+        kept is not None and kept.citations == first.citations and kept.understanding == first.understanding
+    )
+    assert (
+        kept.prompt is not None and first.prompt is not None and kept.prompt.messages == first.prompt.messages
+    )
     version = first.citations[0].version
     assert version is not None
     # As in a store that was built anew: the file has another number, and its number is another file's.
     digest = next(iter(chatbot.library.catalog.hashes_of("Rules.pdf")))
-    moved = replace(first, citations=tuple(replace(one, version=999) for one in first.citations), considered=())
+    moved = replace(
+        first, citations=tuple(replace(one, version=999) for one in first.citations), considered=()
+    )
     chatbot.conversations.finish(talk, 1, moved, {999: digest}, owner="me")
     found = chatbot.memory.answer(talk, 1, "me")
     assert found is not None and {citation.version for citation in found.citations} == {version}
@@ -379,7 +452,11 @@ def test_erasing_a_document_takes_its_text_out_of_kept_answers(make: Make, tmp_p
     chatbot.restore("Rules.pdf")
     chatbot.remove("Rules.pdf", purge=True)
     kept = chatbot.memory.answer(talk, 1, "me")
-    assert kept is not None and kept.prompt is not None and "reported to Parliament within" not in kept.prompt.messages[-1][1]
+    assert (
+        kept is not None
+        and kept.prompt is not None
+        and "reported to Parliament within" not in kept.prompt.messages[-1][1]
+    )
     assert all(hit.text == "" for hit in kept.considered)
     assert "3.0 per cent" in kept.text
 

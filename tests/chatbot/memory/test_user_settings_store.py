@@ -1,4 +1,6 @@
-"""Each owner's settings: kept, reset, and nobody else's; a key that no file, message or representation holds; and answers that follow the asker's choice."""
+"""Each owner's settings: kept, reset, and nobody else's; a key that no file, message or representation
+holds; and answers that follow the asker's choice.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ QUESTION = "What is the deficit ceiling?"
 
 @pytest.fixture
 def own(tmp_path: Path) -> UserSettingsStore:
-    return UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), Settings(chat_model="servers", api_key="sk-server"))
+    return UserSettingsStore(
+        MemoryDatabase(tmp_path / "p.sqlite3"), Settings(chat_model="servers", api_key="sk-server")
+    )
 
 
 def test_what_one_chooses_is_theirs_and_survives(tmp_path: Path) -> None:
@@ -37,7 +41,11 @@ def test_what_one_chooses_is_theirs_and_survives(tmp_path: Path) -> None:
     first.choose("ann", "window", 7)
     first.choose_model("ann", "own", "m", MINE, KEY)
     again = UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), server)
-    assert (again.settings("ann").window, again.settings("ann").chat_model, again.settings("ann").base_url) == (7, "m", MINE)
+    assert (
+        again.settings("ann").window,
+        again.settings("ann").chat_model,
+        again.settings("ann").base_url,
+    ) == (7, "m", MINE)
     assert again.settings("ann").api_key == "" and not again.has_key("ann")  # it was in that process alone
     assert again.settings("bob") == server
 
@@ -62,7 +70,11 @@ def test_the_key_is_for_one_endpoint(own: UserSettingsStore) -> None:
 def test_what_is_refused_changes_nothing(own: UserSettingsStore) -> None:
     own.choose_model("ann", "own", "m", MINE, KEY)
     before = own.settings("ann")
-    for model, url, key in (("m", "http://169.254.169.254/v1", "sk-x"), ("", MINE, "sk-x"), ("m", MINE, "no key at all")):
+    for model, url, key in (
+        ("m", "http://169.254.169.254/v1", "sk-x"),
+        ("", MINE, "sk-x"),
+        ("m", MINE, "no key at all"),
+    ):
         with pytest.raises((SettingsError, ModelError)):
             own.choose_model("ann", "own", model, url, key)
     assert own.settings("ann") == before
@@ -114,7 +126,9 @@ def test_keys_are_held_for_so_many_only(own: UserSettingsStore) -> None:
 
 
 def test_forbidden_it_is_neither_taken_nor_used(tmp_path: Path) -> None:
-    UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), Settings()).choose_model("ann", "own", "m", MINE)
+    UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), Settings()).choose_model(
+        "ann", "own", "m", MINE
+    )
     server = Settings(user_models="0", chat_model="servers")
     own = UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), server)
     assert own.settings("ann") == server and not own.is_own("ann")
@@ -125,19 +139,29 @@ def test_forbidden_it_is_neither_taken_nor_used(tmp_path: Path) -> None:
 def test_where_they_cannot_be_read_nothing_is_sent(own: UserSettingsStore) -> None:
     with own._database.write() as connection:
         connection.execute("drop table preference")
-    assert own.settings("bob").chat_model == "" and own.settings("ann").api_key == "" and own.model("ann", lambda: ScriptedModel(["x"])) is None
+    assert (
+        own.settings("bob").chat_model == ""
+        and own.settings("ann").api_key == ""
+        and own.model("ann", lambda: ScriptedModel(["x"])) is None
+    )
 
 
 def test_damaged_values_are_passed_over(own: UserSettingsStore) -> None:
     own.choose("ann", "window", 7)
     with own._database.write() as connection:
         connection.execute(
-            "insert into preference values ('ann', 'rerank', 'tru'), ('ann', 'signals_hours', '[1]'), ('ann', 'prompt_exchanges', '-1')"
+            "insert into preference values ('ann', 'rerank', 'tru'), ('ann', 'signals_hours', '[1]'), "
+            "('ann', 'prompt_exchanges', '-1')"
         )
-    assert (own.settings("ann").window, own.settings("ann").rerank, own.settings("ann").prompt_exchanges) == (7, False, 5)
+    assert (own.settings("ann").window, own.settings("ann").rerank, own.settings("ann").prompt_exchanges) == (
+        7,
+        False,
+        5,
+    )
 
 
-# --- answers ------------------------------------------------------------------------------------------------------------------------
+# --- answers
+# ------------------------------------------------------------------------------------------------------------
 
 
 def cite(name: str) -> Say:
@@ -152,8 +176,14 @@ def ask(chatbot: Chatbot, owner: str, **given: object) -> tuple[Answer, list[Eve
 
 def test_each_asker_is_answered_by_their_own_choice(tmp_path: Path) -> None:
     paper = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is 3.0 per cent of output in every year."])
-    with Provider([cite("Server")]) as servers, Provider([cite("Ann")]) as anns, Provider([Refuse(401, f"no {KEY}")]) as carls:
-        settings = Settings(home=tmp_path / "home", chat_model="s", base_url=servers.url, api_key="sk-server", timeout=5)
+    with (
+        Provider([cite("Server")]) as servers,
+        Provider([cite("Ann")]) as anns,
+        Provider([Refuse(401, f"no {KEY}")]) as carls,
+    ):
+        settings = Settings(
+            home=tmp_path / "home", chat_model="s", base_url=servers.url, api_key="sk-server", timeout=5
+        )
         with Chatbot(settings, embedder=HashEmbedder(dimension=256)) as chatbot:
             list(chatbot.add([Upload(paper)]))
             chatbot.own.choose_model("ann", "own", "a", anns.url, KEY)
@@ -164,7 +194,11 @@ def test_each_asker_is_answered_by_their_own_choice(tmp_path: Path) -> None:
             bea, _ = ask(chatbot, "bea")
             assert (bea.model, bea.sent_to) == ("extractive", None)
             dan, _ = ask(chatbot, "dan")
-            assert dan.text.startswith("Server says") and dan.sent_to is not None and dan.sent_to[1] == servers.url.split("/")[2]
+            assert (
+                dan.text.startswith("Server says")
+                and dan.sent_to is not None
+                and dan.sent_to[1] == servers.url.split("/")[2]
+            )
             carl, events = ask(chatbot, "carl")
             told = " ".join(f"{event.text} {event.hint}" for event in events if isinstance(event, Notice))
             assert "the key on the Settings page" in told and carl.error and "OPENAI_API_KEY" not in told
@@ -175,7 +209,12 @@ def test_each_asker_is_answered_by_their_own_choice(tmp_path: Path) -> None:
 
 
 def test_helping_calls_are_the_askers_too(tmp_path: Path) -> None:
-    papers = [make_pdf(tmp_path / f"Rules{number}.pdf", [f"The deficit ceiling of city {number} is {number} per cent."]) for number in (2, 3)]
+    papers = [
+        make_pdf(
+            tmp_path / f"Rules{number}.pdf", [f"The deficit ceiling of city {number} is {number} per cent."]
+        )
+        for number in (2, 3)
+    ]
     with Provider([cite("Server")]) as servers, Provider(["[]", cite("Ann")]) as anns:
         settings = Settings(home=tmp_path / "home", chat_model="s", base_url=servers.url, timeout=5)
         with Chatbot(settings, embedder=HashEmbedder(dimension=256)) as chatbot:
@@ -190,7 +229,11 @@ def test_helping_calls_are_the_askers_too(tmp_path: Path) -> None:
 
 def test_windows_differ_by_owner(tmp_path: Path) -> None:
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder(dimension=256)) as chatbot:
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is 3.0 per cent of output."]))]))
+        list(
+            chatbot.add(
+                [Upload(make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is 3.0 per cent of output."]))]
+            )
+        )
         chatbot.own.choose("ann", "window", 2)
         for owner in ("ann", "bob"):
             conversation = chatbot.conversations.begin(owner)
@@ -211,10 +254,22 @@ def test_thresholds_of_signals_differ_by_owner(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Signals, "find", find)
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder(dimension=256)) as chatbot:
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is 3.0 per cent of output."]))]))
-        for name, value in (("signals_threshold", 0.9), ("signals_confidence", 0.8), ("signals_hours", 24), ("signals_notes", 1)):
+        list(
+            chatbot.add(
+                [Upload(make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is 3.0 per cent of output."]))]
+            )
+        )
+        for name, value in (
+            ("signals_threshold", 0.9),
+            ("signals_confidence", 0.8),
+            ("signals_hours", 24),
+            ("signals_notes", 1),
+        ):
             chatbot.own.choose("ann", name, value)
         chatbot.own.choose("bea", "signals_notes", 0)
         for owner in ("ann", "bea", "bob"):
             ask(chatbot, owner, conversation=chatbot.conversations.begin(owner))
-    assert [(one.threshold, one.confidence, one.hours, one.most_notes) for one in asked] == [(0.9, 0.8, 24, 1), (0.0, 0.6, 168, 3)]
+    assert [(one.threshold, one.confidence, one.hours, one.most_notes) for one in asked] == [
+        (0.9, 0.8, 24, 1),
+        (0.0, 0.6, 168, 3),
+    ]

@@ -1,4 +1,6 @@
-"""Chat models over a real HTTP server that misbehaves in every way that providers do, and the contract that every model keeps."""
+"""Chat models over a real HTTP server that misbehaves in every way that providers do, and the contract
+that every model keeps.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,12 @@ QUESTION = (("system", "Answer briefly."), ("user", "What was the deficit?"))
 SECONDS = 0.4  # how long an endpoint may stay silent here
 
 
-def settings_for(url: str, *, key: str = KEY, offline: bool = False, timeout: float = 5.0, **limits: Any) -> Settings:
-    return Settings(chat_model="test-model", base_url=url, api_key=key, timeout=timeout, offline=offline, **limits)
+def settings_for(
+    url: str, *, key: str = KEY, offline: bool = False, timeout: float = 5.0, **limits: Any
+) -> Settings:
+    return Settings(
+        chat_model="test-model", base_url=url, api_key=key, timeout=timeout, offline=offline, **limits
+    )
 
 
 def model_for(provider: Provider, **limits: Any) -> OpenAIModel:
@@ -53,7 +59,8 @@ def read(reply: Reply) -> tuple[str, ModelError]:
     raise AssertionError(f"no error after {said}")
 
 
-# --- what is asked for beside the text -------------------------------------------------------------------------------------------
+# --- what is asked for beside the text
+# -------------------------------------------------------------------------------------------
 
 
 def test_the_same_is_said_each_time_unless_the_settings_say_otherwise() -> None:
@@ -68,7 +75,13 @@ def test_the_same_is_said_each_time_unless_the_settings_say_otherwise() -> None:
 @pytest.mark.parametrize(
     ("message", "name"),
     [
-        ("Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.", "temperature"),
+        (
+            (
+                "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) "
+                "value is supported."
+            ),
+            "temperature",
+        ),
         ("Unrecognized request argument supplied: reasoning_effort", "reasoning_effort"),
         ("body -> stream_options: Extra inputs are not permitted", "stream_options"),
     ],
@@ -97,11 +110,19 @@ def test_it_tells_how_much_of_the_prompt_was_read() -> None:
 
 @pytest.mark.timed
 def test_one_that_never_tells_is_not_waited_for() -> None:
-    with Provider([Page('data: {"choices": [{"delta": {"content": "fine"}, "finish_reason": "stop"}]}\n\n', "text/event-stream")]) as provider:
+    with Provider(
+        [
+            Page(
+                'data: {"choices": [{"delta": {"content": "fine"}, "finish_reason": "stop"}]}\n\n',
+                "text/event-stream",
+            )
+        ]
+    ) as provider:
         assert "".join(ask(model_for(provider))) == "fine"
 
 
-# --- the contract of LLM --------------------------------------------------------------------------------------------------------
+# --- the contract of LLM
+# --------------------------------------------------------------------------------------------------------
 
 Make = Callable[..., LLM]
 
@@ -116,7 +137,9 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
             return model_for(stack.enter_context(Provider([say])))
 
         def scripted(pieces: Sequence[str], *, cut: bool = False, finish: str = "stop") -> LLM:
-            return ScriptedModel([*pieces, *([ModelError("The answer was cut: as scripted.")] if cut else [])], finish=finish)
+            return ScriptedModel(
+                [*pieces, *([ModelError("The answer was cut: as scripted.")] if cut else [])], finish=finish
+            )
 
         yield over_http if request.param == "openai" else scripted
 
@@ -189,7 +212,10 @@ class TestEveryModel:
         (["\n<thi", "nk>a</thi", "nk> It was ", "3."], "It was 3."),
         (["<", "3 per cent"], "<3 per cent"),
         (["It was 3. <think>not first</think>"], "It was 3. "),
-        (["It was 3. <thi", "nk>Is it", "? </thin", "k> It fell. <think>a</think>Then", " it rose."], "It was 3. It fell. Then it rose."),
+        (
+            ["It was 3. <thi", "nk>Is it", "? </thin", "k> It fell. <think>a</think>Then", " it rose."],
+            "It was 3. It fell. Then it rose.",
+        ),
         (["It was 3. <think>and on"], "It was 3. "),
         (["<th"], "<th"),
     ],
@@ -200,11 +226,15 @@ def test_what_a_model_thought_aloud_is_left_out(pieces: list[str], said: str) ->
 
 
 def test_a_model_that_only_thinks_has_used_up_its_tokens() -> None:
-    with Provider([Say(["<think>and on", " and on"], finish="length")]) as provider, pytest.raises(SpentError):
+    with (
+        Provider([Say(["<think>and on", " and on"], finish="length")]) as provider,
+        pytest.raises(SpentError),
+    ):
         list(ask(model_for(provider)))
 
 
-# --- what is sent ---------------------------------------------------------------------------------------------------------------
+# --- what is sent
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_request_says_what_is_asked() -> None:
@@ -216,12 +246,18 @@ def test_the_request_says_what_is_asked() -> None:
     assert received.headers["authorization"] == f"Bearer {KEY}"
     assert received.body == {
         "model": "test-model",
-        "messages": [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": "What was the deficit?"}],
+        "messages": [
+            {"role": "system", "content": "Answer briefly."},
+            {"role": "user", "content": "What was the deficit?"},
+        ],
         "stream": True,
         "stream_options": {"include_usage": True},
         "temperature": 0.0,
         "max_tokens": 77,
-        "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}},
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": schema, "strict": True},
+        },
     }
 
 
@@ -235,7 +271,9 @@ def test_nothing_is_sent_before_the_first_piece_is_asked_for() -> None:
 
 def test_text_that_no_request_can_carry_is_sent_all_the_same() -> None:
     with Provider(["fine"]) as provider:
-        assert list(model_for(provider).stream([("user", "GDP \ud800 <|endoftext|> \x00")], max_tokens=9)) == ["fine"]
+        assert list(
+            model_for(provider).stream([("user", "GDP \ud800 <|endoftext|> \x00")], max_tokens=9)
+        ) == ["fine"]
         assert provider.requests[0].body["messages"][0]["content"] == "GDP ? <|endoftext|> \x00"
 
 
@@ -252,13 +290,22 @@ def test_the_answer_may_depend_on_the_prompt() -> None:
     with Provider([echo]) as provider, ThreadPoolExecutor(8) as pool:
         model = model_for(provider)
         questions = [f"question {number}" for number in range(16)]
-        assert list(pool.map(lambda one: "".join(model.stream([("user", one)], max_tokens=9)), questions)) == questions
+        assert (
+            list(pool.map(lambda one: "".join(model.stream([("user", one)], max_tokens=9)), questions))
+            == questions
+        )
 
 
 @pytest.mark.parametrize(
     "refusal",
     [
-        Refuse(400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
+        Refuse(
+            400,
+            (
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+                "'max_completion_tokens' instead."
+            ),
+        ),
         Refuse(422, "body -> max_tokens: Extra inputs are not permitted"),
     ],
     ids=["400", "422"],
@@ -274,7 +321,8 @@ def test_the_other_name_of_the_limit_is_tried_once_and_remembered(refusal: Refus
         ]
 
 
-# --- failures before the first piece --------------------------------------------------------------------------------------------
+# --- failures before the first piece
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -303,7 +351,9 @@ def test_retry_after_is_kept() -> None:
         assert 1 <= time.monotonic() - started < 4
 
 
-@pytest.mark.parametrize("after", ["600", formatdate(time.time() + 3_600, usegmt=True)], ids=["seconds", "date"])
+@pytest.mark.parametrize(
+    "after", ["600", formatdate(time.time() + 3_600, usegmt=True)], ids=["seconds", "date"]
+)
 def test_a_long_wait_is_told_and_not_waited_out(after: str) -> None:
     with Provider([Refuse(429, headers={"Retry-After": after})]) as provider:
         _, error = read(ask(model_for(provider)))
@@ -317,7 +367,9 @@ def test_lasting_trouble_ends_after_three_tries() -> None:
     with Provider([Refuse(500, "out of memory")]) as provider:
         _, error = read(ask(model_for(provider)))
         assert len(provider.requests) == 3
-        assert error.message == f"{endpoint_host(settings_for(provider.url))} failed (status 500): out of memory"
+        assert (
+            error.message == f"{endpoint_host(settings_for(provider.url))} failed (status 500): out of memory"
+        )
         assert error.retryable
 
 
@@ -325,7 +377,9 @@ def test_lasting_trouble_ends_after_three_tries() -> None:
 def test_a_pause_can_be_stopped() -> None:
     with Provider([Refuse(429, headers={"Retry-After": "15"})]) as provider:
         started = time.monotonic()
-        reply = model_for(provider).stream(QUESTION, max_tokens=9, stop=lambda: bool(provider.requests) and time.monotonic() - started > 0.3)
+        reply = model_for(provider).stream(
+            QUESTION, max_tokens=9, stop=lambda: bool(provider.requests) and time.monotonic() - started > 0.3
+        )
         assert list(reply) == []
         assert reply.finish == "stopped"
         assert time.monotonic() - started < 5
@@ -337,8 +391,16 @@ def test_a_pause_can_be_stopped() -> None:
         (Refuse(401, "bad key"), ["OPENAI_API_KEY", "bad key"]),
         (Refuse(403, "not yours"), ["OPENAI_API_KEY", "not yours"]),
         (Refuse(404, "no such model"), ["'test-model'", "FINPOLICY_CHAT_MODEL", "OPENAI_BASE_URL"]),
-        (Refuse(400, "maximum context length is 8192", "context_length_exceeded"), ["FINPOLICY_CONTEXT_TOKENS"]),
-        (Refuse(400, "max_tokens is too large. This model's maximum context length is 8192 tokens, unknown"), ["FINPOLICY_CONTEXT_TOKENS"]),
+        (
+            Refuse(400, "maximum context length is 8192", "context_length_exceeded"),
+            ["FINPOLICY_CONTEXT_TOKENS"],
+        ),
+        (
+            Refuse(
+                400, "max_tokens is too large. This model's maximum context length is 8192 tokens, unknown"
+            ),
+            ["FINPOLICY_CONTEXT_TOKENS"],
+        ),
         (Refuse(500, "the request exceeds the available context size"), ["FINPOLICY_CONTEXT_TOKENS"]),
         (Refuse(413, "too much"), ["FINPOLICY_CONTEXT_TOKENS"]),
         (Refuse(400, "temperature must be 1"), ["FINPOLICY_CHAT_MODEL", "temperature must be 1"]),
@@ -351,7 +413,9 @@ def test_a_refusal_names_the_setting_and_is_not_repeated(refusal: Refuse, names:
         _, error = read(ask(model_for(provider)))
         assert not [name for name in [*names, model_for(provider).host] if name not in str(error)]
         assert not error.retryable
-        assert len({tuple(one.body) for one in provider.requests}) == len(provider.requests)  # no request twice
+        assert len({tuple(one.body) for one in provider.requests}) == len(
+            provider.requests
+        )  # no request twice
 
 
 @pytest.mark.alone
@@ -380,7 +444,11 @@ def test_a_dead_endpoint_names_host_and_setting() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [Page("<html><h1>It works!</h1></html>"), Page('{"choices": []}', "application/json"), Page("", "text/event-stream")],
+    [
+        Page("<html><h1>It works!</h1></html>"),
+        Page('{"choices": []}', "application/json"),
+        Page("", "text/event-stream"),
+    ],
     ids=["web page", "plain JSON", "nothing"],
 )
 def test_something_else_than_a_chat_endpoint_is_recognised(page: Page) -> None:
@@ -412,7 +480,8 @@ def test_events_of_any_shape_end_in_an_error_of_ours(event: str) -> None:
     assert said == ""
 
 
-# --- failures after the first piece ---------------------------------------------------------------------------------------------
+# --- failures after the first piece
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", ["cut", "unfinished", "silent", "malformed", "error"])
@@ -447,7 +516,13 @@ def test_an_endpoint_that_ignores_the_limit_is_ended() -> None:
 
 
 def test_an_answer_is_complete_with_its_finish_reason_though_the_stream_stays_open() -> None:
-    open_end = Page('data: {"choices": [{"delta": {"content": "fine"}, "finish_reason": "stop"}]}\n\ndata: {"choices"\n\n', "text/event-stream")
+    open_end = Page(
+        (
+            'data: {"choices": [{"delta": {"content": "fine"}, "finish_reason": "stop"}]}\n\ndata: '
+            '{"choices"\n\n'
+        ),
+        "text/event-stream",
+    )
     with Provider([open_end]) as provider:
         assert list(ask(model_for(provider))) == ["fine"]
 
@@ -460,17 +535,27 @@ def test_a_slow_answer_may_take_longer_than_the_timeout() -> None:
         assert time.monotonic() - started > SECONDS
 
 
-# --- answers that drip ----------------------------------------------------------------------------------------------------------
+# --- answers that drip
+# ----------------------------------------------------------------------------------------------------------
 
 EVENTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-LIMITS = {"first": "FINPOLICY_FIRST_WORD_TIMEOUT", "between": "FINPOLICY_TIMEOUT.", "whole": "FINPOLICY_ANSWER_TIMEOUT"}
+LIMITS = {
+    "first": "FINPOLICY_FIRST_WORD_TIMEOUT",
+    "between": "FINPOLICY_TIMEOUT.",
+    "whole": "FINPOLICY_ANSWER_TIMEOUT",
+}
 
 
 def event(**delta: str) -> bytes:
     return b"data: " + json.dumps({"choices": [{"delta": delta, "finish_reason": None}]}).encode() + b"\n\n"
 
 
-WORD, THOUGHT, BLANK, COMMENT = event(content="word "), event(reasoning_content="hm "), event(content="", reasoning=" "), b": keep-alive\n\n"
+WORD, THOUGHT, BLANK, COMMENT = (
+    event(content="word "),
+    event(reasoning_content="hm "),
+    event(content="", reasoning=" "),
+    b": keep-alive\n\n",
+)
 
 
 @pytest.mark.alone
@@ -490,11 +575,18 @@ WORD, THOUGHT, BLANK, COMMENT = event(content="word "), event(reasoning_content=
     ],
     ids="headers error-body bytes comments blanks comments-after blanks-after after-a-thought thoughts words".split(),
 )
-def test_an_endpoint_that_drips_meets_a_limit_and_is_told_which(begin: bytes, again: bytes, limit: str, said: str) -> None:
+def test_an_endpoint_that_drips_meets_a_limit_and_is_told_which(
+    begin: bytes, again: bytes, limit: str, said: str
+) -> None:
     seconds = {"first": 0.5, "between": 0.6, "whole": 1.5}
     # An event of a word is complete well within the limit between words.
     with Provider([Drip(begin, again, delay=0.1 / len(again) if limit == "whole" else 0.01)]) as provider:
-        model = model_for(provider, timeout=seconds["between"], first_word_timeout=seconds["first"], answer_timeout=seconds["whole"])
+        model = model_for(
+            provider,
+            timeout=seconds["between"],
+            first_word_timeout=seconds["first"],
+            answer_timeout=seconds["whole"],
+        )
         started = time.monotonic()
         came, error = read(ask(model))
         took = time.monotonic() - started
@@ -529,7 +621,9 @@ def test_who_takes_the_pieces_may_be_slow() -> None:
 def test_a_silent_endpoint_can_be_stopped() -> None:
     with Provider([Mute()]) as provider:
         started = time.monotonic()
-        reply = model_for(provider).stream(QUESTION, max_tokens=9, stop=lambda: time.monotonic() - started > 0.5)
+        reply = model_for(provider).stream(
+            QUESTION, max_tokens=9, stop=lambda: time.monotonic() - started > 0.5
+        )
         assert list(reply) == []
         assert time.monotonic() - started < 3
         assert provider.hung_up.wait(2)
@@ -559,14 +653,18 @@ def test_the_connection_is_closed_at_once(how: str) -> None:
         assert provider.hung_up.wait(2)
 
 
-# --- what must not get out ------------------------------------------------------------------------------------------------------
+# --- what must not get out
+# ------------------------------------------------------------------------------------------------------
 
 EVIL = f"\x1b[31mYour key\r\n{KEY}\u202e\u200b is {KEY[:8]}\u200b{KEY[8:]} wrong " + "x" * 1_000
 
 
 @pytest.mark.parametrize(
     "behaviour",
-    [*(Refuse(status, EVIL) for status in (400, 401, 403, 404, 413, 418, 429, 500)), Say(["word"], ending="error", error=EVIL)],
+    [
+        *(Refuse(status, EVIL) for status in (400, 401, 403, 404, 413, 418, 429, 500)),
+        Say(["word"], ending="error", error=EVIL),
+    ],
     ids=lambda value: str(value.status) if isinstance(value, Refuse) else "in the stream",
 )
 def test_the_providers_words_are_data_and_the_key_stays_in(behaviour: Refuse | Say) -> None:
@@ -594,7 +692,10 @@ def test_openai_itself_is_not_asked_without_a_key() -> None:
 
 
 def test_a_redirect_is_not_followed() -> None:
-    with Provider(["stolen"]) as other, Provider([Refuse(307, headers={"Location": f"{other.url}/chat/completions"})]) as provider:
+    with (
+        Provider(["stolen"]) as other,
+        Provider([Refuse(307, headers={"Location": f"{other.url}/chat/completions"})]) as provider,
+    ):
         _, error = read(ask(model_for(provider)))
         assert other.requests == []
         assert len(provider.requests) == 1
@@ -692,7 +793,8 @@ def test_text_of_others_is_cleaned() -> None:
     assert clean_text("x" * 300, Settings()) == "x" * 199 + "…"
 
 
-# --- choosing -------------------------------------------------------------------------------------------------------------------
+# --- choosing
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_no_model_without_the_setting_whatever_key_there_is() -> None:
@@ -745,5 +847,9 @@ def test_an_answer_without_end_is_broken_off(endless: str, monkeypatch: pytest.M
     monkeypatch.setattr(endpoints, "MOST_ANSWER_BYTES", 10_000)
     started = time.monotonic()
     with pytest.raises(ModelError, match="does not end"):
-        list(OpenAIModel(Settings(chat_model="m", base_url=endless, timeout=0.5)).stream(QUESTION, max_tokens=9))
+        list(
+            OpenAIModel(Settings(chat_model="m", base_url=endless, timeout=0.5)).stream(
+                QUESTION, max_tokens=9
+            )
+        )
     assert time.monotonic() - started < 10

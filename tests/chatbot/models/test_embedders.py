@@ -1,4 +1,6 @@
-"""Embedders: the contract of all of them, the local model against its own float32 arithmetic, endpoints that misbehave."""
+"""Embedders: the contract of all of them, the local model against its own float32 arithmetic, endpoints
+that misbehave.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatbot.errors import ModelError
-from chatbot.models.embedders import CONTEXT_TOKENS, Embedder, LocalEmbedder, RemoteEmbedder, make_embedder, passage_windows
+from chatbot.models.embedders import (
+    CONTEXT_TOKENS,
+    Embedder,
+    LocalEmbedder,
+    RemoteEmbedder,
+    make_embedder,
+    passage_windows,
+)
 from chatbot.models.minilm import MINILM
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import graph_path
@@ -38,7 +47,9 @@ from tests.provider import Drip, Provider
 KEY = "sk-test-0123456789abcdef"
 SENTENCE = "The fiscal deficit is estimated at 4.4 per cent of GDP in 2025-26."
 # About 500 BERT tokens: too long for one window of the local model, short enough for two.
-LONG = " ".join(f"Outlay {number} of the ministry was {number * 7}.{number % 10} crore rupees.\n" for number in range(32))
+LONG = " ".join(
+    f"Outlay {number} of the ministry was {number * 7}.{number % 10} crore rupees.\n" for number in range(32)
+)
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +70,16 @@ def server() -> Iterator[EmbeddingServer]:
 
 
 def remote_settings(server: EmbeddingServer, cache: Path, **given: Any) -> Settings:
-    return Settings(**{"embedding_model": "test-model", "base_url": server.url, "api_key": KEY, "timeout": 5.0, "model_cache": cache, **given})
+    return Settings(
+        **{
+            "embedding_model": "test-model",
+            "base_url": server.url,
+            "api_key": KEY,
+            "timeout": 5.0,
+            "model_cache": cache,
+            **given,
+        }
+    )
 
 
 def remote(server: EmbeddingServer, cache: Path, **given: Any) -> RemoteEmbedder:
@@ -80,7 +100,8 @@ def embedder(request: pytest.FixtureRequest, server: EmbeddingServer, tmp_path: 
     return remote(server, tmp_path, embedding_dimension=0) if request.param == "remote" else HashEmbedder()
 
 
-# --- the contract of Embedder ---------------------------------------------------------------------------------------------------
+# --- the contract of Embedder
+# ---------------------------------------------------------------------------------------------------
 
 
 def test_vectors_are_unit_rows_in_order(embedder: Embedder) -> None:
@@ -142,12 +163,15 @@ def test_a_reserve_that_leaves_no_room_is_an_error(embedder: Embedder) -> None:
 
 
 def test_a_short_passage_is_one_window_below_its_context(embedder: Embedder) -> None:
-    assert passage_windows(embedder, "Budget 2025 > Deficit ", SENTENCE) == [f"Budget 2025 > Deficit\n{SENTENCE}"]
+    assert passage_windows(embedder, "Budget 2025 > Deficit ", SENTENCE) == [
+        f"Budget 2025 > Deficit\n{SENTENCE}"
+    ]
     assert passage_windows(embedder, "", SENTENCE) == [SENTENCE]
     assert passage_windows(embedder, " \n", "") == [""]
 
 
-# --- windows --------------------------------------------------------------------------------------------------------------------
+# --- windows
+# ------------------------------------------------------------------------------------------------------------
 
 
 def words(count: int) -> str:
@@ -206,18 +230,23 @@ def test_windows_of_the_local_model_fill_it_and_cover_the_text(local: LocalEmbed
 
 @settings(max_examples=60)
 @given(
-    text=st.text(st.sampled_from("aé한½.1 \n\t\x0c\x85\u200b\ud800🙂Zz,-"), max_size=300) | st.text(max_size=200),
+    text=st.text(st.sampled_from("aé한½.1 \n\t\x0c\x85\u200b\ud800🙂Zz,-"), max_size=300)
+    | st.text(max_size=200),
     room=st.integers(4, 40),
 )
 def test_any_text_is_cut_without_loss_and_to_size(local: LocalEmbedder, text: str, room: int) -> None:
     pieces = local.split(text, reserve=local.max_tokens - room)
     assert "".join(pieces) == text
     assert all(pieces)
-    counts = [len(tokenizer().encode(piece.encode("utf-8", "replace").decode(), add_special_tokens=False).ids) for piece in pieces]
+    counts = [
+        len(tokenizer().encode(piece.encode("utf-8", "replace").decode(), add_special_tokens=False).ids)
+        for piece in pieces
+    ]
     assert max(counts, default=0) <= room
 
 
-# --- the local model ------------------------------------------------------------------------------------------------------------
+# --- the local model
+# ------------------------------------------------------------------------------------------------------------
 
 
 def tokenizer() -> Any:
@@ -230,14 +259,18 @@ def tokenizer() -> Any:
     return made
 
 
-# First values of float32 vectors. The first three of the first sentence are also printed in the model's published examples.
+# First values of float32 vectors. The first three of the first sentence are also printed in the model's
+# published examples.
 GOLDEN = {
     "This is an example sentence": [0.06766, 0.0635, 0.04871, 0.0793, 0.03745, 0.00265, 0.03938, -0.0071],
     SENTENCE: [0.05115, -0.02152, -0.00045, -0.00293, -0.04047, 0.05455, -0.07619, 0.02884],
     "The Committee decided to keep the policy repo rate unchanged at 6.50 per cent.": [
         *(-0.0402, -0.05873, -0.05548, 0.00136, 0.04095, -0.01636, -0.03255, -0.03994),
     ],
-    "Any employee who receives a gift worth more than $100 must report it to the ethics office within ten days.": [
+    (
+        "Any employee who receives a gift worth more than $100 must report it to the ethics office within "
+        "ten days."
+    ): [
         *(-0.04429, 0.15827, -0.0098, -0.05281, -0.04111, 0.00275, -0.011, -0.00759),
     ],
 }
@@ -257,14 +290,32 @@ def test_vectors_are_those_of_the_float_model(local: LocalEmbedder) -> None:
 @pytest.mark.parametrize(
     ("said", "same", "other"),
     [
-        ("The budget shortfall shrank to 3.2 percent of output.", "The fiscal deficit narrowed to 3.2 per cent of GDP.", "Gifts must be reported."),
-        ("The central bank left its key rate unchanged.", "The Committee kept the policy repo rate at 6.50 per cent.", "Floods hit palm oil."),
-        ("Staff have to disclose presents above $100.", "Employees who receive a gift of $100 must report it.", "Growth is put at 7.2 per cent."),
-        ("Revenue from taxes rose faster than expected.", "Tax collections exceeded the estimates.", "The Chair met the press."),
+        (
+            "The budget shortfall shrank to 3.2 percent of output.",
+            "The fiscal deficit narrowed to 3.2 per cent of GDP.",
+            "Gifts must be reported.",
+        ),
+        (
+            "The central bank left its key rate unchanged.",
+            "The Committee kept the policy repo rate at 6.50 per cent.",
+            "Floods hit palm oil.",
+        ),
+        (
+            "Staff have to disclose presents above $100.",
+            "Employees who receive a gift of $100 must report it.",
+            "Growth is put at 7.2 per cent.",
+        ),
+        (
+            "Revenue from taxes rose faster than expected.",
+            "Tax collections exceeded the estimates.",
+            "The Chair met the press.",
+        ),
     ],
     ids=["deficit", "rates", "gifts", "taxes"],
 )
-def test_a_paraphrase_is_nearer_than_another_subject(local: LocalEmbedder, said: str, same: str, other: str) -> None:
+def test_a_paraphrase_is_nearer_than_another_subject(
+    local: LocalEmbedder, said: str, same: str, other: str
+) -> None:
     vectors = local.embed([said, same, other])
     assert vectors[0] @ vectors[1] > 0.25 + vectors[0] @ vectors[2]
 
@@ -278,7 +329,9 @@ def test_the_number_of_threads_changes_no_byte(cache: Path, local: LocalEmbedder
 def test_a_texts_vector_is_the_same_beside_any_others(local: LocalEmbedder) -> None:
     texts = [f"{'The deficit ceiling. ' * (number % 9)}Text {number}." for number in range(70)]
     together = local.embed(texts)
-    assert all(local.embed([text]).tobytes() == row.tobytes() for text, row in zip(texts, together, strict=True))
+    assert all(
+        local.embed([text]).tobytes() == row.tobytes() for text, row in zip(texts, together, strict=True)
+    )
 
 
 def test_the_256th_token_is_the_last_that_is_seen(local: LocalEmbedder) -> None:
@@ -296,13 +349,18 @@ def test_the_settings_choose_the_local_model(cache: Path) -> None:
 
 
 def test_importing_loads_nothing_heavy() -> None:
-    code = "import sys, chatbot.models.embedders; print({'onnx', 'onnxruntime', 'openai', 'safetensors', 'tokenizers'} & set(sys.modules))"
+    code = (
+        "import sys, chatbot.models.embedders; print({'onnx', 'onnxruntime', 'openai', 'safetensors', "
+        "'tokenizers'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.timed
-def test_a_long_text_without_blanks_is_split_as_one_token_at_a_time_would_and_in_time(local: LocalEmbedder) -> None:
+def test_a_long_text_without_blanks_is_split_as_one_token_at_a_time_would_and_in_time(
+    local: LocalEmbedder,
+) -> None:
     text = "".join(chr(0x4E00 + index * 7_919 % 18_000) for index in range(20_000))
     started = time.perf_counter()
     pieces = local.split(text)
@@ -355,7 +413,9 @@ def test_a_read_only_cache_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a graph"], ids=["empty", "garbage"])
-def test_a_damaged_graph_is_built_anew(cache: Path, local: LocalEmbedder, tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_graph_is_built_anew(
+    cache: Path, local: LocalEmbedder, tmp_path: Path, damage: bytes
+) -> None:
     graph_path(MINILM, tmp_path).write_bytes(damage)
     assert np.array_equal(LocalEmbedder(tmp_path).embed([SENTENCE]), local.embed([SENTENCE]))
 
@@ -374,12 +434,20 @@ def test_a_graph_of_another_builder_is_built_anew(cache: Path, local: LocalEmbed
 def test_two_processes_build_at_once(tmp_path: Path, root: Path) -> None:
     environment = {**os.environ, "FINPOLICY_MODEL_CACHE": str(tmp_path / "models")}
     command = [sys.executable, "-m", "chatbot", "setup"]
-    running = [subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    running = [
+        subprocess.Popen(
+            command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
     said = [process.communicate(timeout=60) for process in running]
     assert [process.returncode for process in running] == [0, 0], said
     graph = graph_path(MINILM, tmp_path / "models")
     assert all(out.endswith(f": {graph}\n") and not err for out, err in said), said
-    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["build.lock", graph_path(MINILM, tmp_path).name]
+    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == [
+        "build.lock",
+        graph_path(MINILM, tmp_path).name,
+    ]
 
 
 def test_building_ahead_tells_what_is_wrong_in_one_line(tmp_path: Path, root: Path) -> None:
@@ -391,7 +459,8 @@ def test_building_ahead_tells_what_is_wrong_in_one_line(tmp_path: Path, root: Pa
     assert "FINPOLICY_MODEL_CACHE" in done.stderr
 
 
-# --- endpoints ------------------------------------------------------------------------------------------------------------------
+# --- endpoints
+# ------------------------------------------------------------------------------------------------------------
 
 
 def failing(embedder: RemoteEmbedder) -> ModelError:
@@ -408,7 +477,12 @@ def test_a_request_carries_what_the_settings_say(tmp_path: Path) -> None:
         (request,) = server.requests
     assert request.path == "/v1/embeddings"
     assert request.headers["authorization"] == f"Bearer {KEY}"
-    assert request.body == {"model": "test-model", "input": [SENTENCE], "encoding_format": "float", "dimensions": 32}
+    assert request.body == {
+        "model": "test-model",
+        "input": [SENTENCE],
+        "encoding_format": "float",
+        "dimensions": 32,
+    }
     assert np.array_equal(vectors, HashEmbedder(dimension=32).embed([SENTENCE]))
 
 
@@ -466,7 +540,10 @@ def test_after_five_tries_it_gives_up(tmp_path: Path) -> None:
     assert "status 500" in error.message
 
 
-@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "FINPOLICY_EMBEDDING_MODEL"), (400, "FINPOLICY_EMBEDDING_MODEL")])
+@pytest.mark.parametrize(
+    ("status", "hint"),
+    [(401, "OPENAI_API_KEY"), (404, "FINPOLICY_EMBEDDING_MODEL"), (400, "FINPOLICY_EMBEDDING_MODEL")],
+)
 def test_a_refusal_is_told_at_once(tmp_path: Path, status: int, hint: str) -> None:
     with EmbeddingServer([Fault(status, message=f"Incorrect API key: {KEY}")]) as server:
         error = failing(remote(server, tmp_path))
@@ -485,11 +562,19 @@ def test_a_silent_endpoint_is_tried_twice(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 @pytest.mark.parametrize(
-    "begin", [b"HTTP/1.1 200 OK\r\nX-Padding: ", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"], ids=["headers", "body"]
+    "begin",
+    [b"HTTP/1.1 200 OK\r\nX-Padding: ", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"],
+    ids=["headers", "body"],
 )
 def test_an_endpoint_that_drips_is_not_waited_for_longer(tmp_path: Path, begin: bytes) -> None:
     with Provider([Drip(begin, b"[")]) as provider:
-        chosen = Settings(embedding_model="e", base_url=provider.url, embedding_dimension=64, timeout=0.5, model_cache=tmp_path)
+        chosen = Settings(
+            embedding_model="e",
+            base_url=provider.url,
+            embedding_dimension=64,
+            timeout=0.5,
+            model_cache=tmp_path,
+        )
         started = time.monotonic()
         error = failing(RemoteEmbedder(chosen, pause=0.01))
         assert 1 <= time.monotonic() - started < 4
@@ -545,19 +630,27 @@ def test_rows_are_put_in_order_by_their_index(tmp_path: Path) -> None:
 
 
 def test_vectors_of_any_length_become_unit(tmp_path: Path) -> None:
-    longer = Fault(rows=lambda rows: [row | {"embedding": [5 * value for value in row["embedding"]]} for row in rows])
+    longer = Fault(
+        rows=lambda rows: [row | {"embedding": [5 * value for value in row["embedding"]]} for row in rows]
+    )
     with EmbeddingServer([longer]) as server:
         assert np.allclose(remote(server, tmp_path).embed([SENTENCE]), HashEmbedder().embed([SENTENCE]))
 
 
 def test_requests_keep_to_the_limits_of_texts_and_tokens(tmp_path: Path) -> None:
-    many, heavy = [f"text {number}" for number in range(2_100)], ["per cent " * 4_000 + str(number) for number in range(45)]
+    many, heavy = (
+        [f"text {number}" for number in range(2_100)],
+        ["per cent " * 4_000 + str(number) for number in range(45)],
+    )
     with EmbeddingServer() as server:
         vectors = remote(server, tmp_path).embed([*many, *heavy])
         sent = [request.texts for request in server.requests]
     assert [len(texts) for texts in sent[:1]] == [2_048]
     assert [text for texts in sent for text in texts] == [*many, *heavy]
-    assert all(len(texts) <= 2_048 and sum(count_tokens(text, "test-model") for text in texts) <= 300_000 for texts in sent)
+    assert all(
+        len(texts) <= 2_048 and sum(count_tokens(text, "test-model") for text in texts) <= 300_000
+        for texts in sent
+    )
     assert len(sent) == 3
     assert np.array_equal(vectors[:10], HashEmbedder().embed(many[:10]))
 
@@ -574,7 +667,10 @@ def test_a_text_beyond_the_limit_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
-    with EmbeddingServer() as elsewhere, EmbeddingServer([Fault(307, headers={"Location": f"{elsewhere.url}/embeddings"})]) as server:
+    with (
+        EmbeddingServer() as elsewhere,
+        EmbeddingServer([Fault(307, headers={"Location": f"{elsewhere.url}/embeddings"})]) as server,
+    ):
         assert "redirects elsewhere" in failing(remote(server, tmp_path)).message
         assert elsewhere.requests == []
 
@@ -584,7 +680,14 @@ def test_offline_no_endpoint_is_made(tmp_path: Path) -> None:
         make_embedder(remote_settings(server, tmp_path, offline=True))
 
 
-@pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "metadata.google.internal", "[::ffff:169.254.169.254]", "2852039166"])
+@pytest.mark.parametrize(
+    "host",
+    ["169.254.169.254", "[fe80::1]", "metadata.google.internal", "[::ffff:169.254.169.254]", "2852039166"],
+)
 def test_metadata_addresses_are_refused(tmp_path: Path, host: str) -> None:
     with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
-        make_embedder(Settings(embedding_model="test-model", base_url=f"http://{host}/v1", api_key=KEY, model_cache=tmp_path))
+        make_embedder(
+            Settings(
+                embedding_model="test-model", base_url=f"http://{host}/v1", api_key=KEY, model_cache=tmp_path
+            )
+        )

@@ -1,4 +1,6 @@
-"""The test of a model, before a real HTTP server: what its user is told, in plain words and without the key."""
+"""The test of a model, before a real HTTP server: what its user is told, in plain words and without the
+key.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from chatbot.settings import Settings
 from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse, Say
 
 
-def tried(*script: Behaviour, key: str = "sk-secret", models: list[str] | None = None, timeout: float = 5) -> Trial:
+def tried(
+    *script: Behaviour, key: str = "sk-secret", models: list[str] | None = None, timeout: float = 5
+) -> Trial:
     with Provider(script, models=models) as provider:
         trial = try_model(Settings(chat_model="m-1", base_url=provider.url, api_key=key, timeout=timeout))
         assert "sk-secret" not in f"{trial}"
@@ -25,16 +29,26 @@ def tried(*script: Behaviour, key: str = "sk-secret", models: list[str] | None =
 
 def test_one_that_answers_says_how_fast() -> None:
     trial = tried("ready")
-    assert trial.works and trial.text.startswith("HOST answered in 0.") and trial.text.endswith(" s with model m-1.")
+    assert (
+        trial.works
+        and trial.text.startswith("HOST answered in 0.")
+        and trial.text.endswith(" s with model m-1.")
+    )
 
 
 def test_one_that_only_thought_has_not_answered() -> None:
     trial = tried(Say([""], finish="length"))
-    assert not trial.works and "only thought and said nothing" in trial.text and "FINPOLICY_REASONING" in trial.hint
+    assert (
+        not trial.works
+        and "only thought and said nothing" in trial.text
+        and "FINPOLICY_REASONING" in trial.hint
+    )
 
 
 def test_a_refused_key_and_a_missing_one_are_told_apart() -> None:
-    assert tried(Refuse(401, "bad sk-secret")) == Trial(False, "The key was refused by HOST.", "Check that it is whole, and meant for this endpoint.")
+    assert tried(Refuse(401, "bad sk-secret")) == Trial(
+        False, "The key was refused by HOST.", "Check that it is whole, and meant for this endpoint."
+    )
     assert tried(Refuse(401), key="").text == "HOST asks for a key, and none is set."
 
 
@@ -63,7 +77,9 @@ def test_what_a_user_pointed_it_at_is_not_read_to_them() -> None:
         refusals: list[Behaviour] = [Refuse(status, secret) for status in (400, 403, 413, 418, 429, 500)]
         for behaviour in (*refusals, streamed):
             with Provider([behaviour] * 3) as provider:
-                settings = Settings(chat_model="m-1", base_url=provider.url, api_key="sk-secret", endpoint_rule=rule)
+                settings = Settings(
+                    chat_model="m-1", base_url=provider.url, api_key="sk-secret", endpoint_rule=rule
+                )
                 with pytest.raises(ModelError) as raised:
                     list(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
                 assert (secret in f"{raised.value.message} {raised.value.hint}") is shown, (rule, behaviour)
@@ -84,7 +100,13 @@ def test_what_speaks_no_http_is_not_quoted(rule: str, shown: bool) -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         Thread(target=answer, daemon=True).start()
-        trial = try_model(Settings(chat_model="m", base_url=f"http://127.0.0.1:{listener.getsockname()[1]}/v1", endpoint_rule=rule))
+        trial = try_model(
+            Settings(
+                chat_model="m",
+                base_url=f"http://127.0.0.1:{listener.getsockname()[1]}/v1",
+                endpoint_rule=rule,
+            )
+        )
         listener.shutdown(socket.SHUT_RDWR)
     assert "broke off the connection" in trial.text
     assert ("4711" in f"{trial}") is shown
@@ -94,7 +116,10 @@ def test_who_shares_the_server_is_not_read_an_endpoints_list() -> None:
     with Provider([Refuse(404)], models=["internal-model"]) as provider:
         settings = Settings(chat_model="m-1", base_url=provider.url, api_key="sk-secret")
         assert "internal-model" in f"{try_model(settings)}"
-        assert _offered(settings) == ["internal-model"] and _offered(replace(settings, endpoint_rule="public")) == []
+        assert (
+            _offered(settings) == ["internal-model"]
+            and _offered(replace(settings, endpoint_rule="public")) == []
+        )
 
 
 def test_no_server_is_no_connection() -> None:
@@ -102,7 +127,11 @@ def test_no_server_is_no_connection() -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     trial = try_model(Settings(chat_model="m", base_url=f"http://127.0.0.1:{port}/v1"))
-    assert trial == Trial(False, f"No connection to 127.0.0.1:{port}: is the server started?", "Start it, or check the address and its port.")
+    assert trial == Trial(
+        False,
+        f"No connection to 127.0.0.1:{port}: is the server started?",
+        "Start it, or check the address and its port.",
+    )
 
 
 @pytest.mark.parametrize(

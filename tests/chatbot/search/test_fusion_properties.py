@@ -11,8 +11,12 @@ from chatbot.search.fusion import Fused, best_scores, reciprocal_ranks, weakest_
 
 Results = dict[int | None, list[tuple[str, float]]]
 # Each key once in each list, no two with one score.
-LISTS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=6).map(lambda keys: [(key, 1.0 - at / 10) for at, key in enumerate(keys)])
-FOUND = st.lists(LISTS, min_size=1, max_size=4).map(lambda lists: dict[int | None, list[tuple[str, float]]](enumerate(lists)))
+LISTS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=6).map(
+    lambda keys: [(key, 1.0 - at / 10) for at, key in enumerate(keys)]
+)
+FOUND = st.lists(LISTS, min_size=1, max_size=4).map(
+    lambda lists: dict[int | None, list[tuple[str, float]]](enumerate(lists))
+)
 
 
 def keys_of(found: Results) -> set[str]:
@@ -25,7 +29,9 @@ def scores(fused: list[Fused[str]]) -> dict[str, float]:
 
 @given(FOUND, st.floats(0.1, 10), st.floats(-5, 5))
 def test_ranks_do_not_depend_on_the_scale_of_scores(found: Results, factor: float, more: float) -> None:
-    other = {index: [(key, factor * score + more) for key, score in results] for index, results in found.items()}
+    other = {
+        index: [(key, factor * score + more) for key, score in results] for index, results in found.items()
+    }
     assert reciprocal_ranks(other) == reciprocal_ranks(found)
 
 
@@ -47,11 +53,15 @@ def test_what_is_first_everywhere_is_first(found: Results) -> None:
 @given(FOUND)
 def test_union_and_intersection_hold_the_keys_they_say(found: Results) -> None:
     assert set(scores(best_scores(found))) == set(scores(reciprocal_ranks(found))) == keys_of(found)
-    assert set(scores(weakest_scores(found))) == set.intersection(*({key for key, _ in results} for results in found.values()))
+    assert set(scores(weakest_scores(found))) == set.intersection(
+        *({key for key, _ in results} for results in found.values())
+    )
 
 
 @given(FOUND, LISTS)
-def test_another_search_raises_the_best_and_lowers_the_weakest(found: Results, results: list[tuple[str, float]]) -> None:
+def test_another_search_raises_the_best_and_lowers_the_weakest(
+    found: Results, results: list[tuple[str, float]]
+) -> None:
     more = {**found, 99: results}
     assert all(scores(best_scores(more))[key] >= score for key, score in scores(best_scores(found)).items())
     weakest = scores(weakest_scores(found))

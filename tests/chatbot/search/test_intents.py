@@ -29,7 +29,9 @@ def test_wordings_by_another_hand_are_told_and_questions_left_to_the_documents()
 )
 def test_the_document_and_the_part_are_read_from_the_message(message: str, document: str, part: str) -> None:
     found = intent_of(
-        message, documents=["other.pdf", "budget_speech-2026.pdf"], heading=lambda text: "Fiscal Risks" if "Fiscal Risks" in text else ""
+        message,
+        documents=["other.pdf", "budget_speech-2026.pdf"],
+        heading=lambda text: "Fiscal Risks" if "Fiscal Risks" in text else "",
     )
     assert found == Intent("chapter" if part else "summary", document, part)
 
@@ -79,7 +81,12 @@ def test_a_question_for_the_whole_may_name_its_document(question: str, document:
 
 
 @pytest.mark.parametrize(
-    "question", ["Summarise the debt strategy", "What are the key measures?", "What are the main points of the chapter on health?"]
+    "question",
+    [
+        "Summarise the debt strategy",
+        "What are the key measures?",
+        "What are the main points of the chapter on health?",
+    ],
 )
 def test_a_question_for_something_in_it_is_left_to_the_search(question: str) -> None:
     assert intent_of(question, documents=["norland_budget_2025.pdf"]) is None

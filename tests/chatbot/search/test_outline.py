@@ -17,7 +17,9 @@ def test_the_first_page_and_those_that_begin_sections_stand_for_the_whole() -> N
     pages = outline(texts, heads, {2: ("contents",)}, 8)
     assert pages[0] == 3 and len(pages) == 8 == len(set(pages)) and pages == sorted(pages)
     assert all(page % 5 == 0 for page in pages[1:])
-    assert outline(texts[:3], {}, {}, 8) == [2, 3] and outline(texts, heads, {}, 0) == [] == outline([], {}, {}, 5)
+    assert outline(texts[:3], {}, {}, 8) == [2, 3] and outline(texts, heads, {}, 0) == [] == outline(
+        [], {}, {}, 5
+    )
     assert not {2, 20}.intersection(outline(texts, heads, {}, 30, beside=(2, 20)))
 
 
@@ -26,11 +28,16 @@ def test_a_chat_model_asked_for_a_summary_is_given_pages_from_beginning_to_end(m
     chatbot = make(model, prompt_pages=6)
     home = chatbot.settings.home
     pages = [
-        f"Chapter {number}\n" + f"Sector {number} is given {number} million for its buildings, roads and schools in the year. " * 8
+        f"Chapter {number}\n"
+        + f"Sector {number} is given {number} million for its buildings, roads and schools in the year. " * 8
         for number in range(1, 31)
     ]
     list(chatbot.add([Upload(make_pdf(home / "Plan.pdf", pages))]))
-    (answer,) = [event for event in chatbot.ask(Ask("Summarise the document", names=("Plan.pdf",))) if isinstance(event, Answer)]
+    (answer,) = [
+        event
+        for event in chatbot.ask(Ask("Summarise the document", names=("Plan.pdf",)))
+        if isinstance(event, Answer)
+    ]
     assert answer.prompt is not None
     asked = sorted(hit.page for hit in answer.prompt.sources.values())
     assert len(asked) >= 6 and asked[0] <= 3 and asked[-1] >= 15

@@ -54,7 +54,10 @@ def test_last_year_is_a_step_from_the_documents_own() -> None:
     [
         ("What is the debt anchor? Round your answer to one decimal place.", "What is the debt anchor?"),
         ("Using only the balance sheet, what are total assets?", "what are total assets?"),
-        ("We want to calculate a metric. Here's the question: what is capex in 2020?", "what is capex in 2020?"),
+        (
+            "We want to calculate a metric. Here's the question: what is capex in 2020?",
+            "what is capex in 2020?",
+        ),
         ("Answer in millions.", "Answer in millions."),
     ],
 )
@@ -65,7 +68,10 @@ def test_what_is_said_of_the_answer_is_no_part_of_the_subject(question: str, sub
 def test_measures_their_operands_and_where_they_stand() -> None:
     asked = understand("x", "What was the FY2020 free cash flow of Acme?")
     assert asked.measures == ("free cash flow",)
-    assert [measure.name for measure in operands_of(measures_of(asked))] == ["operating cash flow", "capital expenditure"]
+    assert [measure.name for measure in operands_of(measures_of(asked))] == [
+        "operating cash flow",
+        "capital expenditure",
+    ]
     assert "cash_flow_statement" in asked.kinds
     assert understand("x", "quick ratio").measures == ("quick ratio",)
     assert understand("x", "From the balance sheet, what is the revenue?").kinds == ("balance_sheet",)
@@ -76,7 +82,10 @@ def test_a_measure_inside_a_longer_ones_name_is_not_meant() -> None:
 
 
 def test_names_are_kept_and_first_words_are_not() -> None:
-    assert understand("x", "Did Valmora adopt the rule that Mira Holt proposed?").names == ("Valmora", "Mira Holt")
+    assert understand("x", "Did Valmora adopt the rule that Mira Holt proposed?").names == (
+        "Valmora",
+        "Mira Holt",
+    )
 
 
 @given(st.text(max_size=300))
@@ -112,7 +121,10 @@ def test_a_question_of_the_greatest_length_is_understood_in_time(unit: str) -> N
     assert time.process_time() - started < 3
 
 
-@pytest.mark.parametrize("asked", ["purchases of property, plant and equipment", "additions to property, plant and equipment", "capex"])
+@pytest.mark.parametrize(
+    "asked",
+    ["purchases of property, plant and equipment", "additions to property, plant and equipment", "capex"],
+)
 def test_what_is_bought_is_not_what_is_owned(asked: str) -> None:
     question = f"What were Acme's {asked} in 2018?"
     assert understand(question, question).measures == ("capital expenditure",)

@@ -26,7 +26,19 @@ from chatbot.search.refusal import (
     why_not,
 )
 
-HIT = Hit("a.pdf", 1, 1, None, None, "text", None, "1:0", "", page_text="The deficit of 2024 was 3 per cent of output in Valmora.", scores={})
+HIT = Hit(
+    "a.pdf",
+    1,
+    1,
+    None,
+    None,
+    "text",
+    None,
+    "1:0",
+    "",
+    page_text="The deficit of 2024 was 3 per cent of output in Valmora.",
+    scores={},
+)
 GOOD = replace(HIT, scores={"chunk_words": 0.6})
 SUBJECT = "What was the fiscal deficit of Valmora in 2024?"
 ASKED = Understanding("q", SUBJECT, years=(2024,), names=("Valmora",), measures=("fiscal deficit",))
@@ -35,7 +47,9 @@ NEAR, FAR = Likeness(0.75, 0.7), Likeness(0.4, 0.4)
 SAID = ["The fiscal deficit was 3 per cent of output."]
 
 
-def found(hit: Hit = GOOD, likeness: Likeness | None = NEAR, said: list[str] = SAID, *, computed: bool = False) -> SearchEvidence:
+def found(
+    hit: Hit = GOOD, likeness: Likeness | None = NEAR, said: list[str] = SAID, *, computed: bool = False
+) -> SearchEvidence:
     return SearchEvidence([hit], KNOWN.__contains__, said, computed, likeness)
 
 
@@ -61,14 +75,24 @@ def test_each_reason(likeness: Likeness | None) -> None:
 @pytest.mark.parametrize(
     ("question", "said", "reason"),
     [
-        ("How did the Tern reserve change from 2023 to 2024?", "The Tern reserve rose from 1,200 million in 2023 to 1,450 million in 2024.", None),
+        (
+            "How did the Tern reserve change from 2023 to 2024?",
+            "The Tern reserve rose from 1,200 million in 2023 to 1,450 million in 2024.",
+            None,
+        ),
         ("What was the Tern reserve in 2024?", "The Tern reserve was 1,450 million crowns in 2024.", None),
-        ("What was the Tern reserve in 2024?", "The Tern reserve was 1,450 million crowns in 2025.", "entity_without_period"),
+        (
+            "What was the Tern reserve in 2024?",
+            "The Tern reserve was 1,450 million crowns in 2025.",
+            "entity_without_period",
+        ),
         ("What was the Tern reserve in 2024?", "The Tern reserve of 2024 is held abroad.", "no_page"),
         ("What was the Tern levy in 2024?", "The Tern reserve was 1,450 million crowns in 2024.", "no_page"),
     ],
 )
-def test_a_sentence_that_says_all_that_is_asked_answers_however_far_its_meaning_seems(question: str, said: str, reason: str | None) -> None:
+def test_a_sentence_that_says_all_that_is_asked_answers_however_far_its_meaning_seems(
+    question: str, said: str, reason: str | None
+) -> None:
     asked = replace(understand(question, question), names=())
     hit = replace(GOOD, page_text=said)
     assert judged(asked, SearchEvidence([hit], lambda word: True, [said], False, FAR)) == reason
@@ -92,29 +116,42 @@ def test_a_name_half_of_which_is_nowhere_is_missing() -> None:
 
 
 def test_of_names_beside_each_other_one_is_enough() -> None:
-    asked = replace(ASKED, subject="Compare the deficits of Valmora and Ostrava", names=("Valmora and Ostrava",), years=())
+    asked = replace(
+        ASKED, subject="Compare the deficits of Valmora and Ostrava", names=("Valmora and Ostrava",), years=()
+    )
     evidence = refusal_evidence(asked, found())
     assert (evidence["names_missing"], evidence["names_on_page"]) == (0.0, 1.0)
     assert left_out(asked, KNOWN.__contains__) == ("These documents do not mention Ostrava.",)
 
 
 def test_of_two_years_the_one_that_is_there_counts() -> None:
-    asked = replace(ASKED, subject="What was the fiscal deficit of Valmora in 2024 and 2035?", years=(2024, 2035))
+    asked = replace(
+        ASKED, subject="What was the fiscal deficit of Valmora in 2024 and 2035?", years=(2024, 2035)
+    )
     assert refusal_evidence(asked, found())["year_found"] == 1.0
     assert left_out(asked, KNOWN.__contains__) == ("These documents say nothing about 2035.",)
     assert left_out(ASKED, KNOWN.__contains__) == ()
 
 
 def test_of_a_range_only_its_ends_are_missed() -> None:
-    asked = replace(ASKED, subject="How did the deficit of Valmora rise from 2020 to 2024?", years=(2020, 2021, 2022, 2023, 2024))
+    asked = replace(
+        ASKED,
+        subject="How did the deficit of Valmora rise from 2020 to 2024?",
+        years=(2020, 2021, 2022, 2023, 2024),
+    )
     assert left_out(asked, {"valmora", "2020", "2024"}.__contains__) == ()
-    assert left_out(asked, {"valmora", "2021", "2024"}.__contains__) == ("These documents say nothing about 2020.",)
+    assert left_out(asked, {"valmora", "2021", "2024"}.__contains__) == (
+        "These documents say nothing about 2020.",
+    )
 
 
 def test_a_page_is_about_whom_its_document_is_about() -> None:
     elsewhere = replace(GOOD, page_text="The deficit of 2024 was 3 per cent.")
     assert refusal_evidence(ASKED, found(elsewhere))["names_on_page"] == 0.0
-    for of in (replace(elsewhere, document="Valmora_2024.pdf"), replace(elsewhere, context="Valmora, budget of 2024")):
+    for of in (
+        replace(elsewhere, document="Valmora_2024.pdf"),
+        replace(elsewhere, context="Valmora, budget of 2024"),
+    ):
         assert refusal_evidence(ASKED, found(of))["names_on_page"] == 1.0
 
 
@@ -137,7 +174,9 @@ def test_likeness_is_measured_against_the_whole_document() -> None:
 def test_a_short_document_is_judged_as_though_it_stood_in_a_long_one(alone: list[float]) -> None:
     """Of a few passages, all about one topic, none can stand apart."""
     filler = np.random.default_rng(1).normal(0.19, 0.065, 60)
-    short, long = (likeness_of([0.55], np.array(cosines, np.float32)).apart for cosines in (alone, [*alone, *filler]))
+    short, long = (
+        likeness_of([0.55], np.array(cosines, np.float32)).apart for cosines in (alone, [*alone, *filler])
+    )
     assert short == pytest.approx(long, rel=0.25)
     assert likeness_of([0.2], np.array([0.2], np.float32)).apart < 0.1
 
@@ -148,12 +187,21 @@ def test_reasons_name_what_is_missing() -> None:
     assert sentences["no_entity"] == "These documents do not mention Brazil."
     assert sentences["entity_without_period"] == "These documents say nothing about 2031."
     assert "fiscal deficit" in sentences["topic_without_figure"]
-    assert explain("entity_without_period", ASKED, KNOWN.__contains__) == "The pages that come near to this do not speak of 2024."
+    assert (
+        explain("entity_without_period", ASKED, KNOWN.__contains__)
+        == "The pages that come near to this do not speak of 2024."
+    )
     three = replace(asked, names=("Brazil", "Chile", "Peru", "Ghana"), subject="Brazil Chile Peru Ghana")
-    assert explain("no_entity", three, KNOWN.__contains__) == "These documents do not mention Brazil, Chile or Peru."
+    assert (
+        explain("no_entity", three, KNOWN.__contains__)
+        == "These documents do not mention Brazil, Chile or Peru."
+    )
 
 
-ROW = ("111 Libraries", "Table 1. Programme budget (thousands of euros) 111 Libraries 1,407 1,397 Original budget Actual")
+ROW = (
+    "111 Libraries",
+    "Table 1. Programme budget (thousands of euros) 111 Libraries 1,407 1,397 Original budget Actual",
+)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +217,9 @@ ROW = ("111 Libraries", "Table 1. Programme budget (thousands of euros) 111 Libr
     ],
 )
 def test_a_row_whose_label_and_column_are_asked_for_states_it(subject: str, stated: bool) -> None:
-    asked = Understanding("q", subject, names=tuple(name for name in ("Libraries", "Valmora", "Parks") if name in subject))
+    asked = Understanding(
+        "q", subject, names=tuple(name for name in ("Libraries", "Valmora", "Parks") if name in subject)
+    )
     hit = replace(GOOD, document="Valmora_budget.pdf")
     evidence = refusal_evidence(asked, replace(found(hit, FAR), rows=[ROW]))
     assert (evidence["likeness"] > FAR.said) is stated
@@ -187,17 +237,24 @@ def test_pages_of_whom_the_question_names_are_told_from_others() -> None:
 
 
 def test_an_answer_says_whom_its_pages_do_not_name() -> None:
-    asked = replace(ASKED, subject="Compare the deficits of Valmora and Ostrava in 2024", names=("Valmora and Ostrava",))
+    asked = replace(
+        ASKED, subject="Compare the deficits of Valmora and Ostrava in 2024", names=("Valmora and Ostrava",)
+    )
 
     def about_none(version: int, name: str) -> bool:
         return False
 
-    assert unnamed(asked, [HIT], {"valmora", "ostrava"}.__contains__, about_none) == "The pages quoted do not name Ostrava."
+    assert (
+        unnamed(asked, [HIT], {"valmora", "ostrava"}.__contains__, about_none)
+        == "The pages quoted do not name Ostrava."
+    )
     assert unnamed(asked, [HIT], {"valmora"}.__contains__, about_none) == ""  # nowhere: that is said already
     assert unnamed(asked, [HIT], {"valmora", "ostrava"}.__contains__, lambda version, name: True) == ""
     spelled = replace(HIT, page_text="The Chief Executive Officer of Valmora said so.")
     named = replace(ASKED, subject="What did the CEO say?", names=("CEO",))
     assert unnamed(named, [spelled], {"ceo"}.__contains__, about_none) == ""
     assert unnamed(named, [HIT], {"ceo"}.__contains__, about_none) == "The pages quoted do not name CEO."
-    assert also_known(named, [spelled], set().__contains__)("ceo") and not also_known(named, [HIT], set().__contains__)("ceo")
+    assert also_known(named, [spelled], set().__contains__)("ceo") and not also_known(
+        named, [HIT], set().__contains__
+    )("ceo")
     assert unnamed(asked, [], {"valmora", "ostrava"}.__contains__, about_none) == ""

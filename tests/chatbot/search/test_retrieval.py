@@ -1,4 +1,6 @@
-"""Retrieval over a real store: one hit a page, an order that does not depend on k, scopes, modes, candidates of large libraries."""
+"""Retrieval over a real store: one hit a page, an order that does not depend on k, scopes, modes,
+candidates of large libraries.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,16 +16,29 @@ from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now
 
-TOPICS = ["deficit ceiling", "debt anchor", "contingency reserve", "revenue estimate", "capital project", "wage bill", "pension fund", "excise duty"]
+TOPICS = [
+    "deficit ceiling",
+    "debt anchor",
+    "contingency reserve",
+    "revenue estimate",
+    "capital project",
+    "wage bill",
+    "pension fund",
+    "excise duty",
+]
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     folder = tmp_path_factory.mktemp("retrieval")
     made = Library(Settings(home=folder / "home"), HashEmbedder(dimension=256))
-    pages = [f"This page is about the {topic}. " + f"The {topic} is set by the ministry. " * 40 for topic in TOPICS]
+    pages = [
+        f"This page is about the {topic}. " + f"The {topic} is set by the ministry. " * 40 for topic in TOPICS
+    ]
     other = [f"Elsewhere the {topic} is mentioned once among many other things." for topic in TOPICS]
-    add_now(made, [Upload(make_pdf(folder / "Rules.pdf", pages)), Upload(make_pdf(folder / "Other.pdf", other))])
+    add_now(
+        made, [Upload(make_pdf(folder / "Rules.pdf", pages)), Upload(make_pdf(folder / "Other.pdf", other))]
+    )
     yield made
     made.close()
 
@@ -35,7 +50,10 @@ def search(library: Library, text: str, **given: object) -> list[tuple[str, int]
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
 def test_the_page_about_it_comes_first(library: Library, mode: str) -> None:
-    assert search(library, "What is the contingency reserve?", mode=mode, names=("Rules.pdf",))[0] == ("Rules.pdf", 3)
+    assert search(library, "What is the contingency reserve?", mode=mode, names=("Rules.pdf",))[0] == (
+        "Rules.pdf",
+        3,
+    )
 
 
 def test_k_counts_pages_and_does_not_change_the_order(library: Library) -> None:
@@ -45,7 +63,9 @@ def test_k_counts_pages_and_does_not_change_the_order(library: Library) -> None:
 
 
 def test_a_scope_keeps_to_its_documents(library: Library) -> None:
-    assert {document for document, _ in search(library, "debt anchor", names=("Other.pdf",), k=10)} == {"Other.pdf"}
+    assert {document for document, _ in search(library, "debt anchor", names=("Other.pdf",), k=10)} == {
+        "Other.pdf"
+    }
     with pytest.raises(NotFoundError, match=r"Missing\.pdf"):
         search(library, "debt anchor", names=("Missing.pdf",))
 
@@ -56,7 +76,9 @@ def test_bad_arguments_are_named(library: Library, given: dict[str, object]) -> 
         search(library, "debt", **given)
 
 
-def test_candidates_of_a_large_library_give_the_same_first_pages(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_candidates_of_a_large_library_give_the_same_first_pages(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     exact = search(library, "pension fund of the ministry", k=2)
     monkeypatch.setattr(retrieval, "MOST_EXACT_CHUNKS", 1)
     monkeypatch.setattr(retrieval, "CANDIDATES", 4)
@@ -66,7 +88,9 @@ def test_candidates_of_a_large_library_give_the_same_first_pages(library: Librar
 def test_removed_documents_take_no_place_among_the_nearest(tmp_path: Path) -> None:
     library = Library(Settings(home=tmp_path / "home"), HashEmbedder(dimension=256))
     many = make_pdf(tmp_path / "many.pdf", [f"The excise duty of case {n} is set by law." for n in range(60)])
-    one = make_pdf(tmp_path / "one.pdf", ["The excise duty is mentioned here among many other things of little weight."])
+    one = make_pdf(
+        tmp_path / "one.pdf", ["The excise duty is mentioned here among many other things of little weight."]
+    )
     add_now(library, [Upload(many), Upload(one)])
     library.remove("many.pdf")
     vector = library.embedder.embed(["excise duty of case"])[0]

@@ -30,7 +30,13 @@ def test_names(name: str, question: str, share: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "share"), [("rbi_report.pdf", 1.0), ("india_budget_speech.pdf", 1 / 3), ("ReserveBankIndia.pdf", 1.0), ("Nike_2018.pdf", 0.0)]
+    ("file", "share"),
+    [
+        ("rbi_report.pdf", 1.0),
+        ("india_budget_speech.pdf", 1 / 3),
+        ("ReserveBankIndia.pdf", 1.0),
+        ("Nike_2018.pdf", 0.0),
+    ],
 )
 def test_how_much_of_a_name_a_file_says(file: str, share: float) -> None:
     assert name_share(document_parts(file), "Reserve Bank of India") == pytest.approx(share)
@@ -43,7 +49,11 @@ def test_years_are_those_stated_else_those_of_the_name() -> None:
 
 
 def test_the_document_of_the_year_asked_for_goes_first() -> None:
-    documents = {1: ("NIKE_2018_10K.pdf", NO_FACTS), 2: ("NIKE_2019_10K.pdf", NO_FACTS), 3: ("ADOBE_2019_10K.pdf", NO_FACTS)}
+    documents = {
+        1: ("NIKE_2018_10K.pdf", NO_FACTS),
+        2: ("NIKE_2019_10K.pdf", NO_FACTS),
+        3: ("ADOBE_2019_10K.pdf", NO_FACTS),
+    }
     routed = route(understand("x", "What was Nike's revenue in FY2019?"), documents)
     assert max(routed, key=lambda version: sum(routed[version])) == 2
     assert routed[3][0] == 0.0

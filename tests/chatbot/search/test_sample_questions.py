@@ -1,15 +1,30 @@
-"""Example questions come from rows that can be asked about, newest year first, one document after the other."""
+"""Example questions come from rows that can be asked about, newest year first, one document after the
+other.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from chatbot.search.sample_questions import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
+from chatbot.search.sample_questions import (
+    Example,
+    candidates,
+    in_turn,
+    shared_question,
+    spoken_candidates,
+    spoken_of,
+)
 from ingestion.records import Cell, Rect, Row, Table
 
 
-def table(*rows: tuple[str, list[str | None]], heads: tuple[str, ...] = ("2023-24 outturn", "2024-25 revised", "2025-26 budget")) -> Table:
-    cells = [Row(label, tuple(None if text is None else Cell(text, 0, 1) for text in texts), "", 0, 1) for label, texts in rows]
+def table(
+    *rows: tuple[str, list[str | None]],
+    heads: tuple[str, ...] = ("2023-24 outturn", "2024-25 revised", "2025-26 budget"),
+) -> Table:
+    cells = [
+        Row(label, tuple(None if text is None else Cell(text, 0, 1) for text in texts), "", 0, 1)
+        for label, texts in rows
+    ]
     return Table("Table 1", "", heads, tuple(cells), Rect(0, 0, 1, 1))
 
 
@@ -60,12 +75,28 @@ def test_tables_without_years_or_with_several_in_a_head_give_none() -> None:
 
 
 def test_two_questions_of_a_table_at_most() -> None:
-    assert len(asked(table(("Tax revenue", ["1", "2", "3"]), ("Stamp duty", ["1", "2", "3"]), ("Carbon levy", ["1", "2", "3"])))) == 2
+    assert (
+        len(
+            asked(
+                table(
+                    ("Tax revenue", ["1", "2", "3"]),
+                    ("Stamp duty", ["1", "2", "3"]),
+                    ("Carbon levy", ["1", "2", "3"]),
+                )
+            )
+        )
+        == 2
+    )
 
 
 def test_documents_take_turns_and_no_question_comes_twice() -> None:
     first, second, third = Example("a?", "A.pdf", 1), Example("b?", "A.pdf", 2), Example("c?", "A.pdf", 3)
-    assert [one.question for one in in_turn([[first, second, third], [Example("a?", "B.pdf", 1), Example("d?", "B.pdf", 1)], []])] == [
+    assert [
+        one.question
+        for one in in_turn(
+            [[first, second, third], [Example("a?", "B.pdf", 1), Example("d?", "B.pdf", 1)], []]
+        )
+    ] == [
         "a?",
         "b?",
         "d?",
@@ -76,8 +107,20 @@ def test_documents_take_turns_and_no_question_comes_twice() -> None:
 def test_what_sentences_give_figures_for_is_asked_where_no_table_does() -> None:
     spoken = spoken_of(
         [
-            (3, "Inflation fell to 2.1 per cent. The policy rate is 4.5 per cent; unemployment was discussed."),
-            (5, "Inflation is expected at 2.0% next year. A levy raises 3 million. The policy rate stays at 4.5 per cent."),
+            (
+                3,
+                (
+                    "Inflation fell to 2.1 per cent. The policy rate is 4.5 per cent; unemployment was "
+                    "discussed."
+                ),
+            ),
+            (
+                5,
+                (
+                    "Inflation is expected at 2.0% next year. A levy raises 3 million. The policy rate "
+                    "stays at 4.5 per cent."
+                ),
+            ),
             (6, "Inflation of 3 per cent came as no surprise. Unemployment stood at 5 per cent."),
         ]
     )

@@ -7,8 +7,14 @@ import pytest
 from chatbot.search.sections import Section, part_of, sections
 from ingestion.pages.kinds import CONTENTS
 
-PROSE = "The government keeps to its rules, and reports on them every year to the house.\nIt does so in spring, and again in autumn of every year."
-CONTENTS_PAGE = "Contents\n1. Introduction ..... 2\n2. Fiscal rules ..... 3\n2.1 The debt anchor ..... 3\n3. Fiscal risks 4\nAnnex A Tables ..... 5"
+PROSE = (
+    "The government keeps to its rules, and reports on them every year to the house.\nIt does so in spring, "
+    "and again in autumn of every year."
+)
+CONTENTS_PAGE = (
+    "Contents\n1. Introduction ..... 2\n2. Fiscal rules ..... 3\n2.1 The debt anchor ..... 3\n3. Fiscal "
+    "risks 4\nAnnex A Tables ..... 5"
+)
 LISTED = [
     CONTENTS_PAGE,
     f"1. Introduction\n{PROSE}",
@@ -80,5 +86,10 @@ def test_a_part_is_found_by_its_number_or_its_title(said: str, title: str | None
 
 
 def test_a_chapter_has_its_sections_in_it() -> None:
-    parts = [Section("2 Rules", 3, 4), Section("2.1 Debt", 4, 6), Section("2.2 Deficit", 6, 9), Section("3 Risks", 9, 12)]
+    parts = [
+        Section("2 Rules", 3, 4),
+        Section("2.1 Debt", 4, 6),
+        Section("2.2 Deficit", 6, 9),
+        Section("3 Risks", 9, 12),
+    ]
     assert part_of(parts, "chapter 2") == Section("2 Rules", 3, 9)

@@ -30,7 +30,8 @@ def ask(chatbot: Chatbot, question: str) -> Answer:
 
 
 @pytest.mark.parametrize(
-    ("question", "figure"), [("what was norland's net income in 2024?", "52 million"), ("ostrava net income 2024", "40 million")]
+    ("question", "figure"),
+    [("what was norland's net income in 2024?", "52 million"), ("ostrava net income 2024", "40 million")],
 )
 def test_a_document_is_named_in_small_letters(chatbot: Chatbot, question: str, figure: str) -> None:
     answer = ask(chatbot, question)

@@ -41,8 +41,22 @@ def test_each_piece_has_its_halves_and_quarters() -> None:
     embedder = NotingEmbedder()
     found = embed_subwindows(embedder, embed_query(embedder, words(16)))
     assert stretches(embedder, found) == {
-        0: ["word0 word1 word2 word3", "word4 word5 word6 word7", "word0 word1", "word2 word3", "word4 word5", "word6 word7"],
-        1: ["word8 word9 word10 word11", "word12 word13 word14 word15", "word8 word9", "word10 word11", "word12 word13", "word14 word15"],
+        0: [
+            "word0 word1 word2 word3",
+            "word4 word5 word6 word7",
+            "word0 word1",
+            "word2 word3",
+            "word4 word5",
+            "word6 word7",
+        ],
+        1: [
+            "word8 word9 word10 word11",
+            "word12 word13 word14 word15",
+            "word8 word9",
+            "word10 word11",
+            "word12 word13",
+            "word14 word15",
+        ],
     }
 
 
@@ -55,7 +69,11 @@ def test_a_stretch_across_two_pieces_is_of_the_one_that_holds_most() -> None:
 def test_stretches_without_content_terms_are_left_out() -> None:
     embedder = NotingEmbedder()
     query = embed_subwindows(embedder, embed_query(embedder, f"{words(4)} it is what it {words(7, 'more')}"))
-    assert all("what" not in text.split() or "word" in text or "more" in text for texts in stretches(embedder, query).values() for text in texts)
+    assert all(
+        "what" not in text.split() or "word" in text or "more" in text
+        for texts in stretches(embedder, query).values()
+        for text in texts
+    )
     assert len(query.chunks[0].closer) == 3
 
 
@@ -80,7 +98,10 @@ def test_a_piece_that_has_no_vector_has_no_stretches() -> None:
     assert not any("word8" in text.split() for texts in stretches(embedder, query).values() for text in texts)
 
 
-@given(st.lists(st.sampled_from(["a" * 40, "deficit", "the", "x", "\n\n", "支出"]), min_size=1, max_size=60), st.integers(1, 9))
+@given(
+    st.lists(st.sampled_from(["a" * 40, "deficit", "the", "x", "\n\n", "支出"]), min_size=1, max_size=60),
+    st.integers(1, 9),
+)
 def test_any_text_keeps_its_pieces(parts: list[str], limit: int) -> None:
     embedder = HashEmbedder(max_tokens=limit)
     embedder.fingerprint = "minilm-like"

@@ -1,4 +1,6 @@
-"""The queue of additions: order, progress, cancelling at each stage, failures that cost the others nothing, erasing, closing."""
+"""The queue of additions: order, progress, cancelling at each stage, failures that cost the others
+nothing, erasing, closing.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ from tests.stores import read_now
 
 
 class Script:
-    """A library whose steps wait to be let on: `let("read a.pdf")` lets one batch or page go. done: what happened, in order."""
+    """A library whose steps wait to be let on: `let("read a.pdf")` lets one batch or page go. done: what
+    happened, in order.
+    """
 
     def __init__(self, *, pages: int = 2, batches: int = 2, gated: bool = False, readers: int = 1) -> None:
         self.pages, self.batches, self.gated, self.readers = pages, batches, gated, readers
@@ -66,7 +70,9 @@ class Script:
         return Taken(name, name, 0, again=True)
 
     def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
-        taken = Taken(display_name(name), hashlib.sha256(source.read()).hexdigest(), next(self._versions), password)
+        taken = Taken(
+            display_name(name), hashlib.sha256(source.read()).hexdigest(), next(self._versions), password
+        )
         self.waiting.append(taken)
         return taken
 
@@ -81,7 +87,14 @@ class Script:
             self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
         return AddResult(taken.name, "failed", error=str(error))
 
-    def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool], **_: object) -> AddResult:
+    def read_taken(
+        self,
+        taken: Taken,
+        *,
+        progress: Callable[[str, int, int], None],
+        cancelled: Callable[[], bool],
+        **_: object,
+    ) -> AddResult:
         name = taken.name
         if name in self.failing:
             raise self.failing.pop(name)
@@ -98,9 +111,17 @@ class Script:
         if self.staged:
             self.lacking[version] = name
         self.done.append(f"read {name}")
-        return AddResult(name, "added", pages=self.pages, chunks=self.batches, version=version, lacks=self.staged)
+        return AddResult(
+            name, "added", pages=self.pages, chunks=self.batches, version=version, lacks=self.staged
+        )
 
-    def resume_vectors(self, *, only: Container[int] | None, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None:
+    def resume_vectors(
+        self,
+        *,
+        only: Container[int] | None,
+        progress: Callable[[str, str, int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> None:
         assert only is None, "what was left is taken up"
         for version, name in list(self.unembedded):
             for batch in range(1, self.batches + 1):
@@ -114,9 +135,19 @@ class Script:
             self.done.append(f"embedded {name}")
 
     def incomplete(self) -> list[Version]:
-        return [Version(number, name, name, "ready", None, 1, 1, 1, None, False, lacks="tables") for number, name in self.lacking.items()]
+        return [
+            Version(number, name, name, "ready", None, 1, 1, 1, None, False, lacks="tables")
+            for number, name in self.lacking.items()
+        ]
 
-    def complete(self, version: int, *, images: bool, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> None:
+    def complete(
+        self,
+        version: int,
+        *,
+        images: bool,
+        progress: Callable[[str, int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> None:
         name = self.lacking[version]
         if "tables" in self.failing:
             raise self.failing.pop("tables")
@@ -187,7 +218,9 @@ def staged(script: Script) -> Script:
 
 
 def at_its_tables(opened: Opened) -> tuple[Script, Additions, int]:
-    """A queue whose one document has its text and vectors, and whose tables wait to be let on. The last: its job."""
+    """A queue whose one document has its text and vectors, and whose tables wait to be let on. The last:
+    its job.
+    """
     script = staged(Script(gated=True, pages=1, batches=1))
     additions = opened(script)
     (number,) = additions.enqueue(files("a.pdf"))
@@ -204,7 +237,9 @@ def test_what_a_text_lacks_is_read_when_all_vectors_are_made(opened: Opened) -> 
     jobs = wait_for(additions, all_finished)
     steps = [step for step in script.done if step != "swept"]
     assert {step.split()[0] for step in steps[:2]} == {"read"}
-    assert steps[2:] == ["embedded a.pdf", "embedded b.pdf", "completed a.pdf", "completed b.pdf"] or steps[2:] == [
+    assert steps[2:] == ["embedded a.pdf", "embedded b.pdf", "completed a.pdf", "completed b.pdf"] or steps[
+        2:
+    ] == [
         "embedded b.pdf",
         "embedded a.pdf",
         "completed b.pdf",
@@ -258,10 +293,15 @@ def test_tables_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened
     (job,) = wait_for(additions, all_finished)
     assert job.phase == "done"
     assert job.result is not None
-    assert job.result.warning == "Its text is searched, its tables and pictures could not be read: The file is gone. Add it again."
+    assert (
+        job.result.warning
+        == "Its text is searched, its tables and pictures could not be read: The file is gone. Add it again."
+    )
     additions.enqueue(files("b.pdf"))
     wait_for(additions, all_finished)
-    assert [step for step in script.done if step.startswith("completed")] == ["completed b.pdf"], "the other is tried again at the next start"
+    assert [step for step in script.done if step.startswith("completed")] == ["completed b.pdf"], (
+        "the other is tried again at the next start"
+    )
 
 
 def test_tables_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
@@ -299,7 +339,12 @@ def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened) ->
     for step in ("read b.pdf", "embed a.pdf", "embed b.pdf"):
         script.let(step, 2)
     finished = wait_for(additions, all_finished)
-    assert [step for step in script.done if step != "swept"] == ["read a.pdf", "read b.pdf", "embedded a.pdf", "embedded b.pdf"]
+    assert [step for step in script.done if step != "swept"] == [
+        "read a.pdf",
+        "read b.pdf",
+        "embedded a.pdf",
+        "embedded b.pdf",
+    ]
     assert all(job.result and job.result.seconds > 0 for job in finished)
 
 
@@ -337,7 +382,9 @@ def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Ope
     additions = opened(script)
     additions.enqueue(files(*(["b.pdf", "a.pdf"] if stage == "waiting" else ["a.pdf", "b.pdf"])))
     script.let("read a.pdf", {"waiting": 0, "reading": 1, "embedding": 2}[stage])
-    (job,) = [job for job in wait_for(additions, lambda jobs: phases(jobs)["a.pdf"] == stage) if job.name == "a.pdf"]
+    (job,) = [
+        job for job in wait_for(additions, lambda jobs: phases(jobs)["a.pdf"] == stage) if job.name == "a.pdf"
+    ]
     begun = time.monotonic()
     additions.cancel(job.id)
     if stage != "embedding":
@@ -379,7 +426,10 @@ def test_time_left_is_told_after_a_second(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     script = Script()
-    script.failing = {"bad.pdf": DocumentError("The file is no PDF.", hint="Save it again."), "bug.pdf": ZeroDivisionError("inside")}
+    script.failing = {
+        "bad.pdf": DocumentError("The file is no PDF.", hint="Save it again."),
+        "bug.pdf": ZeroDivisionError("inside"),
+    }
     additions = opened(script)
     additions.enqueue(files("bad.pdf", "bug.pdf", "good.pdf", "x" * 300 + ".pdf"))
     jobs = wait_for(additions, all_finished)
@@ -499,11 +549,18 @@ def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
 
 
 def test_with_the_real_chatbot(chatbot: Chatbot, tmp_path: Path) -> None:
-    pages = [f"On page {number} the deficit ceiling is {number} per cent of output." for number in range(1, 6)]
+    pages = [
+        f"On page {number} the deficit ceiling is {number} per cent of output." for number in range(1, 6)
+    ]
     path = make_pdf(tmp_path / "made.pdf", pages)
     additions = Additions(chatbot.library)
     try:
-        additions.enqueue([NewFile("C:\\papers\\Rules.pdf", io.BytesIO(path.read_bytes())), NewFile("empty.pdf", io.BytesIO(b""))])
+        additions.enqueue(
+            [
+                NewFile("C:\\papers\\Rules.pdf", io.BytesIO(path.read_bytes())),
+                NewFile("empty.pdf", io.BytesIO(b"")),
+            ]
+        )
         jobs = wait_for(additions, all_finished)
         assert phases(jobs) == {"Rules.pdf": "done", "empty.pdf": "failed"}
         (row,) = chatbot.documents()
@@ -536,7 +593,12 @@ def test_cancelling_a_twin_leaves_the_document_whose_bytes_it_has(chatbot: Chatb
     list(chatbot.add([Upload(path)]))
     additions = Additions(chatbot.library)
     try:
-        additions.enqueue([NewFile("Twin.pdf", io.BytesIO(path.read_bytes())), NewFile("Twin2.pdf", io.BytesIO(path.read_bytes()))])
+        additions.enqueue(
+            [
+                NewFile("Twin.pdf", io.BytesIO(path.read_bytes())),
+                NewFile("Twin2.pdf", io.BytesIO(path.read_bytes())),
+            ]
+        )
         for job in additions.jobs():
             additions.cancel(job.id)
         wait_for(additions, all_finished)
@@ -550,10 +612,15 @@ def test_cancelling_a_twin_leaves_the_document_whose_bytes_it_has(chatbot: Chatb
     assert chatbot.search("deficit ceiling", mode="keyword")
 
 
-def test_one_of_two_takings_of_a_file_is_given_up_and_the_other_is_added(chatbot: Chatbot, tmp_path: Path) -> None:
+def test_one_of_two_takings_of_a_file_is_given_up_and_the_other_is_added(
+    chatbot: Chatbot, tmp_path: Path
+) -> None:
     data = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."]).read_bytes()
     first = chatbot.library.adding.take(io.BytesIO(data), "Rules.pdf")
     second = chatbot.library.adding.take(io.BytesIO(data), "Rules.pdf")
     chatbot.library.adding.give_up(first)
-    assert chatbot.library.read_taken(second, progress=lambda *_: None, cancelled=lambda: False).status == "added"
+    assert (
+        chatbot.library.read_taken(second, progress=lambda *_: None, cancelled=lambda: False).status
+        == "added"
+    )
     assert chatbot.library.catalog.waiting() == []

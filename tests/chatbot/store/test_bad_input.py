@@ -1,4 +1,6 @@
-"""What the store makes of full disks, odd files and odd circumstances: one clear error with its fix, and nothing lost."""
+"""What the store makes of full disks, odd files and odd circumstances: one clear error with its fix, and
+nothing lost.
+"""
 
 from __future__ import annotations
 
@@ -69,14 +71,17 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def add(library: Library, *paths: Path) -> list[tuple[str, str]]:
-    return [(result.status, result.error or "") for result in add_now(library, [Upload(path) for path in paths])]
+    return [
+        (result.status, result.error or "") for result in add_now(library, [Upload(path) for path in paths])
+    ]
 
 
 def names(library: Library) -> list[str]:
     return [row.name for row in library.catalog.documents()]
 
 
-# --- disks ----------------------------------------------------------------------------------------------------------------------
+# --- disks
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -128,14 +133,21 @@ def test_a_full_disk_is_one_clear_error_and_costs_nothing(
     (disk / "ballast").unlink()
     assert command(disk, "add", second)[0] == 0
     assert command(disk, "doctor") == (0, "", "The store is sound.\n")
-    assert [json.loads(line)["state"] for line in command(disk, "list", "--json")[1].splitlines()] == ["ready", "ready"]
+    assert [json.loads(line)["state"] for line in command(disk, "list", "--json")[1].splitlines()] == [
+        "ready",
+        "ready",
+    ]
     for query, document in (("deficit ceiling", "First.pdf"), ("debt anchor", "Second.pdf")):
         assert json.loads(command(disk, "search", query, "--json")[1].splitlines()[0])["document"] == document
     assert not list(disk.rglob("*.partial"))
 
 
-def test_names_that_find_no_space_are_written_later(disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The replacement stands in the catalogue already: it succeeds, and what stands beside the copies follows."""
+def test_names_that_find_no_space_are_written_later(
+    disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The replacement stands in the catalogue already: it succeeds, and what stands beside the copies
+    follows.
+    """
     monkeypatch.setattr(doctor, "LITTLE_SPACE", 0)
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     library = Library(Settings(home=disk), HashEmbedder())
@@ -186,12 +198,21 @@ sys.exit(main(["add", sys.argv[2], "--json"]))
 
 @pytest.mark.parametrize("most", [1_000, 30_000, 150_000])
 def test_a_limit_on_the_size_of_files_is_no_crash(tmp_path: Path, root: Path, most: int) -> None:
-    """Where no small disk can be made: writes fail at other places for want of room, and the next process goes on."""
+    """Where no small disk can be made: writes fail at other places for want of room, and the next process
+    goes on.
+    """
     path = make_pdf(tmp_path / "Second.pdf", SECOND * 10)
     # What measures coverage would fail at the limit too, loudly.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     environment |= {"FINPOLICY_HOME": str(tmp_path / "home"), "PYTHONPATH": str(root)}
-    done = subprocess.run([sys.executable, "-c", LIMITED, str(most), path], env=environment, capture_output=True, text=True, cwd=root, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(most), path],
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=root,
+        check=False,
+    )
     assert done.returncode in {1, 3}
     assert "Traceback" not in done.stderr
     library = Library(Settings(home=tmp_path / "home"), HashEmbedder())
@@ -211,11 +232,18 @@ def test_a_store_that_may_only_be_read_says_so(disk: Path, tmp_path: Path, comma
     assert "First.pdf" in command(disk, "list")[1]
 
 
-# --- other processes, other versions ----------------------------------------------------------------------------------------------
+# --- other processes, other versions
+# ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [["search", "deficit"], ["list"], ["doctor"], ["rebuild"]], ids=lambda arguments: arguments[0])
-def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path, command: Command, arguments: Sequence[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["search", "deficit"], ["list"], ["doctor"], ["rebuild"]],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_store_of_a_later_version_is_left_alone(
+    tmp_path: Path, command: Command, arguments: Sequence[str]
+) -> None:
     home = tmp_path / "home"
     command(home, "add", make_pdf(tmp_path / "First.pdf", FIRST))
     with closing(sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")) as connection:
@@ -247,7 +275,9 @@ def test_list_waits_for_no_transaction(tmp_path: Path, command: Command) -> None
     lock = StoreLock(tmp_path / "chroma_db" / "store.lock")
     with closing(sqlite3.connect(tmp_path / "chroma_db" / "catalog.sqlite3", isolation_level=None)) as writer:
         writer.execute("begin immediate")
-        writer.executemany("insert into meta values (?, ?)", ((str(number), "x" * 1000) for number in range(5000)))
+        writer.executemany(
+            "insert into meta values (?, ?)", ((str(number), "x" * 1000) for number in range(5000))
+        )
         started = time.perf_counter()
         code, out, _ = command(tmp_path, "list")
         assert time.perf_counter() - started < 1
@@ -257,7 +287,9 @@ def test_list_waits_for_no_transaction(tmp_path: Path, command: Command) -> None
 
 
 @pytest.mark.parametrize("folder", ["keywords", "vectors"])
-def test_an_index_deleted_while_running_stops_neither_searching_nor_adding(tmp_path: Path, folder: str) -> None:
+def test_an_index_deleted_while_running_stops_neither_searching_nor_adding(
+    tmp_path: Path, folder: str
+) -> None:
     with service.Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
         add(chatbot.library, make_pdf(tmp_path / "First.pdf", FIRST))
         shutil.rmtree(tmp_path / "home" / "chroma_db" / folder)
@@ -269,11 +301,12 @@ def test_an_index_deleted_while_running_stops_neither_searching_nor_adding(tmp_p
         assert chatbot.library.indexes.differences() == []
 
 
-# --- many files, odd files ----------------------------------------------------------------------------------------------------------
+# --- many files, odd files
+# ----------------------------------------------------------------------------------------------------------
 
 DROPPED = 500
-# Bytes that all of them together may add to what the process holds, of which the first additions of any process take a hundred million; and seconds
-# that a look at the queue may take.
+# Bytes that all of them together may add to what the process holds, of which the first additions of any
+# process take a hundred million; and seconds that a look at the queue may take.
 MOST_GROWTH = 200 * 2**20
 LONGEST_LOOK = 0.1
 
@@ -288,9 +321,13 @@ def test_500_files_at_once_are_all_kept_and_none_is_lost(tmp_path: Path) -> None
     queue = Additions(library, readers=1)
     looks: list[float] = []
     try:
-        queue.enqueue([NewFile(f"File {number}.pdf", io.BytesIO(data + b"%%%d" % number)) for number in range(DROPPED)])
+        queue.enqueue(
+            [NewFile(f"File {number}.pdf", io.BytesIO(data + b"%%%d" % number)) for number in range(DROPPED)]
+        )
         end = time.monotonic() + 60
-        while (len(looks) < 50 or sum(job.result is not None for job in queue.jobs()) < 10) and time.monotonic() < end:
+        while (
+            len(looks) < 50 or sum(job.result is not None for job in queue.jobs()) < 10
+        ) and time.monotonic() < end:
             started = time.perf_counter()
             assert len(queue.jobs()) == DROPPED
             looks.append(time.perf_counter() - started)
@@ -337,7 +374,10 @@ def test_a_file_that_grows_is_refused_or_whole(library: Library, tmp_path: Path)
     finally:
         stop.set()
         thread.join()
-    assert (status, error) == ("failed", "The file changed while it was read. Add it again when it is complete.")
+    assert (status, error) == (
+        "failed",
+        "The file changed while it was read. Add it again when it is complete.",
+    )
     assert list((tmp_path / "home" / "documents").iterdir()) == []
     assert add(library, path) == [("added", "")]
     assert set(library.copies.all()) == library.catalog.hashes()
@@ -349,8 +389,14 @@ def pdf_of(objects: Sequence[bytes]) -> bytes:
     for number, content in enumerate(objects, 1):
         places.append(len(data))
         data += b"%d 0 obj\n" % number + content + b"\nendobj\n"
-    table = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + b"".join(b"%010d 00000 n \n" % place for place in places)
-    return data + table + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(data))
+    table = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + b"".join(
+        b"%010d 00000 n \n" % place for place in places
+    )
+    return (
+        data
+        + table
+        + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(data))
+    )
 
 
 def stream(data: bytes, entries: bytes = b"") -> bytes:
@@ -360,8 +406,21 @@ def stream(data: bytes, entries: bytes = b"") -> bytes:
 def page_of(contents: bytes, extra: bytes = b"") -> list[bytes]:
     """Catalogue, page tree, one page in Helvetica, its contents as object 4, and the font."""
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
-    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 400] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> " + extra + b" >>"
-    return [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", page, contents, font]
+    page = (
+        (
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 400] /Contents 4 0 R /Resources << /Font << "
+            b"/F 5 0 R >> >> "
+        )
+        + extra
+        + b" >>"
+    )
+    return [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        page,
+        contents,
+        font,
+    ]
 
 
 @cache
@@ -370,12 +429,19 @@ def gigabyte_of_zeros() -> bytes:
     squeeze = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     block = squeeze.compress(bytes(2**20)) + squeeze.flush(zlib.Z_FULL_FLUSH)
     checksum = (2**30 % 65_521 << 16) + 1
-    return b"\x78\xda" + block * 2**10 + zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS).flush() + checksum.to_bytes(4, "big")
+    return (
+        b"\x78\xda"
+        + block * 2**10
+        + zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS).flush()
+        + checksum.to_bytes(4, "big")
+    )
 
 
 @pytest.mark.timed
 @pytest.mark.parametrize("layers", [1, 2])
-def test_a_stream_of_a_gigabyte_ends_and_costs_the_others_nothing(library: Library, tmp_path: Path, layers: int) -> None:
+def test_a_stream_of_a_gigabyte_ends_and_costs_the_others_nothing(
+    library: Library, tmp_path: Path, layers: int
+) -> None:
     data = gigabyte_of_zeros()
     for _ in range(layers - 1):
         data = zlib.compress(data, 9)
@@ -391,16 +457,38 @@ def test_a_stream_of_a_gigabyte_ends_and_costs_the_others_nothing(library: Libra
 
 def test_nothing_in_a_document_is_run(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
-    with socket.create_server(("127.0.0.1", 0)) as server, service.Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        service.Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot,
+    ):
         server.setblocking(False)
         link = b"http://127.0.0.1:%d/" % server.getsockname()[1]
         text = stream(b"BT /F 12 Tf 20 350 Td (The deficit ceiling is three per cent of output.) Tj ET")
-        annotation = b"/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 400 400] /A << /S /URI /URI (" + link + b") >> >>]"
+        annotation = (
+            b"/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 400 400] /A << /S /URI /URI ("
+            + link
+            + b") >> >>]"
+        )
         opened = b"/AA << /O << /S /JavaScript /JS (app.launchURL('" + link + b"')) >> >>"
         objects = page_of(text, annotation + opened)
-        launch = b"<< /S /Launch /F (/bin/sh) /Unix << /F (/bin/sh) /P (-c 'touch " + str(marker).encode() + b"') >> >>"
-        start = b"<< /S /JavaScript /JS (this.submitForm('" + link + b"'); app.launchURL('" + link + b"', true)) /Next " + launch + b" >>"
-        attached = b"/Names << /EmbeddedFiles << /Names [(run.sh) << /Type /Filespec /F (run.sh) /EF << /F 6 0 R >> >>] >> >>"
+        launch = (
+            b"<< /S /Launch /F (/bin/sh) /Unix << /F (/bin/sh) /P (-c 'touch "
+            + str(marker).encode()
+            + b"') >> >>"
+        )
+        start = (
+            b"<< /S /JavaScript /JS (this.submitForm('"
+            + link
+            + b"'); app.launchURL('"
+            + link
+            + b"', true)) /Next "
+            + launch
+            + b" >>"
+        )
+        attached = (
+            b"/Names << /EmbeddedFiles << /Names [(run.sh) << /Type /Filespec /F (run.sh) /EF << /F 6 0 R "
+            b">> >>] >> >>"
+        )
         objects[0] = b"<< /Type /Catalog /Pages 2 0 R /OpenAction " + start + attached + b" >>"
         objects.append(stream(b"#!/bin/sh\ntouch " + str(marker).encode(), b"/Type /EmbeddedFile"))
         (tmp_path / "Active.pdf").write_bytes(pdf_of(objects))
@@ -442,7 +530,9 @@ def test_what_is_no_name_is_refused(tmp_path: Path, given: str) -> None:
     library = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     queue = Additions(library)
     try:
-        (job,) = queue.enqueue([NewFile(given, io.BytesIO(make_pdf(tmp_path / "First.pdf", FIRST).read_bytes()))])
+        (job,) = queue.enqueue(
+            [NewFile(given, io.BytesIO(make_pdf(tmp_path / "First.pdf", FIRST).read_bytes()))]
+        )
         (found,) = [one for one in queue.jobs() if one.id == job]
         assert (found.phase, found.result is not None) == ("failed", True)
         assert names(library) == []
@@ -461,7 +551,10 @@ def test_odd_things_in_a_folder_are_passed_over(tmp_path: Path, command: Command
     os.mkfifo(folder / "pipe.pdf")
     make_pdf(folder / "-rf.pdf", SECOND)
     code, out, _ = command(tmp_path / "home", "add", folder, "--json")
-    assert (code, sorted(json.loads(line)["document"] for line in out.splitlines())) == (0, ["-rf.pdf", "Inside.pdf"])
+    assert (code, sorted(json.loads(line)["document"] for line in out.splitlines())) == (
+        0,
+        ["-rf.pdf", "Inside.pdf"],
+    )
 
 
 @pytest.mark.alone
@@ -503,7 +596,9 @@ def test_a_file_that_cannot_be_read_to_its_end_is_refused(library: Library, tmp_
     assert not list((tmp_path / "home" / "documents").glob("*.partial"))
 
 
-def test_a_reading_process_that_is_killed_costs_one_page(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_process_that_is_killed_costs_one_page(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read = Reader.text
 
     def killed(reader: Reader, number: int) -> Any:

@@ -1,4 +1,6 @@
-"""The catalogue's connections: as many as threads that live, none for those that ended, none closed while it is used."""
+"""The catalogue's connections: as many as threads that live, none for those that ended, none closed while
+it is used.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,17 @@ from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
 from chatbot.store.sqlite_file import SqliteFile
 
-COUNTING = "with recursive counted(n) as (select 1 union all select n + 1 from counted where n < 2000000) select count(*) from counted"
+COUNTING = (
+    "with recursive counted(n) as (select 1 union all select n + 1 from counted where n < 2000000) select "
+    "count(*) from counted"
+)
 
 
 def open_files(path: Path) -> int:
-    return sum(os.path.realpath(f"/proc/self/fd/{number}").startswith(str(path)) for number in os.listdir("/proc/self/fd"))
+    return sum(
+        os.path.realpath(f"/proc/self/fd/{number}").startswith(str(path))
+        for number in os.listdir("/proc/self/fd")
+    )
 
 
 def test_a_thread_that_ends_leaves_no_file_open(tmp_path: Path) -> None:

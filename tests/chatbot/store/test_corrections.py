@@ -1,4 +1,6 @@
-"""What people say of a document counts instead of what it says itself, outlives re-reading and the catalogue, and goes with its file."""
+"""What people say of a document counts instead of what it says itself, outlives re-reading and the
+catalogue, and goes with its file.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,9 @@ def test_what_is_no_period_or_no_status_is_refused(library: Library) -> None:
     assert facts(library).period == "2024"
 
 
-def test_a_store_of_the_version_before_is_brought_up_to_date_and_can_be_listed_before(library: Library, tmp_path: Path) -> None:
+def test_a_store_of_the_version_before_is_brought_up_to_date_and_can_be_listed_before(
+    library: Library, tmp_path: Path
+) -> None:
     library.close()
     path = tmp_path / "home" / "chroma_db" / "catalog.sqlite3"
     with sqlite3.connect(path) as connection:
@@ -119,5 +123,27 @@ def test_a_store_of_the_version_before_is_brought_up_to_date_and_can_be_listed_b
 
 
 def test_periods_are_kept_as_documents_periods_are() -> None:
-    written = ["2025", " FY 2025/26 ", "2025-2026", "2025–28", "2025 to 2027", "2025-24", "25", "soon", "2025 2026 2027", "x" * 9_999]
-    assert list(map(as_period, written)) == ["2025", "2025-26", "2025-26", "2025-2028", "2025-2027", "", "", "", "", ""]
+    written = [
+        "2025",
+        " FY 2025/26 ",
+        "2025-2026",
+        "2025–28",
+        "2025 to 2027",
+        "2025-24",
+        "25",
+        "soon",
+        "2025 2026 2027",
+        "x" * 9_999,
+    ]
+    assert list(map(as_period, written)) == [
+        "2025",
+        "2025-26",
+        "2025-26",
+        "2025-2028",
+        "2025-2027",
+        "",
+        "",
+        "",
+        "",
+        "",
+    ]

@@ -1,4 +1,6 @@
-"""PDFs copied into the folder of documents by hand: each is added once, at the start or by `add`; what was removed or failed stays away, and is named."""
+"""PDFs copied into the folder of documents by hand: each is added once, at the start or by `add`; what was
+removed or failed stays away, and is named.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,10 @@ def test_what_is_copied_there_is_named_and_added_once(folder: Path, command: Com
     ]
     if by == "add":
         code, lines = command("add")
-        assert (code, [(line["document"], line["status"]) for line in lines]) == (0, [("Rule.pdf", "added"), ("Debt.PDF", "added")])
+        assert (code, [(line["document"], line["status"]) for line in lines]) == (
+            0,
+            [("Rule.pdf", "added"), ("Debt.PDF", "added")],
+        )
     else:
         assert sorted(start(folder)) == [("Debt.PDF", "done"), ("Rule.pdf", "done")]
     assert unread(command) == []
@@ -97,7 +102,9 @@ def test_what_is_copied_there_is_named_and_added_once(folder: Path, command: Com
     assert sorted(str(line["document"]) for line in command("list")[1]) == ["Debt.PDF", "Rule.pdf"]
 
 
-def test_erasing_says_that_what_was_copied_there_stays(folder: Path, command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_erasing_says_that_what_was_copied_there_stays(
+    folder: Path, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = place(folder / "Rule.pdf", RULE)
     command("add")
     assert main(["remove", "Rule.pdf", "--purge"]) == 0
@@ -106,7 +113,9 @@ def test_erasing_says_that_what_was_copied_there_stays(folder: Path, command: Co
 
 @pytest.mark.parametrize("purge", [[], ["--purge"]], ids=["hidden", "erased"])
 @pytest.mark.parametrize("by_path", [True, False], ids=["added by its path", "picked up"])
-def test_what_was_removed_does_not_come_back_by_itself(folder: Path, command: Command, purge: list[str], by_path: bool) -> None:
+def test_what_was_removed_does_not_come_back_by_itself(
+    folder: Path, command: Command, purge: list[str], by_path: bool
+) -> None:
     path = place(folder / "samples" / "Rule.pdf", RULE)
     command("add", *([path] if by_path else []))
     assert command("remove", "Rule.pdf", *purge)[0] == 0
@@ -125,7 +134,11 @@ def test_what_cannot_be_read_is_tried_again_when_it_changed(folder: Path, comman
     assert start(folder) == []
     assert command("add") == (0, [])
     (line,) = unread(command)
-    assert (line["document"], "damaged" in str(line["problem"]), "Put a readable file" in str(line["fix"])) == ("Broken.pdf", True, True)
+    assert (
+        line["document"],
+        "damaged" in str(line["problem"]),
+        "Put a readable file" in str(line["fix"]),
+    ) == ("Broken.pdf", True, True)
     path.write_bytes(whole)
     aged(path)
     assert start(folder) == [("Broken.pdf", "done")]
@@ -143,11 +156,16 @@ def test_a_protected_file_is_added_with_its_password(folder: Path, tmp_path: Pat
     assert unread(command) == []
 
 
-def test_files_of_one_name_in_two_folders_are_two_documents_and_a_changed_file_is_a_new_version(folder: Path, command: Command) -> None:
+def test_files_of_one_name_in_two_folders_are_two_documents_and_a_changed_file_is_a_new_version(
+    folder: Path, command: Command
+) -> None:
     place(folder / "2024" / "Report.pdf", RULE)
     place(folder / "2025" / "Report.pdf", OTHER)
     place(folder / "copy" / "Report.pdf", RULE)
-    assert [(line["document"], line["status"]) for line in command("add")[1]] == [("Report.pdf", "added"), ("Report (2).pdf", "added")]
+    assert [(line["document"], line["status"]) for line in command("add")[1]] == [
+        ("Report.pdf", "added"),
+        ("Report (2).pdf", "added"),
+    ]
     place(folder / "2026" / "Report.pdf", ["A third one."])
     assert start(folder) == [("Report (3).pdf", "done")]
     (folder / "copy" / "Report.pdf").unlink()
@@ -194,7 +212,9 @@ def test_what_a_full_disk_keeps_out_is_tried_at_the_next_start(tmp_path: Path) -
         assert start(large.parent) == [("Large.pdf", "done")]
 
 
-def test_one_of_a_long_name_that_is_too_large_keeps_no_other_out(folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_a_long_name_that_is_too_large_keeps_no_other_out(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FINPOLICY_MAX_UPLOAD_MB", "1")
     huge = folder / f"Report-on-{'the-fiscal-position-' * 4}.pdf"
     place(folder / "Rule.pdf", RULE)
@@ -203,7 +223,10 @@ def test_one_of_a_long_name_that_is_too_large_keeps_no_other_out(folder: Path, c
     aged(huge)
     code, lines = command("add")
     assert code == 1
-    assert sorted((line["document"], line["status"]) for line in lines) == [(huge.name, "failed"), ("Rule.pdf", "added")]
+    assert sorted((line["document"], line["status"]) for line in lines) == [
+        (huge.name, "failed"),
+        ("Rule.pdf", "added"),
+    ]
     (line,) = unread(command)
     assert (line["document"], "1 MiB" in str(line["problem"])) == (huge.name, True)
     assert start(folder) == []

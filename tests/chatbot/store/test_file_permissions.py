@@ -1,4 +1,6 @@
-"""Other accounts of the machine read nothing of a store, whatever the umask and whichever library made the file; a store of before is mended."""
+"""Other accounts of the machine read nothing of a store, whatever the umask and whichever library made the
+file; a store of before is mended.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,11 @@ def used(home: Path) -> Chatbot:
 
 def readable_by_others(home: Path) -> list[str]:
     """Files and folders, the home among them, that any account but the owner's may do something with."""
-    return [str(path) for path in (home, *home.rglob("*")) if not path.is_symlink() and path.lstat().st_mode & 0o077]
+    return [
+        str(path)
+        for path in (home, *home.rglob("*"))
+        if not path.is_symlink() and path.lstat().st_mode & 0o077
+    ]
 
 
 def test_nothing_that_is_kept_is_readable_by_others(tmp_path: Path, umask: int) -> None:
@@ -100,10 +106,22 @@ def test_in_a_checkout_only_what_is_kept_is_closed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_a_file_that_is_written_where_the_user_says_has_the_users_mode(tmp_path: Path, root: Path, umask: int, mode: int) -> None:
+def test_a_file_that_is_written_where_the_user_says_has_the_users_mode(
+    tmp_path: Path, root: Path, umask: int, mode: int
+) -> None:
     used(tmp_path / "home").close()
-    command = [sys.executable, "-m", "chatbot", "ask", "What is the deficit ceiling?", "--audit", str(tmp_path / "audit.html")]
+    command = [
+        sys.executable,
+        "-m",
+        "chatbot",
+        "ask",
+        "What is the deficit ceiling?",
+        "--audit",
+        str(tmp_path / "audit.html"),
+    ]
     environment = {**os.environ, "FINPOLICY_HOME": str(tmp_path / "home")}
-    subprocess.run(command, env=environment, cwd=root, umask=umask, check=True, capture_output=True, timeout=100)
+    subprocess.run(
+        command, env=environment, cwd=root, umask=umask, check=True, capture_output=True, timeout=100
+    )
     assert (tmp_path / "audit.html").stat().st_mode & 0o777 == mode
     assert not readable_by_others(tmp_path / "home")

@@ -1,4 +1,6 @@
-"""A disk that is full to the last byte: what is there is read, an answer that cannot be kept says so, and erasing a document makes room."""
+"""A disk that is full to the last byte: what is there is read, an answer that cannot be kept says so, and
+erasing a document makes room.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
 
 @pytest.mark.parametrize("reserved", [True, False], ids=["reserve", "no reserve"])
-def test_a_full_disk_is_read_and_room_is_made_on_it(disk: Path, tmp_path: Path, command: Command, reserved: bool) -> None:
+def test_a_full_disk_is_read_and_room_is_made_on_it(
+    disk: Path, tmp_path: Path, command: Command, reserved: bool
+) -> None:
     command("add", make_pdf(tmp_path / "Fiscal.pdf", FISCAL), make_pdf(tmp_path / "Debt.pdf", DEBT))
     command("ask", "What is the debt anchor?", "--conversation", "kept")
     if not reserved:  # a store of before, or another program took what was reserved
@@ -66,7 +70,12 @@ def test_a_full_disk_is_read_and_room_is_made_on_it(disk: Path, tmp_path: Path, 
     assert "Fiscal.pdf" in command("list")[1]
     code, out, _ = command("doctor", "--json")
     (finding,) = map(json.loads, out.splitlines())
-    assert (code, finding["document"], "the disk is full" in finding["problem"], PURGE in finding["fix"]) == (1, None, True, True)
+    assert (code, finding["document"], "the disk is full" in finding["problem"], PURGE in finding["fix"]) == (
+        1,
+        None,
+        True,
+        True,
+    )
     copies = sorted((disk / "documents").glob("*.pdf"), key=lambda path: path.stat().st_size)
     fill(disk)
     assert command("remove", "Fiscal.pdf", "--purge")[:2] == (0, "Erased.\n")
@@ -81,7 +90,14 @@ def test_a_full_disk_is_read_and_room_is_made_on_it(disk: Path, tmp_path: Path, 
 
 def test_a_store_that_is_open_when_the_disk_becomes_full_goes_on(disk: Path, tmp_path: Path) -> None:
     with Chatbot(Settings(home=disk), embedder=HashEmbedder()) as chatbot:
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Fiscal.pdf", FISCAL)), Upload(make_pdf(tmp_path / "Debt.pdf", DEBT))]))
+        list(
+            chatbot.add(
+                [
+                    Upload(make_pdf(tmp_path / "Fiscal.pdf", FISCAL)),
+                    Upload(make_pdf(tmp_path / "Debt.pdf", DEBT)),
+                ]
+            )
+        )
         additions = Additions(chatbot.library)
         fill(disk)
         (hit, *_) = chatbot.search("debt anchor")
@@ -108,9 +124,13 @@ def test_a_store_that_is_open_when_the_disk_becomes_full_goes_on(disk: Path, tmp
 
 
 def test_a_document_larger_than_all_room_is_erased_and_the_file_shrinks(disk: Path, tmp_path: Path) -> None:
-    page = "\n".join(f"Line {line} of the annex says that outlay number {line * 7919} is due." for line in range(60))
+    page = "\n".join(
+        f"Line {line} of the annex says that outlay number {line * 7919} is due." for line in range(60)
+    )
     with Chatbot(Settings(home=disk), embedder=HashEmbedder(dimension=1024)) as chatbot:
-        (added,) = chatbot.add([Upload(make_pdf(tmp_path / "Large.pdf", [f"{number} {page}" for number in range(160)]))])
+        (added,) = chatbot.add(
+            [Upload(make_pdf(tmp_path / "Large.pdf", [f"{number} {page}" for number in range(160)]))]
+        )
         assert chatbot.library.catalog.bytes_of(added.version) > 3 * 2**20
     before = (disk / "chroma_db" / "catalog.sqlite3").stat().st_size
     fill(disk)

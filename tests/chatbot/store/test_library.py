@@ -1,4 +1,6 @@
-"""The library: what is added is found, replaced as a whole, removed at once; failures cost the others nothing."""
+"""The library: what is added is found, replaced as a whole, removed at once; failures cost the others
+nothing.
+"""
 
 import logging
 import os
@@ -32,7 +34,9 @@ from tests.pdfs import make_pdf
 from tests.stores import add_here, add_now, open_chroma, read_now
 
 FIRST = ["The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."]
-SECOND = ["The deficit ceiling is two per cent of output, since the rule was amended in the spring of that year."]
+SECOND = [
+    "The deficit ceiling is two per cent of output, since the rule was amended in the spring of that year."
+]
 
 
 @pytest.fixture
@@ -58,10 +62,14 @@ def test_adding_indexes_keeps_a_copy_and_ends_ready(library: Library, tmp_path: 
     assert result.searchable_seconds <= result.seconds
     assert [row.state for row in library.catalog.documents()] == ["ready"]
     assert library.indexes.vectors.count() == library.indexes.keywords.count() == 1
-    assert [copy.read_bytes() for copy in (tmp_path / "home" / "documents").glob("*.pdf")] == [path.read_bytes()]
+    assert [copy.read_bytes() for copy in (tmp_path / "home" / "documents").glob("*.pdf")] == [
+        path.read_bytes()
+    ]
 
 
-def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(library: Library, tmp_path: Path) -> None:
+def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(
+    library: Library, tmp_path: Path
+) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     assert add(library, Upload(path)) == {"Rules.pdf": "added"}
     assert add(library, Upload(path)) == {"Rules.pdf": "unchanged"}
@@ -69,10 +77,14 @@ def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(library: Li
     assert add(library, Upload(path)) == {"Rules.pdf": "replaced"}
     assert len(texts(library)) == 1
     assert "two per cent" in texts(library)[0]
-    assert [hit[0] for hit in library.indexes.keywords.search(terms("ceiling"), 5) if hit[0] in library.scope([])] == [2]
+    assert [
+        hit[0] for hit in library.indexes.keywords.search(terms("ceiling"), 5) if hit[0] in library.scope([])
+    ] == [2]
 
 
-def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     add(library, Upload(path))
     add(library, Upload(make_pdf(path, SECOND)))
@@ -90,14 +102,19 @@ def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(library: Lib
         library.restore("Rules.pdf")
 
 
-def test_the_same_bytes_under_two_names_are_kept_once_and_found_under_both(library: Library, tmp_path: Path) -> None:
+def test_the_same_bytes_under_two_names_are_kept_once_and_found_under_both(
+    library: Library, tmp_path: Path
+) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     add(library, Upload(path))
     (twin,) = add_now(library, [Upload(path, "Twin.pdf")])
     assert (twin.status, twin.chunks) == ("added", 1)
     assert "Rules.pdf" in (twin.warning or "")
     assert library.indexes.keywords.count() == library.embedder.calls == 1  # type: ignore[attr-defined]
-    assert [(row.name, row.same_as) for row in library.catalog.documents()] == [("Rules.pdf", None), ("Twin.pdf", "Rules.pdf")]
+    assert [(row.name, row.same_as) for row in library.catalog.documents()] == [
+        ("Rules.pdf", None),
+        ("Twin.pdf", "Rules.pdf"),
+    ]
     assert list(library.scope([]).values()) == ["Rules.pdf"]
     assert list(library.scope(["Twin.pdf"]).values()) == ["Twin.pdf"]
     library.remove("Rules.pdf", purge=True)
@@ -106,7 +123,9 @@ def test_the_same_bytes_under_two_names_are_kept_once_and_found_under_both(libra
     assert "two per cent" in texts(library)[0]
 
 
-def test_one_of_two_names_gets_another_file_and_the_other_keeps_its_own(library: Library, tmp_path: Path) -> None:
+def test_one_of_two_names_gets_another_file_and_the_other_keeps_its_own(
+    library: Library, tmp_path: Path
+) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     add(library, Upload(path), Upload(path, "Twin.pdf"))
     add(library, Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Rules.pdf"))
@@ -121,7 +140,15 @@ def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Pat
     (tmp_path / "empty.pdf").write_bytes(b"")
     (tmp_path / "text.pdf").write_text("not a pdf at all")
     good = make_pdf(tmp_path / "good.pdf", FIRST)
-    results = add_now(library, [Upload(tmp_path / "empty.pdf"), Upload(tmp_path / "text.pdf"), Upload(tmp_path / "gone.pdf"), Upload(good)])
+    results = add_now(
+        library,
+        [
+            Upload(tmp_path / "empty.pdf"),
+            Upload(tmp_path / "text.pdf"),
+            Upload(tmp_path / "gone.pdf"),
+            Upload(good),
+        ],
+    )
     assert {result.document: result.status for result in results} == {
         "empty.pdf": "failed",
         "text.pdf": "failed",
@@ -134,9 +161,14 @@ def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Pat
 
 def test_two_different_files_of_one_name_in_one_call(library: Library, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    first, second = make_pdf(tmp_path / "Rules.pdf", FIRST), make_pdf(tmp_path / "other" / "Rules.pdf", SECOND)
+    first, second = (
+        make_pdf(tmp_path / "Rules.pdf", FIRST),
+        make_pdf(tmp_path / "other" / "Rules.pdf", SECOND),
+    )
     results = add_now(library, [Upload(first), Upload(second)])
-    assert [result.status for result in results] == ["failed", "added"] or [result.status for result in results] == ["added", "failed"]
+    assert [result.status for result in results] == ["failed", "added"] or [
+        result.status for result in results
+    ] == ["added", "failed"]
     error = next(result.error for result in results if result.error)
     assert str(first) in error
     assert str(second) in error
@@ -168,7 +200,9 @@ def test_a_blank_document_is_added_with_a_warning(library: Library, tmp_path: Pa
     assert result.warning
 
 
-def test_removing_hides_at_once_restoring_brings_back_purging_erases(library: Library, tmp_path: Path) -> None:
+def test_removing_hides_at_once_restoring_brings_back_purging_erases(
+    library: Library, tmp_path: Path
+) -> None:
     add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
     library.remove("Rules.pdf")
     assert texts(library) == []
@@ -202,8 +236,12 @@ def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Libra
     assert library.file(version).exists()
 
 
-def test_keyword_search_is_ready_before_the_vectors_and_stopping_keeps_what_stands(library: Library, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(100)])
+def test_keyword_search_is_ready_before_the_vectors_and_stopping_keeps_what_stands(
+    library: Library, tmp_path: Path
+) -> None:
+    path = make_pdf(
+        tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(100)]
+    )
     read_now(library, [Upload(path)])
     library.resume_vectors(cancelled=lambda: library.catalog.documents()[0].embedded > 0)
     (row,) = library.catalog.documents()
@@ -262,10 +300,16 @@ list(add_files(library, [Upload(Path(sys.argv[2]))], readers=2, progress=slow))
 
 @pytest.mark.parametrize("phase", ["reading", "embedding"])
 def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, root: Path) -> None:
-    path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(200)])
+    path = make_pdf(
+        tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(200)]
+    )
     home = tmp_path / "home"
     child = subprocess.Popen(
-        [sys.executable, "-c", KILLED, home, path], stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": "."}
+        [sys.executable, "-c", KILLED, home, path],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": "."},
     )
     assert child.stdout
     for line in child.stdout:
@@ -293,10 +337,14 @@ class FailingEmbedder(HashEmbedder):
 
 
 def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp_path: Path) -> None:
-    paths = [make_pdf(tmp_path / f"{n}.pdf", [f"{text} Document {n}."]) for n, text in enumerate(FIRST + SECOND)]
+    paths = [
+        make_pdf(tmp_path / f"{n}.pdf", [f"{text} Document {n}."]) for n, text in enumerate(FIRST + SECOND)
+    ]
     library = Library(Settings(home=tmp_path / "home"), FailingEmbedder())
     results = add_now(library, [Upload(path) for path in paths])
-    assert [(result.status, "The endpoint is down. Start it." in (result.warning or "")) for result in results] == [("added", True)] * 2
+    assert [
+        (result.status, "The endpoint is down. Start it." in (result.warning or "")) for result in results
+    ] == [("added", True)] * 2
     assert [row.state for row in library.catalog.documents()] == ["keyword"] * 2
     library.close()
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
@@ -305,7 +353,9 @@ def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp
     again.close()
 
 
-def test_a_document_the_user_removed_stays_removed_while_a_new_one_of_its_name_comes(library: Library, tmp_path: Path) -> None:
+def test_a_document_the_user_removed_stays_removed_while_a_new_one_of_its_name_comes(
+    library: Library, tmp_path: Path
+) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     read_now(library, [Upload(path)])
     library.remove("Rules.pdf")
@@ -333,7 +383,10 @@ def test_the_same_file_twice_in_one_call_is_read_once(library: Library, tmp_path
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     (tmp_path / "copy").mkdir()
     twin = make_pdf(tmp_path / "copy" / "Rules.pdf", FIRST)
-    assert [result.status for result in add_now(library, [Upload(path), Upload(twin)])] == ["added", "unchanged"]
+    assert [result.status for result in add_now(library, [Upload(path), Upload(twin)])] == [
+        "added",
+        "unchanged",
+    ]
     assert library.embedder.calls == 1  # type: ignore[attr-defined]
 
 
@@ -347,7 +400,9 @@ def test_ids_are_never_used_again(library: Library, tmp_path: Path) -> None:
 
 
 def readings(data: bytes) -> Iterator[bytes]:
-    """A file's bytes as they stand, as the text they may be in UTF-16, and as what zlib would unpack from any place of them."""
+    """A file's bytes as they stand, as the text they may be in UTF-16, and as what zlib would unpack from
+    any place of them.
+    """
     yield data
     yield data.replace(b"\0", b"")
     for start in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
@@ -362,19 +417,37 @@ def holding(word: bytes, folder: Path) -> list[str]:
 
 
 def letters_in_chroma(word: str, library: Library) -> int:
-    """How many rows Chroma's own index of letters still has for a word, whether their text is there or not."""
+    """How many rows Chroma's own index of letters still has for a word, whether their text is there or
+    not.
+    """
     library.indexes.vectors.close()
     with closing(sqlite3.connect(library.folder / "vectors" / "chroma.sqlite3")) as sqlite_file:
-        sqlite_file.execute("create virtual table temp.terms using fts5vocab(main, embedding_fulltext_search, row)")
+        sqlite_file.execute(
+            "create virtual table temp.terms using fts5vocab(main, embedding_fulltext_search, row)"
+        )
         trigrams = {word[at : at + 3] for at in range(len(word) - 2)}
-        return sum(sqlite_file.execute("select count(*) from temp.terms where term = ?", (trigram,)).fetchone()[0] for trigram in trigrams)
+        return sum(
+            sqlite_file.execute("select count(*) from temp.terms where term = ?", (trigram,)).fetchone()[0]
+            for trigram in trigrams
+        )
 
 
 def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_path: Path) -> None:
-    planted = ["The xylozygomorphic clause is three per cent of all output in the year.", "It is repeated: Xylozygomorphic clauses count."]
+    planted = [
+        "The xylozygomorphic clause is three per cent of all output in the year.",
+        "It is repeated: Xylozygomorphic clauses count.",
+    ]
     add(
         library,
-        *(Upload(make_pdf(tmp_path / f"Rules {number}.pdf", [f"Rule {number} is of output {line}." for line in range(9)])) for number in range(9)),
+        *(
+            Upload(
+                make_pdf(
+                    tmp_path / f"Rules {number}.pdf",
+                    [f"Rule {number} is of output {line}." for line in range(9)],
+                )
+            )
+            for number in range(9)
+        ),
         Upload(make_pdf(tmp_path / "Xylozygomorphic.pdf", planted)),
     )
     there = holding(b"xylozygomorph", tmp_path / "home")
@@ -383,7 +456,10 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_pa
     library.remove("Xylozygomorphic.pdf", purge=True)
     assert holding(b"xylozygomorph", tmp_path / "home") == []
     assert letters_in_chroma("xylozyg", library) == 0
-    assert library.indexes.keywords.frequency("xylozygomorph") == 0 and not library.indexes.keywords.has_deleted()
+    assert (
+        library.indexes.keywords.frequency("xylozygomorph") == 0
+        and not library.indexes.keywords.has_deleted()
+    )
     assert library.indexes.keywords.count() == library.indexes.vectors.count() == 81
     assert library.indexes.differences() == []
 
@@ -419,7 +495,9 @@ def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
     again.close()
 
 
-def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The xylozygomorphic clause is three per cent."])))
     library.catalog.close()
     library.close()
@@ -436,8 +514,16 @@ def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(library
     again.close()
 
 
-def test_words_are_found_while_another_document_is_purged(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    add(library, *(Upload(make_pdf(tmp_path / f"Rules {number}.pdf", [f"Rule {number} is of the ceiling."])) for number in range(6)))
+def test_words_are_found_while_another_document_is_purged(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(
+        library,
+        *(
+            Upload(make_pdf(tmp_path / f"Rules {number}.pdf", [f"Rule {number} is of the ceiling."]))
+            for number in range(6)
+        ),
+    )
     before, seen = len(library.indexes.keywords.search(["ceil"], 10)), list[int]()
     filled = Indexes._fill_keywords
 
@@ -451,14 +537,18 @@ def test_words_are_found_while_another_document_is_purged(library: Library, tmp_
     assert len(library.indexes.keywords.search(["ceil"], 10)) == 5
 
 
-def test_vectors_left_by_an_earlier_run_do_not_keep_those_of_a_new_file(library: Library, tmp_path: Path) -> None:
+def test_vectors_left_by_an_earlier_run_do_not_keep_those_of_a_new_file(
+    library: Library, tmp_path: Path
+) -> None:
     read_now(library, [Upload(make_pdf(tmp_path / "Old.pdf", FIRST))])
     (result,) = add_now(library, [Upload(make_pdf(tmp_path / "New.pdf", SECOND))])
     assert result.warning is None
     assert [version.document for version in library.without_vectors()] == ["Old.pdf"]
 
 
-def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(library: Library, tmp_path: Path) -> None:
+def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(
+    library: Library, tmp_path: Path
+) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     add(library, Upload(path, "Xylozygomorphic.pdf"), Upload(path, "Twin.pdf"))
     library.remove("Xylozygomorphic.pdf", purge=True)
@@ -467,15 +557,25 @@ def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(l
     assert holding(b"xylozygomorph", library.folder / "vectors") == []
 
 
-def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(library: Library, tmp_path: Path) -> None:
-    """Its Chroma holds vectors alone, in a collection of another name; the catalogue says that all is well."""
+def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(
+    library: Library, tmp_path: Path
+) -> None:
+    """Its Chroma holds vectors alone, in a collection of another name; the catalogue says that all is
+    well.
+    """
     add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
     fingerprint, (version,) = library.embedder.fingerprint, library.scope([])
     library.indexes.vectors.close()
     shutil.rmtree(library.folder / "vectors")
     client = open_chroma(library.folder / "vectors")
-    collection = client.create_collection("chunks-" + "0" * 16, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None)
-    collection.add(ids=[f"{version}:0:0"], embeddings=library.matrix(version).rows[:1], metadatas=[{"version": version, "ordinal": 0}])
+    collection = client.create_collection(
+        "chunks-" + "0" * 16, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
+    )
+    collection.add(
+        ids=[f"{version}:0:0"],
+        embeddings=library.matrix(version).rows[:1],
+        metadatas=[{"version": version, "ordinal": 0}],
+    )
     client.close()
     client.clear_system_cache()
     library.catalog.set_meta("vectors_aligned", fingerprint)
@@ -499,12 +599,16 @@ def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(library
     again.close()
 
 
-def test_switching_between_the_embedded_models_keeps_the_vectors_of_both(library: Library, tmp_path: Path) -> None:
+def test_switching_between_the_embedded_models_keeps_the_vectors_of_both(
+    library: Library, tmp_path: Path
+) -> None:
     """Going back makes none; those of an endpoint's model go."""
     library.close()
     path, settings = make_pdf(tmp_path / "Rules.pdf", FIRST), Settings(home=tmp_path / "both")
     made = list[int]()
-    for number, fingerprint in enumerate([LOCAL_FINGERPRINTS[0], LOCAL_FINGERPRINTS[1], "endpoint-64", *LOCAL_FINGERPRINTS, "endpoint-64"]):
+    for number, fingerprint in enumerate(
+        [LOCAL_FINGERPRINTS[0], LOCAL_FINGERPRINTS[1], "endpoint-64", *LOCAL_FINGERPRINTS, "endpoint-64"]
+    ):
         embedder = HashEmbedder()
         embedder.fingerprint = fingerprint
         switched = Library(settings, embedder)
@@ -512,7 +616,11 @@ def test_switching_between_the_embedded_models_keeps_the_vectors_of_both(library
             add(switched, Upload(path))
         switched.resume()
         (version,) = switched.scope([])
-        assert (len(switched.matrix(version).rows), switched.indexes.vectors.count(), switched.without_vectors()) == (1, 1, [])
+        assert (
+            len(switched.matrix(version).rows),
+            switched.indexes.vectors.count(),
+            switched.without_vectors(),
+        ) == (1, 1, [])
         assert switched.indexes.differences() == []
         made.append(embedder.calls)
         switched.close()
@@ -552,7 +660,9 @@ def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(library: Library, 
     shutil.rmtree(tmp_path / "home" / "chroma_db" / "keywords")
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     again.sweep()
-    assert [(version, ordinal) for version, ordinal, _ in again.indexes.keywords.search(["anchor"], 5)] == [(1, 0)]
+    assert [(version, ordinal) for version, ordinal, _ in again.indexes.keywords.search(["anchor"], 5)] == [
+        (1, 0)
+    ]
     again.close()
 
 
@@ -568,8 +678,12 @@ STEPS = ["begin", "fill", "searchable", "add_vectors", "ready", "refill"]
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_process_that_ends_at_any_step_of_a_replacement_leaves_one_whole_document(tmp_path: Path, step: str, when: str) -> None:
-    """The step fails as a killed process would, leaving everything as it is; the store is then opened anew."""
+def test_a_process_that_ends_at_any_step_of_a_replacement_leaves_one_whole_document(
+    tmp_path: Path, step: str, when: str
+) -> None:
+    """The step fails as a killed process would, leaving everything as it is; the store is then opened
+    anew.
+    """
     home, path = tmp_path / "home", make_pdf(tmp_path / "Rules.pdf", FIRST)
     library = Library(Settings(home=home), HashEmbedder())
     add(library, Upload(path))
@@ -611,7 +725,9 @@ def test_reading_again_keeps_what_is_on_its_way(library: Library, tmp_path: Path
     assert "two per cent" in found["Twin.pdf"]
 
 
-def test_stopping_while_files_left_by_another_process_are_read_loses_none(library: Library, tmp_path: Path) -> None:
+def test_stopping_while_files_left_by_another_process_are_read_loses_none(
+    library: Library, tmp_path: Path
+) -> None:
     for number in range(4):
         with make_pdf(tmp_path / f"{number}.pdf", [f"{FIRST[0]} Document {number}."]).open("rb") as file:
             library.adding.take(file, f"{number}.pdf")
@@ -633,13 +749,27 @@ def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Libr
 
 
 def test_a_store_is_indexed_anew_when_the_language_learns_a_word(library: Library, tmp_path: Path) -> None:
-    (added,) = add_now(library, [Upload(make_pdf(tmp_path / "a.pdf", ["Die Sitzung im Dezember 2024 endete mit einem Beschluss des Ausschusses."]))])
+    (added,) = add_now(
+        library,
+        [
+            Upload(
+                make_pdf(
+                    tmp_path / "a.pdf",
+                    ["Die Sitzung im Dezember 2024 endete mit einem Beschluss des Ausschusses."],
+                )
+            )
+        ],
+    )
     assert added.status == "added", added
     (number,) = library.catalog.active(["a.pdf"])
     packed = library.catalog.lexicon(number)
     word = terms("Dezember")[0]
-    assert library.terms(number).chunks.postings(word)[0].size and library.indexes.keywords.frequency(word) == 1
-    library.catalog.new_lexicon(number, pack_terms([["dezemb"]], [["dezemb"]], []))  # as before the word was known
+    assert (
+        library.terms(number).chunks.postings(word)[0].size and library.indexes.keywords.frequency(word) == 1
+    )
+    library.catalog.new_lexicon(
+        number, pack_terms([["dezemb"]], [["dezemb"]], [])
+    )  # as before the word was known
     library.indexes.keywords.add(number, [["dezemb"]])
     library.catalog.set_meta("terms", "before")
     library.close()

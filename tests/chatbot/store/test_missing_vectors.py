@@ -47,7 +47,10 @@ class Failing(HashEmbedder):
 
 def different(count: int) -> list[str]:
     """Pages that no two are alike."""
-    return [f"Page {number} of the budget speaks of programme {number * 7} and of the deficit ceiling. " * 4 for number in range(count)]
+    return [
+        f"Page {number} of the budget speaks of programme {number * 7} and of the deficit ceiling. " * 4
+        for number in range(count)
+    ]
 
 
 def opened(home: Path, embedder: HashEmbedder) -> Library:
@@ -58,12 +61,20 @@ def test_the_next_vectors_are_made_while_the_first_are_not_used_yet(tmp_path: Pa
     embedder = Watched()
     library = opened(tmp_path / "home", embedder)
     read_now(library, [Upload(make_pdf(tmp_path / "Long.pdf", different(2 * EMBED_BATCH + 5)))])
-    batches = make_vectors(library.catalog, embedder, library.without_vectors(), EarlyVectors(library.catalog, embedder), lambda: None)
+    batches = make_vectors(
+        library.catalog,
+        embedder,
+        library.without_vectors(),
+        EarlyVectors(library.catalog, embedder),
+        lambda: None,
+    )
     first = next(batches)
     assert embedder.second.wait(10)
     rest = list(batches)
     assert [made.last for made in (first, *rest)] == [False] * (len(rest)) + [True]
-    assert [ordinal for made in (first, *rest) for ordinal, *_ in made.rows] == list(range(2 * EMBED_BATCH + 5))
+    assert [ordinal for made in (first, *rest) for ordinal, *_ in made.rows] == list(
+        range(2 * EMBED_BATCH + 5)
+    )
     library.close()
 
 
@@ -95,7 +106,10 @@ def test_no_vectors_are_made_while_a_question_waits_for_tables(tmp_path: Path) -
 def test_several_documents_follow_each_other_and_each_goes_live_with_its_last_vectors(tmp_path: Path) -> None:
     library = opened(tmp_path / "home", HashEmbedder())
     paths = [
-        make_pdf(tmp_path / f"{name}.pdf", [f"{name} speaks of the deficit ceiling.", f"{name} speaks of debt."]) for name in ("First", "Second")
+        make_pdf(
+            tmp_path / f"{name}.pdf", [f"{name} speaks of the deficit ceiling.", f"{name} speaks of debt."]
+        )
+        for name in ("First", "Second")
     ]
     read_now(library, [Upload(path) for path in paths])
     said: list[tuple[str, int, int]] = []
@@ -134,7 +148,9 @@ def store_alone(library: Library, monkeypatch: pytest.MonkeyPatch, path: Path, n
     library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False, alone=lambda: True)
 
 
-def test_the_first_vectors_are_made_while_the_document_is_stored_and_none_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_vectors_are_made_while_the_document_is_stored_and_none_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     embedder = Slow()
     library = opened(tmp_path / "home", embedder)
     pages = different(40)

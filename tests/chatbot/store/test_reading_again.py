@@ -1,4 +1,6 @@
-"""A document read again from its copy by the queue, the pace that is told of queues, and what a store takes on the disk."""
+"""A document read again from its copy by the queue, the pace that is told of queues, and what a store
+takes on the disk.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ from tests.stores import add_now
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     made = Library(Settings(home=tmp_path / "home"), HashEmbedder())
-    path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent.", "The debt anchor is sixty per cent."])
+    path = make_pdf(
+        tmp_path / "Rules.pdf",
+        ["The deficit ceiling is three per cent.", "The debt anchor is sixty per cent."],
+    )
     add_now(made, [Upload(path), Upload(path, "Copy.pdf")])
     yield made
     made.close()
@@ -47,7 +52,9 @@ def finished(additions: Additions, job: int, *, meanwhile: Callable[[], None] = 
         time.sleep(0.005)
 
 
-def test_a_document_is_read_again_under_all_its_names_and_searched_meanwhile(library: Library, additions: Additions) -> None:
+def test_a_document_is_read_again_under_all_its_names_and_searched_meanwhile(
+    library: Library, additions: Additions
+) -> None:
     (before,) = library.scope(["Rules.pdf"])
 
     def searched() -> None:
@@ -59,7 +66,10 @@ def test_a_document_is_read_again_under_all_its_names_and_searched_meanwhile(lib
     (now,) = library.scope([])
     assert now != before
     assert library.scope(["Rules.pdf"]).keys() == library.scope(["Copy.pdf"]).keys() == {now}
-    assert [row.replaced_at for row in library.catalog.documents()] == [None, None]  # no other version, so nothing to undo
+    assert [row.replaced_at for row in library.catalog.documents()] == [
+        None,
+        None,
+    ]  # no other version, so nothing to undo
     library.sweep()
     assert [version.id for version in library.catalog.stored()] == [now]
 
@@ -76,7 +86,9 @@ def test_what_cannot_be_read_again_stays(library: Library, additions: Additions)
     assert library.scope([]).keys() == {version}
     assert path.exists()
     path.unlink()
-    assert [(finding.document, "missing" in finding.problem) for finding in glance(library)] == [("Rules.pdf", True)]
+    assert [(finding.document, "missing" in finding.problem) for finding in glance(library)] == [
+        ("Rules.pdf", True)
+    ]
     with pytest.raises(NotFoundError, match="not kept"):
         additions.read_again("Rules.pdf")
     path.write_bytes(kept)
@@ -99,14 +111,24 @@ def test_space_is_told_of_one_document_and_of_all(library: Library, tmp_path: Pa
     assert 0 < one.catalogue < everything.catalogue
     assert one.vectors > 0 and one.words > 0
     assert everything.copies >= one.copies
-    assert everything.total == everything.copies + everything.catalogue + everything.vectors + everything.words
+    assert (
+        everything.total == everything.copies + everything.catalogue + everything.vectors + everything.words
+    )
     assert everything.free > 0
     assert document_space(library, 999).total == 0
 
 
 def test_the_share_that_is_done_never_falls() -> None:
     text = [("waiting", 0, 0), ("reading", 0, 9), ("reading", 9, 9)]
-    staged = [*text, ("embedding", 0, 8), ("embedding", 8, 8), ("tables", 0, 9), ("tables", 9, 9), ("images", 0, 3), ("images", 3, 3)]
+    staged = [
+        *text,
+        ("embedding", 0, 8),
+        ("embedding", 8, 8),
+        ("tables", 0, 9),
+        ("tables", 9, 9),
+        ("images", 0, 3),
+        ("images", 3, 3),
+    ]
     scanned = [*text, ("ocr", 0, 3), ("ocr", 3, 3)]
     for steps in (staged, scanned):
         last = [Progress(1, "embedding", at, 8, complete=True) for at in (0, 8)]
@@ -119,6 +141,8 @@ def test_the_time_left_for_all_counts_large_files_for_more() -> None:
     done, small, large = Progress(100, "done"), Progress(100, "waiting"), Progress(900, "waiting")
     assert all_left([done, small], 10.0) == pytest.approx(10)
     assert all_left([done, large], 10.0) == pytest.approx(90)
-    assert all_left([done, Progress(0, "waiting")], 10.0) == pytest.approx(10)  # of unknown size: like the others
+    assert all_left([done, Progress(0, "waiting")], 10.0) == pytest.approx(
+        10
+    )  # of unknown size: like the others
     assert all_left([small], 10.0) is None
     assert all_left([done, small], 1.0) is None

@@ -4,7 +4,17 @@ import math
 
 import pytest
 
-from chatbot.store.term_scores import BESIDE, CAPTION, K1, LABEL, B, RowTerms, inverse_frequency, pack_terms, unpack_terms
+from chatbot.store.term_scores import (
+    BESIDE,
+    CAPTION,
+    K1,
+    LABEL,
+    B,
+    RowTerms,
+    inverse_frequency,
+    pack_terms,
+    unpack_terms,
+)
 
 CHUNKS = [["debt", "rule", "debt"], ["revenue"], []]
 
@@ -30,7 +40,10 @@ def test_unknown_terms_and_no_units_score_nothing() -> None:
 
 
 def test_a_row_keeps_the_most_telling_place_of_each_term() -> None:
-    rows = [RowTerms(4, ["total", "asset"], ["asset", "2024"], ["balanc", "sheet"]), RowTerms(5, ["total", "debt"], [], ["debt", "2023"])]
+    rows = [
+        RowTerms(4, ["total", "asset"], ["asset", "2024"], ["balanc", "sheet"]),
+        RowTerms(5, ["total", "debt"], [], ["debt", "2023"]),
+    ]
     kept = unpack_terms(pack_terms([], [], rows)).rows
     assert (kept.pages.tolist(), kept.labels.tolist(), kept.dated.tolist()) == ([4, 5], [2, 2], [True, True])
     assert kept.lexicon.scores({}).shape == (2,)

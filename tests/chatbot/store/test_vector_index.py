@@ -15,7 +15,9 @@ from tests.stores import open_chroma
 X, Y, XY = (np.array(row, np.float32) for row in ([1, 0, 0], [0, 1, 0], [0.6, 0.8, 0]))
 
 
-def passage(ordinal: int, windows: Vectors, text: str = "The ceiling is three per cent.", label: str = "iv") -> IndexedPassage:
+def passage(
+    ordinal: int, windows: Vectors, text: str = "The ceiling is three per cent.", label: str = "iv"
+) -> IndexedPassage:
     return IndexedPassage(7, ordinal, windows, text, "Rules.pdf", 4, label, "text")
 
 
@@ -48,10 +50,20 @@ def test_any_client_of_chroma_can_read_and_search_the_passages(index: ChromaInde
     assert collection.metadata == {"fingerprint": "hand", "dimension": 3, "space": "cosine"}
     found = collection.query(query_embeddings=X[None], n_results=1, where={"document": "Rules.pdf"})
     assert found["ids"] == [["7:0:0"]] and found["documents"] == [["The ceiling is three per cent."]]
-    told = {"document": "Rules.pdf", "page": 4, "page_label": "iv", "method": "text", "chunk_id": "7:0", "version": 7, "ordinal": 0}
+    told = {
+        "document": "Rules.pdf",
+        "page": 4,
+        "page_label": "iv",
+        "method": "text",
+        "chunk_id": "7:0",
+        "version": 7,
+        "ordinal": 0,
+    }
     assert found["metadatas"] == [[told]]
     assert len(collection.get(where_document={"$contains": "ceiling"})["ids"]) == 3
-    collection.add(ids=["8:0:0"], embeddings=XY[None], documents=["Of another client."], metadatas=[{"version": 8}])
+    collection.add(
+        ids=["8:0:0"], embeddings=XY[None], documents=["Of another client."], metadatas=[{"version": 8}]
+    )
     client.close()
     client.clear_system_cache()
     assert index.counts() == {7: 3, 8: 1}
@@ -64,8 +76,13 @@ def test_names_are_those_of_the_first_passages(index: ChromaIndex) -> None:
 @pytest.mark.parametrize("many", [0, 1_200], ids=["in the log of changes", "written"])
 def test_scrubbed_text_stands_in_no_file(index: ChromaIndex, tmp_path: Path, many: int) -> None:
     angles = np.linspace(0.1, 1.4, many, dtype=np.float32)
-    others = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)  # Each leads on towards Y.
-    index.upsert(IndexedPassage(8, ordinal, others[[ordinal]], f"number {ordinal}", "Notes.pdf", 1, "", "text") for ordinal in range(many))
+    others = np.stack(
+        [np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1
+    )  # Each leads on towards Y.
+    index.upsert(
+        IndexedPassage(8, ordinal, others[[ordinal]], f"number {ordinal}", "Notes.pdf", 1, "", "text")
+        for ordinal in range(many)
+    )
     index.upsert([passage(2, XY[None], text="The zygomorphic clause.", label="zygomorphic")])
     index.remove([7])
     index.upsert([IndexedPassage(9, 0, Y[None], "It stays.", "Kept.pdf", 1, "", "text")])
@@ -74,16 +91,22 @@ def test_scrubbed_text_stands_in_no_file(index: ChromaIndex, tmp_path: Path, man
     assert [row[:2] for row in index.search(Y, 1)] == [(9, 0)]
     index.close()
     assert [row[:2] for row in index.search(Y, 1)] == [(9, 0)]
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file() and b"zygomorph" in path.read_bytes()] == []
+    assert [
+        path.name for path in tmp_path.rglob("*") if path.is_file() and b"zygomorph" in path.read_bytes()
+    ] == []
 
 
-def test_scrubbed_text_of_another_embedders_collection_stands_in_no_file(index: ChromaIndex, tmp_path: Path) -> None:
+def test_scrubbed_text_of_another_embedders_collection_stands_in_no_file(
+    index: ChromaIndex, tmp_path: Path
+) -> None:
     index.upsert([passage(2, XY[None], text="The zygomorphic clause.")])
     index.close()
     other = ChromaIndex(tmp_path / "vectors", fingerprint="other", dimension=3)
     other.drop_others()
     other.scrub()
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file() and b"zygomorph" in path.read_bytes()] == []
+    assert [
+        path.name for path in tmp_path.rglob("*") if path.is_file() and b"zygomorph" in path.read_bytes()
+    ] == []
 
 
 def test_another_embedder_gets_a_collection_of_its_own(index: ChromaIndex, tmp_path: Path) -> None:
@@ -126,7 +149,9 @@ def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(tmp_pa
     rows = np.random.default_rng(1).normal(size=(1_200, 3)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     index = ChromaIndex(tmp_path / "vectors", fingerprint="hand", dimension=3)
-    index.upsert(passage(ordinal, row[None], f"Passage {ordinal} of the rules.") for ordinal, row in enumerate(rows))
+    index.upsert(
+        passage(ordinal, row[None], f"Passage {ordinal} of the rules.") for ordinal, row in enumerate(rows)
+    )
     done, wrong = threading.Event(), list[object]()
 
     def search() -> None:
@@ -142,7 +167,8 @@ def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(tmp_pa
         thread.start()
     for version in range(20, 26):
         gone = [
-            IndexedPassage(version, ordinal, row[None], f"Of version {version}.", "Gone.pdf", 1, "", "text") for ordinal, row in enumerate(rows[:50])
+            IndexedPassage(version, ordinal, row[None], f"Of version {version}.", "Gone.pdf", 1, "", "text")
+            for ordinal, row in enumerate(rows[:50])
         ]
         index.upsert(gone)
         index.remove([version])

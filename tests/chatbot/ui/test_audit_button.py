@@ -23,7 +23,11 @@ PAGE = "The deficit ceiling is three per cent of output."
 @pytest.fixture
 def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder(dimension=256)) as chatbot:
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Locked.pdf", [PAGE], user_password="sesame"), password="sesame")]))
+        list(
+            chatbot.add(
+                [Upload(make_pdf(tmp_path / "Locked.pdf", [PAGE], user_password="sesame"), password="sesame")]
+            )
+        )
         yield chatbot
 
 

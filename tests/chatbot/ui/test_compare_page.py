@@ -1,4 +1,6 @@
-"""The Compare page over a real store and without a browser: what is asked, how it comes, what is kept for whom, and what is offered."""
+"""The Compare page over a real store and without a browser: what is asked, how it comes, what is kept for
+whom, and what is offered.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +73,17 @@ def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(co
     assert other.text_input(key="compare-question").value == CEILING
 
 
-@pytest.mark.parametrize("address", [{"q": ["What?"], "d": ["Rules_2023.pdf"]}, {"q": ["?"]}, {"q": ["What?"], "d": list(NAMES), "y": ["soon"]}])
-def test_an_address_that_cannot_be_compared_says_why(context: AppContext, address: dict[str, list[str]]) -> None:
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"q": ["What?"], "d": ["Rules_2023.pdf"]},
+        {"q": ["?"]},
+        {"q": ["What?"], "d": list(NAMES), "y": ["soon"]},
+    ],
+)
+def test_an_address_that_cannot_be_compared_says_why(
+    context: AppContext, address: dict[str, list[str]]
+) -> None:
     app = visit("compare_page.py", address=address)
     assert '<div class="notice"' in shown(app)
 
@@ -90,14 +101,19 @@ def test_other_editions_and_an_example_are_offered(context: AppContext) -> None:
     assert app.multiselect(key="compare-documents").value == list(NAMES)
     app = visit("compare_page.py")
     app.button(key="compare-example").click().run()
-    assert app.text_input(key="compare-question").value and app.multiselect(key="compare-documents").value == list(NAMES)
+    assert app.text_input(key="compare-question").value and app.multiselect(
+        key="compare-documents"
+    ).value == list(NAMES)
 
 
-# --- what is kept ---------------------------------------------------------------------------------------------------------------
+# --- what is kept
+# ------------------------------------------------------------------------------------------------------------
 
 
 class Scripted:
-    """Answers each place when it is let go on; asked: the places so far. A document called "bad" fails as a whole."""
+    """Answers each place when it is let go on; asked: the places so far. A document called "bad" fails as
+    a whole.
+    """
 
     def __init__(self) -> None:
         self.asked: list[EntryPlace] = []
@@ -144,7 +160,10 @@ def test_it_stops_keeps_what_came_and_goes_on_with_the_rest() -> None:
     kept.go_on(running)
     settle(running)
     assert list(running.found()) == scripted.asked == list(ASKED.places)
-    assert [notice.text for notice in running.told()] == ["Still being indexed: A.", "Still being indexed: B."]
+    assert [notice.text for notice in running.told()] == [
+        "Still being indexed: A.",
+        "Still being indexed: B.",
+    ]
 
 
 def test_what_comes_after_a_stop_is_not_taken() -> None:
@@ -171,7 +190,10 @@ def test_one_place_is_asked_again_and_a_failure_is_told_in_its_place() -> None:
     for _ in range(9):
         scripted.go.release()
     running = settle(kept.begin(Comparison("What?", ("A", "bad")), ME))
-    assert {place.document: entry.state for place, entry in running.found().items()} == {"A": "passage", "bad": "failed"}
+    assert {place.document: entry.state for place, entry in running.found().items()} == {
+        "A": "passage",
+        "bad": "failed",
+    }
     assert running.found()[EntryPlace("bad")].reason == "The store is gone."
     kept.go_on(running, (EntryPlace("A"),))
     settle(running)
@@ -194,7 +216,8 @@ def test_each_owner_has_their_own_and_the_oldest_go() -> None:
     kept.close()
 
 
-# --- what is drawn --------------------------------------------------------------------------------------------------------------
+# --- what is drawn
+# ------------------------------------------------------------------------------------------------------------
 
 
 def row(name: str, period: str | None) -> DocumentRow:
@@ -210,7 +233,11 @@ def test_years_come_from_the_documents_own_periods() -> None:
 
 
 def test_the_example_is_of_the_largest_series() -> None:
-    rows = [row("Other.pdf", None), row("Budget Narnia 2023.pdf", "2023"), row("Budget Narnia 2024.pdf", "2024")]
+    rows = [
+        row("Other.pdf", None),
+        row("Budget Narnia 2023.pdf", "2023"),
+        row("Budget Narnia 2024.pdf", "2024"),
+    ]
     assert example(rows)[1] == ("Budget Narnia 2023.pdf", "Budget Narnia 2024.pdf")
     assert example(rows, ("What figure is given for inflation?", ("A.pdf", "B.pdf"))) == (
         "What figure is given for inflation?",
@@ -239,18 +266,30 @@ def test_foreign_text_in_an_entry_takes_no_effect() -> None:
 
 def test_the_whole_span_is_told_of_three_years_or_more() -> None:
     asked = Comparison("What?", ("A", "B", "C"), ("2020", "2021", "2022"))
-    found = {EntryPlace("A", year): Entry(EntryPlace("A", year), "figure", Quantity(str(at), at)) for at, year in enumerate(asked.years, 1)}
+    found = {
+        EntryPlace("A", year): Entry(EntryPlace("A", year), "figure", Quantity(str(at), at))
+        for at, year in enumerate(asked.years, 1)
+    }
     told = overall(asked, "A", found)
     assert told is not None and (told[0], told[1].absolute, told[1].relative) == ("2022", "+2", "+200.0%")
     assert overall(asked, "B", found) is None
-    assert plain_rows(asked, found, {})[:2] == [["A", "1", "2", "3"], ["B", "not asked", "not asked", "not asked"]]
+    assert plain_rows(asked, found, {})[:2] == [
+        ["A", "1", "2", "3"],
+        ["B", "not asked", "not asked", "not asked"],
+    ]
     by_year = Comparison("What?", ("A",), asked.years)
     assert plain_rows(by_year, found, {}) == [["2020", "1"], ["2021", "2"], ["2022", "3"]]
 
 
 def test_what_came_is_counted_in_words() -> None:
-    found = {EntryPlace(str(at)): Entry(EntryPlace(str(at)), state) for at, state in enumerate(("figure", "figure", "passage", "absent", "failed"))}
-    assert summary_text(found, 6) == "6 answers: 2 figures, 1 passage, 1 not in its document, 1 failed, 1 not asked."
+    found = {
+        EntryPlace(str(at)): Entry(EntryPlace(str(at)), state)
+        for at, state in enumerate(("figure", "figure", "passage", "absent", "failed"))
+    }
+    assert (
+        summary_text(found, 6)
+        == "6 answers: 2 figures, 1 passage, 1 not in its document, 1 failed, 1 not asked."
+    )
 
 
 def test_lines_differ_by_shape_and_dash_and_bars_have_their_figures() -> None:
@@ -258,7 +297,9 @@ def test_lines_differ_by_shape_and_dash_and_bars_have_their_figures() -> None:
     points = [(place, float(at)) for at, place in enumerate(asked.places)]
     lines = chart_spec(asked, points, "USD")["encoding"]
     assert lines["shape"]["field"] == lines["strokeDash"]["field"] == lines["color"]["field"] == "document"
-    bars = chart_spec(Comparison("What?", ("A", "B")), [(EntryPlace("A"), 1.0), (EntryPlace("B"), 2.0)], "USD", theme="dark")
+    bars = chart_spec(
+        Comparison("What?", ("A", "B")), [(EntryPlace("A"), 1.0), (EntryPlace("B"), 2.0)], "USD", theme="dark"
+    )
     assert [layer["mark"]["type"] for layer in bars["layer"]] == ["bar", "text"]
 
 
@@ -267,7 +308,11 @@ def test_years_stand_as_far_apart_as_in_time() -> None:
     spec = chart_spec(asked, [(place, float(at)) for at, place in enumerate(asked.places)], "USD")
     axis = spec["encoding"]["x"]
     assert (axis["type"], axis["axis"]["values"]) == ("quantitative", [2018, 2019, 2023])
-    assert axis["axis"]["labelExpr"] == """datum.value === 2018 ? "2018" : datum.value === 2019 ? "2019" : datum.value === 2023 ? "2022-23" : ''"""
+    assert (
+        axis["axis"]["labelExpr"]
+        == """datum.value === 2018 ? "2018" : datum.value === 2019 ? "2019" : datum.value === 2023 ? \
+"2022-23" : ''"""
+    )
     assert [row["at"] for row in spec["data"]["values"]] == [2018, 2019, 2023]
     alike = Comparison("What?", ("A",), ("2022-23", "2023"))
     points = [(place, float(at)) for at, place in enumerate(alike.places)]

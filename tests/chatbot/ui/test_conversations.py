@@ -1,4 +1,6 @@
-"""Conversations on the Chat page over a real store, without a browser: what is shown of each, and what the list and the menu do."""
+"""Conversations on the Chat page over a real store, without a browser: what is shown of each, and what the
+list and the menu do.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,13 @@ def say(store: Conversations, conversation: str, *questions: str, owner: str = M
     for question in questions:
         number = store.start(conversation, question)
         store.finish(
-            conversation, number, Answer(question, question, f"Said of {question}", True, conversation=conversation, exchange=number), {}, owner=owner
+            conversation,
+            number,
+            Answer(
+                question, question, f"Said of {question}", True, conversation=conversation, exchange=number
+            ),
+            {},
+            owner=owner,
         )
     return conversation
 
@@ -78,7 +86,13 @@ def test_a_new_page_teaches_and_lists_what_is_asked(context: AppContext, store: 
 def test_each_state_is_told_and_what_has_no_answer_can_be_asked_again(store: Conversations) -> None:
     store.begin(ME, "states")
     for state in ("stopped", "failed", "interrupted", "answering"):
-        store.write("states", store.start("states", f"{CEILING} {state}"), f"Words {state} [S1-abc123]", state=state, owner=ME)
+        store.write(
+            "states",
+            store.start("states", f"{CEILING} {state}"),
+            f"Words {state} [S1-abc123]",
+            state=state,
+            owner=ME,
+        )
     app = visit(conversation="states")
     text = shown(app)
     assert text.count("Words ") == 4
@@ -103,7 +117,9 @@ def test_what_was_checked_of_an_answer_may_be_gone(store: Conversations) -> None
 
 
 @pytest.mark.parametrize("address", ["theirs", "never-there", "<b>", PRIVATE + "gone"])
-def test_an_address_of_nothing_here_opens_nothing_and_asking_begins_anew(store: Conversations, address: str) -> None:
+def test_an_address_of_nothing_here_opens_nothing_and_asking_begins_anew(
+    store: Conversations, address: str
+) -> None:
     say(store, "theirs", "Their question?", owner=OTHER)
     app = visit(conversation=address)
     assert NOT_HERE in shown(app)
@@ -134,7 +150,9 @@ def test_a_deleted_one_is_empty_until_it_is_restored(store: Conversations) -> No
 
 
 @pytest.mark.parametrize("restored", [True, False])
-def test_a_question_in_one_that_was_deleted_elsewhere_waits_for_where_to_be_asked(store: Conversations, restored: bool) -> None:
+def test_a_question_in_one_that_was_deleted_elsewhere_waits_for_where_to_be_asked(
+    store: Conversations, restored: bool
+) -> None:
     app = visit(conversation=say(store, "elsewhere", "What is the debt anchor?"))
     store.delete("elsewhere", ME)
     app.chat_input[0].set_value(CEILING).run()
@@ -230,7 +248,9 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
     assert app.button(key="go-mine").label == "**\\*Mine\\***"
 
 
-def test_a_change_that_fails_is_told(context: AppContext, store: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_fails_is_told(
+    context: AppContext, store: Conversations, monkeypatch: pytest.MonkeyPatch
+) -> None:
     say(store, "mine", "My question?")
     app = visit(conversation="mine")
     open_menu(app, "menu-open-mine")
@@ -261,7 +281,9 @@ def test_a_conversation_is_taken_away_as_a_file(context: AppContext, store: Conv
     assert "Said of Another" in export("mine", ME, "markdown", context).decode()
 
 
-def test_a_private_conversation_is_marked_and_stays_in_memory(context: AppContext, store: Conversations) -> None:
+def test_a_private_conversation_is_marked_and_stays_in_memory(
+    context: AppContext, store: Conversations
+) -> None:
     app = visit()
     click(app, "new-private")
     assert "Private: nothing of this is kept on disk" in shown(app)
@@ -273,7 +295,9 @@ def test_a_private_conversation_is_marked_and_stays_in_memory(context: AppContex
     assert "Private: nothing" not in shown(app)
 
 
-SHORTENED = Compression(24_310, 12_040, 3, {2: (((0, 3),), ((0, 4), (9, 99))), 3: (((0, 99),), ((0, 99),))}, whole_from=4)
+SHORTENED = Compression(
+    24_310, 12_040, 3, {2: (((0, 3),), ((0, 4), (9, 99))), 3: (((0, 99),), ((0, 99),))}, whole_from=4
+)
 
 
 def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: Conversations) -> None:
@@ -282,7 +306,15 @@ def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: 
     note = Note("history", "this conversation, exchange 1", "Asked: One?")
     citation = Citation("S1", "Rules.pdf", 1, None, "three per cent", True, version=1)
     answer = Answer(
-        "Five?", "Five?", "Said.", True, citations=(citation,), notes=(note,), conversation="long", exchange=number, compression=SHORTENED
+        "Five?",
+        "Five?",
+        "Said.",
+        True,
+        citations=(citation,),
+        notes=(note,),
+        conversation="long",
+        exchange=number,
+        compression=SHORTENED,
     )
     store.finish("long", number, answer, {}, owner=ME)
     app = visit(conversation="long")
@@ -291,7 +323,11 @@ def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: 
     assert "left out" not in shown(app)
     assert keys(app, "shortened-") == ["shortened-5"]
     text = click(app, "shortened-5")
-    assert re.findall(r"Exchange (\d): ([\w, ]+)<", text) == [("2", "kept in part"), ("3", "kept whole"), ("4", "among the last, as it is")]
+    assert re.findall(r"Exchange (\d): ([\w, ]+)<", text) == [
+        ("2", "kept in part"),
+        ("3", "kept whole"),
+        ("4", "among the last, as it is"),
+    ]
     app.toggle(key="kept-all-5").set_value(True).run()
     assert re.findall(r"Exchange (\d): ([\w, ]+)<", shown(app))[0] == ("1", "left out")
     assert "12,040 (50%)" in text
@@ -301,9 +337,15 @@ def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: 
 def test_what_is_kept_is_plain_and_what_is_left_out_is_struck_and_named() -> None:
     said = Said("c", 2, "Two <b>?", "Said", "complete", "Kept. Gone. Kept & more.", 0.0)
     html = kept_html(said, SHORTENED)
-    assert '<p class="asked">Two<del><span class="unseen">[left out: </span> &lt;b&gt;?<span class="unseen">]</span></del></p>' in html
+    assert (
+        '<p class="asked">Two<del><span class="unseen">[left out: </span> &lt;b&gt;?<span '
+        'class="unseen">]</span></del></p>'
+    ) in html
     assert "<p>Kept<del>" in html
-    assert re.sub(r'<span class="unseen">.*?</span>|<[^>]+>', "", html) == "Exchange 2: kept in partTwo &lt;b&gt;?Kept. Gone. Kept &amp; more."
+    assert (
+        re.sub(r'<span class="unseen">.*?</span>|<[^>]+>', "", html)
+        == "Exchange 2: kept in partTwo &lt;b&gt;?Kept. Gone. Kept &amp; more."
+    )
     beyond = replace(SHORTENED, kept={2: (((5, 3), (50, 60)), ((20, 10),))})
     assert "Exchange 2: left out" in kept_html(said, beyond)
     assert "Exchange 2: left out" in kept_html(said, replace(SHORTENED, kept={}))
@@ -311,7 +353,8 @@ def test_what_is_kept_is_plain_and_what_is_left_out_is_struck_and_named() -> Non
 
 def test_the_history_of_shortening_is_told_latest_first() -> None:
     history = tuple(
-        {"timestamp": at, "original_tokens": 2_000, "compressed_tokens": kept, "chunks_compressed": 3} for at, kept in ((0.0, 900), (9e5, 1_000))
+        {"timestamp": at, "original_tokens": 2_000, "compressed_tokens": kept, "chunks_compressed": 3}
+        for at, kept in ((0.0, 900), (9e5, 1_000))
     )
     rows = stats_rows(CompressionStats(12, 2_345, True, 2, history))
     assert rows[0] == ("12", "2,345", "2")
@@ -319,7 +362,15 @@ def test_the_history_of_shortening_is_told_latest_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("days", "said"), [(0, "Today"), (1, "Yesterday"), (2, "Last 7 days"), (6, "Last 7 days"), (7, "October 2026"), (400, "September 2025")]
+    ("days", "said"),
+    [
+        (0, "Today"),
+        (1, "Yesterday"),
+        (2, "Last 7 days"),
+        (6, "Last 7 days"),
+        (7, "October 2026"),
+        (400, "September 2025"),
+    ],
 )
 def test_conversations_stand_under_their_days(days: int, said: str) -> None:
     now = time.mktime((2026, 11, 3, 9, 0, 0, 0, 0, -1))
@@ -327,7 +378,9 @@ def test_conversations_stand_under_their_days(days: int, said: str) -> None:
     assert day_heading(then, now) == said
 
 
-def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(context: AppContext, store: Conversations) -> None:
+def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(
+    context: AppContext, store: Conversations
+) -> None:
     """What another tab asked stands here at the next run, answered or on its way."""
     say(store, "mine", "My question?")
     app = visit(conversation="mine")
@@ -339,8 +392,14 @@ def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(
     assert asked(app) == ["My question?", CEILING]
 
 
-def test_erasing_a_document_takes_its_text_out_of_kept_answers(context: AppContext, store: Conversations, tmp_path: Path) -> None:
-    list(context.chatbot.add([Upload(make_pdf(tmp_path / "Wombats.pdf", ["The wombat levy is nine crowns per burrow."]))]))
+def test_erasing_a_document_takes_its_text_out_of_kept_answers(
+    context: AppContext, store: Conversations, tmp_path: Path
+) -> None:
+    list(
+        context.chatbot.add(
+            [Upload(make_pdf(tmp_path / "Wombats.pdf", ["The wombat levy is nine crowns per burrow."]))]
+        )
+    )
     list(context.chatbot.ask(Ask("How high is the wombat levy?", conversation="mine", owner=ME)))
     before = context.chatbot.memory.answer("mine", 1, ME)
     assert before is not None and "burrow" in before.considered[0].text

@@ -22,7 +22,10 @@ def job(phase: str, **changes: object) -> Job:
     [
         (job("waiting"), "waiting for its turn"),
         (job("reading"), "opening"),
-        (job("reading", done=120, total=588, seconds_left=131.0), "reading page 120 of 588, about 2 min left"),
+        (
+            job("reading", done=120, total=588, seconds_left=131.0),
+            "reading page 120 of 588, about 2 min left",
+        ),
         (job("reading", done=588, total=588), "the text of all 588 pages is read"),
         (job("reading", done=1, total=1), "the text of its one page is read"),
         (job("ocr", done=8, total=8), "all 8 scanned pages read, storing what they say"),
@@ -31,8 +34,14 @@ def job(phase: str, **changes: object) -> Job:
             job("embedding", done=64, total=1_204, result=ADDED),
             "can be asked already, by its words; preparing search by meaning, 64 of 1,204 passages",
         ),
-        (job("embedding", total=9, problem="No answer from the endpoint."), "Waiting: No answer from the endpoint."),
-        (job("embedding", total=9, result=replace(ADDED, status="replaced")), "the one before is searched until it is complete"),
+        (
+            job("embedding", total=9, problem="No answer from the endpoint."),
+            "Waiting: No answer from the endpoint.",
+        ),
+        (
+            job("embedding", total=9, result=replace(ADDED, status="replaced")),
+            "the one before is searched until it is complete",
+        ),
         (job("ocr", done=3, total=8, seconds_left=12.0, cancelling=True), "cancelling"),
     ],
 )
@@ -64,10 +73,16 @@ def test_time_is_told_as_people_say_it() -> None:
         ),
         (
             replace(ADDED, status="replaced"),
-            "a new version, 588 pages, 8 of them scanned, 1,204 passages, 61.4 s. The version before can be brought back",
+            (
+                "a new version, 588 pages, 8 of them scanned, 1,204 passages, 61.4 s. The version before "
+                "can be brought back"
+            ),
         ),
         (replace(ADDED, warning="No text was found on any page."), "⚠ No text was found on any page."),
-        (replace(ADDED, failed_pages=tuple((n, "Torn.") for n in range(1, 6))), "⚠ Page 1: Torn. Page 2: Torn. Page 3: Torn. And 2 more pages."),
+        (
+            replace(ADDED, failed_pages=tuple((n, "Torn.") for n in range(1, 6))),
+            "⚠ Page 1: Torn. Page 2: Torn. Page 3: Torn. And 2 more pages.",
+        ),
         (None, "its search by meaning is complete"),
     ],
 )
@@ -77,5 +92,8 @@ def test_what_became_of_it_is_told_in_words(result: AddResult | None, said: str)
 
 def test_a_failure_says_what_to_do_and_a_cancelled_one_that_nothing_is_kept() -> None:
     failed = AddResult("Budget.pdf", "failed", error="The file is damaged. Export it again.")
-    assert ended_text(job("failed", result=failed)) == "⚠ Budget.pdf: not added. The file is damaged. Export it again."
+    assert (
+        ended_text(job("failed", result=failed))
+        == "⚠ Budget.pdf: not added. The file is damaged. Export it again."
+    )
     assert ended_text(job("cancelled")) == "Budget.pdf: cancelled, nothing of it is kept."

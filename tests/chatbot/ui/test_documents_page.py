@@ -1,4 +1,6 @@
-"""The Documents page without a browser: what becomes of dropped files, health, details, addresses, two tabs, many documents."""
+"""The Documents page without a browser: what becomes of dropped files, health, details, addresses, two
+tabs, many documents.
+"""
 
 from __future__ import annotations
 
@@ -49,15 +51,24 @@ def settle(context: AppContext) -> None:
         time.sleep(0.02)
 
 
-# --- what is dropped ------------------------------------------------------------------------------------------------------------
+# --- what is dropped
+# ------------------------------------------------------------------------------------------------------------
 
 
 def file(path: str, content: str = "") -> ChosenFile:
-    return ChosenFile(path, 0 if content == "empty" else 9, hashlib.sha256((content or path).encode()).hexdigest())
+    return ChosenFile(
+        path, 0 if content == "empty" else 9, hashlib.sha256((content or path).encode()).hexdigest()
+    )
 
 
 def test_what_becomes_of_dropped_files_is_told() -> None:
-    files = [file("in/a.pdf"), file("in/deep/b.PDF"), file("in/empty.pdf", "empty"), file("in/notes.txt"), file("other/a.pdf", "in/a.pdf")]
+    files = [
+        file("in/a.pdf"),
+        file("in/deep/b.PDF"),
+        file("in/empty.pdf", "empty"),
+        file("in/notes.txt"),
+        file("other/a.pdf", "in/a.pdf"),
+    ]
     planned = plan(files, {})
     assert [(one.name, one.action) for one in planned] == [
         ("a.pdf", "add"),
@@ -70,7 +81,13 @@ def test_what_becomes_of_dropped_files_is_told() -> None:
 
 
 def test_different_files_of_one_name_are_told_apart_by_their_folders() -> None:
-    names = [one.name for one in plan([file("2023/Budget.pdf"), file("2024/Budget.pdf"), file("Budget.pdf"), file("x/2023 Budget.pdf")], {})]
+    names = [
+        one.name
+        for one in plan(
+            [file("2023/Budget.pdf"), file("2024/Budget.pdf"), file("Budget.pdf"), file("x/2023 Budget.pdf")],
+            {},
+        )
+    ]
     assert len(set(names)) == 4
     assert {"2024 Budget.pdf", "Budget.pdf", "2023 Budget.pdf"} <= set(names)
 
@@ -78,7 +95,8 @@ def test_different_files_of_one_name_are_told_apart_by_their_folders() -> None:
 def test_known_files_and_known_names_are_told() -> None:
     there = {"Known.pdf": file("k", "known").digest[:16], "Rules.pdf": "0" * 16}
     same, other_name, version, twin = plan(
-        [file("Known.pdf", "known"), file("New.pdf", "known"), file("Rules.pdf"), file("Twin.pdf", "known")], there
+        [file("Known.pdf", "known"), file("New.pdf", "known"), file("Rules.pdf"), file("Twin.pdf", "known")],
+        there,
     )
     assert same.said.startswith("It is there already, with the very same pages")
     assert other_name.said == twin.said == "The same file as Known.pdf; it is kept once, under both names."
@@ -90,7 +108,8 @@ def test_a_thousand_files_of_one_name_get_names_of_their_own() -> None:
     assert len({one.name for one in planned}) == 1_000
 
 
-# --- what is told ---------------------------------------------------------------------------------------------------------------
+# --- what is told
+# ------------------------------------------------------------------------------------------------------------
 
 ROW = DocumentRow("Rules.pdf", "ab", None, "ready", 2, 2, 2, 0, 0, 1_000.0)
 
@@ -104,9 +123,16 @@ ROW = DocumentRow("Rules.pdf", "ab", None, "ready", 2, 2, 2, 0, 0, 1_000.0)
         (
             [ROW, replace(ROW, state="keyword")],
             0,
-            "✓ All 2 documents can be searched, 1 of them by words alone until the search by meaning is ready.",
+            (
+                "✓ All 2 documents can be searched, 1 of them by words alone until the search by meaning is "
+                "ready."
+            ),
         ),
-        ([replace(ROW, state="keyword")] * 3, 0, "✓ All 3 documents can be searched, for now by words alone until the search by meaning is ready."),
+        (
+            [replace(ROW, state="keyword")] * 3,
+            0,
+            "✓ All 3 documents can be searched, for now by words alone until the search by meaning is ready.",
+        ),
         ([ROW, replace(ROW, chunks=0)], 0, "⚠ 1 of 2 can be searched; in the rest no text was found."),
         ([], 1, "1 is being added."),
         ([], 0, "There are no documents to search."),
@@ -117,7 +143,13 @@ def test_health_is_one_sentence(rows: list[DocumentRow], coming: int, said: str)
 
 
 def test_space_is_told_as_people_say_it() -> None:
-    assert [bytes_text(count) for count in (0, 999, 1_500, 34_000_000, 2_000_000_000)] == ["0 bytes", "999 bytes", "1.5 KB", "34 MB", "2.0 GB"]
+    assert [bytes_text(count) for count in (0, 999, 1_500, 34_000_000, 2_000_000_000)] == [
+        "0 bytes",
+        "999 bytes",
+        "1.5 KB",
+        "34 MB",
+        "2.0 GB",
+    ]
     assert "⚠" in space_text(Space(1, 1, 1, 1, 10**6))
     assert "⚠" not in space_text(Space(1, 1, 1, 1, 10**12))
 
@@ -128,14 +160,21 @@ def test_speed_and_the_time_for_all_are_told() -> None:
     assert "31 passages a second" in phase_text(replace(reading, phase="embedding", per_second=31.2))
     assert all_left_text(3, 131.0) == "3 files are being read, about 2 min left for all."
     assert all_left_text(3, None) == "3 files are being read."
-    assert ended_text(Job(1, "A.pdf", "cancelled", again=True)) == "A.pdf: reading it again was cancelled; it stays as it was."
+    assert (
+        ended_text(Job(1, "A.pdf", "cancelled", again=True))
+        == "A.pdf: reading it again was cancelled; it stays as it was."
+    )
 
 
 def test_lists_are_searched_by_all_words_and_put_into_order() -> None:
     names = ["b Budget 2024.pdf", "A report.pdf", "a budget.pdf"]
     rows = [replace(ROW, name=name, pages=at, added_at=float(at)) for at, name in enumerate(names)]
     assert [row.name for row in arranged(rows, "2024 BUD", "")] == names[:1]
-    assert [row.name for row in arranged(rows, "", NAME)] == ["a budget.pdf", "A report.pdf", "b Budget 2024.pdf"]
+    assert [row.name for row in arranged(rows, "", NAME)] == [
+        "a budget.pdf",
+        "A report.pdf",
+        "b Budget 2024.pdf",
+    ]
     assert arranged(rows, "", NEWEST) == arranged(rows, "", PAGES) == rows[::-1]
 
 
@@ -147,10 +186,19 @@ def test_what_is_typed_as_the_document_says_is_not_kept() -> None:
 
 
 def test_an_address_may_name_anything() -> None:
-    assert [page_number(text) for text in ("3", "", "-1", "1e9", "٣", "9" * 400, "<b>")] == [3, 1, 1, 1, 1, 1, 1]
+    assert [page_number(text) for text in ("3", "", "-1", "1e9", "٣", "9" * 400, "<b>")] == [
+        3,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+    ]
 
 
-# --- the page -------------------------------------------------------------------------------------------------------------------
+# --- the page
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:

@@ -15,7 +15,9 @@ ALLOWED = ["localhost", "127.0.0.1", "::1", "*.example.org"]
 VISIT = {"accept": "text/html,*/*", "sec-fetch-site": "none", "sec-fetch-dest": "document"}
 
 
-def ask(path: str = "/", *, kind: str = "http", method: str = "GET", scheme: str = "http", **headers: str) -> list[dict[str, Any]]:
+def ask(
+    path: str = "/", *, kind: str = "http", method: str = "GET", scheme: str = "http", **headers: str
+) -> list[dict[str, Any]]:
     """The messages that a request gets. headers: names with _ for -."""
     sent: list[dict[str, Any]] = []
 
@@ -43,7 +45,9 @@ def headers_of(messages: list[dict[str, Any]]) -> dict[str, str]:
     return {name.decode(): value.decode() for name, value in messages[0]["headers"]}
 
 
-@pytest.mark.parametrize("host", ["localhost:8501", "LOCALHOST", "127.0.0.1:1", "[::1]:8501", "a.example.org", "localhost.:80"])
+@pytest.mark.parametrize(
+    "host", ["localhost:8501", "LOCALHOST", "127.0.0.1:1", "[::1]:8501", "a.example.org", "localhost.:80"]
+)
 def test_known_hosts_are_served(host: str) -> None:
     assert ask(host=host)[0]["status"] == 200
     assert ask(host=host, kind="websocket")[0]["type"] == "websocket.accept"
@@ -84,7 +88,10 @@ def test_a_new_visitor_gets_a_mark_and_a_known_one_keeps_it() -> None:
 @pytest.mark.parametrize("forged", ["x", "a b", "<script>", "é" * 22, "a" * 200])
 def test_a_mark_that_is_none_is_replaced(forged: str) -> None:
     assert not is_owner(forged)
-    assert f"{OWNER_COOKIE}={forged};" not in headers_of(ask(cookie=f"{OWNER_COOKIE}={forged}", **VISIT))["set-cookie"]
+    assert (
+        f"{OWNER_COOKIE}={forged};"
+        not in headers_of(ask(cookie=f"{OWNER_COOKIE}={forged}", **VISIT))["set-cookie"]
+    )
 
 
 def test_a_visitor_from_elsewhere_is_recognised_by_the_pages_own_request() -> None:

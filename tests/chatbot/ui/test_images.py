@@ -1,4 +1,6 @@
-"""Marked pages: the mark covers the passage and leaves the letters readable; few are kept, and none of what is gone."""
+"""Marked pages: the mark covers the passage and leaves the letters readable; few are kept, and none of
+what is gone.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,10 @@ def test_nothing_to_mark_leaves_the_image_as_it_is() -> None:
 
 @pytest.fixture
 def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
-    path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent.", "The debt anchor is sixty per cent."])
+    path = make_pdf(
+        tmp_path / "Rules.pdf",
+        ["The deficit ceiling is three per cent.", "The debt anchor is sixty per cent."],
+    )
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as made:
         list(made.add([Upload(path)]))
         yield made
@@ -63,7 +68,9 @@ def test_pages_are_kept_while_their_document_is(chatbot: Chatbot, monkeypatch: p
         pages.get(version, 1, "ceiling is three")
 
 
-def test_an_image_is_lent_while_its_document_is_there_and_few_are(chatbot: Chatbot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_is_lent_while_its_document_is_there_and_few_are(
+    chatbot: Chatbot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (version,) = chatbot.library.scope([])
     pages = PageImages(chatbot)
     first, second = pages.get(version, 1, ""), pages.get(version, 2, "")

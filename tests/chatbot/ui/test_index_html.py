@@ -1,4 +1,6 @@
-"""The page that a browser is given first: told where its server is, at the address of every page, and allowed by the policy."""
+"""The page that a browser is given first: told where its server is, at the address of every page, and
+allowed by the policy.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ def test_each_page_is_there_and_the_first_has_no_address_of_its_own() -> None:
 
 def test_the_script_comes_before_all_others() -> None:
     html = served_index('<html><head><script type="module" src="x.js"></script></head></html>')
-    assert html.index('content="documents compare memory settings"') < html.index("BACKEND_BASE_URL") < html.index("x.js")
+    assert (
+        html.index('content="documents compare memory settings"')
+        < html.index("BACKEND_BASE_URL")
+        < html.index("x.js")
+    )
 
 
 def test_each_script_is_a_file_that_the_policy_knows() -> None:

@@ -1,4 +1,6 @@
-"""The tab of long conversations: which were shortened, by how much each time, and what was kept then; another's are not seen."""
+"""The tab of long conversations: which were shortened, by how much each time, and what was kept then;
+another's are not seen.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,15 @@ def talk(conversations: Conversations, conversation: str, owner: str, *, shorten
     for question in ("One?", "Two?", "Three?"):
         number = conversations.start(conversation, question)
         compression = SHORTENED if shortened and question == "Three?" else None
-        answer = Answer(question, question, f"Said of {question}", True, conversation=conversation, exchange=number, compression=compression)
+        answer = Answer(
+            question,
+            question,
+            f"Said of {question}",
+            True,
+            conversation=conversation,
+            exchange=number,
+            compression=compression,
+        )
         conversations.finish(conversation, number, answer, {}, owner=owner)
 
 
@@ -35,7 +45,9 @@ def tab() -> AppTest:
     return app
 
 
-def test_a_conversation_that_was_never_shortened_teaches_what_that_is(context: AppContext, store: Conversations) -> None:
+def test_a_conversation_that_was_never_shortened_teaches_what_that_is(
+    context: AppContext, store: Conversations
+) -> None:
     talk(store, "mine", ME, shortened=False)
     talk(store, "theirs", OTHER, shortened=True)
     app = tab()
@@ -54,7 +66,9 @@ def test_each_time_is_charted_and_leads_to_what_was_kept(context: AppContext, st
 
 
 def test_what_the_chart_shows_adds_up() -> None:
-    history = ({"timestamp": 0.0, "original_tokens": 2_000, "compressed_tokens": 900, "chunks_compressed": 3},)
+    history = (
+        {"timestamp": 0.0, "original_tokens": 2_000, "compressed_tokens": 900, "chunks_compressed": 3},
+    )
     kept, left = shares_of(CompressionStats(12, 2_345, True, 1, history))
     assert (kept["part"], kept["tokens"], left["part"], left["tokens"]) == ("kept", 900, "left out", 1_100)
     assert kept["answer"] == left["answer"]

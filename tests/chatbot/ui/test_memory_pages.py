@@ -1,4 +1,6 @@
-"""Ratings under answers, the switches of the memories and the Memory page, over a real store and without a browser."""
+"""Ratings under answers, the switches of the memories and the Memory page, over a real store and without a
+browser.
+"""
 
 from __future__ import annotations
 
@@ -79,13 +81,17 @@ def advice_tab() -> AppTest:
     return app
 
 
-# --- under answers --------------------------------------------------------------------------------------------------------------
+# --- under answers
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_an_answer_is_rated_turned_given_a_word_and_taken_back(context: AppContext, cases: Cases) -> None:
     answered(context)
     app = visit(conversation="mine")
-    assert app.button(key="helpful-1").label == "Helpful" and app.button(key="unhelpful-1").label == "Not helpful"
+    assert (
+        app.button(key="helpful-1").label == "Helpful"
+        and app.button(key="unhelpful-1").label == "Not helpful"
+    )
     assert "Rated" not in shown(app) and not [box for box in app.text_input if box.label == "Why? (optional)"]
     assert "Rated helpful<" in click(app, "helpful-1")
     assert [row.case.reward for row in cases.listed(ME)] == [1]
@@ -111,7 +117,9 @@ def test_a_remembered_answer_says_so_and_is_marked(context: AppContext, cases: C
     assert shown(visit(conversation="mine")).count("Rated helpful<") == 2
 
 
-def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(context: AppContext, cases: Cases) -> None:
+def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(
+    context: AppContext, cases: Cases
+) -> None:
     answer = answered(context)
     cases.rate(ME, replace(answer, text="Another answer, of before."), 0)
     app = visit(conversation="mine")
@@ -151,7 +159,9 @@ def test_what_can_be_rated(changes: dict[str, object], number: int, ratable: boo
     assert is_ratable(Given(number, replace(answer, **changes))) == ratable  # type: ignore[arg-type]
 
 
-def test_a_rating_that_fails_is_told_once_at_its_answer(context: AppContext, cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rating_that_fails_is_told_once_at_its_answer(
+    context: AppContext, cases: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answered(context)
     app = visit(conversation="mine")
 
@@ -178,7 +188,9 @@ def test_a_rating_that_fails_is_told_once_at_its_answer(context: AppContext, cas
         assert not app.exception and "The disk is full." in shown(app) and keys(app, "cite-1-")
 
 
-def test_a_conversation_does_without_a_memory(context: AppContext, store: Conversations, cases: Cases) -> None:
+def test_a_conversation_does_without_a_memory(
+    context: AppContext, store: Conversations, cases: Cases
+) -> None:
     answered(context)
     app = visit(conversation="mine")
     click(app, "helpful-1")
@@ -196,21 +208,34 @@ def test_a_conversation_does_without_a_memory(context: AppContext, store: Conver
     assert not app.exception
 
 
-def test_the_menu_in_the_list_has_the_switches_of_the_title(context: AppContext, store: Conversations) -> None:
+def test_the_menu_in_the_list_has_the_switches_of_the_title(
+    context: AppContext, store: Conversations
+) -> None:
     for conversation in ("mine", "other"):
         answered(context, conversation)
     app = visit(conversation="mine")
     app.session_state["menu-row-other"] = True
     app.run()
     switches = [toggle for toggle in app.toggle if str(toggle.key).endswith("-row-other")]
-    assert [str(toggle.key).split("-")[0] for toggle in switches] == ["shortens", "recalls", "cases", "situations", "signals"]
+    assert [str(toggle.key).split("-")[0] for toggle in switches] == [
+        "shortens",
+        "recalls",
+        "cases",
+        "situations",
+        "signals",
+    ]
     app.toggle(key="signals-row-other").set_value(False).run()
     app.toggle(key="recalls-row-other").set_value(True).run()
-    assert not app.exception and store.get("other", ME).off == {"signals"} and store.get("other", ME).recalls_others
+    assert (
+        not app.exception
+        and store.get("other", ME).off == {"signals"}
+        and store.get("other", ME).recalls_others
+    )
     assert store.get("mine", ME).off == frozenset() and not store.get("mine", ME).recalls_others
 
 
-# --- rated answers --------------------------------------------------------------------------------------------------------------
+# --- rated answers
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_an_empty_memory_teaches(cases: Cases, situations: Situations) -> None:
@@ -245,7 +270,12 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     app.text_input(key="edit-word").set_value("Wrong year")
     click(app, "edit-save")
     (row,) = cases.listed(ME)
-    assert (row.case.reward, row.case.word, row.case.at, row.case.verified) == (0, "Wrong year", case.at, True)
+    assert (row.case.reward, row.case.word, row.case.at, row.case.verified) == (
+        0,
+        "Wrong year",
+        case.at,
+        True,
+    )
     assert "“Wrong year”" in shown(app) and "1 rated answer: 0 helpful, 1 not." in shown(app)
     click(app, f"delete-{case.id}")
     click(app, "dialog-no")
@@ -296,7 +326,10 @@ def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
     click(app, f"edit-{case.id}")
     app.radio(key="edit-verdict").set_value(0)
     click(app, "edit-save")
-    assert {row.case.question: row.case.reward for row in cases.listed(ME, shared=True)} == {"One?": 0, "Theirs?": 1}
+    assert {row.case.question: row.case.reward for row in cases.listed(ME, shared=True)} == {
+        "One?": 0,
+        "Theirs?": 1,
+    }
     click(app, f"unshare-{case.id}")
     assert [row.case.question for row in cases.listed(ME, shared=True)] == ["Theirs?"]
     click(app, f"share-{case.id}")
@@ -310,7 +343,11 @@ def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> 
     lines = [json.dumps({"question": f"{word}?", "plan": "Said.", "reward": 1}) for word in ("One", "Two")]
     app = visit("memory_page.py")
     (upload,) = app.file_uploader
-    upload.upload("mine :red[x].jsonl", "\n".join([*lines, "{broken", '{"question": 1, "plan": "x"}']).encode(), "application/jsonl").run()
+    upload.upload(
+        "mine :red[x].jsonl",
+        "\n".join([*lines, "{broken", '{"question": 1, "plan": "x"}']).encode(),
+        "application/jsonl",
+    ).run()
     assert not app.exception
     app.button(key="import-cases").click().run()
     running: FileImport = app.session_state["cases_import"]
@@ -319,19 +356,29 @@ def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> 
     assert not app.exception
     text = shown(app)
     assert "✓ mine :red[x].jsonl: 2 rated answers imported." in text
-    assert "Line 3 was not read: it is no JSON" in text and "Line 4 was not read: its question is a number, not text." in text
+    assert (
+        "Line 3 was not read: it is no JSON" in text
+        and "Line 4 was not read: its question is a number, not text." in text
+    )
     assert "2 rated answers: 2 helpful, 0 not." in text and memory_cases.UNVERIFIED in text
     assert [json.loads(line)["question"] for line in cases.export(ME)] == ["One?", "Two?"]
 
 
-def test_an_import_that_fails_says_so(cases: Cases, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    for error, said in ((StoreError("The disk is full."), "The disk is full."), (RuntimeError("odd"), "The file could not be imported.")):
+def test_an_import_that_fails_says_so(
+    cases: Cases, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for error, said in (
+        (StoreError("The disk is full."), "The disk is full."),
+        (RuntimeError("odd"), "The file could not be imported."),
+    ):
 
         def fail(*_: object, error: Exception = error, **__: object) -> None:
             raise error
 
         monkeypatch.setattr(cases, "import_file", fail)
-        running = FileImport(lambda path, progress: cases.import_file(ME, path, progress=progress), "x.jsonl", BytesIO())
+        running = FileImport(
+            lambda path, progress: cases.import_file(ME, path, progress=progress), "x.jsonl", BytesIO()
+        )
         running.wait(20)
         assert running.finished and running.error is not None and running.error.message == said
 
@@ -341,20 +388,32 @@ def test_an_import_that_finds_no_room_says_so(cases: Cases, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("chatbot.ui.file_import.shutil.copyfileobj", full)
-    running = FileImport(lambda path, progress: cases.import_file(ME, path, progress=progress), "x.jsonl", BytesIO(b"{}"))
+    running = FileImport(
+        lambda path, progress: cases.import_file(ME, path, progress=progress), "x.jsonl", BytesIO(b"{}")
+    )
     running.wait(1)
-    assert running.finished and running.error is not None and running.error.message.startswith("The disk is full")
+    assert (
+        running.finished
+        and running.error is not None
+        and running.error.message.startswith("The disk is full")
+    )
 
 
 def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
     lines = outcome_lines(
-        "x.jsonl", ImportedLines(1, 3, tuple(LineProblem(one, "it is no JSON") for one in range(1, 13))), memory_cases.FILES.wording
+        "x.jsonl",
+        ImportedLines(1, 3, tuple(LineProblem(one, "it is no JSON") for one in range(1, 13))),
+        memory_cases.FILES.wording,
     )
     assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 left out that you have rated as lately."
-    assert lines[10] == "⚠ Line 10 was not read: it is no JSON." and lines[11:] == ["⚠ And 2 more lines were not read."]
+    assert lines[10] == "⚠ Line 10 was not read: it is no JSON." and lines[11:] == [
+        "⚠ And 2 more lines were not read."
+    ]
 
 
-def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(
+    cases: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def damaged(*_: object) -> None:
         raise StoreError("The cases cannot be read.", hint="Look at the disk.")
 
@@ -367,7 +426,8 @@ def test_health_is_told_in_words() -> None:
     health = CaseHealth(3, 2, 1, 1, 1, 0, (LineProblem(4, "odd"),))
     assert memory_cases.health_text(health) == (
         "3 rated answers: 2 helpful, 1 not. 1 left out, for a document changed or went. "
-        "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 cannot be read."
+        "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 cannot be "
+        "read."
     )
     assert memory_advice.health_text(SituationHealth(1, ("",), 0)) == "1 situation with advice."
     assert memory_advice.health_text(SituationHealth(3, ("", "chile", "peru"), 2)).startswith(
@@ -377,10 +437,16 @@ def test_health_is_told_in_words() -> None:
 
 def test_remarks_say_why_a_case_does_less() -> None:
     good, bad = Case("?", "Said.", 1), Case("?", "Said.", 0)
-    assert memory_cases.remarks(CaseRow(good, True, False), shared=True) == [memory_cases.STALE, memory_cases.UNVERIFIED, memory_cases.SHARED]
+    assert memory_cases.remarks(CaseRow(good, True, False), shared=True) == [
+        memory_cases.STALE,
+        memory_cases.UNVERIFIED,
+        memory_cases.SHARED,
+    ]
     assert memory_cases.remarks(CaseRow(replace(good, verified=True), False, False), shared=False) == []
     assert memory_cases.remarks(CaseRow(bad, False, False), shared=False) == []
-    assert memory_cases.remarks(CaseRow(replace(bad, asked_of=("A.pdf", "B.pdf")), False, False), shared=False) == ["Asked of A.pdf, B.pdf alone."]
+    assert memory_cases.remarks(
+        CaseRow(replace(bad, asked_of=("A.pdf", "B.pdf")), False, False), shared=False
+    ) == ["Asked of A.pdf, B.pdf alone."]
 
 
 def test_remembered_text_is_data() -> None:
@@ -394,7 +460,8 @@ def test_remembered_text_is_data() -> None:
     assert len(case_html(long)) < 1_000 < len(case_html(long, whole=True))
 
 
-# --- advice ---------------------------------------------------------------------------------------------------------------------
+# --- advice
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_advice_is_added_searched_and_deleted(situations: Situations) -> None:
@@ -433,7 +500,10 @@ def test_a_file_of_advice_is_imported_with_its_faults_named_and_exported(situati
     app.run()
     assert not app.exception
     text = shown(app)
-    assert "✓ advice.jsonl: 1 situation with advice imported." in text and "Line 2 was not read: it is no JSON" in text
+    assert (
+        "✓ advice.jsonl: 1 situation with advice imported." in text
+        and "Line 2 was not read: it is no JSON" in text
+    )
     assert "1 situation with advice, on 1 subject." in text and "When oil falls" in text
     assert [json.loads(line)["recommendations"] for line in situations.export(ME)] == [["wait", "sell"]]
     assert "Export as JSON lines" in [link.proto.label for link in app.get("link_button")]

@@ -1,4 +1,6 @@
-"""What a chat model said without a source, on the page, in the exported conversation, and while its answer is kept."""
+"""What a chat model said without a source, on the page, in the exported conversation, and while its answer
+is kept.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +42,13 @@ def test_the_page_and_the_export_mark_it(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_mark_stands_behind_its_statement_whatever_that_holds() -> None:
     text = "It is <b>so</b>\u202e. It is <b>so</b>\u202e."
-    html = answer_html(text, [], statements=[Statement("It is <b>so</b>\u202e.", "cited"), Statement("It is <b>so</b>\u202e.", "unsupported")])
+    html = answer_html(
+        text,
+        [],
+        statements=[
+            Statement("It is <b>so</b>\u202e.", "cited"),
+            Statement("It is <b>so</b>\u202e.", "unsupported"),
+        ],
+    )
     assert html.count("unfound") == 1 and html.endswith(f"⚠ {NOT_FOUND}</span></p></div>")
     assert "<b>" not in html

@@ -6,11 +6,25 @@ from chatbot.ui.page_report import MOST_ROWS, facts_html, kind_of, number_runs, 
 from ingestion.records import PageReport
 
 
-def page(number: int, method: str = "text", *, label: str | None = None, confidence: float | None = None, problem: str | None = None) -> PageReport:
-    return PageReport(number, label, "printed" if label else None, method, 1_234, confidence, problem, tables=number % 2)
+def page(
+    number: int,
+    method: str = "text",
+    *,
+    label: str | None = None,
+    confidence: float | None = None,
+    problem: str | None = None,
+) -> PageReport:
+    return PageReport(
+        number, label, "printed" if label else None, method, 1_234, confidence, problem, tables=number % 2
+    )
 
 
-PAGES = [page(1, label="i"), page(2, "text-pypdf", label="ii"), page(3, "ocr", label="1", confidence=91.4), page(4, "text+ocr", confidence=62.0)]
+PAGES = [
+    page(1, label="i"),
+    page(2, "text-pypdf", label="ii"),
+    page(3, "ocr", label="1", confidence=91.4),
+    page(4, "text+ocr", confidence=62.0),
+]
 PAGES += [page(5, "none"), page(6, problem="It broke <here>.")]
 
 
@@ -21,12 +35,15 @@ def test_each_page_is_of_one_kind() -> None:
 def test_the_strip_names_every_page_and_counts_each_kind() -> None:
     shown = strip_html(PAGES)
     assert shown.count("title=") == len(PAGES)
-    assert 'class="ocr tables" title="Page 3 (printed 1): read by OCR, confidence 91 of 100, 1 table" data-page="3"' in shown
+    assert (
+        'class="ocr tables" title="Page 3 (printed 1): read by OCR, confidence 91 of 100, 1 table" '
+        'data-page="3"'
+    ) in shown
     assert 'title="Page 6: not read. It broke &lt;here&gt;."' in shown
     assert (
-        'aria-label="The pages in order: 2 text of the PDF, 1 read by OCR, 1 text, and pictures read by OCR, 1 no text found, 1 not read; tables on 3"'
-        in shown
-    )
+        'aria-label="The pages in order: 2 text of the PDF, 1 read by OCR, 1 text, and pictures read by '
+        'OCR, 1 no text found, 1 not read; tables on 3"'
+    ) in shown
     assert "repeat(6," in shown
 
 
@@ -70,5 +87,8 @@ def test_ranges_are_told_shortly() -> None:
 def test_the_table_has_a_line_for_each_page() -> None:
     shown = pages_html(PAGES)
     assert shown.count("<tr>") == len(PAGES) + 1
-    assert "<td>6</td><td>–</td><td>–</td><td>text of the PDF</td><td>–</td><td>–</td><td>1,234</td><td>It broke &lt;here&gt;.</td>" in shown
+    assert (
+        "<td>6</td><td>–</td><td>–</td><td>text of the PDF</td><td>–</td><td>–</td><td>1,234</td><td>It "
+        "broke &lt;here&gt;.</td>"
+    ) in shown
     assert "<td>header or footer</td><td>text of the PDF, second reader</td>" in shown

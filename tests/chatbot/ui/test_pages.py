@@ -1,4 +1,6 @@
-"""The pages run from end to end over a real store, without a browser: what they offer, and that nothing raises."""
+"""The pages run from end to end over a real store, without a browser: what they offer, and that nothing
+raises.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ from tests.pages import shown, visit
 from tests.pdfs import make_pdf
 
 MAIN = str(Path(app_context.__file__).with_name("main.py"))
-RULES = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nIt was amended in 2019."
+RULES = (
+    "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nIt was "
+    "amended in 2019."
+)
 
 
 @pytest.fixture
@@ -165,7 +170,9 @@ def test_documents_are_listed_reported_removed_and_restored(rules: AppContext) -
     assert "ready" in shown(app)
 
 
-def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rules: AppContext, tmp_path: Path) -> None:
+def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(
+    rules: AppContext, tmp_path: Path
+) -> None:
     add(rules, "Copy of it.pdf", tmp_path / "Rules.pdf")
     add(rules, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
     app = visit("documents_page.py")
@@ -285,8 +292,13 @@ def test_states_are_told_in_words(rules: AppContext) -> None:
     (row,) = rules.chatbot.documents()
     assert state_text(row) == "ready"
     assert state_text(replace(row, chunks=0)) == "no text was found"
-    assert state_text(replace(row, state="embedding", embedded=64, chunks=1_204)) == "searchable by words; by meaning 64 of 1,204"
-    assert state_text(replace(row, state="removed", removed_at=row.added_at)).startswith("removed, can be restored until ")
+    assert (
+        state_text(replace(row, state="embedding", embedded=64, chunks=1_204))
+        == "searchable by words; by meaning 64 of 1,204"
+    )
+    assert state_text(replace(row, state="removed", removed_at=row.added_at)).startswith(
+        "removed, can be restored until "
+    )
     row = replace(row, period=None, status=None)
     assert remarks(row, row.added_at) == []
     assert remarks(replace(row, period="2025-26", status="draft"), row.added_at) == ["2025-26, draft"]
@@ -312,7 +324,15 @@ def test_a_new_version_can_be_undone_for_seven_days(rules: AppContext) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "said"),
-    [(None, []), (96.0, ["[2] read by OCR"]), (80.0, ["[2] read by OCR"]), (62.2, ["⚠ [2] read by OCR, confidence 62 of 100: check the page"])],
+    [
+        (None, []),
+        (96.0, ["[2] read by OCR"]),
+        (80.0, ["[2] read by OCR"]),
+        (62.2, ["⚠ [2] read by OCR, confidence 62 of 100: check the page"]),
+    ],
 )
 def test_words_read_by_ocr_are_marked(confidence: float | None, said: list[str]) -> None:
-    assert ocr_remarks(Citation("S1", "Circular.pdf", 1, None, "140 crowns", True, confidence=confidence), 2) == said
+    assert (
+        ocr_remarks(Citation("S1", "Circular.pdf", 1, None, "140 crowns", True, confidence=confidence), 2)
+        == said
+    )

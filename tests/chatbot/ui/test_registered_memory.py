@@ -1,4 +1,6 @@
-"""A memory more is a folder and a line in the registry: with these alone it is recalled, switched, shown in its tab and spoken to on the command line."""
+"""A memory more is a folder and a line in the registry: with these alone it is recalled, switched, shown
+in its tab and spoken to on the command line.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class BirthdayLayer:
         self._database = database
 
     def recall(self, recall, n):
-        return [Note(self.name, whose, day) for whose, day in self._database.read("select * from birthday limit ?", (n,))]
+        return [Note(self.name, whose, day) for whose,
+        day in self._database.read("select * from birthday limit ?", (n,))]
 
 def open_layer(opening):
     return BirthdayLayer(opening.database)
@@ -59,7 +62,8 @@ def _list(chatbot, options):
         emit({"whose": whose, "day": day}, f"{whose}: {day}", as_json=options.json)
     return DONE
 
-COMMANDS = Commands({"list": Action(_list, rows=5), "add": Action(_add, "NAME")}, {"when": Option("today", ("add",), {"metavar": "DAY"})})
+COMMANDS = Commands({"list": Action(_list, rows=5), "add": Action(_add, "NAME")}, {"when": Option("today",
+("add",), {"metavar": "DAY"})})
 """,
 }
 
@@ -72,7 +76,14 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in FILES.items():
         (folder / f"birthday_{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    one = Registered("birthdays", "tiny_birthdays", "Birthdays", ("Use birthdays", "Whose it is."), "Birthdays", commands=True)
+    one = Registered(
+        "birthdays",
+        "tiny_birthdays",
+        "Birthdays",
+        ("Use birthdays", "Whose it is."),
+        "Birthdays",
+        commands=True,
+    )
     monkeypatch.setattr(layers, "REGISTERED", (*REGISTERED, one))
 
 
@@ -92,7 +103,9 @@ def test_it_is_recalled_where_it_is_switched_on(make: Make) -> None:
     assert notes() == []
 
 
-def test_it_has_its_commands_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_has_its_commands_and_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
     assert main(["memory", "birthdays", "add", "Ann", "--when", "5 May", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"whose": "Ann", "day": "5 May"}

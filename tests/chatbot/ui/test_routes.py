@@ -28,7 +28,11 @@ def test_a_page_image_is_given_as_often_as_asked(context: AppContext, client: Te
     address = image_address(context, version, image)
     for _ in range(2):
         given = client.get(address)
-        assert (given.status_code, given.content, given.headers["content-type"]) == (200, image.png, "image/png")
+        assert (given.status_code, given.content, given.headers["content-type"]) == (
+            200,
+            image.png,
+            "image/png",
+        )
         assert given.headers["cache-control"] == "private, no-store"
     assert client.get(f"image/{'0' * 64}.png").status_code == 404
 
@@ -50,7 +54,9 @@ def test_a_file_is_given_for_the_address_that_a_page_made(context: AppContext, c
         assert client.get(f"original/{wrong}/Rules.pdf").status_code == 404
 
 
-def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(context: AppContext, client: TestClient) -> None:
+def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(
+    context: AppContext, client: TestClient
+) -> None:
     said: list[str] = []
 
     def offer(text: str) -> str:
@@ -70,7 +76,9 @@ def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(context: A
     assert client.get(address).status_code == 404
 
 
-def test_what_is_somebodys_own_is_given_to_their_browser_alone(context: AppContext, client: TestClient) -> None:
+def test_what_is_somebodys_own_is_given_to_their_browser_alone(
+    context: AppContext, client: TestClient
+) -> None:
     address = f"download/{context.downloads.offer('mine', 'audit', Download(lambda: b'mine', 'x', 'text/csv', 'a' * 22))}"
     stopping = stop_address(7, "a" * 22)
     for cookies, given in (({}, 404), ({OWNER_COOKIE: "b" * 22}, 404), ({OWNER_COOKIE: "a" * 22}, 200)):
@@ -83,7 +91,9 @@ def test_a_file_that_cannot_be_made_says_why(context: AppContext, client: TestCl
     def make() -> bytes:
         raise StoreError("The disk is full.", hint="Free some space.")
 
-    given = client.get(f"download/{context.downloads.offer('mine', 'csv', Download(make, 'x.csv', 'text/csv'))}")
+    given = client.get(
+        f"download/{context.downloads.offer('mine', 'csv', Download(make, 'x.csv', 'text/csv'))}"
+    )
     assert (given.status_code, "The disk is full." in given.text) == (409, True)
 
 

@@ -17,7 +17,9 @@ from chatbot.ui.running_questions import Asking, RunningQuestions
 
 
 class Scripted:
-    """Answers with these events, an exception among them raised where it stands; waits for `go` before each Token."""
+    """Answers with these events, an exception among them raised where it stands; waits for `go` before
+    each Token.
+    """
 
     def __init__(self, *events: Event | Exception) -> None:
         self.events = events
@@ -56,7 +58,14 @@ def finish(asking: Asking) -> None:
 
 
 def test_a_page_sees_the_answer_grow() -> None:
-    script = Scripted(Stage("searching"), Notice("By words alone."), Stage("answering"), Token("Three "), Token("per cent."), ANSWER)
+    script = Scripted(
+        Stage("searching"),
+        Notice("By words alone."),
+        Stage("answering"),
+        Token("Three "),
+        Token("per cent."),
+        ANSWER,
+    )
     asking = RunningQuestions(script).ask(Ask("How much?", conversation="c", owner="me"))
     seen = 0
     for text in ("Three ", "Three per cent."):
@@ -91,7 +100,9 @@ def test_a_page_sees_how_far_the_search_of_a_long_question_is() -> None:
 
 
 def test_a_model_that_fails_midway_starts_over() -> None:
-    script = Scripted(Stage("answering"), Token("Thr"), Notice("The model failed."), Token("Three per cent."), ANSWER)
+    script = Scripted(
+        Stage("answering"), Token("Thr"), Notice("The model failed."), Token("Three per cent."), ANSWER
+    )
     script.go.release(2)
     asking = RunningQuestions(script).ask(Ask("How much?"))
     finish(asking)
@@ -99,7 +110,9 @@ def test_a_model_that_fails_midway_starts_over() -> None:
 
 
 def test_a_notice_at_the_end_takes_nothing_away() -> None:
-    script = Scripted(Stage("answering"), Token("Three per cent"), Notice("It lacks its end."), Stage("checking"), ANSWER)
+    script = Scripted(
+        Stage("answering"), Token("Three per cent"), Notice("It lacks its end."), Stage("checking"), ANSWER
+    )
     script.go.release()
     asking = RunningQuestions(script).ask(Ask("How much?"))
     finish(asking)
@@ -122,7 +135,9 @@ def test_stopping_closes_the_work_and_keeps_what_came() -> None:
     assert script.settled == []
 
 
-@pytest.mark.parametrize("error", [QuestionError("The question is empty.", hint="Ask something."), ZeroDivisionError("bug")])
+@pytest.mark.parametrize(
+    "error", [QuestionError("The question is empty.", hint="Ask something."), ZeroDivisionError("bug")]
+)
 def test_errors_are_told(error: Exception) -> None:
     asking = RunningQuestions(Scripted(error)).ask(Ask("?"))
     finish(asking)
@@ -185,7 +200,10 @@ def test_an_answer_that_is_not_kept_stays_until_the_next_question() -> None:
 def test_a_conversation_answers_one_question_at_a_time() -> None:
     script = Scripted(Token("Three."), KEPT)
     asked = RunningQuestions(script)
-    first, second, third, other = (asked.ask(Ask(one, conversation=c, owner="me")) for one, c in (("1?", "c"), ("2?", "c"), ("3?", "c"), ("4?", "d")))
+    first, second, third, other = (
+        asked.ask(Ask(one, conversation=c, owner="me"))
+        for one, c in (("1?", "c"), ("2?", "c"), ("3?", "c"), ("4?", "d"))
+    )
     end = time.monotonic() + 10
     while len(script.asked) < 2 and time.monotonic() < end:
         time.sleep(0.005)

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chatbot.records import PageRef
-from chatbot.ui.safe_text import page_text, paragraphs_html, plain_html, plain_markdown, short, spoken, table_html
+from chatbot.ui.safe_text import (
+    page_text,
+    paragraphs_html,
+    plain_html,
+    plain_markdown,
+    short,
+    spoken,
+    table_html,
+)
 from ingestion.invisible_characters import visible
 
 HOSTILE = [
@@ -33,7 +41,12 @@ TRANSFORMED = [
     r"(?<!\w)([-.\w+]+)@([-\w]+(?:\.[-\w]+)+)",
     r"(^|\s)(<->|->|<-|--|>=|<=|~=)(\s|$)",
 ]
-PIECES = st.lists(st.one_of(st.sampled_from(HOSTILE), st.sampled_from(list("![]()<>$:*_`#-+=~|&\\/@.\n 1aw")), st.text(max_size=8)), max_size=12)
+PIECES = st.lists(
+    st.one_of(
+        st.sampled_from(HOSTILE), st.sampled_from(list("![]()<>$:*_`#-+=~|&\\/@.\n 1aw")), st.text(max_size=8)
+    ),
+    max_size=12,
+)
 
 
 class Elements(html.parser.HTMLParser):
@@ -86,7 +99,9 @@ def test_html_shows_every_character_and_nothing_else(text: str) -> None:
 
 def test_what_cannot_be_seen_is_written_out() -> None:
     assert visible("a\u202eb\x00c\r\nd") == "a‹U+202E›b‹U+0000›c\nd"
-    assert "\u202e" not in plain_markdown("invoice\u202efdp.exe") + plain_html("\u202e") + table_html("\u202e", ["\u202e"], [["\u202e"]])
+    assert "\u202e" not in plain_markdown("invoice\u202efdp.exe") + plain_html("\u202e") + table_html(
+        "\u202e", ["\u202e"], [["\u202e"]]
+    )
 
 
 def test_tables_are_read_by_their_heads() -> None:
@@ -108,4 +123,7 @@ def test_pages_are_named_physically_and_as_printed() -> None:
 
 def test_what_is_only_read_out_is_words_alone() -> None:
     assert spoken("Tax_Ruling (2).pdf") == "Tax Ruling 2 pdf"
-    assert spoken("![x](http://a.example) :red[y] $z$ <b> 1. États_généraux") == "x http a example red y z b 1 États généraux"
+    assert (
+        spoken("![x](http://a.example) :red[y] $z$ <b> 1. États_généraux")
+        == "x http a example red y z b 1 États généraux"
+    )

@@ -1,4 +1,6 @@
-"""The Settings page: what holds, what each choice does, reset of one and of all, the model's form, and what the sidebar says is sent where."""
+"""The Settings page: what holds, what each choice does, reset of one and of all, the model's form, and
+what the sidebar says is sent where.
+"""
 
 from __future__ import annotations
 
@@ -47,15 +49,26 @@ def test_every_choice_is_explained_with_its_default(page: AppTest) -> None:
         assert one.label in text and one.effect in text, one.name
     assert text.count("Default: ") == len(PREFERENCES)
     assert page.button(key="reset-all").disabled
-    assert not [button for button in page.button if (button.key or "").startswith("reset-") and button.key != "reset-all"]
+    assert not [
+        button
+        for button in page.button
+        if (button.key or "").startswith("reset-") and button.key != "reset-all"
+    ]
 
 
-def test_choices_hold_at_once_for_their_owner_and_are_reset(page: AppTest, context: app_context.AppContext) -> None:
+def test_choices_hold_at_once_for_their_owner_and_are_reset(
+    page: AppTest, context: app_context.AppContext
+) -> None:
     page.number_input(key="set-window").set_value(4).run()
     page.toggle(key="set-compression").set_value(False).run()
     page.number_input(key="set-signals_confidence").set_value(0.75).run()
     mine = context.chatbot.own.settings(ANN)
-    assert (mine.window, mine.prompt_exchanges, mine.compression, mine.signals_confidence) == (4, 4, False, 0.75)
+    assert (mine.window, mine.prompt_exchanges, mine.compression, mine.signals_confidence) == (
+        4,
+        4,
+        False,
+        0.75,
+    )
     assert context.chatbot.own.settings(BOB) == context.settings
     assert visit("settings_page.py", owner=BOB).number_input(key="set-window").value == 10
     page.button(key="reset-window").click().run()
@@ -71,7 +84,9 @@ def test_what_another_tab_chose_is_shown(page: AppTest, context: app_context.App
     assert page.number_input(key="set-window").value == 9
 
 
-def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTest, context: app_context.AppContext) -> None:
+def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(
+    page: AppTest, context: app_context.AppContext
+) -> None:
     with Provider(["ready"]) as provider:
         host = provider.url.split("/")[2]
         page.radio(key="answers-by").set_value("own").run()
@@ -82,7 +97,10 @@ def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTes
         page.button(key="save-own-model").click().run()
         assert not page.exception
         assert context.chatbot.own.settings(ANN).api_key == KEY
-        assert page.text_input(key="own-key").value == "" and page.text_input(key="own-endpoint").value == provider.url
+        assert (
+            page.text_input(key="own-key").value == ""
+            and page.text_input(key="own-endpoint").value == provider.url
+        )
         assert f"In use: m&lt;b&gt;1 at {host}. Your key is set." in shown(page)
         assert f"<strong>{host}</strong> (m&lt;b&gt;1). You chose this on the Settings page." in shown(page)
         page.button(key="test-model").click().run()
@@ -104,7 +122,9 @@ def tested(page: AppTest) -> None:
     assert not page.exception
 
 
-def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, context: app_context.AppContext) -> None:
+def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(
+    page: AppTest, context: app_context.AppContext
+) -> None:
     with Provider([Mute(), Page("<html>")]) as provider:
         page.radio(key="answers-by").set_value("own").run()
         page.text_input(key="own-model").set_value("m")
@@ -120,7 +140,9 @@ def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, 
         assert "Asking " not in shown(page)
         page.button(key="test-model").click().run()
         tested(page)
-        assert "sent a web page, not an answer." in shown(page) and "Check the endpoint on the Settings page" in shown(page)
+        assert "sent a web page, not an answer." in shown(
+            page
+        ) and "Check the endpoint on the Settings page" in shown(page)
         assert "OPENAI" not in shown(page)
 
 
@@ -132,7 +154,10 @@ def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, context: app_
     page.button(key="save-own-model").click().run()
     assert "link-local or cloud metadata address" in shown(page)
     assert context.chatbot.own.chosen(ANN) == {} and not context.chatbot.own.has_key(ANN)
-    assert page.text_input(key="own-key").value == "" and page.text_input(key="own-endpoint").value == "http://169.254.169.254/v1"
+    assert (
+        page.text_input(key="own-key").value == ""
+        and page.text_input(key="own-endpoint").value == "http://169.254.169.254/v1"
+    )
 
 
 def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
@@ -141,14 +166,18 @@ def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
     monkeypatch.setattr(Settings, "allows_user_models", False)
     page.run()
     assert (
-        list(page.radio(key="answers-by").options) == ["As this server is set up: no model, the documents' own words".replace("'", "\\'")]
+        list(page.radio(key="answers-by").options)
+        == ["As this server is set up: no model, the documents' own words".replace("'", "\\'")]
         or len(page.radio(key="answers-by").options) == 1
     )
     assert "lets nobody choose an endpoint of their own" in shown(page)
 
 
 def test_values_are_said_in_words() -> None:
-    assert [shown_value(BY_NAME[name], value) for name, value in (("rerank", False), ("window", 10), ("signals_threshold", 0.0))] == [
+    assert [
+        shown_value(BY_NAME[name], value)
+        for name, value in (("rerank", False), ("window", 10), ("signals_threshold", 0.0))
+    ] == [
         "off",
         "10",
         "what suits the search in use",
@@ -164,7 +193,10 @@ def test_the_sidebar_tells_the_users_choice_and_the_servers_search() -> None:
     own = sent_lines(server, Settings(chat_model="<m>", base_url="https://mine.example/v1"), own=True)
     assert "mine.example" in own[0] and "&lt;m&gt;" in own[0] and "in.example" in own[1]
     for here in (Settings(), Settings(embedding_model="multilingual")):
-        assert sent_lines(here, here, own=False) == ["Answers: in the documents' own words.", "Nothing leaves this machine."]
+        assert sent_lines(here, here, own=False) == [
+            "Answers: in the documents' own words.",
+            "Nothing leaves this machine.",
+        ]
 
 
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -177,7 +209,14 @@ HERE = ("localhost", "127.0.0.1", "::1")
         *[(address, HERE, True) for address in ("", "0.0.0.0", "10.0.0.4")],
         *[
             ("127.0.0.1", hosts, True)
-            for hosts in ((*HERE, "policy.example.org"), ("policy.example.org",), ("*",), ("*.example.org",), ("10.0.0.4",), ())
+            for hosts in (
+                (*HERE, "policy.example.org"),
+                ("policy.example.org",),
+                ("*",),
+                ("*.example.org",),
+                ("10.0.0.4",),
+                (),
+            )
         ],
         *[("127.0.0.1", hosts, False) for hosts in (("LOCALHOST.",), ("[::1]",), (" 127.0.0.2 ",))],
     ],
@@ -218,7 +257,10 @@ def test_who_is_not_signed_in_or_has_no_subject_does_not_enter(monkeypatch: pyte
         assert sign_in.may_enter() is enters, change
 
 
-@pytest.mark.parametrize(("text", "signs"), [(None, False), ("other = 1\n", False), ("[auth]\n", True), ("[auth\n", True), ("\xff", True)])
+@pytest.mark.parametrize(
+    ("text", "signs"),
+    [(None, False), ("other = 1\n", False), ("[auth]\n", True), ("[auth\n", True), ("\xff", True)],
+)
 def test_sign_in_is_asked_for_where_it_is_set_up_or_its_file_is_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, signs: bool
 ) -> None:
@@ -227,7 +269,9 @@ def test_sign_in_is_asked_for_where_it_is_set_up_or_its_file_is_broken(
         path.write_text(text, encoding="latin-1")
     usual = config.get_option
     for module in (st, config):
-        monkeypatch.setattr(module, "get_option", lambda name: [str(path)] if name == "secrets.files" else usual(name))
+        monkeypatch.setattr(
+            module, "get_option", lambda name: [str(path)] if name == "secrets.files" else usual(name)
+        )
     monkeypatch.setattr(st, "secrets", Secrets())
     network_exposure.signs_in.cache_clear()
     try:
@@ -237,7 +281,17 @@ def test_sign_in_is_asked_for_where_it_is_set_up_or_its_file_is_broken(
 
 
 def test_what_goes_in_the_open_is_known() -> None:
-    assert [is_in_the_open(url) for url in ("http://10.0.0.1/v1", "https://10.0.0.1", "http://localhost:1", "http://[::1]:1", "", "http://[")] == [
+    assert [
+        is_in_the_open(url)
+        for url in (
+            "http://10.0.0.1/v1",
+            "https://10.0.0.1",
+            "http://localhost:1",
+            "http://[::1]:1",
+            "",
+            "http://[",
+        )
+    ] == [
         True,
         False,
         False,

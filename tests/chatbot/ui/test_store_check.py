@@ -46,8 +46,13 @@ def test_a_sound_store_has_no_findings() -> None:
 
 
 def test_findings_are_shown_with_a_fix_that_the_page_offers() -> None:
-    waiting = Finding("Tax.pdf", "it is not added yet: it opens with a password only", "Add it again, with `--passwords`.")
-    check = StoreCheck(LIBRARY, finds(LOST, waiting, Finding(None, "the copy abc belongs to no document", "Delete it.", mended=True)))
+    waiting = Finding(
+        "Tax.pdf", "it is not added yet: it opens with a password only", "Add it again, with `--passwords`."
+    )
+    check = StoreCheck(
+        LIBRARY,
+        finds(LOST, waiting, Finding(None, "the copy abc belongs to no document", "Delete it.", mended=True)),
+    )
     check.start()
     outcome = ended(check)
     assert outcome.repairable
@@ -85,7 +90,10 @@ def test_what_stops_a_check_is_told() -> None:
         yield from [LOST][int(repair) :]
         raise RuntimeError("a bug")
 
-    for examined, said in ((damaged, "The disk is full. Free some space."), (broken, "The check failed (RuntimeError). The server's log says why.")):
+    for examined, said in (
+        (damaged, "The disk is full. Free some space."),
+        (broken, "The check failed (RuntimeError). The server's log says why."),
+    ):
         check = StoreCheck(LIBRARY, examined)
         check.start()
         outcome = ended(check)

@@ -33,7 +33,10 @@ PIECES = [
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(max_size=80)
 PLAIN = st.lists(
     st.builds(
-        "{} {} {}".format, st.sampled_from(["Parliament", "Debt", "Output"]), st.sampled_from(["rose", "fell"]), st.sampled_from(["slowly", "again"])
+        "{} {} {}".format,
+        st.sampled_from(["Parliament", "Debt", "Output"]),
+        st.sampled_from(["rose", "fell"]),
+        st.sampled_from(["slowly", "again"]),
     ),
     min_size=1,
     max_size=8,
@@ -43,7 +46,9 @@ PLAIN = st.lists(
 @given(TEXTS, st.integers(1, 60))
 def test_sentences_are_the_spans_without_blanks(text: str, longest: int) -> None:
     spans = sentence_spans(text, longest=longest)
-    assert sentences(text, longest=longest) == [text[start:end].strip() for start, end in spans if text[start:end].strip()]
+    assert sentences(text, longest=longest) == [
+        text[start:end].strip() for start, end in spans if text[start:end].strip()
+    ]
     assert "".join("".join(sentences(text, longest=longest)).split()) == "".join(text.split())
 
 
@@ -60,7 +65,10 @@ def test_plain_sentences_are_found_one_by_one(said: list[str], stop: str) -> Non
 @given(PLAIN)
 def test_what_is_in_sentences_stays_in_the_same_ones_when_more_follow(said: list[str]) -> None:
     texts = [f"{one}." for one in said]
-    assert sentences(" ".join([*texts, "Nothing follows."])) == [*sentences(" ".join(texts)), "Nothing follows."]
+    assert sentences(" ".join([*texts, "Nothing follows."])) == [
+        *sentences(" ".join(texts)),
+        "Nothing follows.",
+    ]
 
 
 @given(TEXTS, st.text(" \n\t", max_size=5))
@@ -84,7 +92,11 @@ def test_the_name_of_a_scale_is_that_scale(scale: float) -> None:
     assert scale_of(SCALE_NAMES[scale]) == scale
 
 
-@given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=6).filter(lambda word: word.removesuffix("s") not in SCALES and word not in SCALES))
+@given(
+    st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=6).filter(
+        lambda word: word.removesuffix("s") not in SCALES and word not in SCALES
+    )
+)
 def test_no_other_word_is_a_scale(word: str) -> None:
     with pytest.raises(KeyError):
         scale_of(word)

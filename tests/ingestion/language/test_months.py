@@ -8,7 +8,9 @@ from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
 
-@pytest.mark.parametrize(("word", "number"), [("January", 1), ("Sept.", 9), ("märz", 3), ("Jänner", 1), ("Dezember", 12)])
+@pytest.mark.parametrize(
+    ("word", "number"), [("January", 1), ("Sept.", 9), ("märz", 3), ("Jänner", 1), ("Dezember", 12)]
+)
 def test_a_month_is_known_in_any_form(word: str, number: int) -> None:
     assert month_number(word) == number
     assert terms(f"{word} 2024")[0] == terms(MONTHS[number - 1])[0]

@@ -1,4 +1,6 @@
-"""Figures, periods and scale lines: examples from budget papers and filings, and properties that hold for any text."""
+"""Figures, periods and scale lines: examples from budget papers and filings, and properties that hold for
+any text.
+"""
 
 from __future__ import annotations
 
@@ -155,7 +157,10 @@ def test_sign(text, value):
         ("Total broadband 904 328 nm, domestic 120 300 abroad", [904, 328, 120, 300]),
         ("12(1) 5,000(2) 7 (1)", [12, 5000, 7, -1]),
         ("9(3)%", [9, -3]),
-        ("will be R560 a month, the foster grant R1 250, a ticket R12.50 and a litre R5 per litre", [560, 1250, 12.5, 5]),
+        (
+            "will be R560 a month, the foster grant R1 250, a ticket R12.50 and a litre R5 per litre",
+            [560, 1250, 12.5, 5],
+        ),
         ("it increases by R130 to R2 315", [130, 2315]),
         ("R2 315 for the old, R20 for a child, on route R300 R21 Road, by R134a", [2315, 20]),
         ("due 2029 161 163\nYen-denominated 7 12\nPercent of revenue", [161, 163, 7, 12]),
@@ -172,7 +177,10 @@ def test_signs_ranges_and_cells_in_context(text, expected):
         "in 2018, FY2018, FY 18, 2024-25, 2025/26, 2018–2020 and Q1:2025-26",
         "30 June 2005, June 30, 2016, 2026-03-31, 31.03.2026, 12/31/2018, 01-Apr-25 and August 29,\n2021",
         "[S1] [S1-7f3a] [S1-7f3a, S2-7f3a] S2-ab12cd [12]",
-        "section 3.2.1, Table 3, Tables 3 and 4, page 7, p. 7, pp. 104-106, Article 5, Note 12, Section 194J, Page 1 of 23",
+        (
+            "section 3.2.1, Table 3, Tables 3 and 4, page 7, p. 7, pp. 104-106, Article 5, Note 12, Section "
+            "194J, Page 1 of 23"
+        ),
         "1. First\n2) Second\n12. Twelfth\n**3.** Third",
         "the 1st, 2nd, 3rd and 18th",
         "R2 R50 N95 PR50.3 K-12",
@@ -208,7 +216,9 @@ def test_partners_share_unit_scale_and_currency():
 
 
 def test_the_nearest_period_of_the_sentence_belongs_to_a_figure():
-    first, second, third = find_figures("In 2018 revenue was 5.1 million and in FY2019 6.2 million. It fell by 3%")
+    first, second, third = find_figures(
+        "In 2018 revenue was 5.1 million and in FY2019 6.2 million. It fell by 3%"
+    )
     assert (first.period, second.period, third.period) == ("2018", "FY2019", None)
     assert only("47.16 (RE 2024-25)").period == "2024-25"
 
@@ -331,7 +341,12 @@ def test_a_mark_governs_from_where_it_stands_and_a_mark_within_a_row_only_its_ro
     text = "(in thousands)\nRevenue 5 6\nShares (in millions) 7 8\nCosts 9\n(₹ crore)\nTotal 10"
     marks = scale_marks(text)
     governed = {value: governing_mark(marks, text.index(f" {value}") + 1) for value in (5, 7, 9, 10)}
-    assert {value: mark.scale for value, mark in governed.items() if mark} == {5: 1e3, 7: 1e6, 9: 1e3, 10: 1e7}
+    assert {value: mark.scale for value, mark in governed.items() if mark} == {
+        5: 1e3,
+        7: 1e6,
+        9: 1e3,
+        10: 1e7,
+    }
     assert governing_mark(marks, 0) is None
 
 
@@ -364,7 +379,19 @@ def test_a_head_states_its_scale_or_kind(text, scale, unit):
 
 
 @pytest.mark.parametrize(
-    "text", ["One million or more", "30-40 thousand", "3.5% notes", "Tennessee, TN", "2024", "Total credit", "Cr", "Dr, Cr", "Balance, Crs", ""]
+    "text",
+    [
+        "One million or more",
+        "30-40 thousand",
+        "3.5% notes",
+        "Tennessee, TN",
+        "2024",
+        "Total credit",
+        "Cr",
+        "Dr, Cr",
+        "Balance, Crs",
+        "",
+    ],
 )
 def test_other_heads_state_none(text):
     assert stated_mark(text) is None
@@ -385,8 +412,14 @@ def test_what_stands_nearest_to_a_cell_governs_it():
 
 
 def test_a_line_with_a_scale_for_money_and_one_for_what_is_counted_gives_each_row_its_own():
-    rows = [Row("Net sales", (Cell("$ 19,222", 0, 8),)), Row("Unit sales", (Cell("43,753", 0, 6),)), Row("Tablets", (Cell("5", 0, 1),), "Units sold")]
-    table = Table("Sales (dollars in millions and units in thousands):", "", ("2017",), tuple(rows), Rect(0, 0, 1, 1))
+    rows = [
+        Row("Net sales", (Cell("$ 19,222", 0, 8),)),
+        Row("Unit sales", (Cell("43,753", 0, 6),)),
+        Row("Tablets", (Cell("5", 0, 1),), "Units sold"),
+    ]
+    table = Table(
+        "Sales (dollars in millions and units in thousands):", "", ("2017",), tuple(rows), Rect(0, 0, 1, 1)
+    )
     marks = [mark_of_table(table, row) for row in rows]
     assert [(mark.scale, mark.unit) for mark in marks if mark] == [(1e6, "USD"), (1e3, None), (1e3, None)]
 
@@ -410,14 +443,27 @@ def indian(digits: str) -> str:
     grouping=st.sampled_from([western, indian, str, lambda digits: western(digits).replace(",", "\u00a0")]),
     sign=st.sampled_from([("", ""), ("-", ""), ("−", ""), ("(", ")")]),
     currency=st.sampled_from([("", None), ("$", "USD"), ("RM ", "MYR"), ("₹", "INR"), ("EUR ", "EUR")]),
-    scale=st.sampled_from([("", 1), (" thousand", 1e3), (" million", 1e6), (" bn", 1e9), (" lakh", 1e5), (" crore", 1e7), (" lakh crore", 1e12)]),
+    scale=st.sampled_from(
+        [
+            ("", 1),
+            (" thousand", 1e3),
+            (" million", 1e6),
+            (" bn", 1e9),
+            (" lakh", 1e5),
+            (" crore", 1e7),
+            (" lakh crore", 1e12),
+        ]
+    ),
 )
 def test_what_is_written_is_read_back(whole, decimals, grouping, sign, currency, scale):
     written = grouping(str(whole)) + (f".{decimals}" if decimals else "")
     opening, closing = sign
-    text = f"Total {currency[0]}{opening}{written}{closing}{scale[0]}\nThen"  # a cell: in prose brackets may hold an aside
+    # a cell: in prose brackets may hold an aside
+    text = f"Total {currency[0]}{opening}{written}{closing}{scale[0]}\nThen"
     figure = only(text)
-    assert figure.value == pytest.approx(float(f"{whole}.{decimals or 0}") * (-1 if opening else 1), rel=1e-15)
+    assert figure.value == pytest.approx(
+        float(f"{whole}.{decimals or 0}") * (-1 if opening else 1), rel=1e-15
+    )
     assert (figure.unit, figure.scale, figure.decimals) == (currency[1], scale[1], len(decimals))
     assert text[figure.start : figure.end] == figure.text
     assert same_value(figure, figure, rounding=True)
@@ -425,9 +471,10 @@ def test_what_is_written_is_read_back(whole, decimals, grouping, sign, currency,
 
 SNIPPETS = st.lists(
     st.sampled_from(
-        "0 1 12 2018 1,577 4.5 ( ) - − – $ RM Rs. ` % \n \u00a0 , . = / x per cent bps million lakh crore (in millions) [S1-7f3a] Table Q1 a".split(
-            " "
-        )
+        (
+            "0 1 12 2018 1,577 4.5 ( ) - − – $ RM Rs. ` % \n \u00a0 , . = / x per cent bps million lakh "
+            "crore (in millions) [S1-7f3a] Table Q1 a"
+        ).split(" ")
     )
     | st.text(max_size=3),
     max_size=30,
@@ -549,7 +596,13 @@ def test_a_scale_may_be_followed_by_more() -> None:
         ("a hundred and twenty million euros", "a hundred and twenty million euros", 120, "EUR", 1e6),
         ("by twenty-five basis points", "twenty-five basis points", 25, "basis points", 1),
         ("half a percentage point lower", "half a percentage point", 0.5, "percentage points", 1),
-        ("three quarters of a percentage point", "three quarters of a percentage point", 0.75, "percentage points", 1),
+        (
+            "three quarters of a percentage point",
+            "three quarters of a percentage point",
+            0.75,
+            "percentage points",
+            1,
+        ),
         ("one and a half per cent", "one and a half per cent", 1.5, "%", 1),
         ("one lakh crore rupees", "one lakh crore rupees", 1, "INR", 1e12),
         ("lapses after nine years", "nine", 9, None, 1),
@@ -559,7 +612,9 @@ def test_a_scale_may_be_followed_by_more() -> None:
         ("a third of the revenue", "a third", 1 / 3, None, 1),
     ],
 )
-def test_amounts_durations_and_fractions_in_words_are_figures(text: str, shown: str, value: float, unit: str | None, scale: float):
+def test_amounts_durations_and_fractions_in_words_are_figures(
+    text: str, shown: str, value: float, unit: str | None, scale: float
+):
     figure = only(text)
     assert (figure.text, figure.unit, figure.scale) == (shown, unit, scale)
     assert figure.value == pytest.approx(value)
@@ -568,9 +623,20 @@ def test_amounts_durations_and_fractions_in_words_are_figures(text: str, shown: 
 
 @pytest.mark.parametrize(
     "text",
-    ["the two pillars", "one of them", "one year", "the third quarter of the year", "a third party", "the first half of the year", "two euro area members",
-     "two quarters of growth", "Article Four", "everyone paid", "often per cent"],
-)  # fmt: skip
+    [
+        "the two pillars",
+        "one of them",
+        "one year",
+        "the third quarter of the year",
+        "a third party",
+        "the first half of the year",
+        "two euro area members",
+        "two quarters of growth",
+        "Article Four",
+        "everyone paid",
+        "often per cent",
+    ],
+)
 def test_counts_ordinals_and_names_in_words_are_none(text: str):
     assert find_figures(text) == []
 
@@ -588,7 +654,16 @@ def test_digits_beside_words_are_read_once_each():
 
 @given(
     st.lists(
-        st.sampled_from([*"one two nine ten twenty hundred half third per cent and a of the million years quarters -".split(), " ", "\n"]),
+        st.sampled_from(
+            [
+                *(
+                    "one two nine ten twenty hundred half third per cent and a of the million years "
+                    "quarters -"
+                ).split(),
+                " ",
+                "\n",
+            ]
+        ),
         max_size=30,
     )
 )
@@ -601,16 +676,27 @@ def test_no_text_of_number_words_breaks_the_reading(words: list[str]):
 
 @pytest.mark.timed
 def test_a_long_text_of_number_words_is_read_in_time_that_grows_with_it():
-    assert growth(lambda size: find_figures("twenty one hundred and five " * size), small=1_000, large=8_000) < 3
+    assert (
+        growth(lambda size: find_figures("twenty one hundred and five " * size), small=1_000, large=8_000) < 3
+    )
 
 
 @pytest.mark.parametrize(
-    "text", ["adopted in May 2016.1 The target", "It was so in 2016.1", "1 This was implemented by law.", "Text.\n2 See the annex for details"]
+    "text",
+    [
+        "adopted in May 2016.1 The target",
+        "It was so in 2016.1",
+        "1 This was implemented by law.",
+        "Text.\n2 See the annex for details",
+    ],
 )
 def test_the_marks_of_notes_are_no_figures(text: str) -> None:
     assert find_figures(text) == []
 
 
-@pytest.mark.parametrize(("text", "value"), [("rose to 2016.1 million", 2016.1), ("$2016.1", 2016.1), ("5 Hospitals were built", 5)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("rose to 2016.1 million", 2016.1), ("$2016.1", 2016.1), ("5 Hospitals were built", 5)],
+)
 def test_what_looks_like_the_mark_of_a_note_may_be_a_figure(text: str, value: float) -> None:
     assert values(text) == [value]

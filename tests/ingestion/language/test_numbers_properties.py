@@ -23,10 +23,27 @@ FIGURES = st.builds(
 )
 YEARS = st.integers(1950, 2049)
 WRITTEN = st.one_of(
-    YEARS.map(str), YEARS.map(lambda year: f"{year}-{(year + 1) % 100:02}"), YEARS.map(lambda year: f"FY{year}"), YEARS.map(lambda year: f"Q2 {year}")
+    YEARS.map(str),
+    YEARS.map(lambda year: f"{year}-{(year + 1) % 100:02}"),
+    YEARS.map(lambda year: f"FY{year}"),
+    YEARS.map(lambda year: f"Q2 {year}"),
 )
 SAID = st.lists(
-    st.sampled_from(["$4.5 million", "3.0 per cent", "Rs. 12 crore", "25 basis points", "in 2024", "of debt", "(0.5)", ",", "and", "\n"]), max_size=15
+    st.sampled_from(
+        [
+            "$4.5 million",
+            "3.0 per cent",
+            "Rs. 12 crore",
+            "25 basis points",
+            "in 2024",
+            "of debt",
+            "(0.5)",
+            ",",
+            "and",
+            "\n",
+        ]
+    ),
+    max_size=15,
 )
 
 
@@ -38,13 +55,19 @@ def test_agreement_does_not_depend_on_the_order(one: Figure, other: Figure) -> N
 
 @given(FIGURES)
 def test_a_figure_agrees_with_itself_and_not_with_ten_times_itself(figure: Figure) -> None:
-    assert units_agree(figure, figure) and same_value(figure, figure) and same_value(figure, figure, rounding=True)
+    assert (
+        units_agree(figure, figure)
+        and same_value(figure, figure)
+        and same_value(figure, figure, rounding=True)
+    )
     assert not figure.value or not same_value(figure, replace(figure, value=10 * figure.value))
 
 
 @given(FIGURES)
 def test_the_magnitude_grows_with_value_and_scale(figure: Figure) -> None:
-    assert abs(magnitude(replace(figure, scale=figure.scale * 1000)) - 1000 * magnitude(figure)) <= 1e-6 * abs(1000 * magnitude(figure))
+    assert abs(
+        magnitude(replace(figure, scale=figure.scale * 1000)) - 1000 * magnitude(figure)
+    ) <= 1e-6 * abs(1000 * magnitude(figure))
     assert magnitude(replace(figure, value=-figure.value)) == -magnitude(figure)
 
 
@@ -52,7 +75,11 @@ def test_the_magnitude_grows_with_value_and_scale(figure: Figure) -> None:
 def test_what_stands_in_another_paragraph_changes_no_figure(said: list[str], before: list[str]) -> None:
     text, above = " ".join(said), f"{' '.join(before)} were.\n\nThe rest is told below.\n\n"
     alone = [(one.text, one.value, one.unit, one.scale) for one in find_figures(text)]
-    below = [(one.text, one.value, one.unit, one.scale) for one in find_figures(above + text) if one.start >= len(above)]
+    below = [
+        (one.text, one.value, one.unit, one.scale)
+        for one in find_figures(above + text)
+        if one.start >= len(above)
+    ]
     assert below == alone
 
 

@@ -18,7 +18,11 @@ def test_no_word_is_no_scale_and_each_scale_has_a_name() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("Rs 5 arab were spent.", 5e9), ("An outlay of 2.5 kharab rupees was approved.", 2.5e11), ("The 22 Arab states met.", 22)],
+    [
+        ("Rs 5 arab were spent.", 5e9),
+        ("An outlay of 2.5 kharab rupees was approved.", 2.5e11),
+        ("The 22 Arab states met.", 22),
+    ],
 )
 def test_south_asian_words_scale_and_the_people_do_not(text: str, value: float) -> None:
     assert [magnitude(figure) for figure in find_figures(text)] == [value]

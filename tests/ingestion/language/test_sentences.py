@@ -1,4 +1,6 @@
-"""Sentences: they are the text, they end where sentences end and not at abbreviations, figures or citations, in linear time."""
+"""Sentences: they are the text, they end where sentences end and not at abbreviations, figures or
+citations, in linear time.
+"""
 
 import time
 
@@ -61,7 +63,13 @@ def test_sentences_are_parted(parts: list[str]) -> None:
 
 
 def test_sentences_without_blanks_between_them_are_parted() -> None:
-    assert sentences("今天很好。明天呢？好！「走吧。」他说。") == ["今天很好。", "明天呢？", "好！", "「走吧。」", "他说。"]
+    assert sentences("今天很好。明天呢？好！「走吧。」他说。") == [
+        "今天很好。",
+        "明天呢？",
+        "好！",
+        "「走吧。」",
+        "他说。",
+    ]
 
 
 def test_a_blank_goes_with_the_word_after_it_and_a_line_end_with_the_line() -> None:
@@ -104,7 +112,9 @@ def test_sentences_are_the_text(text: str, longest: int) -> None:
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("piece", [".", ".)", "a. ", "\n", " ", "[(.", "x", "(see ", "Mr. ", ". [1", "...) ", ". (page 1)"])
+@pytest.mark.parametrize(
+    "piece", [".", ".)", "a. ", "\n", " ", "[(.", "x", "(see ", "Mr. ", ". [1", "...) ", ". (page 1)"]
+)
 def test_time_grows_with_the_text_alone(piece: str) -> None:
     def seconds(count: int) -> float:
         started = time.process_time()
@@ -119,7 +129,11 @@ def test_time_grows_with_the_text_alone(piece: str) -> None:
 @pytest.mark.parametrize(
     "parts",
     [
-        ["Five strategies help the design of mechanisms.13", "These strategies are known.", "See No.13 The end."],
+        [
+            "Five strategies help the design of mechanisms.13",
+            "These strategies are known.",
+            "See No.13 The end.",
+        ],
         ["The outlay is Rs. 12 crore in Jan. 2024 and Rs. 14 crore in Sept. 2025.", "It rises."],
         ["It falls under sec. 12 of the Act.", "Art. 5 applies too."],
         ["The change was (0.5).", "In FY24 it was 1⁄4 point."],
@@ -131,7 +145,11 @@ def test_abbreviations_of_budgets_and_marks_of_notes(parts: list[str]) -> None:
 
 def test_other_marks_part_a_sentence_too_where_asked() -> None:
     assert sentences("Income was 5; costs were 4. It rose.") == ["Income was 5; costs were 4.", "It rose."]
-    assert parted("Income was 5; costs were 4. It rose.", also=";") == ["Income was 5;", "costs were 4.", "It rose."]
+    assert parted("Income was 5; costs were 4. It rose.", also=";") == [
+        "Income was 5;",
+        "costs were 4.",
+        "It rose.",
+    ]
 
 
 @given(st.text(alphabet="ab .;\n13A", max_size=80), st.integers(0, 80), st.integers(0, 10))
@@ -144,13 +162,25 @@ def test_the_sentence_around_a_place_holds_it(text: str, start: int, length: int
 
 
 @pytest.mark.parametrize(
-    "text", ["It rose.", 'He said "no."', "Why? ", "It rose (slightly).", "好。", "At most 3.[4]", "It was weak.13", "It rose. (page 8) [S1]"]
+    "text",
+    [
+        "It rose.",
+        'He said "no."',
+        "Why? ",
+        "It rose (slightly).",
+        "好。",
+        "At most 3.[4]",
+        "It was weak.13",
+        "It rose. (page 8) [S1]",
+    ],
 )
 def test_a_sentence_is_finished(text: str) -> None:
     assert is_finished(text)
 
 
-@pytest.mark.parametrize("text", ["It rose", "as follows:", "grants; and", "", "see No.13", "it rose (page 8)"])
+@pytest.mark.parametrize(
+    "text", ["It rose", "as follows:", "grants; and", "", "see No.13", "it rose (page 8)"]
+)
 def test_what_has_no_end_is_not_finished(text: str) -> None:
     assert not is_finished(text)
 

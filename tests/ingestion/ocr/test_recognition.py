@@ -1,4 +1,6 @@
-"""OCR by real tesseract: pages that lie on their side or their head, crooked ones, pictures of text on pages of text."""
+"""OCR by real tesseract: pages that lie on their side or their head, crooked ones, pictures of text on
+pages of text.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,14 @@ from ingestion.pages.highlights import locate_quote
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Rect, Word
 
-LINES = [f"Line {number} of the annex shows {number * 37} million crowns of arrears" for number in range(1, 16)]
+LINES = [
+    f"Line {number} of the annex shows {number * 37} million crowns of arrears" for number in range(1, 16)
+]
 PROSE = [
-    f"Paragraph {number} of this report explains how the revenue of the year was estimated by the ministry in its own words."
+    (
+        f"Paragraph {number} of this report explains how the revenue of the year was estimated by the "
+        f"ministry in its own words."
+    )
     for number in range(1, 30)
 ]
 
@@ -33,8 +40,12 @@ def drawn(lines: list[str], size: tuple[int, int] = (1240, 1754)) -> Image.Image
     return image
 
 
-def placed(folder: Path, image: Image.Image, box: tuple[float, float, float, float], text: list[str] | None = None) -> Path:
-    """A PDF of one A4 page with the image in a box (left, bottom, width, height in points) under lines of text."""
+def placed(
+    folder: Path, image: Image.Image, box: tuple[float, float, float, float], text: list[str] | None = None
+) -> Path:
+    """A PDF of one A4 page with the image in a box (left, bottom, width, height in points) under lines of
+    text.
+    """
     path = folder / "page.pdf"
     canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
     writer = canvas.beginText(50, 790)
@@ -68,7 +79,10 @@ def test_a_crooked_page_is_straightened(angle: float) -> None:
 
 
 def test_a_table_that_is_a_picture_is_read_after_the_text_of_its_page(tmp_path: Path) -> None:
-    picture = drawn(["Debt service by year", "Interest 2024 1,577", "Principal 2024 2,310", "Guarantees 2024 412"], (900, 320))
+    picture = drawn(
+        ["Debt service by year", "Interest 2024 1,577", "Principal 2024 2,310", "Guarantees 2024 412"],
+        (900, 320),
+    )
     page = read_document(placed(tmp_path, picture, (60, 120, 470, 167), PROSE)).pages[0]
     assert page.method == "text+ocr"
     assert page.text.startswith(PROSE[0])
@@ -93,7 +107,9 @@ def test_a_scan_with_a_good_text_layer_is_not_read_again(tmp_path: Path) -> None
 
 
 def sandwiched(folder: Path, *, stamp: str = "") -> Path:
-    """A PDF of one scanned page with an invisible text layer over all of it, or with nothing but a stamp as text."""
+    """A PDF of one scanned page with an invisible text layer over all of it, or with nothing but a stamp
+    as text.
+    """
     text = drawn(PROSE[:20])
     path = folder / "sandwich.pdf"
     canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
@@ -114,7 +130,9 @@ def test_pictures_under_their_own_text_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_scan_with_only_a_stamp_as_text_is_a_picture_of_text(tmp_path: Path) -> None:
-    (place,) = PdfFile(sandwiched(tmp_path, stamp="Received by the registry of the ministry on 3 March 2024, volume 17")).pictures(1)
+    (place,) = PdfFile(
+        sandwiched(tmp_path, stamp="Received by the registry of the ministry on 3 March 2024, volume 17")
+    ).pictures(1)
     assert (place.x0, place.y0, place.x1, place.y1) == pytest.approx((0, 0, 1, 1), abs=0.001)
 
 
@@ -140,10 +158,18 @@ def test_strips_of_a_picture_are_one(tmp_path: Path) -> None:
     image = drawn(LINES, (1240, 900))
     canvas = Canvas(str(path), pagesize=(600, 800), invariant=1)
     for number in range(9):
-        canvas.drawImage(ImageReader(image.crop((0, number * 100, 1240, number * 100 + 100))), 60, 600 - number * 35, 480, 35)
+        canvas.drawImage(
+            ImageReader(image.crop((0, number * 100, 1240, number * 100 + 100))),
+            60,
+            600 - number * 35,
+            480,
+            35,
+        )
     canvas.save()
     (place,) = PdfFile(path).pictures(1)
-    assert (place.x0, place.y0, place.x1, place.y1) == pytest.approx((0.1, 165 / 800, 0.9, 480 / 800), abs=0.002)
+    assert (place.x0, place.y0, place.x1, place.y1) == pytest.approx(
+        (0.1, 165 / 800, 0.9, 480 / 800), abs=0.002
+    )
 
 
 def test_a_photograph_is_no_picture_of_text(tmp_path: Path) -> None:
@@ -173,9 +199,14 @@ def test_small_text_on_a_small_page_is_read_at_the_resolution_of_its_image(tmp_p
     assert PdfFile(placed(tmp_path, drawn(LINES), (0, 0, 595, 842))).reading_dpi(1) == 300
 
 
-def words_of(*texts: str, row: float = 0.1, sure: float = 90.0, first: float = 0.1, height: float = 0.02) -> OcrLine:
+def words_of(
+    *texts: str, row: float = 0.1, sure: float = 90.0, first: float = 0.1, height: float = 0.02
+) -> OcrLine:
     """A line of words a tenth of the page apart."""
-    boxes = [Rect(first + 0.1 * place, row, first + 0.1 * place + 0.08, row + height) for place in range(len(texts))]
+    boxes = [
+        Rect(first + 0.1 * place, row, first + 0.1 * place + 0.08, row + height)
+        for place in range(len(texts))
+    ]
     return OcrLine(tuple(Word(text, box, sure) for text, box in zip(texts, boxes, strict=True)))
 
 
@@ -186,7 +217,11 @@ def text_of(lines: list[OcrLine]) -> list[str]:
 def test_a_further_pass_adds_what_was_left_out_and_betters_what_was_doubtful() -> None:
     first = [words_of("Revenue", "1,2B4"), words_of("Spending", "5,678", row=0.2)]
     first[0] = OcrLine((first[0].words[0], Word("1,2B4", first[0].words[1].box, 41.0)))
-    further = [words_of("1,234", first=0.2, sure=93.0), words_of("ignored", "5,673", row=0.2, sure=80.0), words_of("Balance", row=0.3)]
+    further = [
+        words_of("1,234", first=0.2, sure=93.0),
+        words_of("ignored", "5,673", row=0.2, sure=80.0),
+        words_of("Balance", row=0.3),
+    ]
     assert text_of(add_pass(first, further)) == ["Revenue 1,234", "Spending 5,678", "Balance"]
 
 
@@ -212,8 +247,22 @@ def test_an_upright_rule_draws_no_line_to_itself() -> None:
 
 
 def test_a_word_read_in_two_is_replaced_whole() -> None:
-    first = [OcrLine((Word("1,333.8]1,310.8", Rect(0.1, 0.1, 0.3, 0.12), 30.0), Word("end", Rect(0.4, 0.1, 0.45, 0.12), 95.0)))]
-    further = [OcrLine((Word("1,333.8", Rect(0.1, 0.1, 0.19, 0.12), 92.0), Word("1,310.8", Rect(0.21, 0.1, 0.3, 0.12), 94.0)))]
+    first = [
+        OcrLine(
+            (
+                Word("1,333.8]1,310.8", Rect(0.1, 0.1, 0.3, 0.12), 30.0),
+                Word("end", Rect(0.4, 0.1, 0.45, 0.12), 95.0),
+            )
+        )
+    ]
+    further = [
+        OcrLine(
+            (
+                Word("1,333.8", Rect(0.1, 0.1, 0.19, 0.12), 92.0),
+                Word("1,310.8", Rect(0.21, 0.1, 0.3, 0.12), 94.0),
+            )
+        )
+    ]
     assert text_of(add_pass(first, further)) == ["1,333.8 1,310.8 end"]
 
 
@@ -237,7 +286,9 @@ def test_specks_and_rules_are_no_words(text: str, confidence: float, kept: str) 
 
 def test_confidence_of_a_page_weighs_letters() -> None:
     box = Rect(0.1, 0.1, 0.2, 0.2)
-    assert mean_confidence([Word("expenditure", box, 90.0), Word("x", box, 30.0)]) == pytest.approx((11 * 90 + 30) / 12)
+    assert mean_confidence([Word("expenditure", box, 90.0), Word("x", box, 30.0)]) == pytest.approx(
+        (11 * 90 + 30) / 12
+    )
 
 
 def test_the_look_for_slant_gives_degrees_to_turn_back() -> None:

@@ -26,7 +26,10 @@ from ingestion.records import Page, Rect, Word
 from tests.ingestion.ocr.test_plausibility import CLEAN, GARBLED, KINDS, PROSE
 from tests.pdfs import make_scan
 
-HEADER = "Annual Report of the Ministry of Finance 2025-26\nBudget Paper No. 3\nStatement of revenue and expenditure\n"
+HEADER = (
+    "Annual Report of the Ministry of Finance 2025-26\nBudget Paper No. 3\nStatement of revenue and "
+    "expenditure\n"
+)
 
 
 def joined(text: str, words: frozenset[str]) -> str:
@@ -67,9 +70,16 @@ def test_joining_takes_no_more_than_the_texts_length() -> None:
 
 
 def test_pages_of_contents_are_known() -> None:
-    assert is_contents("Contents\n" + "\n".join(f"{n} Fiscal rules . . . . . . . . . {n + 3}" for n in range(1, 9)))
-    assert is_contents("CONTENTS\nPage No.\n" + "\n".join(f"Part {word} Direct Taxes {n}" for n, word in enumerate("abcdef", 20)))
-    assert not is_contents("Revenue by source\n" + "\n".join(f"Income tax of group {n} 1,204 1,310 {n}" for n in range(9)))
+    assert is_contents(
+        "Contents\n" + "\n".join(f"{n} Fiscal rules . . . . . . . . . {n + 3}" for n in range(1, 9))
+    )
+    assert is_contents(
+        "CONTENTS\nPage No.\n"
+        + "\n".join(f"Part {word} Direct Taxes {n}" for n, word in enumerate("abcdef", 20))
+    )
+    assert not is_contents(
+        "Revenue by source\n" + "\n".join(f"Income tax of group {n} 1,204 1,310 {n}" for n in range(9))
+    )
     assert not is_contents("The deficit ceiling is 3.0 per cent of GDP in any year.\n" * 9)
 
 
@@ -87,7 +97,9 @@ def test_offsets_of_words_move_with_the_text(parts: list[str]) -> None:
 def test_words_are_found_where_they_stand(text: str) -> None:
     plain, spans = normalised_words(text)
     assert plain == normalise(text)
-    assert [plain[start:end] for start, end, _ in spans] == [text[slice(*of)].translate(LIGATURES) for _, _, of in spans]
+    assert [plain[start:end] for start, end, _ in spans] == [
+        text[slice(*of)].translate(LIGATURES) for _, _, of in spans
+    ]
     assert sum(end - start for start, end, _ in spans) == len(re.sub(r"[\s\x00]", "", plain))
 
 
@@ -96,7 +108,9 @@ def test_a_garbled_page_is_read_again_whatever_its_header_says(kind: str) -> Non
     assert needs_reading_again(HEADER + GARBLED[kind](PROSE))
 
 
-@pytest.mark.parametrize("kind", ["shifted by -29", "shifted by 3", "permuted", "words reversed", "bytes swapped"])
+@pytest.mark.parametrize(
+    "kind", ["shifted by -29", "shifted by 3", "permuted", "words reversed", "bytes swapped"]
+)
 def test_half_a_garbled_page_is_read_again_and_a_garbled_line_is_not(kind: str) -> None:
     lines = PROSE.split("\n")
     garbled = GARBLED[kind](PROSE).split("\n")
@@ -115,14 +129,21 @@ def test_clean_pages_of_any_language_and_kind_are_not_read_again(name: str) -> N
 
 
 def page(text: str, *, confidence: float | None = None, problem: str | None = None) -> Page:
-    words = tuple(Word(word, Rect(0, 0, 1, 1), confidence) for word in text.split()) if confidence is not None else ()
+    words = (
+        tuple(Word(word, Rect(0, 0, 1, 1), confidence) for word in text.split())
+        if confidence is not None
+        else ()
+    )
     method = "none" if problem else "text" if confidence is None else "ocr"
     return Page(1, text, method=method, confidence=confidence, words=words, problem=problem)
 
 
 @pytest.mark.parametrize("kind", GARBLED)
 def test_the_image_is_better_than_a_garbled_text_layer(kind: str) -> None:
-    assert better_reading(page(HEADER + GARBLED[kind](PROSE)), page(HEADER + PROSE, confidence=91.0)).method == "ocr"
+    assert (
+        better_reading(page(HEADER + GARBLED[kind](PROSE)), page(HEADER + PROSE, confidence=91.0)).method
+        == "ocr"
+    )
 
 
 def test_the_text_layer_wins_a_tie() -> None:
@@ -184,14 +205,25 @@ def test_judging_a_long_page_takes_no_more_than_its_length() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "unreadable"), [('"7+%-', True), ("\x19\x12", True), ("Figure 7", False), ("", False), ("12", False), ("Annex C", False)]
+    ("text", "unreadable"),
+    [
+        ('"7+%-', True),
+        ("\x19\x12", True),
+        ("Figure 7", False),
+        ("", False),
+        ("12", False),
+        ("Annex C", False),
+    ],
 )
 def test_few_characters_without_a_meaning_are_told(text: str, unreadable: bool) -> None:
     assert is_unreadable(text) == unreadable
 
 
 def test_a_word_that_is_only_ever_broken_is_joined() -> None:
-    pages = ["the imple\ufffementation of mat\ufffeter and a long\u0002term plan", "a long-term view of anti\u00ad\nmatter"]
+    pages = [
+        "the imple\ufffementation of mat\ufffeter and a long\u0002term plan",
+        "a long-term view of anti\u00ad\nmatter",
+    ]
     words = vocabulary(pages)
     assert not {"imple", "mentation", "anti", "matter"} & words
     assert joined(pages[0], words) == "the implementation of matter and a long-term plan"
@@ -204,11 +236,15 @@ def test_a_word_ends_where_the_place_of_its_mark_does() -> None:
     assert after[: moved(6)] == "inter"
 
 
-@given(st.text(st.sampled_from("ab1 .-\t\r\n\x0c\x00\ufb01\ufb03\ufffe\ud800\u00e9\u0085\u2028"), max_size=60))
+@given(
+    st.text(st.sampled_from("ab1 .-\t\r\n\x0c\x00\ufb01\ufb03\ufffe\ud800\u00e9\u0085\u2028"), max_size=60)
+)
 def test_lines_are_those_of_the_normalised_text_and_stand_where_they_stood(text: str) -> None:
     whole, lines = normalised_lines(text)
     assert whole == normalise(text) == normalised_words(text)[0]
-    assert [whole[start:end] for start, end, _ in lines] == [line.strip() for line in whole.split("\n") if line.strip()]
+    assert [whole[start:end] for start, end, _ in lines] == [
+        line.strip() for line in whole.split("\n") if line.strip()
+    ]
     for start, end, (first, last) in lines:
         assert normalise(text[first:last]) == whole[start:end]
         assert not {"\r", "\n", "\x0c"} & set(text[first:last])

@@ -77,7 +77,16 @@ def test_a_title_asks_for_fewer_marks() -> None:
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("text", ["(2019, " * 30_000, "(2019, a" + "\n" * 100_000, "12 (" * 50_000, "retrieved " * 20_000, "https: " * 30_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(2019, " * 30_000,
+        "(2019, a" + "\n" * 100_000,
+        "12 (" * 50_000,
+        "retrieved " * 20_000,
+        "https: " * 30_000,
+    ],
+)
 def test_hostile_pages_take_no_longer_than_others(text: str) -> None:
     look = look_at(Page(1, text))
     start = time.perf_counter()

@@ -6,10 +6,17 @@ from ingestion.pages.highlights import confidence_of, locate_quote
 from ingestion.records import Rect, Word
 
 BOX = Rect(0.0, 0.0, 0.1, 0.1)
-WORDS = [Word("Arrears", BOX, 90.0, 0, 7), Word("of", BOX, 60.0, 8, 10), Word("4l2", BOX, 31.0, 11, 14), Word("million", BOX, 95.0, 15, 22)]
+WORDS = [
+    Word("Arrears", BOX, 90.0, 0, 7),
+    Word("of", BOX, 60.0, 8, 10),
+    Word("4l2", BOX, 31.0, 11, 14),
+    Word("million", BOX, 95.0, 15, 22),
+]
 
 
-@pytest.mark.parametrize(("span", "sure"), [((0, 22), 31.0), ((0, 10), 83.3), ((15, 22), 95.0), ((30, 40), None)])
+@pytest.mark.parametrize(
+    ("span", "sure"), [((0, 22), 31.0), ((0, 10), 83.3), ((15, 22), 95.0), ((30, 40), None)]
+)
 def test_a_figure_counts_before_words(span: tuple[int, int], sure: float | None) -> None:
     assert confidence_of(WORDS, *span) == sure
 
@@ -22,7 +29,10 @@ def glyphs_of(text: str) -> list[tuple[str, Rect]]:
     """Characters of lines with boxes of equal size; line ends as PDFium gives them, without one."""
     found = []
     for row, line in enumerate(text.split("\n")):
-        found += [(letter, Rect(column / 100, row / 10, (column + 1) / 100, row / 10 + 0.05)) for column, letter in enumerate(line)]
+        found += [
+            (letter, Rect(column / 100, row / 10, (column + 1) / 100, row / 10 + 0.05))
+            for column, letter in enumerate(line)
+        ]
         found.append(("\n", Rect(0.0, 0.0, 0.0, 0.0)))
     return found
 

@@ -1,4 +1,6 @@
-"""What a page is: primary statements of companies and governments, pages of budgets, form; and what only looks like one."""
+"""What a page is: primary statements of companies and governments, pages of budgets, form; and what only
+looks like one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from ingestion.records import Page, Rect, Table
 
 
 def kinds_of(text: str, *, running: str = "", caption: str = "") -> tuple[str, ...]:
-    """Kinds of a page with this text; running: one of its lines that is a running head, caption: of its table."""
+    """Kinds of a page with this text; running: one of its lines that is a running head, caption: of its
+    table.
+    """
     text = "\n".join(line.strip() for line in text.strip().split("\n"))
     at = text.find(running)
     spans = ((at, at + len(running)),) if running else ()
@@ -318,7 +322,9 @@ PORTUGUESE = """
         pytest.param(US_CASH, {"cash_flow_statement"}, id="US cash flow"),
         pytest.param(US_EQUITY, {"equity_statement"}, id="US equity"),
         pytest.param(IFRS_POSITION, {"balance_sheet"}, id="IFRS position"),
-        pytest.param(IFRS_BOTH_INCOMES, {"income_statement", "comprehensive_income_statement"}, id="IFRS one statement"),
+        pytest.param(
+            IFRS_BOTH_INCOMES, {"income_statement", "comprehensive_income_statement"}, id="IFRS one statement"
+        ),
         pytest.param(CITY_POSITION, {"balance_sheet"}, id="net position"),
         pytest.param(CITY_FUNDS, {"income_statement"}, id="funds"),
         pytest.param(CITY_ACTIVITIES, {"income_statement"}, id="activities"),
@@ -362,8 +368,16 @@ def test_a_title_may_be_set_in_many_ways(title: str) -> None:
     [
         (US_INCOME, "Consolidated income statement", "income_statement"),
         (US_INCOME, "C ONSOLIDATED S TATEMENTS OF O PERATIONS", "income_statement"),
-        (US_INCOME, "C O N S O L I D A T E D   S T A T E M E N T S   O F   O P E R A T I O N S", "income_statement"),
-        (US_INCOME, "C O N S O L I D A T E D S T A T E M E N T S O F O P E R A T I O N S", "income_statement"),
+        (
+            US_INCOME,
+            "C O N S O L I D A T E D   S T A T E M E N T S   O F   O P E R A T I O N S",
+            "income_statement",
+        ),
+        (
+            US_INCOME,
+            "C O N S O L I D A T E D S T A T E M E N T S O F O P E R A T I O N S",
+            "income_statement",
+        ),
         (US_INCOME, "Consolidated statement of profit or loss", "income_statement"),
         (US_INCOME, "Statements of Consolidated Earnings", "income_statement"),
         (US_INCOME, "Consolidated Statements of (Loss) Income", "income_statement"),
@@ -424,8 +438,12 @@ def test_columns_of_small_funds_make_no_combining_statement() -> None:
 
 
 def test_a_table_of_what_a_restatement_changed_is_no_statement() -> None:
-    assert not kinds_of(US_BALANCE.replace("December 31,\n", "As Previously Reported Adjustments As Restated\n"))
-    assert kinds_of(US_BALANCE.replace("December 31,\n", "December 31, (as restated)\n")) == ("balance_sheet",)
+    assert not kinds_of(
+        US_BALANCE.replace("December 31,\n", "As Previously Reported Adjustments As Restated\n")
+    )
+    assert kinds_of(US_BALANCE.replace("December 31,\n", "December 31, (as restated)\n")) == (
+        "balance_sheet",
+    )
 
 
 def test_the_table_of_a_governments_discussion_is_no_statement() -> None:
@@ -461,7 +479,10 @@ def test_a_statement_without_a_title_needs_all_of_its_rows() -> None:
 
 
 def test_two_statements_on_one_page() -> None:
-    assert set(kinds_of(US_INCOME + US_COMPREHENSIVE)) == {"income_statement", "comprehensive_income_statement"}
+    assert set(kinds_of(US_INCOME + US_COMPREHENSIVE)) == {
+        "income_statement",
+        "comprehensive_income_statement",
+    }
 
 
 def test_a_few_rows_of_cash_flow_in_prose_are_no_statement() -> None:
@@ -514,7 +535,8 @@ GLANCE = """
     """
 SPOKEN_BUDGET = """
     Budget Estimates 2031-32
-    88. Total receipts other than borrowings are estimated at 31 trillion and total expenditure at 44 trillion.
+    88. Total receipts other than borrowings are estimated at 31 trillion and total expenditure at 44 \
+trillion.
     89. The fiscal deficit is estimated to be 4.9 per cent of gross domestic product.
     """
 DEBT_SERVICE_PAGE = """
@@ -541,8 +563,10 @@ COMPANY_DEBT = """
 TARGETS_PAGE = """
     3 Fiscal rules
     The budget is bound by three rules, tested each spring.
-    The debt ceiling is 55 per cent of gross domestic product. The structural deficit may not exceed 0.5 per cent.
-    The expenditure limit is the medium-term growth rate. As long as debt is above the ceiling, the limit is lower.
+    The debt ceiling is 55 per cent of gross domestic product. The structural deficit may not exceed 0.5 per \
+cent.
+    The expenditure limit is the medium-term growth rate. As long as debt is above the ceiling, the limit is \
+lower.
     Compliance with each rule is assessed by the fiscal council, and the target is published.
     """
 FORECAST_PAGE = """
@@ -576,8 +600,10 @@ GLOSSARY_PAGE = """
 AUDIT_PAGE = """
     Report of Independent Registered Public Accounting Firm
     To the Shareholders and Board of Directors of Hollis Fasteners, Inc.
-    We have audited the accompanying consolidated balance sheets, and the related consolidated statements of operations.
-    In our opinion, the consolidated financial statements present fairly, in all material respects, the financial position.
+    We have audited the accompanying consolidated balance sheets, and the related consolidated statements of \
+operations.
+    In our opinion, the consolidated financial statements present fairly, in all material respects, the \
+financial position.
     We conducted our audits in accordance with the standards of the board.
     """
 INDEX_PAGE = """
@@ -593,15 +619,18 @@ INDEX_PAGE = """
     """
 SIGNATURE_PAGE = """
     SIGNATURES
-    Pursuant to the requirements of the Securities Exchange Act of 1934, the registrant has duly caused this report to be signed.
+    Pursuant to the requirements of the Securities Exchange Act of 1934, the registrant has duly caused this \
+report to be signed.
     HOLLIS FASTENERS, INC.
     By: /s/ Jordan Vale
     Jordan Vale, Chief Financial Officer
     """
 RISK_PAGE = """
     We may be unable to obtain steel at acceptable prices, which could adversely affect our margins.
-    Disruption at our plants could harm our reputation and could adversely affect sales. Our customers could change suppliers.
-    Changes in tariffs could have a material adverse effect on us. Litigation could result in adverse judgments.
+    Disruption at our plants could harm our reputation and could adversely affect sales. Our customers could \
+change suppliers.
+    Changes in tariffs could have a material adverse effect on us. Litigation could result in adverse \
+judgments.
     """
 
 
@@ -628,7 +657,9 @@ def test_pages_of_budgets_and_reports(text: str, expected: str) -> None:
 
 
 def test_a_caption_may_be_the_heading() -> None:
-    without = EXPENDITURE_PAGE.replace("Summary of Expenditures by Department", "").replace("Library", "Books")
+    without = EXPENDITURE_PAGE.replace("Summary of Expenditures by Department", "").replace(
+        "Library", "Books"
+    )
     assert not kinds_of(without)
     assert kinds_of(without, caption="Table 4: Spending by ministry") == ("expenditure_summary",)
 
@@ -645,11 +676,17 @@ def test_an_index_of_statements() -> None:
 
 def test_contents_rise_and_a_running_head_says_nothing() -> None:
     entries = "\n".join(
-        f"{name} {number}" for name, number in zip(("Summary", "Economy", "Revenue", "Spending", "Debt", "Risks"), (1, 4, 9, 15, 22, 30), strict=True)
+        f"{name} {number}"
+        for name, number in zip(
+            ("Summary", "Economy", "Revenue", "Spending", "Debt", "Risks"), (1, 4, 9, 15, 22, 30), strict=True
+        )
     )
     assert kinds_of(f"Table of Contents\n{entries}") == (kinds.CONTENTS,)
     falling = "\n".join(
-        f"{name} {number}" for name, number in zip(("Plants", "Stores", "Vans", "Desks", "Lamps", "Tools"), (81, 4, 39, 15, 22, 3), strict=True)
+        f"{name} {number}"
+        for name, number in zip(
+            ("Plants", "Stores", "Vans", "Desks", "Lamps", "Tools"), (81, 4, 39, 15, 22, 3), strict=True
+        )
     )
     assert not kinds_of(f"Table of Contents\n{falling}")
 
@@ -681,7 +718,10 @@ def test_what_companies_report_is_no_budget() -> None:
         Other revenue 4 3
         Total revenues $ 374 $ 349
         """
-    segment = "Selected financial data for the northern segment was as follows" + HIGHLIGHTS_PAGE.partition("summary")[2]
+    segment = (
+        "Selected financial data for the northern segment was as follows"
+        + HIGHLIGHTS_PAGE.partition("summary")[2]
+    )
     assert not kinds_of(tax)
     assert not kinds_of(pension)
     assert not kinds_of(sales)
@@ -701,7 +741,9 @@ def test_pages_of_next_to_nothing(text: str) -> None:
 
 
 def test_lines_keep_their_words_and_lose_their_running_heads() -> None:
-    look = look_at(Page(1, "Annual  Report\nC O S T S   O F   S A L E S\nDépenses — 1 204\n", running=((0, 14),)))
+    look = look_at(
+        Page(1, "Annual  Report\nC O S T S   O F   S A L E S\nDépenses — 1 204\n", running=((0, 14),))
+    )
     assert (look.lines, look.edges) == (("COSTS OF SALES", "Dépenses — 1 204"), ("annual report",))
     assert look.folded == ("costs of sales", "depenses - 1 204") and look.figures == (False, True)
 

@@ -15,14 +15,24 @@ def placed(number: int, *rows: Row) -> Page:
     """A page with its number as label, whose text has the rows in the order given, each with its place."""
     text, lines = "", []
     for top, left, right, line in rows:
-        lines.append(Line(len(text), len(text) + len(line), Rect(left, top, right, top + 0.012 if top < 1 else top)))
+        lines.append(
+            Line(len(text), len(text) + len(line), Rect(left, top, right, top + 0.012 if top < 1 else top))
+        )
         text += line + "\n"
     return Page(number, text, label=str(number), lines=tuple(lines))
 
 
 def body(number: int, start: float = 0.15) -> list[Row]:
     """Ten lines of text, none like that of another page."""
-    return [(start + 0.016 * row, 0.1, 0.9, f"The {WORDS[number % 6]} of line {row} is {chr(97 + number)}{chr(97 + row)}.") for row in range(10)]
+    return [
+        (
+            start + 0.016 * row,
+            0.1,
+            0.9,
+            f"The {WORDS[number % 6]} of line {row} is {chr(97 + number)}{chr(97 + row)}.",
+        )
+        for row in range(10)
+    ]
 
 
 def cut(pages: Sequence[Page]) -> list[str]:
@@ -32,24 +42,36 @@ def cut(pages: Sequence[Page]) -> list[str]:
 
 def test_a_body_is_the_page_without_its_running_lines() -> None:
     bodies = [f"The {word} is used.\nMore about {word}.\n" for word in WORDS[:5]]
-    texts = [f"BUDGET BOOK 2025\n{body}Budget Book 2025-26 {n}.1 {body[:3]}\n{n}" for n, body in enumerate(bodies, 1)]
+    texts = [
+        f"BUDGET BOOK 2025\n{body}Budget Book 2025-26 {n}.1 {body[:3]}\n{n}"
+        for n, body in enumerate(bodies, 1)
+    ]
     gone = cut([Page(number, text) for number, text in enumerate(texts, 1)])
-    assert [len(text) - len(lost) for text, lost in zip(texts, gone, strict=True)] == [len(body) for body in bodies]
+    assert [len(text) - len(lost) for text, lost in zip(texts, gone, strict=True)] == [
+        len(body) for body in bodies
+    ]
     assert all(body.split()[1] not in lost for body, lost in zip(bodies, gone, strict=True))
     assert running_spans(Page(9, ""), running_lines([])) == ()
 
 
 def test_a_running_head_is_found_behind_a_footnote() -> None:
     texts = [
-        f"{word} first.\n{word} second.\n{word} third.\nStatement of 2025 {word}\n1 {word} footnote.\nMinistry {n}"
+        (
+            f"{word} first.\n{word} second.\n{word} third.\nStatement of 2025 {word}\n1 {word} "
+            f"footnote.\nMinistry {n}"
+        )
         for n, word in enumerate(WORDS[:5])
     ]
-    assert cut([Page(number, text) for number, text in enumerate(texts, 1)])[1].startswith("Statement of 2025 levy\n")
+    assert cut([Page(number, text) for number, text in enumerate(texts, 1)])[1].startswith(
+        "Statement of 2025 levy\n"
+    )
 
 
 def test_heads_and_feet_stand_at_the_edges_wherever_the_text_has_them() -> None:
     head, foot = (0.05, 0.4, 0.6, "BUDGET BOOK"), (0.94, 0.1, 0.3, "Ministry of Finance")
-    pages = [placed(n, *body(n)[:5], head, (0.94, 0.88, 0.9, str(n)), foot, *body(n)[5:]) for n in range(1, 6)]
+    pages = [
+        placed(n, *body(n)[:5], head, (0.94, 0.88, 0.9, str(n)), foot, *body(n)[5:]) for n in range(1, 6)
+    ]
     assert cut(pages) == [f"BUDGET BOOK\n{n}\nMinistry of Finance\n" for n in range(1, 6)]
 
 
@@ -59,22 +81,37 @@ def test_the_same_line_in_the_body_is_no_running_line() -> None:
 
 
 def test_the_same_line_on_pages_far_apart_is_no_running_line() -> None:
-    pages = [placed(n, *([(0.05, 0.1, 0.5, "None of them.")] if n % 10 == 0 else []), *body(n)) for n in range(1, 41)]
+    pages = [
+        placed(n, *([(0.05, 0.1, 0.5, "None of them.")] if n % 10 == 0 else []), *body(n))
+        for n in range(1, 41)
+    ]
     assert cut(pages) == [""] * 40
 
 
 def test_notes_that_differ_in_their_numbers_are_no_running_line() -> None:
-    pages = [placed(n, *body(n), (0.93, 0.1, 0.5, f"Lewis, supra note {40 + 2 * n}, at {300 - 7 * n}.")) for n in range(1, 6)]
+    pages = [
+        placed(n, *body(n), (0.93, 0.1, 0.5, f"Lewis, supra note {40 + 2 * n}, at {300 - 7 * n}."))
+        for n in range(1, 6)
+    ]
     assert cut(pages) == [""] * 5
 
 
 def test_heads_of_a_long_table_are_no_running_line() -> None:
     table = [(0.1, 0.1, 0.9, "Particulars Actuals Budget Revised"), (0.116, 0.3, 0.9, "in crore 2024 2025")]
-    rows = [(0.132 + 0.016 * row, 0.1, 0.9, f"{WORDS[row]} receipts 1,24{row}.3 99{row} 1,300") for row in range(6)]
+    rows = [
+        (0.132 + 0.016 * row, 0.1, 0.9, f"{WORDS[row]} receipts 1,24{row}.3 99{row} 1,300")
+        for row in range(6)
+    ]
     pages = [placed(n, (0.04, 0.4, 0.6, "BUDGET BOOK"), *table, *rows) for n in range(1, 6)]
     assert cut(pages) == ["BUDGET BOOK\n"] * 5
-    columns = [(0.1, 0.1 + 0.2 * at, 0.2 + 0.2 * at, name) for at, name in enumerate(("Plant", "Place", "Owner", "Share"))]
-    assert cut([placed(n, (0.04, 0.4, 0.6, "BUDGET BOOK"), *columns, *body(n)) for n in range(1, 6)]) == ["BUDGET BOOK\n"] * 5
+    columns = [
+        (0.1, 0.1 + 0.2 * at, 0.2 + 0.2 * at, name)
+        for at, name in enumerate(("Plant", "Place", "Owner", "Share"))
+    ]
+    assert (
+        cut([placed(n, (0.04, 0.4, 0.6, "BUDGET BOOK"), *columns, *body(n)) for n in range(1, 6)])
+        == ["BUDGET BOOK\n"] * 5
+    )
     caption = [(0.1, 0.1, 0.5, "Table 1. Plants"), (0.13, 0.1, 0.5, "Plant Owner")]
     assert cut([placed(n, *caption, *body(n, 0.2)) for n in range(1, 6)]) == [""] * 5
 
@@ -92,7 +129,9 @@ def test_the_number_of_the_page_goes_but_no_other() -> None:
 
 
 def test_text_off_the_sheet_runs() -> None:
-    pages = [placed(n, *body(n), (1.0, 0.1, 0.5, f"chapter.indd {n} 03/10/2025 7:06 PM")) for n in range(1, 6)]
+    pages = [
+        placed(n, *body(n), (1.0, 0.1, 0.5, f"chapter.indd {n} 03/10/2025 7:06 PM")) for n in range(1, 6)
+    ]
     assert cut(pages)[2] == "chapter.indd 3 03/10/2025 7:06 PM\n"
 
 

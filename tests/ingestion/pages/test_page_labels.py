@@ -1,4 +1,6 @@
-"""Printed page numbers: series of every kind against what only looks like one, and against the file's own labels."""
+"""Printed page numbers: series of every kind against what only looks like one, and against the file's own
+labels.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +15,10 @@ from ingestion.document import read_document
 from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Line, Page, Rect
 
-BODY = "\nSome body text that is long enough to be a page and has 17 figures.\nMore of it follows here.\nAnd a third line.\n"
+BODY = (
+    "\nSome body text that is long enough to be a page and has 17 figures.\nMore of it follows here.\nAnd a "
+    "third line.\n"
+)
 # A row of a page: height, left, right, text.
 Row = tuple[float, float, float, str]
 TEXT: list[Row] = [
@@ -56,7 +61,9 @@ def test_a_footer_series_beats_wrong_embedded_labels() -> None:
 
 
 def test_roman_front_matter_then_arabic() -> None:
-    texts = [f"{BODY}{roman}" for roman in ("i", "ii", "iii", "iv")] + [f"{BODY}{number}" for number in range(1, 6)]
+    texts = [f"{BODY}{roman}" for roman in ("i", "ii", "iii", "iv")] + [
+        f"{BODY}{number}" for number in range(1, 6)
+    ]
     assert labels(texts) == ["i", "ii", "iii", "iv", "1", "2", "3", "4", "5"]
 
 
@@ -70,10 +77,18 @@ def test_a_constant_number_is_no_series() -> None:
 
 
 def test_embedded_labels_serve_where_nothing_is_printed() -> None:
-    assert page_labels(pages([BODY] * 4), ["i", "ii", "1", "2"]) == [("i", "pdf"), ("ii", "pdf"), ("1", "pdf"), ("2", "pdf")]
+    assert page_labels(pages([BODY] * 4), ["i", "ii", "1", "2"]) == [
+        ("i", "pdf"),
+        ("ii", "pdf"),
+        ("1", "pdf"),
+        ("2", "pdf"),
+    ]
 
 
-@pytest.mark.parametrize(("text", "value"), [("i", 1), ("iv", 4), ("IX", 9), ("xiv", 14), ("xl", 40), ("", None), ("vx", None), ("mix", None)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("i", 1), ("iv", 4), ("IX", 9), ("xiv", 14), ("xl", 40), ("", None), ("vx", None), ("mix", None)],
+)
 def test_roman_values(text: str, value: int | None) -> None:
     assert roman_value(text) == value
 
@@ -116,7 +131,14 @@ def test_numbers_alternate_between_the_outer_edges_beside_the_name_of_the_sectio
     for number, section in enumerate(sections, 40):
         even = number % 2 == 0
         title = f"{number} Budget Book" if even else f"{section} {number}"
-        sheets.append([*TEXT, (0.95, 0.1, 0.1 + 0.01 * len(title), title) if even else (0.95, 0.9 - 0.01 * len(title), 0.9, title)])
+        sheets.append(
+            [
+                *TEXT,
+                (0.95, 0.1, 0.1 + 0.01 * len(title), title)
+                if even
+                else (0.95, 0.9 - 0.01 * len(title), 0.9, title),
+            ]
+        )
     assert found(*sheets) == [str(number) for number in range(40, 48)]
 
 
@@ -127,12 +149,16 @@ def test_many_series_in_one_document() -> None:
 
 def test_pages_left_out_and_put_in() -> None:
     names = ["1", "2", "3", "4", "", "5", "6", "7", "11", "12", "13", "15", "19", "20", "21"]
-    assert found(*([*TEXT, *([foot(name)] if name else [])] for name in names)) == [name or None for name in names]
+    assert found(*([*TEXT, *([foot(name)] if name else [])] for name in names)) == [
+        name or None for name in names
+    ]
 
 
 def test_a_part_of_two_pages_in_the_place_of_the_series() -> None:
     names = [*map(str, range(1, 8)), "1", "2", "", "", ""]
-    assert found(*([*TEXT, *([foot(name)] if name else [])] for name in names)) == [name or None for name in names]
+    assert found(*([*TEXT, *([foot(name)] if name else [])] for name in names)) == [
+        name or None for name in names
+    ]
     assert found(*([*TEXT, foot(name)] for name in ("1", "2"))) == [None, None]
 
 
@@ -161,14 +187,23 @@ def test_a_sheet_set_sideways_has_its_number_in_the_margin() -> None:
 
 
 def test_numbers_floating_below_pages_of_different_length() -> None:
-    sheets = [[*TEXT[: 3 + number % 4], (0.2 + 0.1 * (number % 4), 0.49, 0.51, str(number))] for number in range(1, 12)]
+    sheets = [
+        [*TEXT[: 3 + number % 4], (0.2 + 0.1 * (number % 4), 0.49, 0.51, str(number))]
+        for number in range(1, 12)
+    ]
     assert found(*sheets) == [*map(str, range(1, 12))]
 
 
 NO_NUMBERS: dict[str, Callable[[int], list[Row]]] = {
     "years": lambda n: [(0.05, 0.8, 0.84, str(2015 + n)), *TEXT],
-    "notes": lambda n: [*TEXT, (0.93, 0.1, 0.6, f"{n} The act of {'abcdefgh'[n]} was amended by the office of {'stuvwxyz'[n]}.")],
-    "paragraphs": lambda n: [(0.1, 0.1, 0.9, f"{n}. The committee saw that {'abcdefgh'[n]} had been done."), *TEXT],
+    "notes": lambda n: [
+        *TEXT,
+        (0.93, 0.1, 0.6, f"{n} The act of {'abcdefgh'[n]} was amended by the office of {'stuvwxyz'[n]}."),
+    ],
+    "paragraphs": lambda n: [
+        (0.1, 0.1, 0.9, f"{n}. The committee saw that {'abcdefgh'[n]} had been done."),
+        *TEXT,
+    ],
     "demands": lambda n: [(0.05, 0.4, 0.6, f"DEMAND NO. {n}"), *TEXT],
     "chapters": lambda n: [(0.05, 0.4, 0.6, f"Chapter {n}"), *TEXT],
     "references": lambda n: [*TEXT, (0.95, 0.7, 0.9, f"(Continued on page {n + 1})")],
@@ -179,7 +214,11 @@ NO_NUMBERS: dict[str, Callable[[int], list[Row]]] = {
     "cells": lambda n: [*TEXT, (0.95, 0.1, 0.9, f"{'abcdefgh'[n]} 17 {n} 4")],
     "wide rows": lambda n: [*TEXT, (0.95, 0.1, 0.9, f"Receipts 17 4 {n} 9 12 31 of all")],
     "quarters": lambda n: [(0.05, 0.4, 0.43, f"Q{n}"), *TEXT],
-    "in the body": lambda n: [*TEXT[:4], (0.5, 0.49, 0.51, str(n)), *((row[0] + 0.5, *row[1:]) for row in TEXT[:4])],
+    "in the body": lambda n: [
+        *TEXT[:4],
+        (0.5, 0.49, 0.51, str(n)),
+        *((row[0] + 0.5, *row[1:]) for row in TEXT[:4]),
+    ],
     "constant": lambda n: [(0.05, 0.4, 0.6, "Report 14"), *TEXT],
     "by two": lambda n: [*TEXT, foot(str(2 * n))],
 }
@@ -191,12 +230,17 @@ def test_what_counts_but_not_pages(kind: str) -> None:
 
 
 def test_the_printed_series_is_told_from_notes_and_demands_beside_it() -> None:
-    sheets = [[*NO_NUMBERS["demands"](n), *NO_NUMBERS["notes"](n)[-1:], foot(str(n + 30))] for n in range(1, 7)]
+    sheets = [
+        [*NO_NUMBERS["demands"](n), *NO_NUMBERS["notes"](n)[-1:], foot(str(n + 30))] for n in range(1, 7)
+    ]
     assert found(*sheets) == [str(n + 30) for n in range(1, 7)]
 
 
 def test_a_weaker_series_does_not_fill_the_gaps_of_a_stronger_one() -> None:
-    sheets = [[*([(0.05, 0.1, 0.12, str(n))] if n < 7 else []), *TEXT, *([foot(str(n + 30))] if n != 4 else [])] for n in range(1, 11)]
+    sheets = [
+        [*([(0.05, 0.1, 0.12, str(n))] if n < 7 else []), *TEXT, *([foot(str(n + 30))] if n != 4 else [])]
+        for n in range(1, 11)
+    ]
     assert found(*sheets) == [str(n + 30) if n != 4 else None for n in range(1, 11)]
 
 
@@ -227,7 +271,18 @@ def test_a_page_that_names_another_number_does_not_get_the_files_own() -> None:
     assert found(*sheets, embedded=[str(n) for n in range(1, 10)])[8] is None
 
 
-NOISE = ["{}", "Table {}", "Total {} {}", "{}% of revenue", "Revenue {}", "{} Note", "${}", "FY {}", "Q{}", "({})"]
+NOISE = [
+    "{}",
+    "Table {}",
+    "Total {} {}",
+    "{}% of revenue",
+    "Revenue {}",
+    "{} Note",
+    "${}",
+    "FY {}",
+    "Q{}",
+    "({})",
+]
 HEIGHTS = [0.03, 0.05, 0.08, 0.11, 0.3, 0.7, 0.9, 0.93, 0.97]
 
 
@@ -240,8 +295,15 @@ def test_no_page_gets_a_wrong_label(seed: int) -> None:
     for form in chance.choices(["", "A-", "roman", "F-", "none"], k=chance.randint(1, 5)):
         first = chance.randint(1, 30)
         for at in range(chance.randint(1, 12)):
-            name = {"roman": ROMAN[at], "none": ""}.get(form, f"{form}{first + at}") if chance.random() < 0.85 else ""
-            figures = [chance.choice([chance.randint(50, 90), chance.randint(1990, 2030)]) for _ in range(chance.randint(0, 4))]
+            name = (
+                {"roman": ROMAN[at], "none": ""}.get(form, f"{form}{first + at}")
+                if chance.random() < 0.85
+                else ""
+            )
+            figures = [
+                chance.choice([chance.randint(50, 90), chance.randint(1990, 2030)])
+                for _ in range(chance.randint(0, 4))
+            ]
             lefts = [chance.choice([0.05, 0.1, 0.3, 0.49, 0.8]) for _ in figures]
             noise = [
                 (chance.choice(HEIGHTS), left, left + 0.1, chance.choice(NOISE).format(figure, figure))
@@ -249,13 +311,18 @@ def test_no_page_gets_a_wrong_label(seed: int) -> None:
             ]
             sheets.append([*noise, *TEXT, *([foot(name)] if name else [])])
             truth.append(name or None)
-    wrong = [(label, name) for label, name in zip(found(*sheets), truth, strict=True) if label not in {name, None}]
+    wrong = [
+        (label, name) for label, name in zip(found(*sheets), truth, strict=True) if label not in {name, None}
+    ]
     assert not wrong
 
 
 @pytest.mark.timed
 def test_dense_pages_of_figures_take_no_time() -> None:
-    rows = [[(0.015 * row, 0.1, 0.9, " ".join([str(number)] * 5)) for row in range(60)] for number in range(1, 301)]
+    rows = [
+        [(0.015 * row, 0.1, 0.9, " ".join([str(number)] * 5)) for row in range(60)]
+        for number in range(1, 301)
+    ]
     made = [placed(sheet, number) for number, sheet in enumerate(rows, 1)]
     started = time.process_time()
     page_labels([*made, Page(301, "1 " * 50_000 + "\n" + "A-" * 50_000)], [None] * 301)
@@ -268,5 +335,16 @@ def test_a_speech_with_its_numbers_at_the_head(shared: Path) -> None:
 
 
 def test_a_quantity_in_the_first_line_that_rises_with_the_pages_is_no_label() -> None:
-    assert labels([f"In this case the deficit ceiling is {number + 2} percent of output{BODY}" for number in range(1, 9)]) == [None] * 8
-    assert labels([f"Spending came to {number + 2} million crowns{BODY}" for number in range(1, 9)]) == [None] * 8
+    assert (
+        labels(
+            [
+                f"In this case the deficit ceiling is {number + 2} percent of output{BODY}"
+                for number in range(1, 9)
+            ]
+        )
+        == [None] * 8
+    )
+    assert (
+        labels([f"Spending came to {number + 2} million crowns{BODY}" for number in range(1, 9)])
+        == [None] * 8
+    )

@@ -1,4 +1,6 @@
-"""Reading processes are forked from one that is ready: fresh each, killed as a group, and from another where that one has died."""
+"""Reading processes are forked from one that is ready: fresh each, killed as a group, and from another
+where that one has died.
+"""
 
 from __future__ import annotations
 
@@ -89,13 +91,17 @@ def test_closing_kills_the_group_and_may_be_done_again(path: Path) -> None:
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_where_no_process_can_be_had_it_is_said(path: Path, server: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_process_can_be_had_it_is_said(
+    path: Path, server: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(self: object, request: object, pipes: object = ()) -> int:
         raise OSError(11, "Resource temporarily unavailable")
 
     before = len(os.listdir("/proc/self/fd"))
     with monkeypatch.context() as patch:
         patch.setattr(forkserver._Server, "ask", refused)
-        with pytest.raises(Exception, match="No reading process can be started: Resource temporarily unavailable"):
+        with pytest.raises(
+            Exception, match="No reading process can be started: Resource temporarily unavailable"
+        ):
             Reader(path)
     assert len(os.listdir("/proc/self/fd")) == before

@@ -52,9 +52,14 @@ def test_a_further_format_is_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "a.note"
     path.write_text("Note: the ceiling is two per cent.")
     assert format_of(path).name == "note" and is_document(path)
-    assert page_from(answer(open_document(path), {"op": "text", "page": 1})["read"]).text == "Note: the ceiling is two per cent."
+    assert (
+        page_from(answer(open_document(path), {"op": "text", "page": 1})["read"]).text
+        == "Note: the ceiling is two per cent."
+    )
 
 
-@pytest.mark.parametrize(("name", "expected"), [("Budget.PDF", True), ("a/b.pdf", True), ("pdf", False), ("Budget.pdf.txt", False)])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("Budget.PDF", True), ("a/b.pdf", True), ("pdf", False), ("Budget.pdf.txt", False)]
+)
 def test_names_tell_what_may_be_a_document(name: str, *, expected: bool) -> None:
     assert is_named_like_a_document(name) is expected

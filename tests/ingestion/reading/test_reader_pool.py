@@ -1,4 +1,6 @@
-"""Reading processes wait for the next page of their file, a few and for a while; none outlives a failure, a password or the closing."""
+"""Reading processes wait for the next page of their file, a few and for a while; none outlives a failure,
+a password or the closing.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def test_a_process_serves_the_next_page_of_its_file(tmp_path: Path) -> None:
 def test_few_wait(tmp_path: Path) -> None:
     readers = Readers()
     processes = [process_of(readers, make_pdf(tmp_path / f"{name}.pdf", [name])) for name in "abc"]
-    assert [is_alive(process) for process in processes] == [False] * (3 - MOST_WAITING) + [True] * MOST_WAITING
+    assert [is_alive(process) for process in processes] == [False] * (3 - MOST_WAITING) + [
+        True
+    ] * MOST_WAITING
     readers.close()
 
 

@@ -10,7 +10,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to, write_message
+from ingestion.reading.wire import (
+    page_from,
+    page_to,
+    tables_from,
+    tables_to,
+    words_from,
+    words_to,
+    write_message,
+)
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
 
 TEXTS = st.text(max_size=20)
@@ -20,10 +28,15 @@ OFFSETS = st.integers(-1, 10_000)
 SIDES = st.integers(0, 100_000).map(lambda side: side / 100_000)
 BOXES = st.builds(Rect, SIDES, SIDES, SIDES, SIDES)
 SPANS = st.lists(st.tuples(OFFSETS, OFFSETS), max_size=3).map(tuple)
-WORDS = st.lists(st.builds(Word, TEXTS, BOXES, st.none() | st.floats(0, 100), OFFSETS, OFFSETS), max_size=3).map(tuple)
+WORDS = st.lists(
+    st.builds(Word, TEXTS, BOXES, st.none() | st.floats(0, 100), OFFSETS, OFFSETS), max_size=3
+).map(tuple)
 CELLS = st.lists(st.none() | st.builds(Cell, TEXTS, OFFSETS, OFFSETS), max_size=3).map(tuple)
 ROWS = st.lists(st.builds(Row, NAMES, CELLS, NAMES, OFFSETS, OFFSETS), max_size=2).map(tuple)
-TABLES = st.lists(st.builds(Table, NAMES, NAMES, st.lists(NAMES, max_size=4).map(tuple), ROWS, BOXES, st.booleans()), max_size=2).map(tuple)
+TABLES = st.lists(
+    st.builds(Table, NAMES, NAMES, st.lists(NAMES, max_size=4).map(tuple), ROWS, BOXES, st.booleans()),
+    max_size=2,
+).map(tuple)
 LINES = st.lists(st.builds(Line, OFFSETS, OFFSETS, BOXES), max_size=4).map(tuple)
 PAGES = st.builds(
     Page,
@@ -68,10 +81,19 @@ def test_a_place_moves_by_less_than_a_pixel_and_only_once(words: list[Word]) -> 
     once = words_from(words_to(words))
     assert words_from(words_to(once)) == once
     for before, after in zip(words, once, strict=True):
-        assert abs(before.box.x0 - after.box.x0) <= 0.000_005 and abs(before.box.y1 - after.box.y1) <= 0.000_005
+        assert (
+            abs(before.box.x0 - after.box.x0) <= 0.000_005 and abs(before.box.y1 - after.box.y1) <= 0.000_005
+        )
 
 
-@given(st.lists(st.dictionaries(TEXTS, st.none() | st.integers() | TEXTS | st.lists(st.booleans(), max_size=3), max_size=4), max_size=4))
+@given(
+    st.lists(
+        st.dictionaries(
+            TEXTS, st.none() | st.integers() | TEXTS | st.lists(st.booleans(), max_size=3), max_size=4
+        ),
+        max_size=4,
+    )
+)
 def test_messages_are_told_apart_by_their_lengths(messages: list[dict[str, Any]]) -> None:
     pipe = io.BytesIO()
     for message in messages:

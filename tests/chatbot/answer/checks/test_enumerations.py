@@ -9,7 +9,10 @@ from chatbot.answer.citations.model_statements import check_statements
 from chatbot.records import Hit, Prompt
 from ingestion.language.numbers import find_figures
 
-BEHIND = "The bank runs 847 branches, including 583 in Peru, 107 in Chile, 40 in Cuba, 31 in Japan and 29 in Korea."
+BEHIND = (
+    "The bank runs 847 branches, including 583 in Peru, 107 in Chile, 40 in Cuba, 31 in Japan and 29 in "
+    "Korea."
+)
 BEFORE = "Of these wages took 12.4 million, rents at 5.1 million, fuel at 3.3 million, water at 2.2 million."
 
 
@@ -23,7 +26,9 @@ BEFORE = "Of these wages took 12.4 million, rents at 5.1 million, fuel at 3.3 mi
         ("Of 90 members 40 in all and 20 in part agreed.", "40", set(), set()),
     ],
 )
-def test_each_figure_of_a_list_is_of_its_item(sentence: str, figure: str, own: set[str], others: set[str]) -> None:
+def test_each_figure_of_a_list_is_of_its_item(
+    sentence: str, figure: str, own: set[str], others: set[str]
+) -> None:
     figures = find_figures(sentence)
     mine = [one.text for one in figures].index(figure)
     found, rest = item_of(sentence, [(one.start, one.end) for one in figures], mine)
@@ -45,5 +50,7 @@ def test_each_figure_of_a_list_is_of_its_item(sentence: str, figure: str, own: s
 def test_a_figure_of_another_item_of_the_list_is_doubted(said: str, status: str) -> None:
     page = f"{BEHIND}\n\n{BEFORE}\n"
     hit = Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", text=page, page_text=page)
-    checked = check_statements(f"{said} [S1-7f3a].", Prompt("How many?", "How many?", {"S1-7f3a": hit}, (), (), (), "7f3a"))
+    checked = check_statements(
+        f"{said} [S1-7f3a].", Prompt("How many?", "How many?", {"S1-7f3a": hit}, (), (), (), "7f3a")
+    )
     assert {check.status for check in checked.numbers} == {status}

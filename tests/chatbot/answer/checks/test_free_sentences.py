@@ -1,4 +1,6 @@
-"""Figures of sentences that are freely put: which row, column, year and sign each is given for, and what is worked out from the cells of a page."""
+"""Figures of sentences that are freely put: which row, column, year and sign each is given for, and what
+is worked out from the cells of a page.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,25 @@ def page() -> Hit:
         rows.append(Row(label, tuple(found), "", begun, begun + len(line) - 1))
         lines.append(line)
         text += line
-    text += "The cost was $630 thousand, for 1,200 people (2015: $572 thousand). Fees of $12 million were paid in 2014.\n"
+    text += (
+        "The cost was $630 thousand, for 1,200 people (2015: $572 thousand). Fees of $12 million were paid "
+        "in 2014.\n"
+    )
     table = Table("Statement of income", "(in millions)", HEADS, tuple(rows), Rect(0.0, 0.0, 1.0, 1.0))
-    return Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", text=text, page_text=text, body=text, tables=(table,))
+    return Hit(
+        "Report.pdf",
+        1,
+        1,
+        None,
+        None,
+        "text",
+        None,
+        "1:0",
+        text=text,
+        page_text=text,
+        body=text,
+        tables=(table,),
+    )
 
 
 def checked(answer: str, question: str = "What happened in 2016?") -> CheckedText:
@@ -48,11 +66,17 @@ def checked(answer: str, question: str = "What happened in 2016?") -> CheckedTex
     "answer",
     [
         # Two rows in one sentence, each named beside its own figure.
-        "The group paid $390 million of income tax on only $49 million of income before taxes in 2016 [S1-7f3a].",
+        (
+            "The group paid $390 million of income tax on only $49 million of income before taxes in 2016 "
+            "[S1-7f3a]."
+        ),
         # What is named elsewhere in the answer is not meant.
         "Other costs were small [S1-7f3a]. In 2016 operating expenses came to $9,343 million [S1-7f3a].",
         # A short name for what the sentence has named in full.
-        "The net income of the group was -$1,130 million in 2016, compared with net income of $306 million in 2015 [S1-7f3a].",
+        (
+            "The net income of the group was -$1,130 million in 2016, compared with net income of $306 "
+            "million in 2015 [S1-7f3a]."
+        ),
         # The sign is told in words, and the figure is rounded.
         "Treasury stock at cost stood at $71.6 billion in 2016 [S1-7f3a].",
         # The year is that of what is compared with.
@@ -62,7 +86,8 @@ def checked(answer: str, question: str = "What happened in 2016?") -> CheckedTex
         "Dividends of $4,168 million were paid in 2016 [S1-7f3a].",
         # The page ties its year to the other figure.
         "The cost was $630 thousand in 2016 [S1-7f3a].",
-        # What stands behind "to" is of what the percentage before it is of; what follows the comma is another row's.
+        # What stands behind "to" is of what the percentage before it is of; what follows the comma is another
+        # row's.
         "In 2016 operating expenses rose 15.1% to $9,343 million, with income tax expense up 5.4% [S1-7f3a].",
         # The year asked for is not that of what it came from.
         "Gas revenue rose from roughly $3.2 billion to $3.8 billion [S1-7f3a].",
@@ -75,13 +100,18 @@ def checked(answer: str, question: str = "What happened in 2016?") -> CheckedTex
         # What came of it a year later than the one that is named.
         "Income tax expense went from $370 million in 2015 to $390 million a year later [S1-7f3a].",
         # Columns in another order than the page has them.
-        "| Row | 2015 | 2016 |\n|---|---|---|\n| Gas revenue | 3,176 | 3,802 [S1-7f3a] |\n| Total revenue | 16,833 | 17,667 [S1-7f3a] |",
+        (
+            "| Row | 2015 | 2016 |\n|---|---|---|\n| Gas revenue | 3,176 | 3,802 [S1-7f3a] |\n| Total "
+            "revenue | 16,833 | 17,667 [S1-7f3a] |"
+        ),
         # Years between those that are named.
         "Income tax expense was $370 million in 2015 and $390 million in 2016, over two years [S1-7f3a].",
     ],
 )
 def test_a_right_figure_of_a_free_sentence_is_supported(answer: str) -> None:
-    assert {check.status for check in checked(answer).numbers} <= {"supported", "derived"}, checked(answer).numbers
+    assert {check.status for check in checked(answer).numbers} <= {"supported", "derived"}, checked(
+        answer
+    ).numbers
 
 
 @pytest.mark.parametrize(
@@ -101,7 +131,9 @@ def test_a_right_figure_of_a_free_sentence_is_supported(answer: str) -> None:
     ],
 )
 def test_a_wrong_figure_of_a_free_sentence_is_doubted(answer: str) -> None:
-    assert not {check.status for check in checked(answer).numbers} <= {"supported", "derived"}, checked(answer).numbers
+    assert not {check.status for check in checked(answer).numbers} <= {"supported", "derived"}, checked(
+        answer
+    ).numbers
 
 
 @pytest.mark.parametrize(
@@ -111,7 +143,10 @@ def test_a_wrong_figure_of_a_free_sentence_is_doubted(answer: str) -> None:
         ("Gas revenue was up $626 million in 2016 [S1-7f3a].", "3,802 - 3,176"),
         ("Gas revenue made up 22% of total revenue in 2016 [S1-7f3a].", "3,802 / 17,667"),
         ("- **Gas revenue:** +$626 million [S1-7f3a]", "3,802 - 3,176"),
-        ("Gas revenue reached $3.8 billion after $3.2 billion, 19.7% more [S1-7f3a].", "3,176"),  # worked out from what was rounded
+        (
+            "Gas revenue reached $3.8 billion after $3.2 billion, 19.7% more [S1-7f3a].",
+            "3,176",
+        ),  # worked out from what was rounded
     ],
 )
 def test_what_cells_that_a_sentence_names_come_to_is_derived(answer: str, formula: str) -> None:
@@ -141,9 +176,17 @@ def test_what_they_do_not_come_to_is_doubted(answer: str) -> None:
         ("Income tax expense fell from $370 million to $390 million", True),
         ("Income tax expense rose to $390 million in 2016 from $370 million in 2015", False),
         ("Income tax expense went from $370 million to $390 million", False),
-        ("It raised income before income taxes to $49 million and income tax expense from $370 million to $390 million", False),
+        (
+            (
+                "It raised income before income taxes to $49 million and income tax expense from $370 "
+                "million to $390 million"
+            ),
+            False,
+        ),
         ("Costs fell, and income tax expense rose from $370 million to $390 million", False),
     ],
 )
-def test_a_move_that_is_told_the_other_way_than_its_figures_go_is_contradicted(said: str, turned: bool) -> None:
+def test_a_move_that_is_told_the_other_way_than_its_figures_go_is_contradicted(
+    said: str, turned: bool
+) -> None:
     assert ("contradicted" in {check.status for check in checked(f"{said} [S1-7f3a].").numbers}) == turned

@@ -1,4 +1,6 @@
-"""Number checks against tables whose heads are known: row, column, period, scale and sign, and what is no error though it looks like one."""
+"""Number checks against tables whose heads are known: row, column, period, scale and sign, and what is no
+error though it looks like one.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,12 @@ BOX = Rect(0, 0, 1, 1)
 Lines = list[tuple[str, str, tuple[str, ...]]]
 
 
-def page_of(tables: list[tuple[str, str, tuple[str, ...], Lines]], prose: str = "") -> tuple[str, tuple[Table, ...]]:
-    """(page text, its tables) of (caption, unit, heads, [(section, label, cells)]); each row is a line of the text."""
+def page_of(
+    tables: list[tuple[str, str, tuple[str, ...], Lines]], prose: str = ""
+) -> tuple[str, tuple[Table, ...]]:
+    """(page text, its tables) of (caption, unit, heads, [(section, label, cells)]); each row is a line of
+    the text.
+    """
     text, made = f"{prose}\n" if prose else "", []
     for caption, unit, heads, lines in tables:
         text += f"{caption}\n{unit}\n{' '.join(heads)}\n"
@@ -60,7 +66,19 @@ TEXT, TABLES = page_of([ACCOUNTS, BORROWING], PROSE)
 
 
 def prompt(question: str = "What does the report say?", tables: tuple[Table, ...] = TABLES) -> Prompt:
-    hit = Hit("accounts.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=TEXT[:50], page_text=TEXT, tables=tables)
+    hit = Hit(
+        "accounts.pdf",
+        1,
+        4,
+        "4",
+        "printed",
+        "text",
+        None,
+        "1:4",
+        text=TEXT[:50],
+        page_text=TEXT,
+        tables=tables,
+    )
     return Prompt(question, question, {"S1-7f3a": hit}, (), (), (), "7f3a")
 
 
@@ -94,7 +112,10 @@ def statuses(answer: str, question: str = "What does the report say?") -> list[s
         "(Domestic > General grant: 1,200; Domestic > Equalisation grant: 640; Abroad: 90): Southern region",
         "Revenue of the northern branch grew by 16 per cent in 2018.",
         "77 branches were closed.",
-        "The sum follows from assets, accounts payable of $4,812 million plus total current assets of $9,120 million in 2018.",
+        (
+            "The sum follows from assets, accounts payable of $4,812 million plus total current assets of "
+            "$9,120 million in 2018."
+        ),
     ],
 )
 def test_true_statements_are_supported(answer: str) -> None:
@@ -107,17 +128,29 @@ def test_true_statements_are_supported(answer: str) -> None:
         # row
         ("Total current assets were $59,268 million in 2018.", "the row “Total current assets” has 9,120"),
         ("Total assets were $9,120 million in 2018.", "the row “Total assets” has 59,268"),
-        ("It is accounts payable of $9,120 million plus total current assets of $4,812 million in 2018.", "the row “Accounts payable” has 4,812"),
+        (
+            "It is accounts payable of $9,120 million plus total current assets of $4,812 million in 2018.",
+            "the row “Accounts payable” has 4,812",
+        ),
         ("Accounts payable came to 440 million in 2018.", "the row “Accounts payable” has 4,812"),
         ("Wages came to 4,812 million in 2018.", "which the answer does not name"),
         # period
         ("Total assets were $59,268 million in 2017.", "not of 2017; column “December 31, 2017” has 55,556"),
         ("Total assets rose from $59,268 million in 2017 to $55,556 million in 2018.", "not of 2017"),
         ("Total assets were 55,556 and 59,268 in 2018 and 2017, respectively.", "not of 2018"),
-        ("Revenue of the northern branch grew by 16 per cent in 2015.", "its sentence speaks of 2018, not of 2015"),
+        (
+            "Revenue of the northern branch grew by 16 per cent in 2015.",
+            "its sentence speaks of 2018, not of 2015",
+        ),
         # column
-        ("Equalisation grant, Southern region: 1,200 million", "column “Domestic > Equalisation grant” has 640"),
-        ("The Northern region gets a general grant of 75 million crowns.", "column “Domestic > General grant” has 450"),
+        (
+            "Equalisation grant, Southern region: 1,200 million",
+            "column “Domestic > Equalisation grant” has 640",
+        ),
+        (
+            "The Northern region gets a general grant of 75 million crowns.",
+            "column “Domestic > General grant” has 450",
+        ),
         ("Total assets came to 6.7% in 2018.", "column “December 31, 2018” has 59,268"),
         # rounded
         ("Total assets were $9.1 billion in 2018.", "the row “Total assets” has 59,268"),
@@ -150,8 +183,15 @@ def test_wrong_signs_and_digits_are_unsupported(answer: str) -> None:
 def test_a_row_read_out_is_held_to_its_order() -> None:
     heads = "December 31, 2018 December 31, 2017 % Change: "
     assert set(statuses(f"{heads}Total assets 59,268 55,556 6.7%")) == {"supported"}
-    assert statuses(f"{heads}Total assets 55,556 59,268 6.7%") == ["present_elsewhere", "present_elsewhere", "supported"]
-    assert set(statuses(f"{heads}Accounts payable 59,268 55,556 6.7%")) & {"contradicted", "present_elsewhere"}
+    assert statuses(f"{heads}Total assets 55,556 59,268 6.7%") == [
+        "present_elsewhere",
+        "present_elsewhere",
+        "supported",
+    ]
+    assert set(statuses(f"{heads}Accounts payable 59,268 55,556 6.7%")) & {
+        "contradicted",
+        "present_elsewhere",
+    }
 
 
 def test_figures_that_belong_to_names_are_no_amounts() -> None:
@@ -168,7 +208,10 @@ def test_the_question_says_what_the_answer_leaves_out() -> None:
 
 def test_a_check_says_where_and_of_which_period() -> None:
     (check,) = checks("Total assets were $59,268 million.")
-    assert (check.period, check.reason) == ("2018", "stands in row “Total assets”, column “December 31, 2018”")
+    assert (check.period, check.reason) == (
+        "2018",
+        "stands in row “Total assets”, column “December 31, 2018”",
+    )
     assert checks("It was $55,556 million.", "What were total assets in 2017?")[0].period == "2017"
     assert checks("Total assets were $59,286 million.")[0].reason
 
@@ -178,30 +221,47 @@ def test_without_known_tables_the_value_in_its_words_is_enough() -> None:
     assert [check.status for check in check_answer(answer, prompt(tables=()))[2]] == ["supported"]
 
 
-@pytest.mark.parametrize(("scale", "status"), [("million", "supported"), ("billion", "present_elsewhere"), ("thousand", "present_elsewhere")])
+@pytest.mark.parametrize(
+    ("scale", "status"),
+    [("million", "supported"), ("billion", "present_elsewhere"), ("thousand", "present_elsewhere")],
+)
 def test_two_cells_side_by_side_are_no_figure_together(scale: str, status: str) -> None:
     lines: Lines = [("", "Furniture and fixtures", ("145", "150")), ("", "Computers", ("310", "290"))]
     text, tables = page_of([("Property and equipment", "(in millions)", ("2022", "2021"), lines)])
-    hit = Hit("property.pdf", 1, 1, None, None, "text", None, "1:1", text=text[:50], page_text=text, tables=tables)
+    hit = Hit(
+        "property.pdf", 1, 1, None, None, "text", None, "1:1", text=text[:50], page_text=text, tables=tables
+    )
     prompt_ = Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a")
     said = f"Furniture and fixtures was 150 {scale} in 2021 [S1-7f3a]."
-    assert [check.status for check in check_answer(said, prompt_)[2]] == [status]  # not 145,150 million, rounded
+    assert [check.status for check in check_answer(said, prompt_)[2]] == [
+        status
+    ]  # not 145,150 million, rounded
 
 
 def test_tables_of_one_figure_take_no_more_than_their_size() -> None:
     lines: Lines = [("", "Total", ("0",) * 12)] * 300
     text, tables = page_of([("Noughts", "", tuple(f"Part {letter}" for letter in "abcdefghijkl"), lines)])
-    hit = Hit("noughts.pdf", 1, 1, None, None, "text", None, "1:1", text=text[:50], page_text=text, tables=tables)
-    check_answer("Total 0 of part b. " * 100 + "[S1-7f3a]", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))  # the suite's limit asserts
+    hit = Hit(
+        "noughts.pdf", 1, 1, None, None, "text", None, "1:1", text=text[:50], page_text=text, tables=tables
+    )
+    check_answer(
+        "Total 0 of part b. " * 100 + "[S1-7f3a]", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a")
+    )  # the suite's limit asserts
 
 
-SENTENCES = """Net debt was minus 40 million marks in 2022 and 25 million marks in 2023. The balance was minus 2.1 percent of GDP in 2022.
-The old age grant is R2 315, the disability grant R560. The programme pays the salaries of 9 300 health workers.
+SENTENCES = """Net debt was minus 40 million marks in 2022 and 25 million marks in 2023. The balance was \
+minus 2.1 percent of GDP in 2022.
+The old age grant is R2 315, the disability grant R560. The programme pays the salaries of 9 300 health \
+workers.
 Spending on prisons was not 50 million marks in 2022. Wages are not more than 55 million marks.
-Bonds outstanding were $48.6 million at 30 June 2023 and $45.1 million at 30 June 2024. Growth was 5.5 per cent in 2021 and 4.5 per cent in 2022.
-The current account was a deficit of 5.0 billion marks in 2022 and a surplus of 2.0 billion marks in 2023. Output at 2015 prices was 990 million in 2022.
-Losses of 4 million in 2021 were followed by a profit of 6 million in 2022. The surplus (deficit) was 8.5 billion in 2022.
-Exports rose by 7.1 percent in 2022, whereas imports fell by 3.2 percent. Debt was 60.3 percent of GDP in fiscal 2022, to 31 January 2023.
+Bonds outstanding were $48.6 million at 30 June 2023 and $45.1 million at 30 June 2024. Growth was 5.5 per \
+cent in 2021 and 4.5 per cent in 2022.
+The current account was a deficit of 5.0 billion marks in 2022 and a surplus of 2.0 billion marks in 2023. \
+Output at 2015 prices was 990 million in 2022.
+Losses of 4 million in 2021 were followed by a profit of 6 million in 2022. The surplus (deficit) was 8.5 \
+billion in 2022.
+Exports rose by 7.1 percent in 2022, whereas imports fell by 3.2 percent. Debt was 60.3 percent of GDP in \
+fiscal 2022, to 31 January 2023.
 Grants in 2022 came, in all, to 33 million in 2015 prices. Aid was 77 million in 2022 and 2023.
 This will increase the allocation to each district to K36.1 million from K30.6 million in 2022.
 The growth of exports to the islands stood at 6.4 per cent in 2021. A share of 6.4 per cent was set aside."""
@@ -209,7 +269,12 @@ The growth of exports to the islands stood at 6.4 per cent in 2021. A share of 6
 
 def statuses_in_prose(answer: str, page: str = SENTENCES) -> set[str]:
     hit = Hit("report.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=page[:50], page_text=page)
-    return {check.status for check in check_answer(f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))[2]}
+    return {
+        check.status
+        for check in check_answer(
+            f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a")
+        )[2]
+    }
 
 
 @pytest.mark.parametrize(
@@ -223,7 +288,10 @@ def statuses_in_prose(answer: str, page: str = SENTENCES) -> set[str]:
         "Bonds outstanding fell from $48.6 million in 2023 to $45.1 million in 2024",
         "In 2024, bonds outstanding fell from $48.6 million to $45.1 million",
         "Growth fell to 4.5 per cent in 2022 from 5.5 per cent in 2021",
-        "The current account moved from a deficit of 5.0 billion marks in 2022 to a surplus of 2.0 billion marks in 2023",
+        (
+            "The current account moved from a deficit of 5.0 billion marks in 2022 to a surplus of 2.0 "
+            "billion marks in 2023"
+        ),
         "The loss was 4 million in 2021, the profit 6 million in 2022",
         "The deficit was 8.5 billion in 2022",
         "Exports increased by 7.1 percent, and imports saw a 3.2 percent decline",
@@ -284,8 +352,15 @@ DEBT: tuple[str, str, tuple[str, ...], Lines] = (
 
 def statuses_of_debt(answer: str) -> list[str]:
     text, tables = page_of([DEBT])
-    hit = Hit("debt.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=text[:50], page_text=text, tables=tables)
-    return [check.status for check in check_answer(f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))[2]]
+    hit = Hit(
+        "debt.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=text[:50], page_text=text, tables=tables
+    )
+    return [
+        check.status
+        for check in check_answer(
+            f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a")
+        )[2]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -294,11 +369,26 @@ def statuses_of_debt(answer: str) -> list[str]:
         ("Northland has 5.2 million people", "supported"),  # the column's own scale goes before the table's
         ("Northland has 5.2 thousand people", "present_elsewhere"),
         ("In 2024, debentures due 2023 were 64 thousand", "supported"),
-        ("In 2024, debentures due 2023 were 63 thousand", "present_elsewhere"),  # the year of a name is not the figure's
-        ("The annual surplus was $27,320 thousand in 2024, up from $16,765 thousand a year earlier", "supported"),
-        ("The annual surplus was $27,320 thousand in 2024, up from $16,765 thousand at December 31, 2023", "supported"),
-        ("Statement of change in net debt: Annual surplus 27,320 16,765 (2023: 16,765 thousand)", "supported"),  # its title names another row
-        ("Statement of change in net debt: Annual surplus 27,320 16,765 (2023: 5,686 thousand)", "present_elsewhere"),
+        (
+            "In 2024, debentures due 2023 were 63 thousand",
+            "present_elsewhere",
+        ),  # the year of a name is not the figure's
+        (
+            "The annual surplus was $27,320 thousand in 2024, up from $16,765 thousand a year earlier",
+            "supported",
+        ),
+        (
+            "The annual surplus was $27,320 thousand in 2024, up from $16,765 thousand at December 31, 2023",
+            "supported",
+        ),
+        (
+            "Statement of change in net debt: Annual surplus 27,320 16,765 (2023: 16,765 thousand)",
+            "supported",
+        ),  # its title names another row
+        (
+            "Statement of change in net debt: Annual surplus 27,320 16,765 (2023: 5,686 thousand)",
+            "present_elsewhere",
+        ),
         ("TOTAL EQUITY 18,078", "supported"),
         ("Total liabilities and total equity: TOTAL EQUITY 18,078 in 2024", "supported"),
     ],
@@ -307,15 +397,20 @@ def test_a_figure_has_the_scale_row_and_period_of_its_own_cell(answer: str, expe
     assert statuses_of_debt(answer)[-1] == expected
 
 
-PERIODS = """The tax rate for 2021 was 23.1% compared to 23.4% for 2020. Growth is projected at 2.3 percent in 2024
-compared to 5.4 percent recorded in 2023. In 2025, growth is projected at 3.3 percent in the plan. Charges rose by $385 million or 7% in 2016."""
+PERIODS = """The tax rate for 2021 was 23.1% compared to 23.4% for 2020. Growth is projected at 2.3 percent \
+in 2024
+compared to 5.4 percent recorded in 2023. In 2025, growth is projected at 3.3 percent in the plan. Charges \
+rose by $385 million or 7% in 2016."""
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
         ("In 2021, the tax rate was 23.1%", "supported"),
-        ("In 2020, the tax rate was 23.1%", "present_elsewhere"),  # its sentence speaks of both years, and ties it to one
+        (
+            "In 2020, the tax rate was 23.1%",
+            "present_elsewhere",
+        ),  # its sentence speaks of both years, and ties it to one
         ("Growth slowed to 2.3 percent in 2024 from 5.4 percent in 2023", "supported"),
         ("Charges rose by $385 million, or 7%, in 2016", "supported"),
     ],
@@ -331,7 +426,10 @@ def test_brackets_of_an_aside_are_no_minus() -> None:
 
 def test_money_without_the_scale_of_its_table_is_doubted_for_that_and_contradicts_nothing() -> None:
     (check,) = checks("Accounts payable came to $4,812 in 2018.")
-    assert (check.status, check.reason) == ("present_elsewhere", "the page has it in millions, which the answer does not say")
+    assert (check.status, check.reason) == (
+        "present_elsewhere",
+        "the page has it in millions, which the answer does not say",
+    )
 
 
 YEARS: tuple[str, str, tuple[str, ...], Lines] = (
@@ -344,8 +442,12 @@ YEARS: tuple[str, str, tuple[str, ...], Lines] = (
 
 def checks_of(answer: str, table: tuple[str, str, tuple[str, ...], Lines] = YEARS) -> list[NumberCheck]:
     text, tables = page_of([table])
-    hit = Hit("table.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=text[:50], page_text=text, tables=tables)
-    return list(check_answer(f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))[2])
+    hit = Hit(
+        "table.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=text[:50], page_text=text, tables=tables
+    )
+    return list(
+        check_answer(f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))[2]
+    )
 
 
 def test_a_year_earlier_is_said_of_the_last_figure_alone() -> None:
@@ -353,7 +455,10 @@ def test_a_year_earlier_is_said_of_the_last_figure_alone() -> None:
     assert first.status == "present_elsewhere"
     first, _ = checks_of("Revenue was 10 in 2018 against 12 a year earlier")
     assert first.status == "present_elsewhere"
-    assert [check.status for check in checks_of("Revenue was 12 million in 2018 against 10 million a year earlier")] == ["supported"] * 2
+    assert [
+        check.status
+        for check in checks_of("Revenue was 12 million in 2018 against 10 million a year earlier")
+    ] == ["supported"] * 2
 
 
 STATED = "The total expenditure of the state is expected at {} in the coming year."
@@ -376,9 +481,17 @@ def test_noughts_too_many_or_too_few_contradict(page: str, answer: str, expected
 
 
 def test_a_row_without_a_label_is_named_by_its_column() -> None:
-    table: tuple[str, str, tuple[str, ...], Lines] = ("Accounts", "", ("2018", "2017"), [("", "", ("150", "140")), ("", "Revenue", ("120", "110"))])
+    table: tuple[str, str, tuple[str, ...], Lines] = (
+        "Accounts",
+        "",
+        ("2018", "2017"),
+        [("", "", ("150", "140")), ("", "Revenue", ("120", "110"))],
+    )
     check = checks_of("Revenue 120 110 (2018: 150)", table)[-1]
-    assert (check.status, check.reason) == ("present_elsewhere", "its value stands in column “2018”; another row is read out")
+    assert (check.status, check.reason) == (
+        "present_elsewhere",
+        "its value stands in column “2018”; another row is read out",
+    )
 
 
 @pytest.mark.parametrize(
@@ -398,7 +511,10 @@ def test_a_row_is_read_out_under_its_whole_label_alone(answer: str, expected: st
 
 @pytest.mark.timed
 def test_a_table_read_out_takes_time_in_proportion() -> None:
-    lines: Lines = [("", f"Item {'abcdefghij'[at // 20]}{'abcdefghijklmnopqrst'[at % 20]}", ("101", "102")) for at in range(200)]
+    lines: Lines = [
+        ("", f"Item {'abcdefghij'[at // 20]}{'abcdefghijklmnopqrst'[at % 20]}", ("101", "102"))
+        for at in range(200)
+    ]
 
     def read_out(rows: int) -> None:
         said = "; ".join(f"{label} (2018: {cells[0]})" for _, label, cells in lines[:rows])
@@ -408,7 +524,15 @@ def test_a_table_read_out_takes_time_in_proportion() -> None:
 
 
 def test_debits_and_credits_are_no_crores() -> None:
-    cash: tuple[str, str, tuple[str, ...], Lines] = ("Trial balance", "", ("Dr", "Cr"), [("", "Cash", ("500", "300"))])
+    cash: tuple[str, str, tuple[str, ...], Lines] = (
+        "Trial balance",
+        "",
+        ("Dr", "Cr"),
+        [("", "Cash", ("500", "300"))],
+    )
     assert checks_of("Cash has a credit of 300 crore", cash)[0].status == "present_elsewhere"
     assert checks_of("Cash has a credit of 300", cash)[0].status == "supported"
-    assert checks_of("Cash has a credit of 300 crore", (cash[0], "Amounts, cr", *cash[2:]))[0].status == "supported"
+    assert (
+        checks_of("Cash has a credit of 300 crore", (cash[0], "Amounts, cr", *cash[2:]))[0].status
+        == "supported"
+    )

@@ -1,4 +1,6 @@
-"""The benchmark of planted number errors, run small: its statements, its errors, and what the checks must catch of them."""
+"""The benchmark of planted number errors, run small: its statements, its errors, and what the checks must
+catch of them.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +50,23 @@ def test_each_error_changes_its_statement(pages: tuple[Page, ...]) -> None:
 
 def test_the_report_counts_any_doubt() -> None:
     def judged(kind: str, status: str) -> Judged:
-        return Judged(kind, "was in", "It was 5.", "a.pdf", 1, (NumberCheck("5", 5.0, None, 1.0, None, status),))
+        return Judged(
+            kind, "was in", "It was 5.", "a.pdf", 1, (NumberCheck("5", 5.0, None, 1.0, None, status),)
+        )
 
-    lines = report([judged("digit", "unsupported"), judged("digit", "supported"), judged(TRUE, "derived")]).split("\n")
+    lines = report(
+        [judged("digit", "unsupported"), judged("digit", "supported"), judged(TRUE, "derived")]
+    ).split("\n")
     assert next(line for line in lines if line.startswith("| digit")).startswith("| digit | 2 | 1 | .500")
     assert next(line for line in lines if line.startswith("| all")).startswith("| all | 1 | 0 | .000")
 
 
 def test_the_script_says_how_it_is_used(root: Path) -> None:
-    done = subprocess.run([sys.executable, "benchmarks/planted_numbers.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "benchmarks/planted_numbers.py", "--help"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage:")

@@ -1,4 +1,6 @@
-"""Each form in which chat models write citations is read as the keys that were given, and nothing else is taken for one."""
+"""Each form in which chat models write citations is read as the keys that were given, and nothing else is
+taken for one.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,42 @@ from chatbot.answer.prompt import Request, build_prompt
 from chatbot.records import Hit
 
 HITS = [
-    Hit("Budget 2025.pdf", 1, 7, None, None, "text", None, "1:0", "The ceiling is 3.0 per cent.", "The ceiling is 3.0 per cent."),
-    Hit("Rules.pdf", 2, 23, "21", "printed", "text", None, "2:0", "The anchor is 60 per cent.", "The anchor is 60 per cent."),
-    Hit("Rules.pdf", 2, 24, "22", "printed", "text", None, "2:1", "It is set for five years.", "It is set for five years."),
+    Hit(
+        "Budget 2025.pdf",
+        1,
+        7,
+        None,
+        None,
+        "text",
+        None,
+        "1:0",
+        "The ceiling is 3.0 per cent.",
+        "The ceiling is 3.0 per cent.",
+    ),
+    Hit(
+        "Rules.pdf",
+        2,
+        23,
+        "21",
+        "printed",
+        "text",
+        None,
+        "2:0",
+        "The anchor is 60 per cent.",
+        "The anchor is 60 per cent.",
+    ),
+    Hit(
+        "Rules.pdf",
+        2,
+        24,
+        "22",
+        "printed",
+        "text",
+        None,
+        "2:1",
+        "It is set for five years.",
+        "It is set for five years.",
+    ),
 ]
 PROMPT = build_prompt(Request("What is the ceiling?", "What is the ceiling?", HITS, (), (), "7f3a", 12_000))
 
@@ -78,7 +113,10 @@ NONE = [
 
 @pytest.mark.parametrize("written", FORMS)
 def test_a_form_of_citation_is_read(written: str) -> None:
-    assert read_citations(f"The ceiling is 3.0 per cent {written}. More.", PROMPT) == f"The ceiling is 3.0 per cent {FORMS[written]}. More."
+    assert (
+        read_citations(f"The ceiling is 3.0 per cent {written}. More.", PROMPT)
+        == f"The ceiling is 3.0 per cent {FORMS[written]}. More."
+    )
 
 
 @pytest.mark.parametrize("written", NONE)
@@ -89,16 +127,24 @@ def test_what_may_be_anything_stays(written: str) -> None:
 @pytest.mark.parametrize("head", ["Sources:", "**Sources**", "## References", "Source:", "_Citations:_"])
 def test_a_list_of_sources_at_the_end_goes(head: str) -> None:
     listed = "[1] Budget 2025.pdf, page 7\n- [2] Rules.pdf (p. 23)\n"
-    assert read_citations(f"The ceiling is 3.0 per cent [1].\n\n{head}\n{listed}", PROMPT) == "The ceiling is 3.0 per cent [S1-7f3a]."
+    assert (
+        read_citations(f"The ceiling is 3.0 per cent [1].\n\n{head}\n{listed}", PROMPT)
+        == "The ceiling is 3.0 per cent [S1-7f3a]."
+    )
 
 
-@pytest.mark.parametrize("text", ["Sources:\nThe treasury and the bank.", "Sources:", "Sources:\n[1] Rules.pdf", "It is in Rules.pdf."])
+@pytest.mark.parametrize(
+    "text",
+    ["Sources:\nThe treasury and the bank.", "Sources:", "Sources:\n[1] Rules.pdf", "It is in Rules.pdf."],
+)
 def test_no_statement_goes_with_it(text: str) -> None:
     assert len(read_citations(text, PROMPT).split()) == len(text.split())
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("unit", ["[1, ", "[1][", "(", "(a, page ", "[source ", "1-", "(S1, ", "\nRules.pdf", "[S1-", "【1†"])
+@pytest.mark.parametrize(
+    "unit", ["[1, ", "[1][", "(", "(a, page ", "[source ", "1-", "(S1, ", "\nRules.pdf", "[S1-", "【1†"]
+)
 def test_a_text_of_any_length_is_read_in_little_time(unit: str) -> None:
     started = time.process_time()
     read_citations(unit * (100_000 // len(unit)), PROMPT)

@@ -36,7 +36,30 @@ def test_look_alikes_are_made_inert(text, escaped):
 
 
 LOOK_ALIKES = st.lists(
-    st.sampled_from(["[", "［", "【", "]", "］", "S", "Ｓ", "s", "1", "１", "-7f3a", "\u200b", " ", ",", "*", "\u0301", "x", "⟦", "⟧"]), max_size=25
+    st.sampled_from(
+        [
+            "[",
+            "［",
+            "【",
+            "]",
+            "］",
+            "S",
+            "Ｓ",
+            "s",
+            "1",
+            "１",
+            "-7f3a",
+            "\u200b",
+            " ",
+            ",",
+            "*",
+            "\u0301",
+            "x",
+            "⟦",
+            "⟧",
+        ]
+    ),
+    max_size=25,
 )
 
 

@@ -1,4 +1,6 @@
-"""Citations and number checks: every way a key can be forged, a quotation wrong and a figure off, on pages written for it."""
+"""Citations and number checks: every way a key can be forged, a quotation wrong and a figure off, on pages
+written for it.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +34,29 @@ Property, Plant and Equipment 9 804 10 316 10 523 10 958
 Variation (Percentage Points)
 Rate 0.25 0.50
 """
-OTHER = "Revenue of the other state was $77.7 billion. Reserves were 31.47 lakh crore, and the deficit 4.8 per cent of GDP."
+OTHER = (
+    "Revenue of the other state was $77.7 billion. Reserves were 31.47 lakh crore, and the deficit 4.8 per "
+    "cent of GDP."
+)
 
 
-def hit(page: int, page_text: str, *, text: str = "", context: str = "", confidence: float | None = None) -> Hit:
+def hit(
+    page: int, page_text: str, *, text: str = "", context: str = "", confidence: float | None = None
+) -> Hit:
     where = ("budget.pdf", 7, page, str(page + 4), "printed", "text", confidence, f"7:{page}")
     return Hit(*where, text=text or page_text[:40], page_text=page_text, context=context)
 
 
 def prompt(*hits: Hit, question: str = "What was it?", nonce: str = "7f3a") -> Prompt:
-    return Prompt(question, question, {f"S{rank}-{nonce}": found for rank, found in enumerate(hits, 1)}, (), (), (), nonce)
+    return Prompt(
+        question,
+        question,
+        {f"S{rank}-{nonce}": found for rank, found in enumerate(hits, 1)},
+        (),
+        (),
+        (),
+        nonce,
+    )
 
 
 PROMPT = prompt(hit(1, SPEECH), hit(2, TABLE), hit(3, OTHER, confidence=81.5))
@@ -65,12 +80,31 @@ def statuses(answer: str, asked: Prompt = PROMPT) -> list[str]:
 def test_a_known_key_is_shown_short_and_carries_the_hit():
     shown, (citation,), _ = check_answer("Reserves were 31.47 lakh crore [S3-7f3a].", PROMPT)
     assert shown == "Reserves were 31.47 lakh crore [S3]."
-    assert (citation.key, citation.document, citation.page, citation.page_label) == ("S3", "budget.pdf", 3, "7")
-    assert (citation.version, citation.confidence, citation.verified, citation.reason) == (7, 81.5, True, None)
+    assert (citation.key, citation.document, citation.page, citation.page_label) == (
+        "S3",
+        "budget.pdf",
+        3,
+        "7",
+    )
+    assert (citation.version, citation.confidence, citation.verified, citation.reason) == (
+        7,
+        81.5,
+        True,
+        None,
+    )
     assert OTHER[citation.start : citation.end] == citation.quote == "Reserves were 31.47 lakh crore"
 
 
-@pytest.mark.parametrize("written", ["[S1-7f3a, S2-7f3a]", "[S1-7f3a][S2-7f3a]", "[S1-7f3a; S2-7f3a]", "[ S1-7f3a ] [S2-7F3A]", "(S1-7f3a) S2-7f3a"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[S1-7f3a, S2-7f3a]",
+        "[S1-7f3a][S2-7f3a]",
+        "[S1-7f3a; S2-7f3a]",
+        "[ S1-7f3a ] [S2-7F3A]",
+        "(S1-7f3a) S2-7f3a",
+    ],
+)
 def test_several_keys_however_a_model_writes_them(written):
     shown, found, _ = check_answer(f"The fiscal deficit is expected to be 4.4 per cent {written}.", PROMPT)
     assert [citation.key for citation in found] == ["S1", "S2"]
@@ -89,14 +123,25 @@ def test_a_key_that_was_never_given_stays_as_written_and_is_said_to_be_unknown(k
 
 
 def test_known_and_unknown_in_one_pair_of_brackets():
-    shown, found, _ = check_answer("The fiscal deficit is expected to be 4.4 per cent [S1-7f3a, S9-7f3a].", PROMPT)
+    shown, found, _ = check_answer(
+        "The fiscal deficit is expected to be 4.4 per cent [S1-7f3a, S9-7f3a].", PROMPT
+    )
     assert shown.endswith("[S1][S9-7f3a].")
-    assert [(citation.key, citation.document) for citation in found] == [("S1", "budget.pdf"), ("S9-7f3a", None)]
+    assert [(citation.key, citation.document) for citation in found] == [
+        ("S1", "budget.pdf"),
+        ("S9-7f3a", None),
+    ]
 
 
 def test_marks_and_citations_come_in_the_same_order():
-    shown, found, _ = check_answer("A is so [S2-7f3a]. B is so [S8]. C is so. [S1-7f3a, S3-7f3a]\n- D [S2-7f3a]", PROMPT)
-    assert re.findall(r"\[(S[^\]]+)\]", shown) == [citation.key for citation in found] == ["S2", "S8", "S1", "S3", "S2"]
+    shown, found, _ = check_answer(
+        "A is so [S2-7f3a]. B is so [S8]. C is so. [S1-7f3a, S3-7f3a]\n- D [S2-7f3a]", PROMPT
+    )
+    assert (
+        re.findall(r"\[(S[^\]]+)\]", shown)
+        == [citation.key for citation in found]
+        == ["S2", "S8", "S1", "S3", "S2"]
+    )
 
 
 def test_product_codes_and_plain_words_are_no_keys():
@@ -118,23 +163,31 @@ def test_a_quotation_in_marks_is_what_is_looked_for():
 
 
 def test_a_quotation_that_is_not_there_is_not_verified_though_other_words_are():
-    (citation,) = citations('The fiscal deficit is expected to be low: "the deficit will vanish within a year" [S1-7f3a].')
+    (citation,) = citations(
+        'The fiscal deficit is expected to be low: "the deficit will vanish within a year" [S1-7f3a].'
+    )
     assert (citation.verified, citation.start, citation.end) == (False, -1, -1)
     assert citation.quote == "the deficit will vanish within a year"
     assert citation.reason == "the quoted words do not stand on that page"
 
 
 def test_a_quotation_may_be_shortened_and_may_hold_sentences():
-    (citation,) = citations('"The total expenditure is expected … The policy repo rate was cut by 25 basis points" [S1-7f3a].')
+    (citation,) = citations(
+        '"The total expenditure is expected … The policy repo rate was cut by 25 basis points" [S1-7f3a].'
+    )
     assert citation.verified
     assert citation.quote == "The policy repo rate was cut by 25 basis points"
-    (citation,) = citations('He said: "The policy repo rate was cut by 25 basis points to 5.50 per cent. 113. A fund" [S1-7f3a]')
+    (citation,) = citations(
+        'He said: "The policy repo rate was cut by 25 basis points to 5.50 per cent. 113. A fund" [S1-7f3a]'
+    )
     assert citation.verified
     assert citation.quote == "The policy repo rate was cut by 25 basis points to 5.50 per cent.\n113. A fund"
 
 
 def test_a_quotation_from_another_page_is_not_this_page_s():
-    assert [citation.verified for citation in citations('"Revenue of the other state was" [S1-7f3a] [S3-7f3a]')] == [False, True]
+    assert [
+        citation.verified for citation in citations('"Revenue of the other state was" [S1-7f3a] [S3-7f3a]')
+    ] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -145,8 +198,14 @@ def test_a_quotation_from_another_page_is_not_this_page_s():
             "The fiscal deficit is\nexpected to be 4.4 per cent of",
         ),
         ("Total assets were $59,268 million [S2-7f3a].", "Total assets 59,268 55,556 52,100 49,800"),
-        ("Total expenditure is expected at ` 50.65 lakh crore. [S1-7f3a] More follows.", "total expenditure is expected at ` 50.65 lakh crore."),
-        ("According to [S1-7f3a], the fiscal deficit is expected to be.", "The fiscal deficit is\nexpected to be"),
+        (
+            "Total expenditure is expected at ` 50.65 lakh crore. [S1-7f3a] More follows.",
+            "total expenditure is expected at ` 50.65 lakh crore.",
+        ),
+        (
+            "According to [S1-7f3a], the fiscal deficit is expected to be.",
+            "The fiscal deficit is\nexpected to be",
+        ),
         ("- one\n- the policy repo rate was cut [S1-7f3a]\n- three", "The policy repo rate was cut"),
         ("the policy repo rate was cut\n[S1-7f3a]", "The policy repo rate was cut"),
         ("The policy repo rate was cut. It is 2025 now. [S1-7f3a]", "The policy repo rate was cut"),
@@ -172,7 +231,10 @@ def test_what_cannot_be_located_is_not_verified(answer, reason):
 
 
 def test_each_key_of_a_sentence_stands_for_the_words_before_it():
-    first, second = citations("The policy repo rate was cut by 25 basis points [S1-7f3a] while reserves were 31.47 lakh crore [S3-7f3a].")
+    first, second = citations(
+        "The policy repo rate was cut by 25 basis points [S1-7f3a] while reserves were 31.47 lakh crore "
+        "[S3-7f3a]."
+    )
     assert first.quote == "The policy repo rate was cut by 25 basis points"
     assert second.quote == "Reserves were 31.47 lakh crore"
 
@@ -263,21 +325,32 @@ def test_a_row_read_out_must_have_its_own_figures_and_may_leave_columns_out():
 
 
 def test_each_figure_is_looked_for_under_the_key_that_follows_it():
-    assert checks("It was 4.4% [S1-7f3a] against 4.8% [S3-7f3a].") == [("4.4%", "supported", "S1"), ("4.8%", "supported", "S3")]
+    assert checks("It was 4.4% [S1-7f3a] against 4.8% [S3-7f3a].") == [
+        ("4.4%", "supported", "S1"),
+        ("4.8%", "supported", "S3"),
+    ]
     swapped = "It was 4.4% [S3-7f3a] against 4.8% [S1-7f3a]."
     assert checks(swapped) == [("4.4%", "present_elsewhere", None), ("4.8%", "present_elsewhere", None)]
 
 
 def test_sentences_without_keys_take_those_of_their_line_or_list():
     assert statuses("It was 4.4%. So it is written [S1-7f3a].") == ["supported"]
-    assert statuses("Figures of the speech [S1-7f3a]:\n- deficit 4.4%\n- primary deficit 0.8%") == ["supported", "supported"]
-    assert statuses("The speech says:\na) deficit 4.4%\nb) primary deficit 0.8% [S1-7f3a]\n\nAll is well.") == ["supported", "supported"]
+    assert statuses("Figures of the speech [S1-7f3a]:\n- deficit 4.4%\n- primary deficit 0.8%") == [
+        "supported",
+        "supported",
+    ]
+    assert statuses(
+        "The speech says:\na) deficit 4.4%\nb) primary deficit 0.8% [S1-7f3a]\n\nAll is well."
+    ) == ["supported", "supported"]
     assert statuses("- deficit 4.4%\n- reserves 31.47 lakh crore [S3-7f3a]\n- cut of 25 bps [S1-7f3a]") == [
         "present_elsewhere",
         "supported",
         "supported",
     ]
-    assert statuses("It was 4.4%.\n\nReserves were 31.47 lakh crore [S3-7f3a].") == ["present_elsewhere", "supported"]
+    assert statuses("It was 4.4%.\n\nReserves were 31.47 lakh crore [S3-7f3a].") == [
+        "present_elsewhere",
+        "supported",
+    ]
 
 
 def test_a_figure_of_the_question_is_known_but_not_supported():
@@ -286,19 +359,28 @@ def test_a_figure_of_the_question_is_known_but_not_supported():
 
 
 def test_the_question_s_scale_goes_for_bare_figures():
-    assert statuses("Total assets: $59,268 [S1-7f3a].", prompt(hit(2, TABLE), question="Total assets, in USD millions?")) == ["supported"]
+    assert statuses(
+        "Total assets: $59,268 [S1-7f3a].", prompt(hit(2, TABLE), question="Total assets, in USD millions?")
+    ) == ["supported"]
 
 
 def test_the_context_gives_the_scale_that_the_page_does_not():
     page = TABLE.replace("(in millions)\n", "")
-    assert statuses("Total assets were $59,268 million [S1-7f3a].", prompt(hit(2, page))) == ["present_elsewhere"]
-    assert statuses("Total assets were $59,268 million [S1-7f3a].", prompt(hit(2, page, context="Balance sheet (in millions)"))) == ["supported"]
+    assert statuses("Total assets were $59,268 million [S1-7f3a].", prompt(hit(2, page))) == [
+        "present_elsewhere"
+    ]
+    assert statuses(
+        "Total assets were $59,268 million [S1-7f3a].",
+        prompt(hit(2, page, context="Balance sheet (in millions)")),
+    ) == ["supported"]
 
 
 def test_a_check_says_what_was_read():
     *_, check = check_answer("In 2025-26 expenditure is ` 50.65 lakh crore [S1-7f3a].", PROMPT)[2]
     line = "112. The total expenditure is expected at ` 50.65 lakh crore. The fiscal deficit is"
-    assert check == NumberCheck("` 50.65 lakh crore", 50.65, "INR", 1e12, "2025-26", "supported", "S1", reason=f"stands in “{line}”")
+    assert check == NumberCheck(
+        "` 50.65 lakh crore", 50.65, "INR", 1e12, "2025-26", "supported", "S1", reason=f"stands in “{line}”"
+    )
 
 
 # ---------------------------------------------------------------- formulas
@@ -309,12 +391,18 @@ def test_a_check_says_what_was_read():
     [
         ("4.8% - 4.4% = 0.4 percentage points [S1-7f3a][S3-7f3a]", "4.8% - 4.4% = 0.4 percentage points"),
         ("4.8 − 4.4 = 0.4 [S1-7f3a, S3-7f3a]", "4.8 − 4.4 = 0.4"),
-        ("50.65 (BE 2025-26) - 31.47 (reserves) = 19.18 lakh crore [S1-7f3a, S3-7f3a]", "50.65 (BE 2025-26) - 31.47 (reserves) = 19.18 lakh crore"),
+        (
+            "50.65 (BE 2025-26) - 31.47 (reserves) = 19.18 lakh crore [S1-7f3a, S3-7f3a]",
+            "50.65 (BE 2025-26) - 31.47 (reserves) = 19.18 lakh crore",
+        ),
         ("50.65 / 31.47 = 1.61 [S1-7f3a, S3-7f3a]", "50.65 / 31.47 = 1.61"),
         ("(59,268 - 55,556) / 55,556 = 6.7% [S2-7f3a]", "(59,268 - 55,556) / 55,556 = 6.7%"),
         ("59,268 + 55,556 + 52,100 = 166,924 [S2-7f3a]", "59,268 + 55,556 + 52,100 = 166,924"),
         ("(59,268 + 55,556) / 2 = 57,412 [S2-7f3a]", "(59,268 + 55,556) / 2 = 57,412"),
-        ("4.4% x $1,577 million = about $69.4 million [S1-7f3a]", "4.4% x $1,577 million = about $69.4 million"),
+        (
+            "4.4% x $1,577 million = about $69.4 million [S1-7f3a]",
+            "4.4% x $1,577 million = about $69.4 million",
+        ),
     ],
 )
 def test_a_shown_formula_that_comes_out_right_is_derived(answer, formula):
@@ -340,14 +428,18 @@ def test_wrong_or_groundless_arithmetic_is_not(answer):
 
 
 def test_what_repeats_a_derived_figure_is_derived():
-    answer = "It rises by 19.18 lakh crore. 50.65 - 31.47 = 19.18, which is 61 per cent: 19.18 / 31.47 = 60.9% [S1-7f3a, S3-7f3a]"
+    answer = (
+        "It rises by 19.18 lakh crore. 50.65 - 31.47 = 19.18, which is 61 per cent: 19.18 / 31.47 = 60.9% "
+        "[S1-7f3a, S3-7f3a]"
+    )
     found = {check.text: check.status for check in check_answer(answer, PROMPT)[2]}
     assert found["19.18 lakh crore"] == found["19.18"] == found["60.9%"] == "derived"
 
 
 # ---------------------------------------------------------------- any text
 
-PIECES = """[S1-7f3a]|[S1-7f3a, S9]|[S2]|S2-7f3a|(S3-7f3a)|"|“|”|…|.|\n|\n\n|- |:|=|+|/|(|)|4.4 per cent|$1,577 million|- 91.5|The fiscal deficit is
+PIECES = """[S1-7f3a]|[S1-7f3a, S9]|[S2]|S2-7f3a|(S3-7f3a)|"|“|”|…|.|\n|\n\n|- |:|=|+|/|(|)|4.4 per \
+cent|$1,577 million|- 91.5|The fiscal deficit is
 |operating result|1.|e.g.| """.split("|")
 ANSWERS = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)
 
@@ -355,26 +447,45 @@ ANSWERS = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).m
 @given(ANSWERS)
 def test_any_answer_is_checked_without_loss(answer):
     shown, found, figures = check_answer(answer, PROMPT)
-    assert re.sub(r"[\[\](),;【】]|-7f3a|\s", "", shown, flags=re.IGNORECASE) == re.sub(r"[\[\](),;【】]|-7f3a|\s", "", answer, flags=re.IGNORECASE)
+    assert re.sub(r"[\[\](),;【】]|-7f3a|\s", "", shown, flags=re.IGNORECASE) == re.sub(
+        r"[\[\](),;【】]|-7f3a|\s", "", answer, flags=re.IGNORECASE
+    )
     for citation in found:
         if citation.document is None:
             assert citation.reason == "no such source was given"
         if citation.verified:
             source = PROMPT.sources[f"{citation.key}-7f3a"]
             assert source.page_text[citation.start : citation.end] == citation.quote != ""
-    assert {check.status for check in figures} <= {"supported", "present_elsewhere", "contradicted", "unsupported", "derived"}
+    assert {check.status for check in figures} <= {
+        "supported",
+        "present_elsewhere",
+        "contradicted",
+        "unsupported",
+        "derived",
+    }
     assert {check.citation for check in figures} <= {None, "S1", "S2", "S3"}
 
 
 @pytest.mark.parametrize(
-    "answer", ["[S1-7f3a]" * 3_000, "a [S1-7f3a] " * 700, "4.4 " * 2_000, '"' * 20_000, "the " * 5_000 + "[S1-7f3a]", "1 = " * 3_000]
+    "answer",
+    [
+        "[S1-7f3a]" * 3_000,
+        "a [S1-7f3a] " * 700,
+        "4.4 " * 2_000,
+        '"' * 20_000,
+        "the " * 5_000 + "[S1-7f3a]",
+        "1 = " * 3_000,
+    ],
 )
 def test_long_answers_take_no_more_than_their_length(answer):
     check_answer(answer, PROMPT)  # the suite's time limit is the assertion
 
 
 def test_a_list_copied_whole_is_quoted_whole() -> None:
-    page = "Rules\nThe rules may be suspended if:\n(a) output falls by 2.0 per cent;\n(b) a disaster is declared.\nThen more."
+    page = (
+        "Rules\nThe rules may be suspended if:\n(a) output falls by 2.0 per cent;\n(b) a disaster is "
+        "declared.\nThen more."
+    )
     copied = page[page.index("The rules") : page.index("\nThen")]
     prompt_ = prompt(hit(1, page))
     shown, (citation,), _ = check_answer(f"{copied} [{next(iter(prompt_.sources))}]", prompt_)
@@ -384,10 +495,17 @@ def test_a_list_copied_whole_is_quoted_whole() -> None:
 
 @pytest.mark.parametrize(
     "false",
-    ["The reserve is 2,050 million crowns", "It was set on 18 June 2024", "The ceiling is -1,900 million crowns"],
+    [
+        "The reserve is 2,050 million crowns",
+        "It was set on 18 June 2024",
+        "The ceiling is -1,900 million crowns",
+    ],
 )
 def test_a_figure_or_date_alone_verifies_no_statement(false: str) -> None:
-    page = "The reserve is 1,900 million crowns.\nIn the year before, drawings reached 2,050 million crowns, as voted on 18 June 2024."
+    page = (
+        "The reserve is 1,900 million crowns.\nIn the year before, drawings reached 2,050 million crowns, "
+        "as voted on 18 June 2024."
+    )
     given = prompt(hit(1, page))
     _, (citation,), _ = check_answer(f"{false} [{next(iter(given.sources))}].", given)
     assert not citation.verified
@@ -408,7 +526,10 @@ def table_of(page_text: str, caption: str, head: str, *rows: tuple[str, str]) ->
     return Table(caption, "", (head,), tuple(read), Rect(0, 0, 1, 1), False)
 
 
-SLABS = "Revised rates of tax\nUp to 12 lakh rupees Nil\n12-16 lakh rupees 15 per cent\nDuties in euros\n2024\nWine 6.20\nSpirits 19.00"
+SLABS = (
+    "Revised rates of tax\nUp to 12 lakh rupees Nil\n12-16 lakh rupees 15 per cent\nDuties in "
+    "euros\n2024\nWine 6.20\nSpirits 19.00"
+)
 RATES = table_of(SLABS, "Revised rates of tax", "", ("12-16 lakh rupees", "15 per cent"))
 DUTIES = table_of(SLABS, "Duties in euros", "2024", ("Wine", "6.20"), ("Spirits", "19.00"))
 
@@ -457,42 +578,63 @@ SCHEDULE = table_of(FEES, "Schedule of fees.", "", ("Cooperative", "21%"))
         ("The question of taxes: Cooperative 21%", False),
     ],
 )
-def test_a_row_shown_under_an_order_or_most_of_its_sentence_is_marked(answer: str, *, instructs: bool) -> None:
+def test_a_row_shown_under_an_order_or_most_of_its_sentence_is_marked(
+    answer: str, *, instructs: bool
+) -> None:
     given = prompt(table_hit(FEES, SCHEDULE, orders=[ORDER]))
     _, (citation, *_), _ = check_answer(f"{answer} [{next(iter(given.sources))}]", given)
     assert citation.instructs is instructs
 
 
 def test_a_row_is_located_by_its_label_and_figure_whatever_stands_behind_them() -> None:
-    page = "Table 4: Compliance (per cent of GDP)\nLimit Plan Met?\nDeficit ceiling 3.0 2.6 Yes\nDebt anchor 60 61 No\n"
+    page = (
+        "Table 4: Compliance (per cent of GDP)\nLimit Plan Met?\nDeficit ceiling 3.0 2.6 Yes\nDebt anchor "
+        "60 61 No\n"
+    )
     (citation,) = citations("The deficit ceiling stands at 3.0 per cent [S1-7f3a].", prompt(hit(1, page)))
     assert (citation.verified, citation.quote) == (True, "Deficit ceiling 3.0 2.6 Yes")
 
 
 def test_a_duration_in_words_is_confirmed_by_the_same_thing_only():
-    page = "2 Fiscal rules\nThe committee meets every three years. An entity that misses 2 targets agrees a plan within 2 years.\n"
+    page = (
+        "2 Fiscal rules\nThe committee meets every three years. An entity that misses 2 targets agrees a "
+        "plan within 2 years.\n"
+    )
     asked = prompt(hit(1, page))
     assert statuses("The committee meets every two weeks [S1-7f3a].", asked) != ["supported"]
     assert statuses("An entity agrees a plan within two years [S1-7f3a].", asked) == ["supported"]
 
 
 def test_items_of_a_list_have_the_key_behind_the_last_one():
-    page = "It may be suspended if one of these is met:\n(a) output falls by 2.0 per cent;\n(b) costs exceed 1.5 per cent of output.\nIt is rare.\n"
-    text = "It may be suspended if one of these is met:\n(a) output falls by 2.0 per cent;\n(b) costs exceed 1.5 per cent of output. [S1-7f3a] It is rare. [S1-7f3a]"
-    assert checks(text, prompt(hit(1, page))) == [("2.0 per cent", "supported", "S1"), ("1.5 per cent", "supported", "S1")]
+    page = (
+        "It may be suspended if one of these is met:\n(a) output falls by 2.0 per cent;\n(b) costs exceed "
+        "1.5 per cent of output.\nIt is rare.\n"
+    )
+    text = (
+        "It may be suspended if one of these is met:\n(a) output falls by 2.0 per cent;\n(b) costs exceed "
+        "1.5 per cent of output. [S1-7f3a] It is rare. [S1-7f3a]"
+    )
+    assert checks(text, prompt(hit(1, page))) == [
+        ("2.0 per cent", "supported", "S1"),
+        ("1.5 per cent", "supported", "S1"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("answer", "row"),
     [
-        ("Table 6: Lending rates of scheduled banks, Fresh loans (Per cent): 2025-26 -0.21 -0.92 -0.97", "2025-26 -0.21 -0.92 -0.97"),
+        (
+            "Table 6: Lending rates of scheduled banks, Fresh loans (Per cent): 2025-26 -0.21 -0.92 -0.97",
+            "2025-26 -0.21 -0.92 -0.97",
+        ),
         ("Exports of goods and other services: Copper 4.1", "Copper 4.1"),
         ("2. Copper and its products 9.3", "2. Copper and its products 9.3"),
     ],
 )
 def test_the_row_is_located_and_not_the_head_before_it(answer: str, row: str) -> None:
     page = (
-        "Copper 4.1\nTable 6: Lending rates of scheduled banks\nFresh loans (Per cent)\nMar-26 9.81 7.41 8.72\n2025-26 -0.21 -0.92 -0.97\n"
+        "Copper 4.1\nTable 6: Lending rates of scheduled banks\nFresh loans (Per cent)\nMar-26 9.81 "
+        "7.41 8.72\n2025-26 -0.21 -0.92 -0.97\n"
         "Exports of goods and other services\nCoal 3.0\nCopper 4.1\n2. Copper and its products 9.3"
     )
     given = prompt(hit(1, page))
@@ -503,7 +645,9 @@ def test_the_row_is_located_and_not_the_head_before_it(answer: str, row: str) ->
 def test_a_head_with_a_bare_figure_below_it_verifies_nothing() -> None:
     page = "Selangor and Johor 2010 2015 2020\n40\n5.6\nMore is said elsewhere."
     given = prompt(hit(1, page))
-    _, (citation,), _ = check_answer(f"Selangor and Johor 2010 2015 2020: 5.6 [{next(iter(given.sources))}]", given)
+    _, (citation,), _ = check_answer(
+        f"Selangor and Johor 2010 2015 2020: 5.6 [{next(iter(given.sources))}]", given
+    )
     assert (citation.quote, citation.verified) == ("5.6", False)
 
 
@@ -515,8 +659,13 @@ def test_what_is_copied_whole_is_quoted_whole_though_it_quotes_a_name() -> None:
 
 
 def test_a_long_list_copied_whole_is_quoted_from_its_beginning() -> None:
-    items = "".join(f"\n• item {number} rose because of the sales of vessel {number} in the year before;" for number in range(40))
+    items = "".join(
+        f"\n• item {number} rose because of the sales of vessel {number} in the year before;"
+        for number in range(40)
+    )
     page = f"Income rose as a result of:{items}\nThen more."
     given = prompt(hit(1, page))
-    _, (citation,), _ = check_answer(f"Income rose as a result of:{items} [{next(iter(given.sources))}]", given)
+    _, (citation,), _ = check_answer(
+        f"Income rose as a result of:{items} [{next(iter(given.sources))}]", given
+    )
     assert citation.quote == f"Income rose as a result of:{items}"

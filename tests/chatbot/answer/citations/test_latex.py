@@ -12,10 +12,16 @@ from chatbot.answer.citations.latex import plain_arithmetic
 @pytest.mark.parametrize(
     ("written", "plain"),
     [
-        (r"\[ \text{Ratio} = \frac{\$4,698.8}{\$3,802.1} \approx 1.24 \]", " Ratio = $4,698.8 / $3,802.1 ≈ 1.24 "),
+        (
+            r"\[ \text{Ratio} = \frac{\$4,698.8}{\$3,802.1} \approx 1.24 \]",
+            " Ratio = $4,698.8 / $3,802.1 ≈ 1.24 ",
+        ),
         (r"\( \frac{2 + 3}{4} \times 100\% \)", " (2 + 3) / 4 × 100% "),
         (r"\dfrac{\frac{6}{3}}{2}", "(6 / 3) / 2"),
-        ("It cost $5 million, C:\\frac stays, and so does a\\b.", "It cost $5 million, C:\\frac stays, and so does a\\b."),
+        (
+            "It cost $5 million, C:\\frac stays, and so does a\\b.",
+            "It cost $5 million, C:\\frac stays, and so does a\\b.",
+        ),
         ("No arithmetic here: 5 / 2.", "No arithmetic here: 5 / 2."),
     ],
 )

@@ -10,7 +10,10 @@ from chatbot.answer.citations.model_refusals import is_refusal
 
 REFUSALS = [
     "NOT IN THESE DOCUMENTS",
-    "NOT IN THESE DOCUMENTS. The sources budget K17.4 million for arrears in 2024 [S1-7f3a], and no other year.",
+    (
+        "NOT IN THESE DOCUMENTS. The sources budget K17.4 million for arrears in 2024 [S1-7f3a], and no "
+        "other year."
+    ),
     "**Not in these documents.** There is no rate.",
     "Answer: NOT IN THESE DOCUMENTS. No rate is given.",
     "I'm sorry, but the excerpts do not contain the unemployment rate.",
@@ -51,7 +54,9 @@ def test_an_answer_is_none(text: str) -> None:
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("unit", ["the ", "sorry ", "\n", "i cannot find ", "the data ", "based on the sources "])
+@pytest.mark.parametrize(
+    "unit", ["the ", "sorry ", "\n", "i cannot find ", "the data ", "based on the sources "]
+)
 def test_it_is_known_in_little_time(unit: str) -> None:
     started = time.process_time()
     is_refusal(unit * (100_000 // len(unit)))

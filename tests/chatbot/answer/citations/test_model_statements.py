@@ -14,12 +14,17 @@ from chatbot.evidence.page import forget_pages
 from tests.chatbot.answer.citations.test_citation_spans import hit, prompt
 from tests.timing import growth
 
-RESERVES = "Reserves cover nine months of imports. The reserve fund is invested abroad.\nThe ceiling is 3.0 per cent of output.\n"
+RESERVES = (
+    "Reserves cover nine months of imports. The reserve fund is invested abroad.\nThe ceiling is 3.0 per "
+    "cent of output.\n"
+)
 DUTIES = "The Bank has these duties: it sets the rates for 2024; it keeps the reserves for 2025.\n"
 
 
 def judged(answer: str, *pages: str, question: str = "What was it?") -> list[tuple[str, str]]:
-    asked = prompt(*(hit(number, text) for number, text in enumerate(pages or (RESERVES,), 1)), question=question)
+    asked = prompt(
+        *(hit(number, text) for number, text in enumerate(pages or (RESERVES,), 1)), question=question
+    )
     return [(one.text, one.status) for one in check_statements(answer, asked).statements]
 
 
@@ -31,10 +36,23 @@ def statuses(answer: str, *pages: str, question: str = "What was it?") -> list[s
 
 
 @pytest.mark.parametrize(
-    "marks", [("1.", "2."), ("(a)", "(b)"), ("a)", "b)"), ("i.", "ii."), ("(iii)", "(iv)"), ("(A)", "(B)"), ("•", "•"), ("▪", "▪")]
+    "marks",
+    [
+        ("1.", "2."),
+        ("(a)", "(b)"),
+        ("a)", "b)"),
+        ("i.", "ii."),
+        ("(iii)", "(iv)"),
+        ("(A)", "(B)"),
+        ("•", "•"),
+        ("▪", "▪"),
+    ],
 )
 def test_an_item_rests_on_the_key_of_the_line_that_leads_its_list_in(marks: tuple[str, str]) -> None:
-    said = "The Bank has these duties [S1-7f3a]:\n{} it sets the rates for 2024;\n{} it keeps the reserves for 2025.".format(*marks)
+    said = (
+        "The Bank has these duties [S1-7f3a]:\n{} it sets the rates for 2024;\n{} it keeps the reserves for "
+        "2025."
+    ).format(*marks)
     assert statuses(said, DUTIES) == ["cited", "cited", "cited"]
 
 
@@ -42,19 +60,27 @@ def test_a_row_of_a_table_gets_its_key_within_its_last_cell_and_gives_it_back() 
     said = "| What | Value |\n|---|---|\n| Reserves cover | nine months of imports |"
     asked = prompt(hit(1, RESERVES))
     checked = check_statements(said, asked)
-    assert checked.text.endswith("| nine months of imports [S1] |") and checked.statements[-1].text.endswith("[S1] |")
+    assert checked.text.endswith("| nine months of imports [S1] |") and checked.statements[-1].text.endswith(
+        "[S1] |"
+    )
     whole = [replace(one, text=with_whole_keys(one.text, asked)) for one in checked.statements]
     assert without_added(with_whole_keys(checked.text, asked), whole, asked) == said
 
 
 def test_a_key_alone_in_its_paragraph_belongs_to_the_sentence_before_it() -> None:
-    assert judged("Reserves cover nine months of imports.\n\n[S1-7f3a]", RESERVES) == [("Reserves cover nine months of imports.\n\n[S1]", "cited")]
+    assert judged("Reserves cover nine months of imports.\n\n[S1-7f3a]", RESERVES) == [
+        ("Reserves cover nine months of imports.\n\n[S1]", "cited")
+    ]
     assert judged("[S1-7f3a]\n\nReserves cover nine months of imports.")[-1][1] == "cited_by_check"
 
 
 @pytest.mark.parametrize(
     "behind",
-    [", and the minister of finance has embezzled the whole of the reserve fund.", " (the minister embezzled the fund)", "; ministers resigned"],
+    [
+        ", and the minister of finance has embezzled the whole of the reserve fund.",
+        " (the minister embezzled the fund)",
+        "; ministers resigned",
+    ],
 )
 def test_what_stands_behind_the_last_key_is_a_statement_of_its_own(behind: str) -> None:
     assert statuses(f"The ceiling is 3.0 per cent of output [S1-7f3a]{behind}") == ["cited", "unsupported"]
@@ -62,7 +88,10 @@ def test_what_stands_behind_the_last_key_is_a_statement_of_its_own(behind: str) 
 
 def test_a_bracket_is_not_parted_behind_the_known_key_in_it() -> None:
     said = "The ceiling is 3.0 per cent of output [S1-7f3a, S9-0000], and ministers resigned."
-    assert judged(said) == [("The ceiling is 3.0 per cent of output [S1][S9-0000],", "cited"), ("and ministers resigned.", "unsupported")]
+    assert judged(said) == [
+        ("The ceiling is 3.0 per cent of output [S1][S9-0000],", "cited"),
+        ("and ministers resigned.", "unsupported"),
+    ]
     assert statuses("The ceiling is 3.0 per cent of output [S1-7f3a][S9-abcd].") == ["cited"]
 
 
@@ -100,7 +129,10 @@ SCATTERED = (
 @pytest.mark.parametrize(
     "said",
     [
-        "Reserves cover nine months of imports, the levy on fuel is abolished, and the finance minister has resigned.",
+        (
+            "Reserves cover nine months of imports, the levy on fuel is abolished, and the finance minister "
+            "has resigned."
+        ),
         "Reserves cover nine months of imports and the finance minister has resigned.",
         "Reserves cover nine months of imports; the finance minister resigned.",
         "Reserves cover nine months of imports (the finance minister resigned).",
@@ -114,8 +146,12 @@ def test_a_clause_that_no_page_has_is_not_cited_for_its_neighbour(said: str) -> 
 
 
 def test_words_that_are_scattered_over_a_page_state_nothing_it_says() -> None:
-    assert statuses("The reserve fund finances the northern railway and the Ministry of Health is insolvent.", SCATTERED) == ["unsupported"]
-    assert statuses("The reserve fund is invested abroad and the Ministry of Health runs clinics.", SCATTERED) == ["cited_by_check"]
+    assert statuses(
+        "The reserve fund finances the northern railway and the Ministry of Health is insolvent.", SCATTERED
+    ) == ["unsupported"]
+    assert statuses(
+        "The reserve fund is invested abroad and the Ministry of Health runs clinics.", SCATTERED
+    ) == ["cited_by_check"]
 
 
 @pytest.mark.parametrize(
@@ -132,41 +168,70 @@ def test_clauses_that_the_page_has_are_found(said: str) -> None:
 
 @pytest.mark.timed
 @pytest.mark.parametrize(
-    "line", ["Reserves cover nine months of imports in year {}.", "Ministers praised the harbour in speech {}.", "Reserves cover months {}."]
+    "line",
+    [
+        "Reserves cover nine months of imports in year {}.",
+        "Ministers praised the harbour in speech {}.",
+        "Reserves cover months {}.",
+    ],
 )
 def test_time_grows_with_length_only(line: str) -> None:
     """A check of every sentence on every page took fifteen times as long for these."""
-    pages = [RESERVES + " ".join(f"Note {number} of page {page} tells of other matters." for number in range(60)) for page in range(8)]
+    pages = [
+        RESERVES + " ".join(f"Note {number} of page {page} tells of other matters." for number in range(60))
+        for page in range(8)
+    ]
 
     def judge(sentences: int) -> None:
-        assert len(statuses(" ".join(line.format(number) for number in range(sentences)), *pages)) == sentences
+        assert (
+            len(statuses(" ".join(line.format(number) for number in range(sentences)), *pages)) == sentences
+        )
 
     assert growth(judge, small=40, large=320) < 3
 
 
 def test_a_key_at_a_paragraphs_end_is_not_meant_for_a_clause_that_its_page_has_not() -> None:
-    said = "The reserve fund finances the northern railway and the Ministry of Health is insolvent. The state finances schools [S1-7f3a]."
+    said = (
+        "The reserve fund finances the northern railway and the Ministry of Health is insolvent. The state "
+        "finances schools [S1-7f3a]."
+    )
     assert statuses(said, SCATTERED) == ["unsupported", "cited"]
 
 
 def test_a_key_below_a_table_is_meant_for_its_rows() -> None:
-    said = "It is so:\n\n| What | How much |\n|---|---|\n| Reserves cover | nine months |\n| Ceiling | 3.0 per cent |\n\n[S1-7f3a] The fund is abroad [S1-7f3a]."
+    said = (
+        "It is so:\n\n| What | How much |\n|---|---|\n| Reserves cover | nine months |\n| Ceiling | 3.0 per "
+        "cent |\n\n[S1-7f3a] The fund is abroad [S1-7f3a]."
+    )
     checked = check_statements(said, prompt(hit(1, RESERVES)))
     assert {number.status for number in checked.numbers} == {"supported"}
-    assert "unsupported" not in {one.status for one in checked.statements} and not any(one.doubted for one in checked.citations)
+    assert "unsupported" not in {one.status for one in checked.statements} and not any(
+        one.doubted for one in checked.citations
+    )
 
 
 def test_a_short_sentence_that_leads_up_to_one_with_a_key_gets_it_and_no_tick() -> None:
-    checked = check_statements("Trade moves by the northern railway. It carries freight [S1-7f3a].", prompt(hit(1, SCATTERED)))
+    checked = check_statements(
+        "Trade moves by the northern railway. It carries freight [S1-7f3a].", prompt(hit(1, SCATTERED))
+    )
     assert [one.status for one in checked.statements] == ["cited_by_check", "cited"]
     assert not checked.citations[0].verified and not checked.citations[0].doubted
     # Neither behind the key nor apart from it, nor where the page has not what is said to be so.
-    for said in ("It carries freight [S1-7f3a]. Trade moves by the northern railway.", "The state is bankrupt. It carries freight [S1-7f3a]."):
+    for said in (
+        "It carries freight [S1-7f3a]. Trade moves by the northern railway.",
+        "The state is bankrupt. It carries freight [S1-7f3a].",
+    ):
         assert "unsupported" in statuses(said, SCATTERED)
 
 
 @pytest.mark.parametrize(
-    ("said", "stated"), [("Largely, yes.", False), ("Yes, mostly.", False), ("No bank failed.", True), ("The banks paid no tax.", True)]
+    ("said", "stated"),
+    [
+        ("Largely, yes.", False),
+        ("Yes, mostly.", False),
+        ("No bank failed.", True),
+        ("The banks paid no tax.", True),
+    ],
 )
 def test_yes_or_no_alone_states_nothing(said: str, stated: bool) -> None:
     assert len(statuses(f"{said} The state finances schools [S1-7f3a].", SCATTERED)) == 1 + stated
@@ -183,7 +248,10 @@ def test_a_long_list_is_judged_in_time_that_grows_with_it() -> None:
 
 # ---------------------------------------------------------------- what states something
 
-FINANCE = "The Ministry of Finance keeps the debt anchor. The old law was abolished. The pension fund is sound. No bank is insolvent.\n"
+FINANCE = (
+    "The Ministry of Finance keeps the debt anchor. The old law was abolished. The pension fund is sound. "
+    "No bank is insolvent.\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +289,13 @@ def test_text_without_blanks_between_words_is_judged() -> None:
     assert statuses("是的。", FINANCE) == []
 
 
-@pytest.mark.parametrize("said", ["The Ministry of Finance abolished the debt anchor.", "The Ministry of Finance of the debt anchor is insolvent."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The Ministry of Finance abolished the debt anchor.",
+        "The Ministry of Finance of the debt anchor is insolvent.",
+    ],
+)
 def test_what_was_done_and_what_something_is_stand_in_the_same_sentence(said: str) -> None:
     assert statuses(said, FINANCE) == ["unsupported"]
     assert statuses("The pension fund is sound.", FINANCE) == ["cited_by_check"]
@@ -236,7 +310,9 @@ def test_nothing_of_a_page_is_remembered_once_a_document_is_erased() -> None:
         if name.startswith(("chatbot.answer", "chatbot.evidence"))
         for one in _caches(module)
     }.values()
-    assert any(_holds(cache, "pipeline of Port Quell") for cache in caches), "what is tested: pages are remembered"
+    assert any(_holds(cache, "pipeline of Port Quell") for cache in caches), (
+        "what is tested: pages are remembered"
+    )
     forget_pages()
     assert not [cache for cache in caches if _holds(cache, "pipeline of Port Quell")]
 

@@ -1,4 +1,6 @@
-"""The benchmark of planted words, run small: what the checks must catch of words that turn a sentence's sense, and what they must not doubt."""
+"""The benchmark of planted words, run small: what the checks must catch of words that turn a sentence's
+sense, and what they must not doubt.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatbot.answer.citations.quotation_lookup import PARTS_APART, copied_passage, locate, quoted_passage, row_behind_head
+from chatbot.answer.citations.quotation_lookup import (
+    PARTS_APART,
+    copied_passage,
+    locate,
+    quoted_passage,
+    row_behind_head,
+)
 from chatbot.evidence.page import PageEvidence, page_of
 from chatbot.records import Hit
 
@@ -23,7 +29,10 @@ cent. The policy repo rate was cut by 25 basis points to 5.50 per cent.
 @pytest.mark.parametrize(
     ("quote", "found"),
     [
-        ("The fiscal deficit is expected to be 4.4 per cent", "The fiscal deficit is\nexpected to be 4.4 per cent"),
+        (
+            "The fiscal deficit is expected to be 4.4 per cent",
+            "The fiscal deficit is\nexpected to be 4.4 per cent",
+        ),
         ("THE  FISCAL deficit is — expected", "The fiscal deficit is\nexpected"),
         ("“primary deficit” 0.8 per cent.", "“primary deficit” 0.8 per\ncent."),
         ('"primary deficit" 0.8', "primary deficit” 0.8"),
@@ -38,7 +47,9 @@ def test_locate_gives_the_page_s_own_words(quote, found):
     assert SPEECH[slice(*span)] == found
 
 
-@pytest.mark.parametrize("quote", ["the fiscal surplus is", "deficit fiscal", "", "…", "efici", "4.40 per cent", "1,57"])
+@pytest.mark.parametrize(
+    "quote", ["the fiscal surplus is", "deficit fiscal", "", "…", "efici", "4.40 per cent", "1,57"]
+)
 def test_locate_finds_whole_words_in_order_or_nothing(quote):
     assert locate(SPEECH, quote) is None
 
@@ -50,16 +61,21 @@ def test_whatever_stands_on_a_page_is_located_there(page, start, length):
     span = locate(page, piece)
     if span is not None:
         assert 0 <= span[0] < span[1] <= len(page)
-    words = re.findall(r"[a-z]+", "".join(character if character.isascii() else " " for character in piece.lower()))
+    words = re.findall(
+        r"[a-z]+", "".join(character if character.isascii() else " " for character in piece.lower())
+    )
     if piece == page and words:
         assert span is not None
 
 
 def page_with(text: str) -> PageEvidence:
-    return page_of(Hit("report.pdf", 1, 1, "1", "printed", "text", None, "1:1", text=text[:50], page_text=text))
+    return page_of(
+        Hit("report.pdf", 1, 1, "1", "printed", "text", None, "1:1", text=text[:50], page_text=text)
+    )
 
 
-FUNDS = """The pension fund was set up in 1998. It pays 40 million crowns a year. The fund's staff of nine is paid by the state.
+FUNDS = """The pension fund was set up in 1998. It pays 40 million crowns a year. The fund's staff of nine \
+is paid by the state.
 The lease of the building expires in December 2026 and may be renewed."""
 
 
@@ -68,7 +84,10 @@ The lease of the building expires in December 2026 and may be renewed."""
     [
         (["The pension fund", "expires in December 2026"], PARTS_APART),
         (["The pension fund was set up", "renewed"], PARTS_APART),
-        (["The pension fund was set up in 1998", "The lease of the building expires"], ""),  # a sentence of its own
+        (
+            ["The pension fund was set up in 1998", "The lease of the building expires"],
+            "",
+        ),  # a sentence of its own
         (["may be renewed", "The lease of the building"], PARTS_APART),
         (["The lease of", "expires in December 2026"], ""),
         (["The pension fund", "pays 40 million crowns"], ""),

@@ -1,4 +1,6 @@
-"""What of an answer becomes the figure of an entry, what its passage, and what is left out rather than be wrong."""
+"""What of an answer becomes the figure of an entry, what its passage, and what is left out rather than be
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,21 @@ def entry(
 ) -> Entry:
     """The entry that an answer of this text gives, its keys written as [S1]."""
     asked = question_in(question, year)
-    hit = Hit("A.pdf", 7, 3, "1", "printed", "text", None, "7-3-0", page, page, page, facts=DocumentFacts(period, None), tables=tables)
+    hit = Hit(
+        "A.pdf",
+        7,
+        3,
+        "1",
+        "printed",
+        "text",
+        None,
+        "7-3-0",
+        page,
+        page,
+        page,
+        facts=DocumentFacts(period, None),
+        tables=tables,
+    )
     prompt = build_prompt(Request(asked, asked, [hit], (), (), "7f3a", 12_000))
     key = next(iter(prompt.sources))
     shown, citations, numbers = check_answer(text.replace("[S1]", f"[{key}]"), prompt)
@@ -64,7 +80,12 @@ REVENUE = "Total revenue 17,606 15,785 (2022: 17,606; 2021: 15,785, In millions)
 def test_a_rows_figure_is_that_of_the_year_with_scale_and_the_pages_currency(year: str, value: float) -> None:
     quantity = entry("What was total revenue?", REVENUE, year).quantity
     assert quantity is not None
-    assert (quantity.value, quantity.unit, quantity.scale, quantity.status) == (value, "USD", 1e6, "supported")
+    assert (quantity.value, quantity.unit, quantity.scale, quantity.status) == (
+        value,
+        "USD",
+        1e6,
+        "supported",
+    )
 
 
 @pytest.mark.parametrize("year", ["2020", "2021-22", ""])
@@ -73,7 +94,14 @@ def test_a_row_without_that_very_year_or_with_several_gives_no_figure(year: str)
 
 
 def test_a_column_that_may_only_be_meant_is_not_taken() -> None:
-    assert entry("What was total revenue?", "Total revenue 17,606 15,785 (2022: 17,606, In millions) [S1]", "2021-22").quantity is None
+    assert (
+        entry(
+            "What was total revenue?",
+            "Total revenue 17,606 15,785 (2022: 17,606, In millions) [S1]",
+            "2021-22",
+        ).quantity
+        is None
+    )
 
 
 def test_the_row_of_a_part_is_not_the_measure() -> None:
@@ -82,7 +110,9 @@ def test_the_row_of_a_part_is_not_the_measure() -> None:
 
 
 def test_a_page_scales_a_row_that_states_no_unit_itself() -> None:
-    quantity = entry("What was total revenue?", "Total revenue 17,606 15,785 (2022: 17,606) [S1]", "2022").quantity
+    quantity = entry(
+        "What was total revenue?", "Total revenue 17,606 15,785 (2022: 17,606) [S1]", "2022"
+    ).quantity
     assert quantity is not None and quantity.scale == 1e6
 
 
@@ -99,30 +129,65 @@ TARGETS = "Total revenue 31.0 30.9\nIn crowns million\nTotal revenue 127,850 139
         ("", "", "Table 3: Fiscal targets", "crowns"),
     ],
 )
-def test_a_row_has_the_unit_of_its_part_of_the_table(section: str, unit: str, caption: str, expected: str) -> None:
+def test_a_row_has_the_unit_of_its_part_of_the_table(
+    section: str, unit: str, caption: str, expected: str
+) -> None:
     row = Row("Total revenue", (Cell("31.0", 14, 18), Cell("30.9", 19, 23)), section, 0, 23)
     table = Table(caption, unit, ("2024", "2026"), (row,), Rect(0.0, 0.0, 1.0, 1.0))
-    found = entry("What was total revenue?", "Total revenue 31.0 30.9 (2024: 31.0) [S1]", "2024", page=TARGETS, tables=(table,)).quantity
+    found = entry(
+        "What was total revenue?",
+        "Total revenue 31.0 30.9 (2024: 31.0) [S1]",
+        "2024",
+        page=TARGETS,
+        tables=(table,),
+    ).quantity
     assert found is not None and (found.value, found.unit) == (31.0, expected)
 
 
 def test_an_amount_for_each_share_is_not_scaled() -> None:
-    found = entry("What was diluted earnings per share?", "Diluted earnings per share $ 11.27 $ 9.02 (2022: $ 11.27) [S1]", "2022").quantity
+    found = entry(
+        "What was diluted earnings per share?",
+        "Diluted earnings per share $ 11.27 $ 9.02 (2022: $ 11.27) [S1]",
+        "2022",
+    ).quantity
     assert found is not None and (found.value, found.scale) == (11.27, 1.0)
-    assert entry("What was diluted earnings per share?", "Basic earnings per share $ 11.27 (2022: $ 11.27) [S1]", "2022").quantity is None
-    assert entry("What was diluted earnings per share?", "Diluted earnings per share 815 790 (2022: 815) [S1]", "2022").quantity is None
+    assert (
+        entry(
+            "What was diluted earnings per share?",
+            "Basic earnings per share $ 11.27 (2022: $ 11.27) [S1]",
+            "2022",
+        ).quantity
+        is None
+    )
+    assert (
+        entry(
+            "What was diluted earnings per share?",
+            "Diluted earnings per share 815 790 (2022: 815) [S1]",
+            "2022",
+        ).quantity
+        is None
+    )
 
 
 def test_what_is_counted_has_no_currency() -> None:
-    found = entry("What is the number of stores?", "Number of stores 815 790 (2022: 815) [S1]", "2022").quantity
+    found = entry(
+        "What is the number of stores?", "Number of stores 815 790 (2022: 815) [S1]", "2022"
+    ).quantity
     assert found is not None and (found.unit, found.scale) == (None, 1.0)
 
 
 def test_a_worked_out_ratio_is_its_result_with_its_formula() -> None:
-    text = "Operating margin (2022) = 100 × 6,098 / 17,606 = 34.6%.\n\nOperating income 6,098 (2022: 6,098, In millions) [S1]\n\n" + REVENUE
+    text = (
+        "Operating margin (2022) = 100 × 6,098 / 17,606 = 34.6%.\n\nOperating income 6,098 (2022: "
+        "6,098, In millions) [S1]\n\n"
+    ) + REVENUE
     page = PAGE + "\nOperating income 6,098 5,802"
     quantity = entry("What was the operating margin?", text, "2022", page=page).quantity
-    assert quantity is not None and (quantity.text, quantity.unit, quantity.status) == ("34.6%", "%", "derived")
+    assert quantity is not None and (quantity.text, quantity.unit, quantity.status) == (
+        "34.6%",
+        "%",
+        "derived",
+    )
     assert quantity.formula == "100 × 6,098 / 17,606 = 34.6%"
 
 
@@ -132,12 +197,18 @@ ESTIMATED = "The fiscal deficit is estimated to be 4.4 per cent of GDP. [S1]"
 
 
 def test_a_sentence_gives_the_figure_of_its_year() -> None:
-    assert [getattr(entry(DEFICIT, NARROWED, year).quantity, "value", None) for year in ("2023", "2024", "2025")] == [5, 4.1, None]
+    assert [
+        getattr(entry(DEFICIT, NARROWED, year).quantity, "value", None) for year in ("2023", "2024", "2025")
+    ] == [5, 4.1, None]
 
 
 def test_a_sentence_without_a_year_counts_for_the_documents_own_and_says_so() -> None:
     own = entry(DEFICIT, ESTIMATED, "2025-26", period="2025-26")
-    assert own.quantity is not None and not own.quantity.dated and own.reason == "The sentence names no year; the document is of 2025-26."
+    assert (
+        own.quantity is not None
+        and not own.quantity.dated
+        and own.reason == "The sentence names no year; the document is of 2025-26."
+    )
     assert entry(DEFICIT, ESTIMATED, "2024-25", period="2025-26").state == "absent"
     assert entry(DEFICIT, ESTIMATED).quantity is not None
 
@@ -146,7 +217,10 @@ def test_a_sentence_without_a_year_counts_for_the_documents_own_and_says_so() ->
     ("question", "text"),
     [
         ("What was the unemployment rate?", "The unemployment rate was below 4 percent. [S1]"),
-        ("What was inflation?", "Inflation slowed, though core inflation stood at 4.4 per cent in 2024. [S1]"),
+        (
+            "What was inflation?",
+            "Inflation slowed, though core inflation stood at 4.4 per cent in 2024. [S1]",
+        ),
         ("What is said on the fiscal deficit?", ESTIMATED),
         (DEFICIT, NARROWED + " " + ESTIMATED.replace("estimated", "put")),
     ],
@@ -157,7 +231,12 @@ def test_a_bound_another_measure_and_a_question_for_words_give_no_figure(questio
 
 
 def test_what_names_neither_measure_nor_year_is_not_in_the_document() -> None:
-    found = entry("What was inflation?", "Real growth for 2025-26 is put at 7.3 per cent. [S1]", "2024", period="2025-26")
+    found = entry(
+        "What was inflation?",
+        "Real growth for 2025-26 is put at 7.3 per cent. [S1]",
+        "2024",
+        period="2025-26",
+    )
     assert (found.state, found.passage) == ("absent", "") and [page.page for page in found.nearest] == [3]
 
 
@@ -168,13 +247,26 @@ def test_a_models_sentence_that_names_no_known_measure_is_a_passage() -> None:
 
 def test_a_refusal_gives_the_nearest_pages() -> None:
     hit = Hit("A.pdf", 7, 3, "1", "printed", "text", None, "7-3-0", PAGE, PAGE, PAGE)
-    answer = Answer("Q?", "Q?", "Not in these documents. Nothing is said.", False, "no_page", (PageRef("A.pdf", 3, "1"),), considered=(hit,))
+    answer = Answer(
+        "Q?",
+        "Q?",
+        "Not in these documents. Nothing is said.",
+        False,
+        "no_page",
+        (PageRef("A.pdf", 3, "1"),),
+        considered=(hit,),
+    )
     found = read_entry(answer, EntryPlace("A.pdf", "2021"))
     assert (found.state, found.reason, found.nearest[0].version) == ("absent", "Nothing is said.", 7)
 
 
 def test_a_figure_that_the_page_does_not_have_is_shown_as_that() -> None:
-    found = entry("What was total revenue?", "Total revenue in 2022 was $19,999 million. [S1]", "2022", model="some-model").quantity
+    found = entry(
+        "What was total revenue?",
+        "Total revenue in 2022 was $19,999 million. [S1]",
+        "2022",
+        model="some-model",
+    ).quantity
     assert found is not None and found.value == 19_999 and found.status not in {"supported", "derived"}
 
 

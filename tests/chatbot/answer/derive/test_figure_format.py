@@ -4,7 +4,14 @@ import pytest
 
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.derive.arithmetic import work_out
-from chatbot.answer.derive.figure_format import UnreadableFigureError, as_difference, bare, percent, printed, with_number
+from chatbot.answer.derive.figure_format import (
+    UnreadableFigureError,
+    as_difference,
+    bare,
+    percent,
+    printed,
+    with_number,
+)
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CODES, CURRENCY_SIGNS, CURRENCY_WORDS, LETTERS
 from ingestion.language.numbers import Figure, find_figures
@@ -15,12 +22,29 @@ BEFORE = [
     *LETTERS,
 ]
 AMOUNTS = [
-    *(f"{sign}{currency}{amount}" for currency in BEFORE for sign in ("", "-") for amount in ("2.2 billion", "1,234.5 million")),
+    *(
+        f"{sign}{currency}{amount}"
+        for currency in BEFORE
+        for sign in ("", "-")
+        for amount in ("2.2 billion", "1,234.5 million")
+    ),
     *(f"({currency}50.3) million" for currency in BEFORE),
     *(f"{sign}4.25 million {word}s" for word in CURRENCY_WORDS for sign in ("", "-", "minus ")),
-    *(f"{sign}{amount}" for sign in ("", "-", "−") for amount in ("3.4%", "0.5 per cent", "25 basis points", "1.5 percentage points", "12 million", "7")),
-    "(2.0)%", "(2.0%)", "(91.5) million", "2¼ percent", "5-1/4 percent", "¼ percentage point", "RM 1 234 567", "2,5 percent", "Rs. 4,50,000 crore",
-]  # fmt: skip
+    *(
+        f"{sign}{amount}"
+        for sign in ("", "-", "−")
+        for amount in ("3.4%", "0.5 per cent", "25 basis points", "1.5 percentage points", "12 million", "7")
+    ),
+    "(2.0)%",
+    "(2.0%)",
+    "(91.5) million",
+    "2¼ percent",
+    "5-1/4 percent",
+    "¼ percentage point",
+    "RM 1 234 567",
+    "2,5 percent",
+    "Rs. 4,50,000 crore",
+]
 
 
 def read(text: str) -> tuple[float, float, str | None, str | None]:
@@ -38,8 +62,15 @@ def test_what_is_written_is_read_back(amount: str) -> None:
 
 
 def test_a_sign_is_of_the_number_not_of_the_print() -> None:
-    loss, bracketed, rate = (find_figures(text)[0] for text in ("-$3 billion", "($50.3) million", "-0.8 per cent"))
-    assert (printed(loss), bare(loss), with_number(loss, 2, 0), with_number(loss, -2, 0)) == ("(-$3) billion", "(-3)", "$2 billion", "-$2 billion")
+    loss, bracketed, rate = (
+        find_figures(text)[0] for text in ("-$3 billion", "($50.3) million", "-0.8 per cent")
+    )
+    assert (printed(loss), bare(loss), with_number(loss, 2, 0), with_number(loss, -2, 0)) == (
+        "(-$3) billion",
+        "(-3)",
+        "$2 billion",
+        "-$2 billion",
+    )
     assert (printed(bracketed), with_number(bracketed, 2.2, 1)) == ("(-$50.3) million", "$2.2 million")
     assert as_difference(rate, -0.04, 1) == "0.0 percentage points"
     assert percent(-0.001) == "0.00%"
@@ -64,19 +95,42 @@ def test_what_would_be_read_as_something_else_is_not_written() -> None:
 @pytest.mark.parametrize(
     ("question", "page", "said"),
     [
-        ("What are the trade balance and the services balance combined in 2024?",
-         "The trade balance was -$3 billion in 2024. The services balance was $5 billion in 2024.", "Total: (-$3) billion + $5 billion = $2 billion."),
-        ("How much did profit change from 2023 to 2024?", "Profit was $5 billion in 2023. Profit was -$6 billion in 2024.",
-         "Change: (-$6) billion (in 2024) - $5 billion (in 2023) = -$11 billion; 100 × ((-6) - 5) / 5 = -220.0%."),
-        ("How much did profit change from 2023 to 2024?", "Profit was ($50.3) million in 2023. Profit was ($48.1) million in 2024.",
-         "Change: (-$48.1) million (in 2024) - (-$50.3) million (in 2023) = $2.2 million."),
-        ("How much did the balance change from 2023 to 2024?", "The balance was -1.2 per cent of GDP in 2023. The balance was -0.8 per cent of GDP in 2024.",
-         "Change: (-0.8) per cent (in 2024) - (-1.2) per cent (in 2023) = 0.4 percentage points."),
-        ("How much did the deficit change from 2023 to 2024?", "The deficit was R4.7 billion in 2023. The deficit was R2.5 billion in 2024.",
-         "Change: R2.5 billion (in 2024) - R4.7 billion (in 2023) = -R2.2 billion; 100 × (2.5 - 4.7) / 4.7 = -46.8%."),
+        (
+            "What are the trade balance and the services balance combined in 2024?",
+            "The trade balance was -$3 billion in 2024. The services balance was $5 billion in 2024.",
+            "Total: (-$3) billion + $5 billion = $2 billion.",
+        ),
+        (
+            "How much did profit change from 2023 to 2024?",
+            "Profit was $5 billion in 2023. Profit was -$6 billion in 2024.",
+            (
+                "Change: (-$6) billion (in 2024) - $5 billion (in 2023) = -$11 billion; 100 × ((-6) - 5) / "
+                "5 = -220.0%."
+            ),
+        ),
+        (
+            "How much did profit change from 2023 to 2024?",
+            "Profit was ($50.3) million in 2023. Profit was ($48.1) million in 2024.",
+            "Change: (-$48.1) million (in 2024) - (-$50.3) million (in 2023) = $2.2 million.",
+        ),
+        (
+            "How much did the balance change from 2023 to 2024?",
+            "The balance was -1.2 per cent of GDP in 2023. The balance was -0.8 per cent of GDP in 2024.",
+            "Change: (-0.8) per cent (in 2024) - (-1.2) per cent (in 2023) = 0.4 percentage points.",
+        ),
+        (
+            "How much did the deficit change from 2023 to 2024?",
+            "The deficit was R4.7 billion in 2023. The deficit was R2.5 billion in 2024.",
+            (
+                "Change: R2.5 billion (in 2024) - R4.7 billion (in 2023) = -R2.2 billion; 100 × (2.5 - 4.7) "
+                "/ 4.7 = -46.8%."
+            ),
+        ),
     ],
-)  # fmt: skip
-def test_results_of_negative_operands_are_recomputed_by_the_checks(question: str, page: str, said: str) -> None:
+)
+def test_results_of_negative_operands_are_recomputed_by_the_checks(
+    question: str, page: str, said: str
+) -> None:
     hit = Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", page, page)
     prompt = Prompt(question, question, {"S1-7f3a": hit}, (), (), (), "7f3a")
     text = work_out(prompt, Understanding(question, question, form="figure"))

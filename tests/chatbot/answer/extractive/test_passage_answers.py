@@ -1,4 +1,6 @@
-"""Extractive answers: verbatim passages with their keys, table rows with their heads, nothing where nothing fits."""
+"""Extractive answers: verbatim passages with their keys, table rows with their heads, nothing where
+nothing fits.
+"""
 
 import re
 from dataclasses import replace
@@ -30,7 +32,10 @@ def passages(hit: Hit) -> list[Passage]:
 
 
 def prompt(question: str, *pages: str) -> Prompt:
-    hits = {f"S{n}-7f3a": Hit(f"{n}.pdf", n, 1, None, None, "text", None, f"{n}:0", text, text) for n, text in enumerate(pages, 1)}
+    hits = {
+        f"S{n}-7f3a": Hit(f"{n}.pdf", n, 1, None, None, "text", None, f"{n}:0", text, text)
+        for n, text in enumerate(pages, 1)
+    }
     return Prompt(question, question, hits, (), (), (), "7f3a")
 
 
@@ -51,16 +56,26 @@ def test_the_passage_that_answers_comes_first(question: str, expected: str) -> N
 def test_how_long_asks_for_a_time_and_not_for_something_long() -> None:
     rule = "The deficit ceiling may be suspended for one year if output falls."
     long = "Long deficit ceiling tables of 12 pages are in the annex of the year."
-    assert extract_answer(prompt("For how long may the deficit ceiling be suspended?", long, rule)).startswith(rule)
+    assert extract_answer(
+        prompt("For how long may the deficit ceiling be suspended?", long, rule)
+    ).startswith(rule)
 
 
 def test_whom_a_document_is_called_by_does_not_choose_among_its_rows() -> None:
-    page = "Public debt fell to 59.2 per cent of output.\n\nTable 10: State guarantees 2024\nValmora Railways 6,480 6,120 5,900\nValmora Airports 1,200 980 700\n"
+    page = (
+        "Public debt fell to 59.2 per cent of output.\n\nTable 10: State guarantees 2024\nValmora Railways "
+        "6,480 6,120 5,900\nValmora Airports 1,200 980 700\n"
+    )
     asked = prompt("What was the debt of Valmora in 2024?", page)
     meant = Understanding(asked.question, asked.question, form="figure", years=(2024,), names=("Valmora",))
-    named = replace(asked, sources={key: replace(hit, document="Valmora_Budget.pdf") for key, hit in asked.sources.items()})
+    named = replace(
+        asked,
+        sources={key: replace(hit, document="Valmora_Budget.pdf") for key, hit in asked.sources.items()},
+    )
     assert extract_answer(named, meant).startswith("Public debt fell")
-    assert "Railways" in extract_answer(asked, meant)  # of a document of another name the name tells which passage is meant
+    assert "Railways" in extract_answer(
+        asked, meant
+    )  # of a document of another name the name tells which passage is meant
 
 
 def test_what_is_to_be_avoided_comes_last() -> None:
@@ -109,7 +124,8 @@ def test_keys_inside_documents_stay_inert() -> None:
 
 
 TRANSCRIPT = """CHAIR LOWE. The rate stays at 2 per cent. We will give notice before any change.
-MARY HOLT. Mary Holt, with the Daily Gazette. The rate has been at 2 per cent for a year now. Will you give notice of a change? Thank you.
+MARY HOLT. Mary Holt, with the Daily Gazette. The rate has been at 2 per cent for a year now. Will you give \
+notice of a change? Thank you.
 CHAIR LOWE. We will, well before any change of the rate is made.
 """
 
@@ -119,17 +135,32 @@ def test_who_asks_in_a_transcript_does_not_answer() -> None:
     assert found["The rate has been at 2 per cent for a year now."]
     assert not found["We will give notice before any change."]
     assert not any(passage.asks for passage in passages(prompt("x", PROSE).sources["S1-7f3a"]))
-    assert "Gazette" not in extract_answer(prompt("Will the rate be changed with notice?", TRANSCRIPT)).split("\n\n")[0]
+    assert (
+        "Gazette"
+        not in extract_answer(prompt("Will the rate be changed with notice?", TRANSCRIPT)).split("\n\n")[0]
+    )
 
 
 def test_a_list_that_is_summed_up_comes_with_the_sentence_before_it() -> None:
-    page = "A mission for tur, urad and masoor is launched.\nAgencies will procure these three pulses from registered farmers during the next four years.\n"
-    asked = Understanding("Which pulses will agencies procure?", "Which pulses will agencies procure from registered farmers?", form="list")
-    assert "masoor" in extract_answer(prompt("Which pulses will agencies procure from registered farmers?", page), asked)
+    page = (
+        "A mission for tur, urad and masoor is launched.\nAgencies will procure these three pulses from "
+        "registered farmers during the next four years.\n"
+    )
+    asked = Understanding(
+        "Which pulses will agencies procure?",
+        "Which pulses will agencies procure from registered farmers?",
+        form="list",
+    )
+    assert "masoor" in extract_answer(
+        prompt("Which pulses will agencies procure from registered farmers?", page), asked
+    )
 
 
 def test_rows_are_quoted_with_the_sentence_that_announces_them() -> None:
-    page = "The rates of tax are revised as follows:\n0-4 thousand Nil\n4-8 thousand 5 per cent\n8-12 thousand 10 per cent\nMore is said below.\n"
+    page = (
+        "The rates of tax are revised as follows:\n0-4 thousand Nil\n4-8 thousand 5 per cent\n8-12 thousand "
+        "10 per cent\nMore is said below.\n"
+    )
     first = passages(prompt("x", page).sources["S1-7f3a"])[0]
     assert "4-8 thousand 5 per cent" in first.text and "More is said" not in first.text
 
@@ -152,17 +183,33 @@ def test_rows_are_quoted_with_the_sentence_that_announces_them() -> None:
         ("-", "2023", "-"),
     ],
 )
-def test_a_bare_amount_gets_the_scale_of_its_table_and_nothing_else_does(cell: str, head: str, expected: str) -> None:
+def test_a_bare_amount_gets_the_scale_of_its_table_and_nothing_else_does(
+    cell: str, head: str, expected: str
+) -> None:
     row = Row("Series B bonds", (Cell(cell, 15, 17),), start=0, end=19)
     table = Table("", "(in thousands of dollars)", (head,), (row,), Rect(0, 0, 1, 1))
-    hit = Hit("1.pdf", 1, 1, None, None, "text", None, "1:0", "Series B bonds 75 1", "Series B bonds 75 1", tables=(table,))
+    hit = Hit(
+        "1.pdf",
+        1,
+        1,
+        None,
+        None,
+        "text",
+        None,
+        "1:0",
+        "Series B bonds 75 1",
+        "Series B bonds 75 1",
+        tables=(table,),
+    )
     given = Prompt("Series B bonds", "Series B bonds", {"S1-7f3a": hit}, (), (), (), "7f3a")
     assert f"({head}: {expected})" in extract_answer(given)
 
 
 def test_a_running_line_is_no_answer() -> None:
     page = "The police of the city get 30 million crowns this year.\nCity of Harwick Adopted Budget 1\n"
-    assert "Adopted Budget" not in extract_answer(prompt("What is in the adopted budget of the City of Harwick for police?", page))
+    assert "Adopted Budget" not in extract_answer(
+        prompt("What is in the adopted budget of the City of Harwick for police?", page)
+    )
 
 
 def test_lists_are_taken_once_and_in_time_that_grows_with_the_page() -> None:
@@ -172,12 +219,18 @@ def test_lists_are_taken_once_and_in_time_that_grows_with_the_page() -> None:
 
 
 def test_a_list_in_a_questioners_turn_is_still_the_questioners() -> None:
-    page = "MARY HOLT. I have the following points:\n- the rate of interest\n- the rate of tax\nWhat do you say of them?\nCHAIR LOWE. They are fine as they are.\n"
+    page = (
+        "MARY HOLT. I have the following points:\n- the rate of interest\n- the rate of tax\nWhat do you "
+        "say of them?\nCHAIR LOWE. They are fine as they are.\n"
+    )
     assert passages(prompt("x", page).sources["S1-7f3a"])[0].asks
 
 
 def test_what_addresses_a_machine_comes_after_what_is_nearly_as_good() -> None:
-    page = "The debt anchor is 90 per cent.\nThe anchor of the debt is, as everyone knows by now, 60 per cent of GDP.\n"
+    page = (
+        "The debt anchor is 90 per cent.\nThe anchor of the debt is, as everyone knows by now, 60 per cent "
+        "of GDP.\n"
+    )
     given = prompt("What is the debt anchor?", page)
     assert "90 per cent" in extract_answer(given).split("[")[0]
     hit = replace(given.sources["S1-7f3a"], instructions=((0, 31),))
@@ -185,21 +238,30 @@ def test_what_addresses_a_machine_comes_after_what_is_nearly_as_good() -> None:
 
 
 def test_a_passage_of_another_page_is_quoted_only_where_it_is_as_good() -> None:
-    worse = "The anchor was much debated, in the debt commission and elsewhere, before anything of it was written into law."
+    worse = (
+        "The anchor was much debated, in the debt commission and elsewhere, before anything of it was "
+        "written into law."
+    )
     given = prompt("What is the debt anchor?", "The debt anchor is 60 per cent of GDP.", worse)
     scores = {"S1-7f3a": 1.0, "S2-7f3a": 0.85}
-    answer = extract_answer(replace(given, sources={key: replace(hit, score=scores[key]) for key, hit in given.sources.items()}))
+    answer = extract_answer(
+        replace(given, sources={key: replace(hit, score=scores[key]) for key, hit in given.sources.items()})
+    )
     assert "[S1-7f3a]" in answer and "[S2-7f3a]" not in answer
 
 
 def test_a_table_that_is_announced_is_not_quoted_whole() -> None:
     rows = "".join(f"District {number} 1,{number:03d} 2,{number:03d}\n" for number in range(30))
-    assert all(passage.text.count("District") <= 1 for passage in passages(prompt("x", f"Spending by district is this:\n{rows}").sources["S1-7f3a"]))
+    assert all(
+        passage.text.count("District") <= 1
+        for passage in passages(prompt("x", f"Spending by district is this:\n{rows}").sources["S1-7f3a"])
+    )
 
 
 def test_figures_without_a_word_are_no_passage() -> None:
     asked = prompt(
-        "What share of the youths was trained?", "Youths trained:\n88%\n76.6% 23.4% 91.3%\n\nThe share of trained youths rose to 88% in the year.\n"
+        "What share of the youths was trained?",
+        "Youths trained:\n88%\n76.6% 23.4% 91.3%\n\nThe share of trained youths rose to 88% in the year.\n",
     )
     text = extract_answer(asked, Understanding(asked.question, asked.question, form="figure"))
     assert text.startswith("The share of trained youths rose to 88% in the year.")
@@ -208,27 +270,45 @@ def test_figures_without_a_word_are_no_passage() -> None:
 
 def test_conditions_are_asked_for_with_what_names_one() -> None:
     page = (
-        "The suspension of the rules requires a resolution of Parliament.\n\nThe rules may be suspended if output falls by 2.0 per cent in a year. "
+        "The suspension of the rules requires a resolution of Parliament.\n\nThe rules may be suspended "
+        "if output falls by 2.0 per cent in a year. "
         "It is rejected if it comes late.\n"
     )
     asked = prompt("Under what conditions may the rules be suspended?", page)
-    assert extract_answer(asked, Understanding(asked.question, asked.question)).startswith("The rules may be suspended if output falls")
+    assert extract_answer(asked, Understanding(asked.question, asked.question)).startswith(
+        "The rules may be suspended if output falls"
+    )
 
 
 def test_the_date_below_a_title_is_no_passage() -> None:
     asked = prompt(
         "What did the Chair say in July 2019?",
-        "Transcript of the Chair’s Press Conference\nJuly 31, 2019\n\nThe Chair said that rates were cut in July.\n",
+        (
+            "Transcript of the Chair’s Press Conference\nJuly 31, 2019\n\nThe Chair said that rates were "
+            "cut in July.\n"
+        ),
     )
-    assert extract_answer(asked, Understanding(asked.question, asked.question, years=(2019,))).startswith("The Chair said that rates were cut")
+    assert extract_answer(asked, Understanding(asked.question, asked.question, years=(2019,))).startswith(
+        "The Chair said that rates were cut"
+    )
 
 
 def test_a_long_caption_is_cut_between_words() -> None:
     caption = "Statement of operations " + "of the consolidated budgetary institutions " * 8
     text = f"{caption}\n2023 2024\nTotal revenue 5 6\n"
-    row = Row("Total revenue", (Cell("5", text.index("5 6"), text.index("5 6") + 1), None), "", text.index("Total"), len(text) - 1)
+    row = Row(
+        "Total revenue",
+        (Cell("5", text.index("5 6"), text.index("5 6") + 1), None),
+        "",
+        text.index("Total"),
+        len(text) - 1,
+    )
     table = Table(caption, "", ("2023", "2024"), (row,), Rect(0, 0, 1, 1))
-    (found,) = (one for one in passages(replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(table,))) if one.table)
+    (found,) = (
+        one
+        for one in passages(replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(table,)))
+        if one.table
+    )
     assert len(found.head) <= 202 and found.head.endswith(" …")
     assert set(found.head.split()) <= {*caption.split(), "…"}
 
@@ -239,13 +319,29 @@ def test_the_text_of_a_table_is_no_sentence_beside_its_rows() -> None:
         "June 2024 Storm damage in the Northern Isles (240)",
         "September 2024 Compensation for livestock disease (165)",
     ]
-    drawings = "Table 19: Drawings on the contingency reserve, 2024-25\nCrowns million\nDate Purpose Amount\n" + "\n".join(lines)
-    text = f"By 28 February 2025, 800 million had been drawn.\n{drawings}\nThe drawing for the Northern Isles exceeded 200 million crowns.\n"
-    rows = [Row(line, (Cell(line.split()[-1], 0, 1),), "", text.index(line), text.index(line) + len(line)) for line in lines]
+    drawings = (
+        "Table 19: Drawings on the contingency reserve, 2024-25\nCrowns million\nDate Purpose Amount\n"
+        + "\n".join(lines)
+    )
+    text = (
+        f"By 28 February 2025, 800 million had been drawn.\n{drawings}\nThe drawing for the Northern Isles "
+        f"exceeded 200 million crowns.\n"
+    )
+    rows = [
+        Row(line, (Cell(line.split()[-1], 0, 1),), "", text.index(line), text.index(line) + len(line))
+        for line in lines
+    ]
     hit = replace(prompt("", text).sources["S1-7f3a"], page_text=text, body=text)
     flat = [one.text for one in passages(hit)]
-    assert any(lines[0] in one and lines[1] in one for one in flat), "what is tested: it is read as one text where no table is known"
-    told = [one.text for one in passages(replace(hit, tables=(Table("Table 19", "", ("Amount",), tuple(rows), Rect(0, 0, 1, 1)),)))]
+    assert any(lines[0] in one and lines[1] in one for one in flat), (
+        "what is tested: it is read as one text where no table is known"
+    )
+    told = [
+        one.text
+        for one in passages(
+            replace(hit, tables=(Table("Table 19", "", ("Amount",), tuple(rows), Rect(0, 0, 1, 1)),))
+        )
+    ]
     assert not any(lines[0] in one and lines[1] in one for one in told)
     assert set(lines) <= set(told)
 
@@ -254,25 +350,39 @@ def test_a_line_of_a_row_whose_label_takes_two_is_no_passage() -> None:
     row = "Accumulated depreciation of internal use\nsoftware (25,853) (16,846)"
     page = f"It was written off as follows.\n- {row}\nThe rest is described in the table below."
     hit = replace(prompt("", page).sources["S1-7f3a"], page_text=page, body=page)
-    assert "software (25,853) (16,846)" in [one.text for one in passages(hit)], "what is tested: it is a row of its own where no table is known"
+    assert "software (25,853) (16,846)" in [one.text for one in passages(hit)], (
+        "what is tested: it is a row of its own where no table is known"
+    )
     start = page.index("- Acc")
     table = Table(
-        "", "", ("2019", "2018"), (Row(row, (Cell("(25,853)", 0, 1), Cell("(16,846)", 0, 1)), "", start, start + len(row) + 2),), Rect(0, 0, 1, 1)
+        "",
+        "",
+        ("2019", "2018"),
+        (Row(row, (Cell("(25,853)", 0, 1), Cell("(16,846)", 0, 1)), "", start, start + len(row) + 2),),
+        Rect(0, 0, 1, 1),
     )
     first, last, whole = passages(replace(hit, tables=(table,)))
-    assert (first.text[:6], last.text[:8], whole.text) == ("It was", "The rest", f"- {row}".replace("\n", " "))
+    assert (first.text[:6], last.text[:8], whole.text) == (
+        "It was",
+        "The rest",
+        f"- {row}".replace("\n", " "),
+    )
     assert not last.follows, "the row stands between the two"
 
 
 def test_the_marks_of_an_axis_go_with_no_announcement() -> None:
-    announced = "The impact of the minimum wage on prices and on employment has been minimal in all of the years, as these rates show:"
+    announced = (
+        "The impact of the minimum wage on prices and on employment has been minimal in all of the years, "
+        "as these rates show:"
+    )
     page = f"{announced}\nPolicy rate 3.0 2.5\n-1.0 0.5\n1.0 2.0\n3.0 4.0\n"
     assert passages(prompt("", page).sources["S1-7f3a"])[0].text == f"{announced}\nPolicy rate 3.0 2.5"
 
 
 def test_a_list_goes_on_with_what_follows_it_and_not_with_its_own_items() -> None:
     page = (
-        "The application of the deficit ceiling and of the rules on expenditure may be suspended in a year if at least one of the following is met:\n"
+        "The application of the deficit ceiling and of the rules on expenditure may be suspended in a "
+        "year if at least one of the following is met:\n"
         "(a) output falls by 2.0 per cent;\n(b) there is a war.\n\nThe suspension lasts one year.\n"
     )
     text = extract_answer(prompt("Under what conditions may the rules be suspended?", page))
@@ -298,15 +408,25 @@ def test_items_keep_the_sentence_that_announces_them_and_lists_stay_apart() -> N
 
 
 def test_an_item_alone_has_its_lead_and_a_mark_for_what_is_left_out() -> None:
-    items = "\n".join(f"• measure {number} of the programme for rural roads, bridges and the ports of the coast" for number in range(30))
+    items = "\n".join(
+        f"• measure {number} of the programme for rural roads, bridges and the ports of the coast"
+        for number in range(30)
+    )
     page = f"The government will take these measures:\n{items}\n• a levy on sugar of 3 per cent\n"
     told = extract_answer(prompt("What levy on sugar is there?", page))
-    assert re.match(r"The government will take these measures: \[S1-7f3a\]\n…\n• a levy on sugar of 3 per cent \[S1-7f3a\]", told)
+    assert re.match(
+        (
+            r"The government will take these measures: \[S1-7f3a\]\n…\n• a levy on sugar of 3 per cent "
+            r"\[S1-7f3a\]"
+        ),
+        told,
+    )
 
 
 def test_items_of_a_list_within_an_item_keep_what_it_says() -> None:
     page = (
-        "The Council shall:\n(a) set rates for all of the regions;\n(b) not report the following to Parliament:\n(i) monthly figures of the debt;\n"
+        "The Council shall:\n(a) set rates for all of the regions;\n(b) not report the following to "
+        "Parliament:\n(i) monthly figures of the debt;\n"
         "(ii) yearly figures of the debt;\n(c) meet once in each month of the year.\nIt has five members.\n"
     )
     found = passages(prompt("x", page).sources["S1-7f3a"])
@@ -323,27 +443,49 @@ def test_items_of_a_list_within_an_item_keep_what_it_says() -> None:
 
 def test_rows_of_an_announced_list_are_quoted_with_a_mark_for_those_left_out() -> None:
     bands = "".join(f"{low}-{low + 4} lakh rupees {low} per cent\n" for low in range(4, 20, 4))
-    page = f"In the new regime, the tax rates are as follows:\n{bands}The change was announced in the budget of last year.\n"
+    page = (
+        f"In the new regime, the tax rates are as follows:\n{bands}The change was announced in the budget "
+        f"of last year.\n"
+    )
     told = extract_answer(prompt("What is the rate for 16-20 lakh rupees?", page))
     assert "as follows: [S1-7f3a]\n…\n16-20 lakh rupees 16 per cent [S1-7f3a]" in told
 
 
 def test_signs_of_a_font_of_symbols_are_bullets() -> None:
-    items = "\n".join(f"\uf0b7 There is criterion {name} for the recognition of a liability;" for name in ("one", "two", "three", "four"))
-    told = extract_answer(
-        prompt("Which criteria for the recognition of a liability are there?", f"All of the following criteria are met:\n{items}\n")
+    items = "\n".join(
+        f"\uf0b7 There is criterion {name} for the recognition of a liability;"
+        for name in ("one", "two", "three", "four")
     )
-    assert told.startswith("All of the following criteria are met:\n• There is criterion one") and "criterion four" in told
+    told = extract_answer(
+        prompt(
+            "Which criteria for the recognition of a liability are there?",
+            f"All of the following criteria are met:\n{items}\n",
+        )
+    )
+    assert (
+        told.startswith("All of the following criteria are met:\n• There is criterion one")
+        and "criterion four" in told
+    )
 
 
 def test_a_row_below_an_announcement_shows_that_others_are_left_out() -> None:
     lines = ["2025 5,587", "2026 5,612", "2027 5,701"]
     text = "\n".join(["The annual payments are as follows:", *lines])
-    rows = [Row(line[:4], (Cell(line[5:], 0, 1),), "", text.index(line), text.index(line) + len(line)) for line in lines]
+    rows = [
+        Row(line[:4], (Cell(line[5:], 0, 1),), "", text.index(line), text.index(line) + len(line))
+        for line in lines
+    ]
     hit = replace(prompt("", text).sources["S1-7f3a"], page_text=text, body=text)
     given = replace(
         prompt("Which payments are due in 2027?"),
-        sources={"S1-7f3a": replace(hit, tables=(Table("The annual payments are as follows:", "", ("",), tuple(rows), Rect(0, 0, 1, 1)),))},
+        sources={
+            "S1-7f3a": replace(
+                hit,
+                tables=(
+                    Table("The annual payments are as follows:", "", ("",), tuple(rows), Rect(0, 0, 1, 1)),
+                ),
+            )
+        },
     )
     assert "as follows:\n…\n2027 5,701" in extract_answer(given)
 
@@ -352,23 +494,37 @@ def test_a_row_whose_label_has_a_stop_is_a_row() -> None:
     line = "Yahoo! Inc. 512 410"
     hit = replace(prompt("", line).sources["S1-7f3a"], page_text=line, body=line)
     row = Row("Yahoo! Inc.", (Cell("512", 12, 15), Cell("410", 16, 19)), "", 0, len(line))
-    assert [one.text for one in passages(replace(hit, tables=(Table("", "", ("2017", "2016"), (row,), Rect(0, 0, 1, 1)),)))] == [line]
+    assert [
+        one.text
+        for one in passages(replace(hit, tables=(Table("", "", ("2017", "2016"), (row,), Rect(0, 0, 1, 1)),)))
+    ] == [line]
 
 
 def test_a_list_may_be_announced_without_a_colon_and_ends_where_other_marks_begin() -> None:
-    page = "27. The minister has set these\na) a growth rate of 6.6 percent;\nb) a deficit of 3.1 percent of GDP.\n28. I now present the policies for next year.\n"
+    page = (
+        "27. The minister has set these\na) a growth rate of 6.6 percent;\nb) a deficit of 3.1 percent of "
+        "GDP.\n28. I now present the policies for next year.\n"
+    )
     first = passages(prompt("x", page).sources["S1-7f3a"])[0]
-    assert first.text.startswith("27. The minister") and first.text.endswith("b) a deficit of 3.1 percent of GDP.")
+    assert first.text.startswith("27. The minister") and first.text.endswith(
+        "b) a deficit of 3.1 percent of GDP."
+    )
 
 
 def test_what_stands_under_another_heading_does_not_go_on_from_a_sentence() -> None:
-    page = "Agriculture\nThe board will support farmers of makhana with training.\nTextiles and Footwear\nIt will be widened to leather in three years.\n"
+    page = (
+        "Agriculture\nThe board will support farmers of makhana with training.\nTextiles and Footwear\nIt "
+        "will be widened to leather in three years.\n"
+    )
     told = extract_answer(prompt("What will the board support?", page))
     assert "training. [S1-7f3a] It will be widened" not in told
 
 
 def test_a_sentence_that_another_page_holds_a_part_of_is_marked() -> None:
-    page = "pandemic levels of employment were low in the services sector.\nEmployment in this sector as a whole remains well below pre-"
+    page = (
+        "pandemic levels of employment were low in the services sector.\nEmployment in this sector as a "
+        "whole remains well below pre-"
+    )
     told = extract_answer(prompt("What were pandemic levels of employment?", page))
     assert told.startswith("… pandemic levels") and "remains well below pre- … [S1-7f3a]" in told
 
@@ -376,22 +532,31 @@ def test_a_sentence_that_another_page_holds_a_part_of_is_marked() -> None:
 def _fiscal_row() -> Hit:
     text = "Capital expenditure 9.49 10.18 11.21\n"
     places = [text.index(cell) for cell in ("9.49", "10.18", "11.21")]
-    cells = tuple(Cell(text[at : at + len(cell)], at, at + len(cell)) for at, cell in zip(places, ("9.49", "10.18", "11.21"), strict=True))
+    cells = tuple(
+        Cell(text[at : at + len(cell)], at, at + len(cell))
+        for at, cell in zip(places, ("9.49", "10.18", "11.21"), strict=True)
+    )
     row = Row("Capital expenditure", cells, start=0, end=len(text) - 1)
     table = Table("Expenditure", "", ("2023-24", "2024-25", "2025-26"), (row,), Rect(0, 0, 1, 1))
     return replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(table,))
 
 
-@pytest.mark.parametrize(("asked", "cell"), [("2025-26", "11.21"), ("2024-25", "10.18"), ("FY2025-26", "11.21"), ("2025/26", "11.21")])
+@pytest.mark.parametrize(
+    ("asked", "cell"),
+    [("2025-26", "11.21"), ("2024-25", "10.18"), ("FY2025-26", "11.21"), ("2025/26", "11.21")],
+)
 def test_a_fiscal_year_is_one_period(asked: str, cell: str) -> None:
     question = f"What is capital expenditure in {asked}?"
-    told = extract_answer(replace(prompt(question), sources={"S1-7f3a": _fiscal_row()}), understand(question, question))
+    told = extract_answer(
+        replace(prompt(question), sources={"S1-7f3a": _fiscal_row()}), understand(question, question)
+    )
     assert told.endswith(f"({asked[-7:]}: {cell}) [S1-7f3a]".replace("/", "-"))
 
 
 def test_a_sentence_is_of_its_headings_year() -> None:
     page = (
-        "Revised Estimate 2024-25\nThe Revised Estimate of the capital expenditure is about 10.18 lakh crore.\n"
+        "Revised Estimate 2024-25\nThe Revised Estimate of the capital expenditure is about 10.18 lakh "
+        "crore.\n"
         "Budget Estimate 2025-26\nThe capital expenditure is estimated at 11.21 lakh crore.\n"
     )
     question = "What is the capital expenditure in 2025-26?"
@@ -424,8 +589,18 @@ def test_of_a_long_list_the_item_answers_who_asks_for_no_list() -> None:
 
 def _tabled(label: str, cells: list[str], heads: tuple[str, ...], caption: str = "") -> Passage:
     text = f"{caption}\n{label} {' '.join(cells)}\n"
-    row = Row(label, tuple(Cell(cell, text.index(cell), text.index(cell) + len(cell)) for cell in cells), "", text.index(label), len(text) - 1)
-    hit = replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(Table(caption, "", heads, (row,), Rect(0, 0, 1, 1)),))
+    row = Row(
+        label,
+        tuple(Cell(cell, text.index(cell), text.index(cell) + len(cell)) for cell in cells),
+        "",
+        text.index(label),
+        len(text) - 1,
+    )
+    hit = replace(
+        prompt("", text).sources["S1-7f3a"],
+        page_text=text,
+        tables=(Table(caption, "", heads, (row,), Rect(0, 0, 1, 1)),),
+    )
     return next(one for one in passages(hit) if one.row)
 
 
@@ -444,11 +619,25 @@ def test_a_row_of_a_region_is_said_with_the_measure_above_it() -> None:
 def test_a_row_of_what_is_not_asked_for_comes_after_one_that_is() -> None:
     text = "Revenue\nNon-tax revenue 48 27\nTax revenue 60 50\n"
     rows = [
-        Row(label, (Cell(one, text.index(one), text.index(one) + 2), Cell(two, text.index(two), text.index(two) + 2)), "", text.index(label), end)
-        for label, one, two, end in (("Non-tax revenue", "48", "27", text.index("\nTax")), ("Tax revenue", "60", "50", len(text) - 1))
+        Row(
+            label,
+            (
+                Cell(one, text.index(one), text.index(one) + 2),
+                Cell(two, text.index(two), text.index(two) + 2),
+            ),
+            "",
+            text.index(label),
+            end,
+        )
+        for label, one, two, end in (
+            ("Non-tax revenue", "48", "27", text.index("\nTax")),
+            ("Tax revenue", "60", "50", len(text) - 1),
+        )
     ]
     hit = replace(
-        prompt("", text).sources["S1-7f3a"], page_text=text, tables=(Table("Revenue", "", ("2024", "2023"), tuple(rows), Rect(0, 0, 1, 1)),)
+        prompt("", text).sources["S1-7f3a"],
+        page_text=text,
+        tables=(Table("Revenue", "", ("2024", "2023"), tuple(rows), Rect(0, 0, 1, 1)),),
     )
     question = "What was tax revenue in 2024?"
     given = Prompt(question, question, {"S1-7f3a": hit}, (), (), (), "7f3a")

@@ -2,16 +2,27 @@
 
 from dataclasses import replace
 
-from chatbot.answer.extractive.passage_scores import WEIGHTS, QuestionProfile, ScoredPassage, score_passages, signs_of
+from chatbot.answer.extractive.passage_scores import (
+    WEIGHTS,
+    QuestionProfile,
+    ScoredPassage,
+    score_passages,
+    signs_of,
+)
 from chatbot.evidence.passages import Passage
 from chatbot.records import Understanding
 
 ASKED = Understanding(
-    "What share of GDP is the debt ceiling in 2025?", "What share of GDP is the debt ceiling in 2025?", form="figure", years=(2025,)
+    "What share of GDP is the debt ceiling in 2025?",
+    "What share of GDP is the debt ceiling in 2025?",
+    form="figure",
+    years=(2025,),
 )
 
 
-def found(text: str, *, head: str = "", is_row: bool = False, page: float = 1.0, likeness: float = 0.5) -> ScoredPassage:
+def found(
+    text: str, *, head: str = "", is_row: bool = False, page: float = 1.0, likeness: float = 0.5
+) -> ScoredPassage:
     return ScoredPassage(Passage(text, head, is_row), page, likeness)
 
 
@@ -37,18 +48,31 @@ def test_each_sign_says_what_it_is_named_for() -> None:
     assert sign("words", found("The debt ceiling.")) > sign("words", found("The debt."))
     assert sign("head", found("It is 60.", head="debt ceiling")) > 0
     assert sign("no_figure", found("It is high.")) == 1 and sign("no_figure", found("It is 60.")) == 0
-    assert sign("percentage", found("It is 60 per cent.")) == 1 and sign("percentage", found("It is 60 days.")) == 0
+    assert (
+        sign("percentage", found("It is 60 per cent.")) == 1
+        and sign("percentage", found("It is 60 days.")) == 0
+    )
     assert sign("years_in_head", found("60", head="Budget 2025")) == 1
-    assert sign("other_years", found("60 in 2019")) == 1 and sign("other_years", found("60 in 2019 and 2025")) == 0
-    assert sign("label", found("Debt ceiling 60", is_row=True)) > sign("label", found("Debt of the railway company 60", is_row=True))
+    assert (
+        sign("other_years", found("60 in 2019")) == 1
+        and sign("other_years", found("60 in 2019 and 2025")) == 0
+    )
+    assert sign("label", found("Debt ceiling 60", is_row=True)) > sign(
+        "label", found("Debt of the railway company 60", is_row=True)
+    )
     assert sign("question", found("What is the debt ceiling?")) == 1
-    assert sign("fragment", found("Page 5")) == 1 and sign("fragment", found("The debt ceiling of the state is high by law.")) == 0
+    assert (
+        sign("fragment", found("Page 5")) == 1
+        and sign("fragment", found("The debt ceiling of the state is high by law.")) == 0
+    )
 
 
 def test_the_page_and_the_likeness_decide_between_like_words() -> None:
     texts = ("The debt ceiling is 60 per cent.", "The debt ceiling is 60 per cent!")
     question = QuestionProfile(ASKED, [Passage(text, "", False) for text in texts])
-    first, second, third = score_passages(question, [found(texts[0]), found(texts[1], page=0.8), found(texts[1], likeness=0.2)])
+    first, second, third = score_passages(
+        question, [found(texts[0]), found(texts[1], page=0.8), found(texts[1], likeness=0.2)]
+    )
     assert first > second and first > third
 
 
@@ -57,14 +81,34 @@ def test_a_question_of_no_words_has_no_weights() -> None:
 
 
 def test_the_words_of_a_follow_up_count_more_than_those_carried_over() -> None:
-    passages = [Passage("the debt ceiling and its escape clause", "", False), Passage("other words", "", False)]
-    asked = replace(ASKED, query="What is the debt ceiling? And the escape clause?", subject="What is the debt ceiling? And the escape clause?")
-    alone, following = QuestionProfile(asked, passages).weights, QuestionProfile(asked, passages, "And the escape clause?").weights
+    passages = [
+        Passage("the debt ceiling and its escape clause", "", False),
+        Passage("other words", "", False),
+    ]
+    asked = replace(
+        ASKED,
+        query="What is the debt ceiling? And the escape clause?",
+        subject="What is the debt ceiling? And the escape clause?",
+    )
+    alone, following = (
+        QuestionProfile(asked, passages).weights,
+        QuestionProfile(asked, passages, "And the escape clause?").weights,
+    )
     assert following["escap"] > alone["escap"] and following["debt"] < alone["debt"]
 
 
 def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_lowers_it() -> None:
-    raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label", "condition"}
+    raising = {
+        "words",
+        "head",
+        "related",
+        "likeness",
+        "page",
+        "percentage",
+        "years_in_head",
+        "label",
+        "condition",
+    }
     assert all((WEIGHTS[name] > 0) == (name in raising) for name in WEIGHTS)
     plain = found("The debt ceiling is 60 per cent of GDP in 2025.")
     question = QuestionProfile(ASKED, [plain.passage, Passage("other words", "", False)])
@@ -75,7 +119,9 @@ def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_l
     assert score(ScoredPassage(replace(plain.passage, asks=True), 1.0, 0.5)) < score(plain)
     assert score(found(plain.passage.text + " And so on it goes" * 20 + ".")) < score(plain)
     assert score(found("The debt ceiling is 60 per cent of GDP in 2025")) < score(plain)
-    assert score(found("Debt ceiling 60", is_row=True)) > score(found("Debt ceiling of the railway and the port 60", is_row=True))
+    assert score(found("Debt ceiling 60", is_row=True)) > score(
+        found("Debt ceiling of the railway and the port 60", is_row=True)
+    )
 
 
 def test_a_reason_is_looked_for_in_sentences() -> None:

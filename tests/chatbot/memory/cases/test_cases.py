@@ -1,4 +1,6 @@
-"""Case memory as its callers use it: what is kept of a verdict, what is recalled of it, and who has it; on real files, with vectors worked out by hand."""
+"""Case memory as its callers use it: what is kept of a verdict, what is recalled of it, and who has it; on
+real files, with vectors worked out by hand.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,14 @@ QUESTION = "What is the deficit ceiling of Valmora?"
 RULES, REPORT = "a" * 64, "b" * 64
 
 
-def answer(question: str = QUESTION, text: str = "It is 3.0 per cent [S1].", *, page: int = 7, version: int = 1, **changes: object) -> Answer:
+def answer(
+    question: str = QUESTION,
+    text: str = "It is 3.0 per cent [S1].",
+    *,
+    page: int = 7,
+    version: int = 1,
+    **changes: object,
+) -> Answer:
     cited = Citation("S1", "Rules.pdf", page, str(page), "3.0 per cent of output", True, version=version)
     return replace(Answer(question, question, text, True, citations=(cited,)), **changes)  # type: ignore[arg-type]
 
@@ -61,7 +70,8 @@ def ask(embedder: HashEmbedder) -> Callable[..., Recall]:
     return made
 
 
-# --- what is kept -----------------------------------------------------------------------------------------------------------------
+# --- what is kept
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
@@ -124,10 +134,13 @@ def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
     assert cases.listed("me") == []
 
 
-# --- what is recalled -------------------------------------------------------------------------------------------------------------
+# --- what is recalled
+# ------------------------------------------------------------------------------------------------------------
 
 
-def test_one_new_embedding_per_recall_whatever_the_size(cases: Cases, embedder: HashEmbedder, reopen: Reopen) -> None:
+def test_one_new_embedding_per_recall_whatever_the_size(
+    cases: Cases, embedder: HashEmbedder, reopen: Reopen
+) -> None:
     for number in range(60):
         cases.add("me", Case(f"What was item {number} of the budget?", "Some.", number % 2))
     for opened in (cases, Cases(reopen(), embedder)):
@@ -150,7 +163,15 @@ def test_cosines_are_those_of_the_rows() -> None:
 def test_filters_come_before_the_first_k(cases: Cases, shop: Shop, embedder: HashEmbedder) -> None:
     for number in range(12):  # the nearer half is negative, and of the others every second is stale
         far = number * " and more"
-        cases.add("me", Case(f"deficit ceiling{far} {number}", "Some.", int(number > 5), document_ids=(RULES if number % 2 else REPORT,)))
+        cases.add(
+            "me",
+            Case(
+                f"deficit ceiling{far} {number}",
+                "Some.",
+                int(number > 5),
+                document_ids=(RULES if number % 2 else REPORT,),
+            ),
+        )
     shop.live.discard(REPORT)
     found = cases.find("me", "deficit ceiling", CaseQuery(k=3, reward=1, least=-1.0))
     assert [one.rank for one in found] == [1, 2, 3]
@@ -171,7 +192,9 @@ def test_a_case_is_stale_while_its_document_is_changed_or_gone(cases: Cases, sho
 
 
 @pytest.mark.parametrize("number", [0.0, np.nan, np.inf], ids=["zero", "NaN", "infinite"])
-def test_a_vector_that_is_none_finds_nothing_and_is_not_found(cases: Cases, embedder: HashEmbedder, number: float) -> None:
+def test_a_vector_that_is_none_finds_nothing_and_is_not_found(
+    cases: Cases, embedder: HashEmbedder, number: float
+) -> None:
     bad = np.full(256, number, np.float32)
     cases.rate("me", answer(), 1)
     assert cases.recall("me", bad, CaseQuery(least=-1.0)) == []
@@ -181,7 +204,9 @@ def test_a_vector_that_is_none_finds_nothing_and_is_not_found(cases: Cases, embe
     assert cases.catch_up("me") == 0 and len(cases.find("me", QUESTION)) == 1
 
 
-def test_while_the_embedder_fails_verdicts_are_kept_and_wait(cases: Cases, embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_the_embedder_fails_verdicts_are_kept_and_wait(
+    cases: Cases, embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(texts: object, *, query: bool = False) -> object:
         raise ModelError("No endpoint.")
 
@@ -203,7 +228,8 @@ def test_vectors_of_another_embedder_are_never_compared(cases: Cases, reopen: Re
     assert cases.find("me", QUESTION) == [] and cases.health("me").waiting == 1, "each row has one vector"
 
 
-# --- as a layer -------------------------------------------------------------------------------------------------------------------
+# --- as a layer
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_layer_gives_what_to_follow_then_what_to_avoid(cases: Cases, ask: Callable[..., Recall]) -> None:
@@ -212,30 +238,47 @@ def test_the_layer_gives_what_to_follow_then_what_to_avoid(cases: Cases, ask: Ca
     for number in range(7):
         cases.add(
             "me",
-            Case(f"{QUESTION} {'abc'[number % 3] * 3}{number} ?", f"Answer {number}.", int(number < 5), word="" if number < 5 else "Wrong year."),
+            Case(
+                f"{QUESTION} {'abc'[number % 3] * 3}{number} ?",
+                f"Answer {number}.",
+                int(number < 5),
+                word="" if number < 5 else "Wrong year.",
+            ),
         )
     cases.thresholds = replace(UNKNOWN, similar=0.7)
     notes = layer.recall(ask(), 9)
     assert ["to follow" in note.text for note in notes] == [True] * 4 + [False] * 2
-    assert [len([note for note in layer.recall(ask(), n) if "to avoid" in note.text]) for n in (0, 1, 2, 3, 4)] == [0, 0, 0, 1, 1]
-    assert all(note.layer == "cases" and note.source.startswith("your rating of ") and "alike" in note.source for note in notes)
-    assert notes[0].text.startswith("An example to follow, rated helpful. Asked: What is the deficit ceiling of Valmora?")
+    assert [
+        len([note for note in layer.recall(ask(), n) if "to avoid" in note.text]) for n in (0, 1, 2, 3, 4)
+    ] == [0, 0, 0, 1, 1]
+    assert all(
+        note.layer == "cases" and note.source.startswith("your rating of ") and "alike" in note.source
+        for note in notes
+    )
+    assert notes[0].text.startswith(
+        "An example to follow, rated helpful. Asked: What is the deficit ceiling of Valmora?"
+    )
     assert notes[-1].text.endswith("What was said about it: Wrong year.")
     assert layer.recall(ask("How tall is the lighthouse?"), 9) == []
     assert layer.recall(replace(ask(), vector=None), 9) == []
 
 
-def test_an_answer_to_avoid_is_told_of_though_nothing_is_to_follow(cases: Cases, ask: Callable[..., Recall]) -> None:
+def test_an_answer_to_avoid_is_told_of_though_nothing_is_to_follow(
+    cases: Cases, ask: Callable[..., Recall]
+) -> None:
     cases.rate("me", answer(), 0)
     for n in (1, 2, 3):
         (note,) = CaseLayer(cases).recall(ask(), n)
         assert "to avoid" in note.text
 
 
-# --- the same question again ------------------------------------------------------------------------------------------------------
+# --- the same question again
+# ------------------------------------------------------------------------------------------------------
 
 
-def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases, ask: Callable[..., Recall]) -> None:
+def test_a_verified_answer_to_the_same_question_is_found_again(
+    cases: Cases, ask: Callable[..., Recall]
+) -> None:
     cases.rate("me", answer(), 1)
     vector = ask().vector
     assert vector is not None
@@ -246,7 +289,9 @@ def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases, ask
     cases.rate("me", answer("Valmora deficit ceiling: what is it?", "Wrong."), 0)
     cases.thresholds = replace(UNKNOWN, same=0.5)
     found = cases.of_question("me", QUESTION, vector)
-    assert found is not None and (found.case.reward, found.case.plan) == (0, "Wrong."), "the newer verdict on the same in other words"
+    assert found is not None and (found.case.reward, found.case.plan) == (0, "Wrong."), (
+        "the newer verdict on the same in other words"
+    )
     assert cases.of_question("her", QUESTION, vector) is None
 
 
@@ -259,14 +304,17 @@ def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases, ask
     ],
     ids=["no citation", "a citation not found", "a figure contradicted"],
 )
-def test_only_a_verified_answer_is_shown_again(cases: Cases, ask: Callable[..., Recall], changes: dict[str, object]) -> None:
+def test_only_a_verified_answer_is_shown_again(
+    cases: Cases, ask: Callable[..., Recall], changes: dict[str, object]
+) -> None:
     cases.rate("me", answer(**changes), 1)  # type: ignore[arg-type]
     recall = ask()
     assert recall.vector is not None and len(cases.recall("me", recall.vector)) == 1
     assert cases.of_question("me", QUESTION, recall.vector) is None
 
 
-# --- pages ------------------------------------------------------------------------------------------------------------------------
+# --- pages
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_rated_pages_rise_or_fall_a_little_and_back_again(cases: Cases, ask: Callable[..., Recall]) -> None:
@@ -279,20 +327,31 @@ def test_rated_pages_rise_or_fall_a_little_and_back_again(cases: Cases, ask: Cal
     assert [one.weight <= PAGE_BOUND for one in cases.weighed_pages("me", vector)] == [True]
     bad = cases.rate("me", answer(page=9, version=2), 0)
     (good_page, bad_page) = cases.weighed_pages("me", vector)
-    assert (bad_page.page, bad_page.document_id, [case.id for case in bad_page.cases]) == (9, REPORT, [bad.id])
-    assert bad_page.weight == pytest.approx(-PAGE_BOUND) and 0 < good_page.weight < PAGE_BOUND, "the nearer verdict says more"
+    assert (bad_page.page, bad_page.document_id, [case.id for case in bad_page.cases]) == (
+        9,
+        REPORT,
+        [bad.id],
+    )
+    assert bad_page.weight == pytest.approx(-PAGE_BOUND) and 0 < good_page.weight < PAGE_BOUND, (
+        "the nearer verdict says more"
+    )
     assert cases.weighed_pages("her", vector) == []
     for row in cases.listed("me"):
         cases.delete("me", row.case.id)
     assert cases.weighed_pages("me", vector) == []
 
 
-# --- owners -----------------------------------------------------------------------------------------------------------------------
+# --- owners
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_cases_are_their_owners_and_sharing_is_explicit(cases: Cases, ask: Callable[..., Recall]) -> None:
     mine = cases.rate("me", answer(), 1)
-    assert cases.find("her", QUESTION) == [] and cases.listed("her") == [] and cases.listed("her", shared=True) == []
+    assert (
+        cases.find("her", QUESTION) == []
+        and cases.listed("her") == []
+        and cases.listed("her", shared=True) == []
+    )
     shared = cases.share("me", mine.id)
     (found,) = cases.find("her", QUESTION)
     assert found.case.plan == mine.plan and found.case.by and "me" not in found.case.by
@@ -313,29 +372,41 @@ def test_cases_are_their_owners_and_sharing_is_explicit(cases: Cases, ask: Calla
 
 
 def test_two_share_the_same_question_and_one_takes_it_back(cases: Cases) -> None:
-    first, second = (cases.share(owner, cases.rate(owner, answer(text=owner), 1).id) for owner in ("me", "her"))
+    first, second = (
+        cases.share(owner, cases.rate(owner, answer(text=owner), 1).id) for owner in ("me", "her")
+    )
     assert first.id != second.id and len(cases.listed("him", shared=True)) == 2
     cases.unshare("me", first.id)
     assert [row.case.plan for row in cases.listed("him", shared=True)] == ["her"]
 
 
-# --- correcting -------------------------------------------------------------------------------------------------------------------
+# --- correcting
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
     kept = cases.rate("me", answer(), 1)
     cases.rate("me", answer("Who audits the accounts?"), 1)
     assert cases.edit("me", kept.id, lambda case: replace(case, reward=0)).verified
-    new = cases.edit("me", kept.id, lambda case: replace(case, plan="It is 4 per cent.", question="What is the ceiling of the debt?"))
+    new = cases.edit(
+        "me",
+        kept.id,
+        lambda case: replace(case, plan="It is 4 per cent.", question="What is the ceiling of the debt?"),
+    )
     assert not new.verified and new.pages == kept.pages
-    assert [row.case.question for row in cases.listed("me")] == ["Who audits the accounts?", "What is the ceiling of the debt?"]
+    assert [row.case.question for row in cases.listed("me")] == [
+        "Who audits the accounts?",
+        "What is the ceiling of the debt?",
+    ]
     assert cases.find("me", QUESTION, CaseQuery(least=0.99)) == []
     assert cases.find("me", "What is the ceiling of the debt?")[0].case.plan == "It is 4 per cent."
     with pytest.raises(UsageError, match="needs a question and an answer"):
         cases.edit("me", new.id, lambda case: replace(case, plan=" "))
 
 
-def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_its_time_is_over(cases: Cases, tmp_path: Path) -> None:
+def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_its_time_is_over(
+    cases: Cases, tmp_path: Path
+) -> None:
     cases.rate("me", answer(text="A first secret."), 1)
     kept = cases.rate("me", answer(text="A second secret."), 0)
     cases.rate("me", answer("Who audits the accounts?", "The court."), 1)
@@ -356,7 +427,9 @@ def test_cases_are_listed_latest_first_and_searched(cases: Cases) -> None:
     assert cases.listed("me", search="lighthouse") == []
 
 
-def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(cases: Cases, tmp_path: Path) -> None:
+def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(
+    cases: Cases, tmp_path: Path
+) -> None:
     cases.rate("me", answer(), 1, word="Good.")
     cases.rate("me", answer("Who audits the accounts?"), 0)
     (tmp_path / "out.jsonl").write_bytes(b"".join(cases.export("me")))
@@ -369,7 +442,9 @@ def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(case
 
 
 def test_an_import_never_takes_the_place_of_a_newer_verdict(cases: Cases, tmp_path: Path) -> None:
-    (tmp_path / "old.jsonl").write_text(f'{{"case": "{QUESTION}", "plan": "Old.", "case_label": "positive"}}\n', "utf-8")
+    (tmp_path / "old.jsonl").write_text(
+        f'{{"case": "{QUESTION}", "plan": "Old.", "case_label": "positive"}}\n', "utf-8"
+    )
     cases.rate("me", answer(), 0)
     assert cases.import_file("me", tmp_path / "old.jsonl").known == 1
     assert cases.find("me", QUESTION)[0].case.reward == 0

@@ -1,4 +1,6 @@
-"""Case memory on disk: the three shapes, lines that cannot be read, two processes at once, spoiled vectors, and real ones."""
+"""Case memory on disk: the three shapes, lines that cannot be read, two processes at once, spoiled
+vectors, and real ones.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,16 @@ from chatbot.memory.cases.case_file import TABLES, CaseFile, question_vectors
 from chatbot.memory.cases.case_recall import thresholds_of
 from chatbot.memory.cases.case_store import CaseQuery, Cases
 from chatbot.memory.cases.question_equivalence import asks_the_same
-from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_line, edited_line, read_case, read_reward
+from chatbot.memory.cases.records import (
+    GONE,
+    Case,
+    CasePage,
+    case_id,
+    case_line,
+    edited_line,
+    read_case,
+    read_reward,
+)
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.models.embedders import LocalEmbedder
 from chatbot.settings import load_settings
@@ -51,7 +62,8 @@ def line(question: str, **fields: object) -> bytes:
     return json.dumps({"question": question, "plan": "An answer.", **fields}).encode() + b"\n"
 
 
-# --- shapes -----------------------------------------------------------------------------------------------------------------------
+# --- shapes
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -77,7 +89,9 @@ def test_every_shape_is_read(record: dict[str, object], reward: int) -> None:
     assert case.at == (1704067200.0 if "timestamp" in record else 0.0)
 
 
-@pytest.mark.parametrize("value", ["1", "true", "TRUE ", 1, 1.0, True, "1.0", "positive", "yes", None], ids=repr)
+@pytest.mark.parametrize(
+    "value", ["1", "true", "TRUE ", 1, 1.0, True, "1.0", "positive", "yes", None], ids=repr
+)
 def test_what_is_positive(value: object) -> None:
     assert read_reward(value) == 1
 
@@ -104,9 +118,15 @@ def test_what_is_negative(value: object) -> None:
         (b'{"question": "Q", "plan": "P", "reward": NaN}', "its verdict 'NaN' is neither"),
         (b'{"question": "Q", "plan": "P", "reward": 0.5}', "its verdict 0.5 is neither"),
         (b'{"case": "Q", "plan": "P", "reward": NaN}', "its verdict 'NaN' is neither"),
-        (b'{"case": "Q", "plan": "P", "reward": 1, "case_label": "negative"}', "its verdicts reward and case_label contradict each other"),
+        (
+            b'{"case": "Q", "plan": "P", "reward": 1, "case_label": "negative"}',
+            "its verdicts reward and case_label contradict each other",
+        ),
         (b'{"question": "Q", "plan": "P", "reward": [1]}', r"its verdict \[1\] is neither"),
-        (b'{"question": "Q", "plan": "' + b"x" * 5_000_000 + b'"}', "it has 5,000,029 bytes, at most 1,000,000 are read"),
+        (
+            b'{"question": "Q", "plan": "' + b"x" * 5_000_000 + b'"}',
+            "it has 5,000,029 bytes, at most 1,000,000 are read",
+        ),
     ],
     ids=lambda value: repr(value)[:30],
 )
@@ -116,7 +136,15 @@ def test_a_line_that_cannot_be_read_says_why(data: bytes, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", ['"timestamp": 1e400', '"timestamp": "soon"', '"pages": [7, "x", null, -1]', '"document_ids": 5', '"word": 7', '"score": NaN']
+    "more",
+    [
+        '"timestamp": 1e400',
+        '"timestamp": "soon"',
+        '"pages": [7, "x", null, -1]',
+        '"document_ids": 5',
+        '"word": 7',
+        '"score": NaN',
+    ],
 )
 def test_other_fields_of_a_wrong_type_lose_no_case(more: str) -> None:
     case = read_case(f'{{"question": "Q", "plan": "P", {more}}}'.encode(), 0)
@@ -125,10 +153,18 @@ def test_other_fields_of_a_wrong_type_lose_no_case(more: str) -> None:
 
 
 def test_texts_that_cannot_be_written_and_ids_that_are_none_are_made_sound() -> None:
-    odd = b'{"question": "Q", "plan": "P", "word": "a\\ud800", "by": "\\ud800", "document_ids": ["\\ud800", "report.pdf", 7],'
-    odd += b' "pages": [{"document_id": "\\ud800", "document": "\\ud800", "page": 1, "quote": "\\ud800"}, {"document_id": "x", "page": true}]}'
+    odd = (
+        b'{"question": "Q", "plan": "P", "word": "a\\ud800", "by": "\\ud800", "document_ids": ["\\ud800", '
+        b'"report.pdf", 7],'
+    )
+    odd += (
+        b' "pages": [{"document_id": "\\ud800", "document": "\\ud800", "page": 1, "quote": "\\ud800"}, '
+        b'{"document_id": "x", "page": true}]}'
+    )
     case = read_case(odd, 0)
-    assert case.document_ids == (GONE,) and [(page.document_id, page.page) for page in case.pages] == [(GONE, 1)]
+    assert case.document_ids == (GONE,) and [(page.document_id, page.page) for page in case.pages] == [
+        (GONE, 1)
+    ]
     for text in (case.word, case.by, case.pages[0].document, case.pages[0].quote):
         text.encode("utf-8")
     assert read_case(case_line(case), 0) == case, "as it is written it is read"
@@ -136,11 +172,16 @@ def test_texts_that_cannot_be_written_and_ids_that_are_none_are_made_sound() -> 
 
 def test_plain_page_numbers_are_those_of_the_one_document() -> None:
     one = "ab" * 32
-    assert read_case(line("Q", document_ids=[one], pages=[3, 4]), 0).pages == (CasePage(one, "", 3), CasePage(one, "", 4))
+    assert read_case(line("Q", document_ids=[one], pages=[3, 4]), 0).pages == (
+        CasePage(one, "", 3),
+        CasePage(one, "", 4),
+    )
 
 
 texts = st.text(min_size=1, max_size=60).filter(lambda text: bool(text.strip()))
-pages = st.builds(CasePage, st.text(max_size=8), st.text(max_size=20), st.integers(1, 999), st.text(max_size=30))
+pages = st.builds(
+    CasePage, st.text(max_size=8), st.text(max_size=20), st.integers(1, 999), st.text(max_size=30)
+)
 
 
 @given(
@@ -170,25 +211,39 @@ def test_what_is_written_is_read_again_by_any_reader_of_lines(case: Case) -> Non
 def test_an_edited_line_keeps_its_shape_and_what_others_wrote() -> None:
     data = b'{"case": "Q?", "plan": "P", "case_label": "positive", "reward": 1, "tool": {"a": [1]}}\n'
     changed = replace(read_case(data, 0), plan="New", reward=0)
-    assert json.loads(edited_line(data, changed)) == {"case": "Q?", "plan": "New", "case_label": "negative", "reward": 0, "tool": {"a": [1]}}
+    assert json.loads(edited_line(data, changed)) == {
+        "case": "Q?",
+        "plan": "New",
+        "case_label": "negative",
+        "reward": 0,
+        "tool": {"a": [1]},
+    }
     bare = b'{"user_message": "Q?", "assistant_response": "P"}'
     assert json.loads(edited_line(bare, replace(read_case(bare, 0), reward=0)))["reward"] == 0
 
 
-# --- rows -------------------------------------------------------------------------------------------------------------------------
+# --- rows
+# ------------------------------------------------------------------------------------------------------------
 
 
 def questions_of(shelf: CaseFile) -> list[str]:
     return [case.question for case in shelf.view().cases]
 
 
-def test_rows_that_cannot_be_read_are_reported_by_place_and_the_others_read(shelf: CaseFile, memories: MemoryDatabase) -> None:
+def test_rows_that_cannot_be_read_are_reported_by_place_and_the_others_read(
+    shelf: CaseFile, memories: MemoryDatabase
+) -> None:
     shelf.put([Case("One?", "Yes."), Case("Two?", "Yes."), Case("Three?", "Yes.")])
     shelf.embed()
     with memories.write() as connection:
-        connection.execute("update rated_answer set line = 'no json', revision = 9 where id = ?", (case_id("Two?"),))
+        connection.execute(
+            "update rated_answer set line = 'no json', revision = 9 where id = ?", (case_id("Two?"),)
+        )
     view = shelf.view()
-    assert [case.question for case in view.cases] == ["One?", "Three?"] and view.embedded.tolist() == [True, True]
+    assert [case.question for case in view.cases] == ["One?", "Three?"] and view.embedded.tolist() == [
+        True,
+        True,
+    ]
     assert [problem.line for problem in view.problems] == [2] and "no JSON" in view.problems[0].reason
     assert [case.question for case in shelf.remove(lambda case: True)] == ["One?", "Three?"]
     assert len(shelf.view().problems) == 1, "what cannot be read is not lost"
@@ -202,10 +257,17 @@ def test_what_another_process_adds_changes_or_removes_is_seen(shelf: CaseFile, r
     other.put([Case("Three?", "Yes.")])
     assert [(case.question, case.line_index) for case in shelf.view().cases][-1] == ("Three?", 2)
     other.change(case_id("One?"), lambda case: replace(case, plan="No."))
-    assert [case.plan for case in shelf.view().cases] == ["No.", "Yes.", "Yes."] and shelf.view().embedded.tolist() == [True, True, False]
+    assert [case.plan for case in shelf.view().cases] == [
+        "No.",
+        "Yes.",
+        "Yes.",
+    ] and shelf.view().embedded.tolist() == [True, True, False]
     other.remove(lambda case: case.question == "One?")
     view = shelf.view()
-    assert [(case.question, case.line_index) for case in view.cases] == [("Two?", 0), ("Three?", 1)] and view.embedded.tolist() == [True, False]
+    assert [(case.question, case.line_index) for case in view.cases] == [
+        ("Two?", 0),
+        ("Three?", 1),
+    ] and view.embedded.tolist() == [True, False]
     other.put([Case("two?", "Anew.")])
     assert questions_of(shelf) == ["Three?", "two?"]
 
@@ -219,10 +281,15 @@ def test_a_full_disk_leaves_what_was_there(shelf: CaseFile, memories: MemoryData
     assert questions_of(shelf) == ["One?"]
 
 
-def test_two_processes_add_five_hundred_cases_each_and_all_thousand_are_readable(memories: MemoryDatabase, tmp_path: Path, root: Path) -> None:
+def test_two_processes_add_five_hundred_cases_each_and_all_thousand_are_readable(
+    memories: MemoryDatabase, tmp_path: Path, root: Path
+) -> None:
     cases = Cases(memories, EMBEDDER)
     command = [sys.executable, "-c", ADD, str(tmp_path / NAME)]
-    writers = [subprocess.Popen([*command, name], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}) for name in ("the budget", "the rules")]
+    writers = [
+        subprocess.Popen([*command, name], cwd=root, env={**os.environ, "PYTHONPATH": str(root)})
+        for name in ("the budget", "the rules")
+    ]
     assert [writer.wait(100) for writer in writers] == [0, 0]
     health = cases.health("me")
     assert (health.cases, health.positive, health.problems, health.waiting) == (1_000, 500, (), 0)
@@ -236,7 +303,8 @@ def test_no_owners_name_stands_in_the_file(memories: MemoryDatabase, tmp_path: P
     assert b"ann@example.org" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
-# --- vectors ----------------------------------------------------------------------------------------------------------------------
+# --- vectors
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_spoiled_vectors_are_made_anew(shelf: CaseFile, memories: MemoryDatabase) -> None:
@@ -280,7 +348,9 @@ def test_twenty_thousand_cases_load_and_are_recalled_in_time(memories: MemoryDat
     questions = [f"What was item {number} of the budget?" for number in range(count)]
     cases._shelf("me").put([Case(question, "An answer.") for question in questions])
     rows = np.random.default_rng(0).standard_normal((count, 384), np.float32)
-    cases._shelf("me")._keep_vectors(cases._shelf("me").view().keys, rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    cases._shelf("me")._keep_vectors(
+        cases._shelf("me").view().keys, rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    )
     cases = Cases(memories, HashEmbedder(dimension=384))
     started = time.process_time()
     view = cases._shelf("me").view()
@@ -294,7 +364,8 @@ def test_twenty_thousand_cases_load_and_are_recalled_in_time(memories: MemoryDat
     assert time.process_time() - started < loaded, "five recalls take less than reading once"
 
 
-# --- real vectors -----------------------------------------------------------------------------------------------------------------
+# --- real vectors
+# ------------------------------------------------------------------------------------------------------------
 
 SAME = """What is the deficit ceiling?|What is the ceiling for the deficit?
 Who audits the accounts of the state?|Who audits the state's accounts?
@@ -331,8 +402,14 @@ def minilm() -> LocalEmbedder:
     return LocalEmbedder(load_settings().model_cache)
 
 
-@pytest.mark.parametrize(("pairs", "same"), [(SAME, True), (OTHER, False)], ids=["the same in other words", "another in the same words"])
-def test_near_identical_questions_are_told_from_near_ones(minilm: LocalEmbedder, pairs: str, same: bool) -> None:
+@pytest.mark.parametrize(
+    ("pairs", "same"),
+    [(SAME, True), (OTHER, False)],
+    ids=["the same in other words", "another in the same words"],
+)
+def test_near_identical_questions_are_told_from_near_ones(
+    minilm: LocalEmbedder, pairs: str, same: bool
+) -> None:
     bounds, wrong = thresholds_of(minilm.fingerprint), []
     for pair in pairs.splitlines():
         question, other = pair.split("|")
@@ -349,7 +426,10 @@ def test_every_case_of_the_memento_file_is_read(shared: Path, memories: MemoryDa
     health = cases.health("me")
     assert (result.added, result.known, result.problems) == (1_278, 0, ())
     assert (health.cases, health.positive, health.negative, health.waiting) == (1_278, 897, 381, 0)
-    assert all(len(cases.find("me", "Who is the father of John?", CaseQuery(reward=reward, least=-1.0))) == 8 for reward in (0, 1))
+    assert all(
+        len(cases.find("me", "Who is the father of John?", CaseQuery(reward=reward, least=-1.0))) == 8
+        for reward in (0, 1)
+    )
 
 
 def test_a_case_that_is_too_long_is_refused_and_one_at_the_limit_is_not() -> None:

@@ -1,4 +1,6 @@
-"""Ratings at work in the whole chatbot: the answer rated helpful comes back checked, the one rated wrong does not, and pages rise and fall visibly."""
+"""Ratings at work in the whole chatbot: the answer rated helpful comes back checked, the one rated wrong
+does not, and pages rise and fall visibly.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,10 @@ def ask(chatbot: Chatbot, question: str, talk: str, owner: str = "me") -> tuple[
 
 
 def remembered(events: list[Event]) -> bool:
-    return any(isinstance(event, Notice) and event.text.startswith("Remembered: you rated this answer helpful") for event in events)
+    return any(
+        isinstance(event, Notice) and event.text.startswith("Remembered: you rated this answer helpful")
+        for event in events
+    )
 
 
 def test_an_answer_rated_helpful_comes_back_checked_and_marked(make: Make) -> None:
@@ -49,7 +54,9 @@ def test_an_answer_rated_helpful_comes_back_checked_and_marked(make: Make) -> No
     chatbot.rate(talk, 1, "me", helpful=True, word="just what I needed")
     again, events = ask(chatbot, "what is the deficit ceiling", other)
     assert remembered(events) and again.text == first.text
-    assert [(one.document, one.page, one.verified) for one in again.citations] == [(one.document, one.page, True) for one in first.citations]
+    assert [(one.document, one.page, one.verified) for one in again.citations] == [
+        (one.document, one.page, True) for one in first.citations
+    ]
     assert all(number.status == "supported" for number in again.numbers)
     assert not remembered(ask(chatbot, "What is the debt anchor?", other)[1])
     hers = chatbot.conversations.begin("her")
@@ -67,7 +74,18 @@ def test_a_newer_verdict_a_changed_document_and_a_deleted_case_end_it(make: Make
     chatbot.rate(talk, 1, "me", helpful=False)
     assert not remembered(ask(chatbot, QUESTION, talk)[1])
     chatbot.rate(talk, 1, "me", helpful=True)
-    list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", ["Fiscal rules\nThe deficit ceiling is 2.0 per cent of output in every year."]))]))
+    list(
+        chatbot.add(
+            [
+                Upload(
+                    make_pdf(
+                        tmp_path / "Rules.pdf",
+                        ["Fiscal rules\nThe deficit ceiling is 2.0 per cent of output in every year."],
+                    )
+                )
+            ]
+        )
+    )
     answer, events = ask(chatbot, QUESTION, talk)
     assert not remembered(events) and "2.0 per cent" in answer.text
     assert [row.stale for row in chatbot.cases.listed("me")] == [True]
@@ -76,7 +94,18 @@ def test_a_newer_verdict_a_changed_document_and_a_deleted_case_end_it(make: Make
 def test_ratings_bring_no_page_of_documents_that_are_not_asked(make: Make, tmp_path: Path) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
-    list(chatbot.add([Upload(make_pdf(tmp_path / "Other.pdf", ["Rules of others\nThe deficit ceiling is 9.0 per cent of output."]))]))
+    list(
+        chatbot.add(
+            [
+                Upload(
+                    make_pdf(
+                        tmp_path / "Other.pdf",
+                        ["Rules of others\nThe deficit ceiling is 9.0 per cent of output."],
+                    )
+                )
+            ]
+        )
+    )
     ask(chatbot, QUESTION, talk)
     chatbot.rate(talk, 1, "me", helpful=True)
     rated = {citation.document for citation in chatbot.memory.answer(talk, 1, "me").citations}  # type: ignore[union-attr]
@@ -92,7 +121,15 @@ def test_pages_rated_wrong_fall_and_that_is_shown_and_reversible(make: Make) -> 
     talk = chatbot.conversations.begin("me")
     before, _ = ask(chatbot, QUESTION, talk)
     page = before.considered[0]
-    chatbot.cases.add("me", Case(QUESTION, "Wrong.", 0, pages=(CasePage(chatbot.library.catalog.digest_of(page.version), page.document, page.page),)))
+    chatbot.cases.add(
+        "me",
+        Case(
+            QUESTION,
+            "Wrong.",
+            0,
+            pages=(CasePage(chatbot.library.catalog.digest_of(page.version), page.document, page.page),),
+        ),
+    )
     after, _ = ask(chatbot, QUESTION, talk)
     lowered = next(hit for hit in after.considered if hit.page == page.page)
     assert lowered.scores["rated"] < 0 and lowered.score < page.score
@@ -125,7 +162,9 @@ def test_advice_is_noted_and_recalled_when_its_situation_comes(make: Make) -> No
     chatbot.conversations.switch(talk, "me", "situations", on=False)
     answer, _ = ask(chatbot, "the deficit ceiling is breached", talk)
     assert "situations" not in {note.layer for note in answer.notes}
-    assert ask(chatbot, "When the deficit ceiling is breached, then warn the minister.", talk)[0].model != MEMORY
+    assert (
+        ask(chatbot, "When the deficit ceiling is breached, then warn the minister.", talk)[0].model != MEMORY
+    )
 
 
 def hit(page: int, score: float, document: str = "Budget (1).pdf") -> Hit:
@@ -135,7 +174,11 @@ def hit(page: int, score: float, document: str = "Budget (1).pdf") -> Hit:
 def test_keys_take_the_place_of_pages_only_where_all_are_there() -> None:
     pages = tuple(CasePage("d", "Budget (1).pdf", page) for page in (8, 2))
     rated = FeedbackRerank(
-        case=Case("q", "It cost 5 (Budget (1).pdf, p. 8). Both (Budget (1).pdf, p. 8; Budget (1).pdf, p. 2) (see p. 3).", pages=pages)
+        case=Case(
+            "q",
+            "It cost 5 (Budget (1).pdf, p. 8). Both (Budget (1).pdf, p. 8; Budget (1).pdf, p. 2) (see p. 3).",
+            pages=pages,
+        )
     )
     prompt = Prompt("q", "q", {"S1-ab": hit(8, 1), "S2-ab": hit(2, 1)}, (), (), (), "ab")
     assert rated.text(prompt) == "It cost 5 [S1-ab]. Both [S1-ab][S2-ab] (see p. 3)."
@@ -169,23 +212,41 @@ def test_an_order_that_was_made_otherwise_stays_but_for_what_a_rating_carries() 
     ordered = [hit(5, 0.3), hit(2, 0.9), hit(7, 0.5)]  # as a model put them
     for weight in (-0.001, 0.001, 0.2, -0.2):
         for page in (5, 2, 7):
-            moved = FeedbackRerank(weighed({page: weight}), lambda version: "d").applied(ordered, lambda names, k: [])
+            moved = FeedbackRerank(weighed({page: weight}), lambda version: "d").applied(
+                ordered, lambda names, k: []
+            )
             assert [one.page for one in moved] == [5, 2, 7]
     operands = [hit(1, 0.9), hit(40, 0.2), hit(2, 0.8), hit(3, 0.7)]  # the statement of a ratio comes second
-    moved = FeedbackRerank(weighed({9: 0.2}), lambda version: "d").applied(operands, lambda names, k: [hit(9, 0.6)])
+    moved = FeedbackRerank(weighed({9: 0.2}), lambda version: "d").applied(
+        operands, lambda names, k: [hit(9, 0.6)]
+    )
     assert [one.page for one in moved] == [1, 40, 2, 9, 3]
     full = [hit(page, 0.9) for page in range(1, 6)]
-    assert FeedbackRerank(weighed({9: 0.2}), lambda version: "d").applied(full, lambda names, k: [hit(9, 0.89)]) == full, "none is pushed out"
+    assert (
+        FeedbackRerank(weighed({9: 0.2}), lambda version: "d").applied(full, lambda names, k: [hit(9, 0.89)])
+        == full
+    ), "none is pushed out"
 
 
 def test_no_rating_puts_an_older_document_before_a_newer() -> None:
-    new, old, other = hit(1, 0.9, "Policy 2024.pdf"), hit(2, 0.85, "Policy 2019.pdf"), hit(3, 0.8, "Budget.pdf")
+    new, old, other = (
+        hit(1, 0.9, "Policy 2024.pdf"),
+        hit(2, 0.85, "Policy 2019.pdf"),
+        hit(3, 0.8, "Budget.pdf"),
+    )
     rated = FeedbackRerank(
-        weighed({1: -0.2}), lambda version: "d", is_older=lambda one, than: one.document < than.document == "Policy 2024.pdf" and one is old
+        weighed({1: -0.2}),
+        lambda version: "d",
+        is_older=lambda one, than: one.document < than.document == "Policy 2024.pdf" and one is old,
     )
     moved = rated.applied([new, old, other], lambda names, k: [])
     assert [one.page for one in moved] == [1, 2, 3]
-    assert [one.page for one in FeedbackRerank(weighed({1: -0.2}), lambda version: "d").applied([new, old, other], lambda names, k: [])] == [2, 3, 1]
+    assert [
+        one.page
+        for one in FeedbackRerank(weighed({1: -0.2}), lambda version: "d").applied(
+            [new, old, other], lambda names, k: []
+        )
+    ] == [2, 3, 1]
 
 
 def test_pages_that_stand_elsewhere_are_told_with_the_rating_that_moved_them() -> None:
@@ -195,8 +256,14 @@ def test_pages_that_stand_elsewhere_are_told_with_the_rating_that_moved_them() -
     after = rated.applied(before, lambda names, k: [hit(4, 0.7)])
     assert [one.page for one in after] == [4, 3, 2, 1]
     assert [notice.text for notice in rated.told(before, after)] == [
-        "Budget (1).pdf, p. 4, was put forward: somebody here rated an answer from it helpful (“What was income?”).",
-        "Budget (1).pdf, p. 3, was put forward: somebody here rated an answer from it helpful (“What was income?”).",
+        (
+            "Budget (1).pdf, p. 4, was put forward: somebody here rated an answer from it helpful (“What "
+            "was income?”)."
+        ),
+        (
+            "Budget (1).pdf, p. 3, was put forward: somebody here rated an answer from it helpful (“What "
+            "was income?”)."
+        ),
         "Budget (1).pdf, p. 1, was put back: you rated an answer from it not helpful (“What was debt?”).",
     ]
     assert rated.told(before, before) == []
@@ -208,12 +275,16 @@ def test_only_an_answer_each_page_of_which_is_put_as_a_key_is_remembered() -> No
     prompt = Prompt("q", "q", {"S1-ab": hit(8, 1, name), "S2-ab": hit(2, 1, "Annex.pdf")}, (), (), (), "ab")
     plan = f"It cost 5 ({name}, p. 8; Annex.pdf, p. 2)."
     assert FeedbackRerank(case=Case("q", plan, pages=pages)).text(prompt) == "It cost 5 [S1-ab][S2-ab]."
-    assert FeedbackRerank(case=Case("q", f"It cost 5 ({name}, p. 8).", pages=pages)).text(prompt) == "", "a page that the answer does not name"
+    assert FeedbackRerank(case=Case("q", f"It cost 5 ({name}, p. 8).", pages=pages)).text(prompt) == "", (
+        "a page that the answer does not name"
+    )
     assert FeedbackRerank(case=Case("q", "It cost 5.", pages=())).text(prompt) == ""
     assert FeedbackRerank(case=Case("q", "It cost 5 (Rules, p. 8).", pages=pages[:1])).text(prompt) == ""
 
 
-def test_a_file_name_of_any_marks_keeps_the_citations_of_what_is_remembered(make: Make, tmp_path: Path) -> None:
+def test_a_file_name_of_any_marks_keeps_the_citations_of_what_is_remembered(
+    make: Make, tmp_path: Path
+) -> None:
     chatbot = make()
     chatbot.remove("Rules.pdf")
     list(chatbot.add([Upload(make_pdf(tmp_path / "Rules; final, p. 2 (1).pdf", RULES))]))
@@ -232,7 +303,10 @@ def test_what_does_not_stand_up_to_a_new_check_is_not_remembered(make: Make) -> 
     chatbot.rate(talk, 1, "me", helpful=True)
     (row,) = chatbot.cases.listed("me")
     page = next(page for page in row.case.pages if page.page == 1)
-    right, wrong = (f"The deficit ceiling is {figure} per cent of output (Rules.pdf, p. {page.page})." for figure in ("3.0", "9.9"))
+    right, wrong = (
+        f"The deficit ceiling is {figure} per cent of output (Rules.pdf, p. {page.page})."
+        for figure in ("3.0", "9.9")
+    )
     chatbot.cases.add("me", replace(row.case, plan=right, pages=(page,), at=0.0))
     assert remembered(ask(chatbot, QUESTION, talk)[1])
     chatbot.cases.add("me", replace(row.case, plan=wrong, pages=(page,), at=0.0))
@@ -248,7 +322,10 @@ def test_a_shared_answer_is_remembered_as_somebody_elses(make: Make) -> None:
     chatbot.cases.share("me", chatbot.cases.listed("me")[0].case.id)
     _, events = ask(chatbot, QUESTION, hers, "her")
     said = [event.text for event in events if isinstance(event, Notice)]
-    assert any(text.startswith("Remembered: somebody here rated this answer helpful on") and "you rated" not in text for text in said)
+    assert any(
+        text.startswith("Remembered: somebody here rated this answer helpful on") and "you rated" not in text
+        for text in said
+    )
     chatbot.rate(talk, 1, "me", helpful=False)
     _, events = ask(chatbot, QUESTION, hers, "her")
     assert not any(isinstance(event, Notice) and event.text.startswith("Remembered") for event in events)
@@ -264,7 +341,11 @@ def test_what_an_answer_rated_not_helpful_quoted_comes_after_other_passages(make
     assert first.citations[0].quote not in again.text.split("[")[0]
     assert SET_ASIDE in [event.text for event in events if isinstance(event, Notice)]
     assert ask(chatbot, question, chatbot.conversations.begin("her"), "her")[0].text == first.text
-    assert SET_ASIDE not in [event.text for event in ask(chatbot, "What is the debt anchor?", other)[1] if isinstance(event, Notice)]
+    assert SET_ASIDE not in [
+        event.text
+        for event in ask(chatbot, "What is the debt anchor?", other)[1]
+        if isinstance(event, Notice)
+    ]
     (row,) = chatbot.cases.listed("me")
     chatbot.cases.delete("me", row.case.id)
     assert ask(chatbot, question, talk)[0].text == first.text
@@ -273,16 +354,32 @@ def test_what_an_answer_rated_not_helpful_quoted_comes_after_other_passages(make
 def test_a_rating_brings_no_page_of_another_than_the_question_names(make: Make, tmp_path: Path) -> None:
     chatbot = make(ScriptedModel(["NOT IN THESE DOCUMENTS"]))
     for name, assets in (("Microsoft", 364), ("Apple", 352)):
-        pages = [f"{name} annual report 2022\nThe total assets of {name} were {assets} billion dollars at year end 2022.", f"{name} people"]
+        pages = [
+            (
+                f"{name} annual report 2022\nThe total assets of {name} were {assets} billion dollars at "
+                f"year end 2022."
+            ),
+            f"{name} people",
+        ]
         list(chatbot.add([Upload(make_pdf(tmp_path / f"{name}.pdf", pages))]))
-    digest = next(chatbot.library.catalog.digest_of(version) for version, name in chatbot.library.scope(()).items() if name == "Microsoft.pdf")
+    digest = next(
+        chatbot.library.catalog.digest_of(version)
+        for version, name in chatbot.library.scope(()).items()
+        if name == "Microsoft.pdf"
+    )
     stood_on = (CasePage(digest, "Microsoft.pdf", 1),)
     chatbot.cases.thresholds = replace(chatbot.cases.thresholds, similar=0.1)
     question = "What were the total assets of {} at year end 2022?"
-    chatbot.cases.add("me", Case(question.format("Microsoft"), "364 billion.", document_ids=(digest,), pages=stood_on))
+    chatbot.cases.add(
+        "me", Case(question.format("Microsoft"), "364 billion.", document_ids=(digest,), pages=stood_on)
+    )
     of_apple = question.format("Apple")
-    more = chatbot.finder.more(Query(of_apple, None, (), "keyword", 4, understand(of_apple, of_apple)), (), 30)
-    assert "Apple.pdf" in {one.document for one in more} and "Microsoft.pdf" not in {one.document for one in more}
+    more = chatbot.finder.more(
+        Query(of_apple, None, (), "keyword", 4, understand(of_apple, of_apple)), (), 30
+    )
+    assert "Apple.pdf" in {one.document for one in more} and "Microsoft.pdf" not in {
+        one.document for one in more
+    }
     answer, _ = ask(chatbot, of_apple, chatbot.conversations.begin("me"))
     assert "Microsoft.pdf" not in {one.document for one in answer.considered}
     answer, _ = ask(chatbot, question.format("Microsoft"), chatbot.conversations.begin("me"))
@@ -292,7 +389,10 @@ def test_a_rating_brings_no_page_of_another_than_the_question_names(make: Make, 
 def test_a_thumb_down_puts_no_older_edition_in_front_and_is_told(make: Make, tmp_path: Path) -> None:
     chatbot = make(ScriptedModel(["NOT IN THESE DOCUMENTS"]))
     chatbot.remove("Rules.pdf")
-    texts = {2024: "The reserve floor is 5 per cent of the budget.", 2019: "The reserve floor is 4 per cent of the budget."}
+    texts = {
+        2024: "The reserve floor is 5 per cent of the budget.",
+        2019: "The reserve floor is 4 per cent of the budget.",
+    }
     for year, text in texts.items():
         pages = [f"Reserve policy {year}\n{text}", f"Reserve policy {year}\nAnnex on the reserve floor."]
         list(chatbot.add([Upload(make_pdf(tmp_path / f"Reserve Policy {year}.pdf", pages))]))
@@ -301,12 +401,24 @@ def test_a_thumb_down_puts_no_older_edition_in_front_and_is_told(make: Make, tmp
     first = before[0]
     assert first.document == "Reserve Policy 2024.pdf"
     second = next(one for one in before if one.document == "Reserve Policy 2019.pdf")
-    rated = chatbot.lending.rated(Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0])
-    assert not rated.weights and not rated.is_older(second, first), "nothing is looked up where nothing was rated"
-    chatbot.cases.add(
-        "me", Case(question, "Wrong.", 0, pages=(CasePage(chatbot.library.catalog.digest_of(first.version), first.document, first.page),))
+    rated = chatbot.lending.rated(
+        Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0]
     )
-    rated = chatbot.lending.rated(Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0])
+    assert not rated.weights and not rated.is_older(second, first), (
+        "nothing is looked up where nothing was rated"
+    )
+    chatbot.cases.add(
+        "me",
+        Case(
+            question,
+            "Wrong.",
+            0,
+            pages=(CasePage(chatbot.library.catalog.digest_of(first.version), first.document, first.page),),
+        ),
+    )
+    rated = chatbot.lending.rated(
+        Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0]
+    )
     assert rated.is_older(second, first) and not rated.is_older(first, second)
     answer, events = ask(chatbot, question, talk)
     places = [(one.document, one.page) for one in answer.considered]
@@ -334,7 +446,10 @@ def test_purging_a_document_takes_its_words_out_of_all_cases(make: Make) -> None
     chatbot.cases.add("me", Case("Who audits?", "The court."))
     chatbot.remove("Rules.pdf", purge=True)
     assert [row.case.question for row in chatbot.cases.listed("me")] == ["Who audits?"]
-    assert all(b"3.0 per cent" not in line for (line,) in chatbot.cases._database.read("select line from rated_answer"))
+    assert all(
+        b"3.0 per cent" not in line
+        for (line,) in chatbot.cases._database.read("select line from rated_answer")
+    )
 
 
 def rated_with_another(chatbot: Chatbot) -> None:
@@ -355,7 +470,10 @@ def test_a_document_that_goes_after_its_days_takes_its_words_out_of_all_cases(ma
     chatbot.close()
     opened = make()
     assert [row.case.question for row in opened.cases.listed("me")] == ["Who audits?"]
-    assert all(b"3.0 per cent" not in line for (line,) in opened.cases._database.read("select line from rated_answer"))
+    assert all(
+        b"3.0 per cent" not in line
+        for (line,) in opened.cases._database.read("select line from rated_answer")
+    )
 
 
 def test_a_document_that_is_given_up_at_once_and_swept_later_takes_its_words_out_too(make: Make) -> None:
@@ -370,16 +488,28 @@ def test_a_document_that_is_given_up_at_once_and_swept_later_takes_its_words_out
 def test_the_same_file_under_another_name_keeps_its_ratings(make: Make, tmp_path: Path) -> None:
     chatbot = make()
     rated_with_another(chatbot)
-    list(chatbot.add([Upload(chatbot.library.file(next(iter(chatbot.library.scope(["Rules.pdf"])))), "Twin.pdf")]))
+    list(
+        chatbot.add(
+            [Upload(chatbot.library.file(next(iter(chatbot.library.scope(["Rules.pdf"])))), "Twin.pdf")]
+        )
+    )
     chatbot.remove("Rules.pdf", purge=True)
     assert len(chatbot.cases.listed("me")) == 2
 
 
-def test_ratings_that_cannot_be_read_keep_no_document_from_going(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ratings_that_cannot_be_read_keep_no_document_from_going(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chatbot = make()
     rated_with_another(chatbot)
     with monkeypatch.context() as broken:
-        broken.setattr(Cases, "forget", lambda self, digests: (_ for _ in ()).throw(StoreError("The ratings cannot be read.")) if digests else None)
+        broken.setattr(
+            Cases,
+            "forget",
+            lambda self, digests: (
+                (_ for _ in ()).throw(StoreError("The ratings cannot be read.")) if digests else None
+            ),
+        )
         with pytest.raises(StoreError, match="cannot be read"):
             chatbot.remove("Rules.pdf", purge=True)
     assert chatbot.documents() == [] and len(chatbot.cases.listed("me")) == 2
@@ -387,7 +517,8 @@ def test_ratings_that_cannot_be_read_keep_no_document_from_going(make: Make, mon
     assert len(chatbot.cases.listed("me")) == 1
 
 
-# --- in the prompt ------------------------------------------------------------------------------------------------------------------
+# --- in the prompt
+# ------------------------------------------------------------------------------------------------------------
 
 
 def sent(answer: Answer) -> str:
@@ -395,7 +526,9 @@ def sent(answer: Answer) -> str:
     return "\n".join(content for _, content in answer.prompt.messages)
 
 
-def test_the_prompt_has_examples_where_there_are_cases_and_no_section_where_there_are_none(make: Make) -> None:
+def test_the_prompt_has_examples_where_there_are_cases_and_no_section_where_there_are_none(
+    make: Make,
+) -> None:
     chatbot = make(ScriptedModel(["The deficit ceiling is 3.0 per cent."]))
     talk = chatbot.conversations.begin("me")
     answer, _ = ask(chatbot, QUESTION, talk)
@@ -405,7 +538,9 @@ def test_the_prompt_has_examples_where_there_are_cases_and_no_section_where_ther
     chatbot.cases.thresholds = replace(chatbot.cases.thresholds, similar=0.5)
     answer, _ = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
     text = sent(answer)
-    assert "Remembered notes:\n- (cases, your rating" in text and text.index("An example to follow") < text.index("An example to avoid")
+    assert "Remembered notes:\n- (cases, your rating" in text and text.index(
+        "An example to follow"
+    ) < text.index("An example to avoid")
     assert "It is 3.0 per cent of output." in text and "Wrong year." in text
     chatbot.conversations.switch(talk, "me", "cases", on=False)
     assert "Remembered notes" not in sent(ask(chatbot, "What is the deficit ceiling now?", talk)[0])
@@ -421,11 +556,19 @@ def test_answers_go_on_without_cases_that_cannot_be_read(make: Make) -> None:
     answer, events = ask(chatbot, QUESTION, talk)
     assert answer.answered and "3.0 per cent" in answer.text and not remembered(events)
     said = [event.text for event in events if isinstance(event, Notice)]
-    assert any(text.startswith("Answered without rated answers: The memories (memory.sqlite3) cannot be used") for text in said)
-    odd = b'{"question": "What is the deficit ceiling of all?", "plan": "P", "document_ids": ["\\ud800"], "word": "\\ud800"}\n'
+    assert any(
+        text.startswith("Answered without rated answers: The memories (memory.sqlite3) cannot be used")
+        for text in said
+    )
+    odd = (
+        b'{"question": "What is the deficit ceiling of all?", "plan": "P", "document_ids": ["\\ud800"], '
+        b'"word": "\\ud800"}\n'
+    )
     with chatbot.cases._database.write() as connection:
         connection.execute("alter table damaged rename to rated_shelf")
-        connection.execute("insert into rated_answer (shelf, id, line) values (?, 'x', ?)", (hidden("me"), odd))
+        connection.execute(
+            "insert into rated_answer (shelf, id, line) values (?, 'x', ?)", (hidden("me"), odd)
+        )
     assert ask(chatbot, QUESTION, talk)[0].answered
     chatbot.cases.catch_up("me")
     assert ask(chatbot, "What is the deficit ceiling of all?", talk)[0].question
@@ -435,7 +578,18 @@ def test_answers_go_on_without_cases_that_cannot_be_read(make: Make) -> None:
 def test_a_verdict_is_of_the_documents_that_were_asked(make: Make, tmp_path: Path) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
-    list(chatbot.add([Upload(make_pdf(tmp_path / "Other.pdf", ["Rules of others\nThe deficit ceiling is 9.0 per cent of output."]))]))
+    list(
+        chatbot.add(
+            [
+                Upload(
+                    make_pdf(
+                        tmp_path / "Other.pdf",
+                        ["Rules of others\nThe deficit ceiling is 9.0 per cent of output."],
+                    )
+                )
+            ]
+        )
+    )
 
     def asked(*names: str) -> tuple[Answer, list[Event]]:
         events = list(chatbot.ask(Ask(QUESTION, names, talk, owner="me")))
@@ -451,6 +605,8 @@ def test_a_verdict_is_of_the_documents_that_were_asked(make: Make, tmp_path: Pat
         assert remembered(events) and figure in answer.text
         assert chatbot.cases.rated("me", answer) is not None
     answer, events = asked()
-    assert not remembered(events) and chatbot.cases.rated("me", answer) is None, "of all documents it is another question"
+    assert not remembered(events) and chatbot.cases.rated("me", answer) is None, (
+        "of all documents it is another question"
+    )
     chatbot.rate(talk, 5, "me", helpful=True)
     assert remembered(asked()[1])

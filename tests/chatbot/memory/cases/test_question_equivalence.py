@@ -1,4 +1,6 @@
-"""Whether two questions ask for the very same: pairs from finance that do and that do not, by words alone and with the real vectors."""
+"""Whether two questions ask for the very same: pairs from finance that do and that do not, by words alone
+and with the real vectors.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ How high was the primary surplus in FY2022?|What was the primary surplus in 2022
 What does the treasury charge for late filing?|How much does the treasury charge for late filing?
 What are the objectives of debt management?|What are debt management's objectives?
 How much of the budget goes to education?|What share of the budget goes to education?
-What was Norvik's net profit in the 2020 financial year?|How much was Norvik's net profit in the 2020 financial year?
+What was Norvik's net profit in the 2020 financial year?|How much was Norvik's net profit in the 2020 \
+financial year?
 How many bonds were issued in 2021?|What was the number of bonds issued in 2021?
 Does the rule apply to municipalities?|Is the rule applicable to municipalities?
 What is the procedure for a supplementary budget?|What procedure applies to a supplementary budget?"""
@@ -127,7 +130,8 @@ Which subsidies were paid by the EU?|Which subsidies were paid to the EU?
 What is the share of exports in GDP?|What is the share of GDP in exports?
 What is the difference of revenue and spending?|What is the difference of spending and revenue?
 How is the deficit financed?|Who finances the deficit?"""
-# Of those in other words that few answers may be asked for anew: what is missed costs a search, what is mistaken a wrong answer.
+# Of those in other words that few answers may be asked for anew: what is missed costs a search, what is
+# mistaken a wrong answer.
 LEAST_FOUND = 0.8
 
 
@@ -164,7 +168,10 @@ def test_with_real_vectors_nothing_is_mistaken_and_most_are_found() -> None:
     def found(pairs: str) -> list[bool]:
         asked = [pair.split("|") for pair in pairs.splitlines()]
         rows = question_vectors(minilm, [one for pair in asked for one in pair])
-        return [float(rows[2 * at] @ rows[2 * at + 1]) >= least and asks_the_same(*pair) for at, pair in enumerate(asked)]
+        return [
+            float(rows[2 * at] @ rows[2 * at + 1]) >= least and asks_the_same(*pair)
+            for at, pair in enumerate(asked)
+        ]
 
     assert not any(found(OTHER))
     same = found(SAME)
@@ -172,9 +179,13 @@ def test_with_real_vectors_nothing_is_mistaken_and_most_are_found() -> None:
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("text", ["ratio of a ", "what a do b ", "how is ", "please ", "'", "A", " A", "1,", "(per cent"])
+@pytest.mark.parametrize(
+    "text", ["ratio of a ", "what a do b ", "how is ", "please ", "'", "A", " A", "1,", "(per cent"]
+)
 def test_a_hostile_question_takes_little_time(text: str) -> None:
-    """Ten times the text takes some ten times as long, not a hundred; measured in the time of this process."""
+    """Ten times the text takes some ten times as long, not a hundred; measured in the time of this
+    process.
+    """
 
     def seconds(length: int) -> float:
         question = (text * length)[:length]

@@ -1,4 +1,6 @@
-"""What a message has to do with a question, and what it has to tell without one; held by order alone, for the numbers mean nothing."""
+"""What a message has to do with a question, and what it has to tell without one; held by order alone, for
+the numbers mean nothing.
+"""
 
 import numpy as np
 import pytest
@@ -38,7 +40,11 @@ def test_who_is_named_counts_more_than_who_repeats_the_word() -> None:
 
 
 def test_a_label_that_stands_once_is_no_speaker() -> None:
-    scores = read(["Note: the rate rose.", "It fell again.", "Then it rose."]).score("What does the note say?").messages
+    scores = (
+        read(["Note: the rate rose.", "It fell again.", "Then it rose."])
+        .score("What does the note say?")
+        .messages
+    )
     assert scores.argmax() == 0 and np.ptp(scores) < 10
 
 
@@ -56,13 +62,20 @@ def test_without_a_question_facts_count_and_greetings_and_questions_do_not() -> 
 
 
 def test_sentences_of_one_message_are_told_apart() -> None:
-    talk = ["Good evening to you. The deficit was $4.5 million in 2020 (page 8). That is all there is. Growth was strong and broad."]
+    talk = [
+        (
+            "Good evening to you. The deficit was $4.5 million in 2020 (page 8). That is all there is. "
+            "Growth was strong and broad."
+        )
+    ]
     relevance = read(talk)
     assert relevance.score("How high was the deficit?").sentences.argmax() == 1
     assert relevance.score("").sentences.argmax() == 1
 
 
-@pytest.mark.parametrize("talk", [[], [""], ["", "a"], ["?"], ["same", "same", "same"], ["\ud800 x", "<|endoftext|>"]])
+@pytest.mark.parametrize(
+    "talk", [[], [""], ["", "a"], ["?"], ["same", "same", "same"], ["\ud800 x", "<|endoftext|>"]]
+)
 def test_any_conversation_has_finite_scores(talk: list[str]) -> None:
     for query in ("", "  ", "same", "who?", "<|endoftext|>"):
         scores = read(talk).score(query)
@@ -71,5 +84,7 @@ def test_any_conversation_has_finite_scores(talk: list[str]) -> None:
 
 
 def test_a_cited_figure_is_a_figure_with_its_page() -> None:
-    assert holds_cited_figure("It was $4.5 million (page 8).") and holds_cited_figure("It was 3 per cent [S1-ab].")
+    assert holds_cited_figure("It was $4.5 million (page 8).") and holds_cited_figure(
+        "It was 3 per cent [S1-ab]."
+    )
     assert not holds_cited_figure("See page 8.") and not holds_cited_figure("It was $4.5 million in 2020.")

@@ -1,4 +1,6 @@
-"""The budget: met within one sentence for any sharing between chunks and sentences, the more important losing later."""
+"""The budget: met within one sentence for any sharing between chunks and sentences, the more important
+losing later.
+"""
 
 import pytest
 from hypothesis import given
@@ -8,26 +10,51 @@ from chatbot.memory.compression.selection import Segment, choose
 
 SIZES = st.lists(st.tuples(st.integers(0, 40), st.floats(-5, 5)), max_size=8)
 CHUNKS = st.lists(st.tuples(st.floats(1e-25, 1), SIZES), min_size=1, max_size=12).map(
-    lambda rows: [Segment(value, tuple(size for size, _ in ones), tuple(one for _, one in ones)) for value, ones in rows]
+    lambda rows: [
+        Segment(value, tuple(size for size, _ in ones), tuple(one for _, one in ones)) for value, ones in rows
+    ]
 )
 
 
 def tokens(chunks: list[Segment], kept: list[list[bool]]) -> int:
-    return sum(size for chunk, flags in zip(chunks, kept, strict=True) for size, stays in zip(chunk.sizes, flags, strict=True) if stays)
+    return sum(
+        size
+        for chunk, flags in zip(chunks, kept, strict=True)
+        for size, stays in zip(chunk.sizes, flags, strict=True)
+        if stays
+    )
 
 
 @given(CHUNKS, st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0, 2.0, 1e6]))
-def test_what_is_kept_is_within_one_sentence_of_the_goal(chunks: list[Segment], ratio: float, rho: float, gamma: float) -> None:
-    total, longest = sum(sum(chunk.sizes) for chunk in chunks), max([0, *(size for chunk in chunks for size in chunk.sizes)])
+def test_what_is_kept_is_within_one_sentence_of_the_goal(
+    chunks: list[Segment], ratio: float, rho: float, gamma: float
+) -> None:
+    total, longest = (
+        sum(sum(chunk.sizes) for chunk in chunks),
+        max([0, *(size for chunk in chunks for size in chunk.sizes)]),
+    )
     goal = ratio * total
     kept = choose(chunks, goal, rho=rho, gamma=gamma)
     left = tokens(chunks, kept)
     if left > goal + 1e-6:
-        assert sum(stays for chunk, flags in zip(chunks, kept, strict=True) for size, stays in zip(chunk.sizes, flags, strict=True) if size) == 1
+        assert (
+            sum(
+                stays
+                for chunk, flags in zip(chunks, kept, strict=True)
+                for size, stays in zip(chunk.sizes, flags, strict=True)
+                if size
+            )
+            == 1
+        )
     else:
         assert left > goal - longest or left == total
     assert not total or left
-    assert all(stays for chunk, flags in zip(chunks, kept, strict=True) for size, stays in zip(chunk.sizes, flags, strict=True) if not size)
+    assert all(
+        stays
+        for chunk, flags in zip(chunks, kept, strict=True)
+        for size, stays in zip(chunk.sizes, flags, strict=True)
+        if not size
+    )
 
 
 def test_chunks_take_rho_of_what_goes_and_sentences_the_rest() -> None:
@@ -41,9 +68,15 @@ def test_chunks_take_rho_of_what_goes_and_sentences_the_rest() -> None:
 
 def test_sentences_go_in_inverse_proportion_to_importance_and_the_least_important_first() -> None:
     chunks = [Segment(value, (1,) * 100, tuple(map(float, range(100)))) for value in (0.25, 0.5)]
-    gone = [[100 - sum(flags) for flags in choose(chunks, 140, rho=0.0, gamma=gamma)] for gamma in (0.5, 1.0, 2.0)]
+    gone = [
+        [100 - sum(flags) for flags in choose(chunks, 140, rho=0.0, gamma=gamma)] for gamma in (0.5, 1.0, 2.0)
+    ]
     # 60 to go, shared as 2 ** gamma to 1; the sum is the same for each gamma.
-    assert gone == [[pytest.approx(60 * 2**0.5 / (2**0.5 + 1), abs=1), pytest.approx(60 / (2**0.5 + 1), abs=1)], [40, 20], [48, 12]]
+    assert gone == [
+        [pytest.approx(60 * 2**0.5 / (2**0.5 + 1), abs=1), pytest.approx(60 / (2**0.5 + 1), abs=1)],
+        [40, 20],
+        [48, 12],
+    ]
     assert choose(chunks, 140, rho=0.0, gamma=1.0)[1] == [False] * 20 + [True] * 80
 
 

@@ -1,4 +1,6 @@
-"""Conversations: kept as they are written, each with its owner; listed, searched, renamed, deleted and brought back; faults named and contained."""
+"""Conversations: kept as they are written, each with its owner; listed, searched, renamed, deleted and
+brought back; faults named and contained.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,19 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
 
 DIGEST = "a" * 64
-HIT = Hit("Rules.pdf", 3, 8, "6", "printed", "text", None, "3-1", "The cost is $4.5 million.", page_text="Much text", scores={"vector": 0.5})
+HIT = Hit(
+    "Rules.pdf",
+    3,
+    8,
+    "6",
+    "printed",
+    "text",
+    None,
+    "3-1",
+    "The cost is $4.5 million.",
+    page_text="Much text",
+    scores={"vector": 0.5},
+)
 ANSWER = Answer(
     "What does it cost?",
     "What does the bridge cost?",
@@ -27,7 +41,15 @@ ANSWER = Answer(
     citations=(Citation("S1", "Rules.pdf", 8, "6", "The cost is $4.5 million.", True, 0, 25, version=3),),
     numbers=(NumberCheck("$4.5 million", 4.5, "USD", 1e6, None, "supported", "S1-7f3a"),),
     considered=(HIT,),
-    prompt=Prompt("q", "s", {"S1-7f3a": HIT}, (Exchange("a", "b"),), (), (("system", "rules"), ("user", "[S1-7f3a] Much text")), "7f3a"),
+    prompt=Prompt(
+        "q",
+        "s",
+        {"S1-7f3a": HIT},
+        (Exchange("a", "b"),),
+        (),
+        (("system", "rules"), ("user", "[S1-7f3a] Much text")),
+        "7f3a",
+    ),
     understanding=Understanding("q", "s", years=(2024,)),
     notices=("Searched by words alone.",),
 )
@@ -53,7 +75,9 @@ def test_the_window_keeps_the_last_ten_and_outlives_the_process(tmp_path: Path) 
         tell(talks, talk, f"question {number}")
     talks.close()
     again = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
-    assert [exchange.user for exchange in again.window(talk, "me")] == [f"question {number}" for number in range(3, WINDOW + 3)]
+    assert [exchange.user for exchange in again.window(talk, "me")] == [
+        f"question {number}" for number in range(3, WINDOW + 3)
+    ]
     assert [said.number for said in again.said(talk, "me")] == list(range(1, WINDOW + 4))
     assert [said.number for said in again.said(talk, "me", last=2, before=5)] == [3, 4]
     again.close()
@@ -78,7 +102,9 @@ def test_an_answer_is_kept_in_full_but_for_the_pages_text(talks: Conversations) 
     assert answer.prompt.messages == ANSWER.prompt.messages
     assert answer.prompt.exchanges == (Exchange("a", "b"),)
     assert talks.answer(talk, number, "you") is None
-    assert talks.window(talk, "me") == [Exchange("What does it cost?", "It costs $4.5 million (Rules.pdf, p. 8).")]
+    assert talks.window(talk, "me") == [
+        Exchange("What does it cost?", "It costs $4.5 million (Rules.pdf, p. 8).")
+    ]
 
 
 def test_what_was_written_so_far_outlives_a_kill(tmp_path: Path) -> None:
@@ -137,7 +163,9 @@ def test_damaged_values_are_odd_and_keep_nothing_from_being_read(tmp_path: Path)
     ):
         with talks._disk.write() as connection:
             connection.execute(f"update {damage}")
-    assert isinstance(talks.said(talk, "me")[0].user, str) and isinstance(talks.window(talk, "me")[0].user, str)
+    assert isinstance(talks.said(talk, "me")[0].user, str) and isinstance(
+        talks.window(talk, "me")[0].user, str
+    )
     assert talks.said(talk, "me")[0].at == 0 and talks.listed("me")[0].changed_at == 0
     assert talks.vectors([talk], "f") == {}
     assert talks.listed("me")[0].begun_at == 4e9 and len(talks.compressions(talk, "me")) == 1
@@ -179,7 +207,9 @@ def test_list_search_rename(talks: Conversations) -> None:
     assert talks.get(second, "me").title == "Who audits the accounts?"
 
 
-def test_a_deleted_conversation_can_be_restored_for_a_week(talks: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_conversation_can_be_restored_for_a_week(
+    talks: Conversations, monkeypatch: pytest.MonkeyPatch
+) -> None:
     talk = talks.begin("me")
     tell(talks, talk)
     talks.delete(talk, "me")
@@ -198,7 +228,9 @@ def test_a_deleted_conversation_can_be_restored_for_a_week(talks: Conversations,
         talks.restore(talk, "me")
 
 
-def test_retention_erases_what_nobody_went_on_with(talks: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retention_erases_what_nobody_went_on_with(
+    talks: Conversations, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = talks.begin("me")
     tell(talks, old)
     later = time.time() + 31 * 86_400
@@ -239,7 +271,10 @@ def test_what_was_kept_of_an_erased_document_goes_but_not_the_answers_words(talk
     number = talks.start(talk, ANSWER.question)
     talks.finish(talk, number, ANSWER, {3: DIGEST}, owner="me")
     talks.forget_files(lambda digest: digest == DIGEST)
-    assert talks.answer(talk, number, "me") is not None and talks.answer(talk, number, "me")[0].considered[0].text == HIT.text  # type: ignore[index]
+    assert (
+        talks.answer(talk, number, "me") is not None
+        and talks.answer(talk, number, "me")[0].considered[0].text == HIT.text  # type: ignore[index]
+    )
     talks.forget_files(lambda digest: False)
     kept = talks.answer(talk, number, "me")
     assert kept is not None and kept[0].prompt is not None
@@ -308,7 +343,10 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
 
 def test_two_tabs_write_at_once_and_nothing_is_lost(talks: Conversations) -> None:
     talk = talks.begin("me")
-    threads = [threading.Thread(target=lambda name=name: [tell(talks, talk, f"{name} {n}") for n in range(20)]) for name in "ab"]
+    threads = [
+        threading.Thread(target=lambda name=name: [tell(talks, talk, f"{name} {n}") for n in range(20)])
+        for name in "ab"
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -321,12 +359,16 @@ def test_two_tabs_write_at_once_and_nothing_is_lost(talks: Conversations) -> Non
 def test_vectors_summaries_and_compressions_are_kept(talks: Conversations) -> None:
     talk = talks.begin("me")
     number = talks.start(talk, "How much?")
-    talks.finish(talk, number, Answer("q", "q", "t", True, compression=Compression(30_000, 15_000, 12)), {}, owner="me")
+    talks.finish(
+        talk, number, Answer("q", "q", "t", True, compression=Compression(30_000, 15_000, 12)), {}, owner="me"
+    )
     talks.keep_vector(talk, number, "f1", np.array([0.6, 0.8], np.float32))
     assert talks.vectors([talk], "f2") == {}
     assert talks.vectors([talk], "f1")[talk, number].tolist() == pytest.approx([0.6, 0.8])
     talks.keep_summary(talk, Summary(1, 5, "Costs.", "m"))
-    assert talks.summaries(talk, "me") == [Summary(1, 5, "Costs.", "m")] and talks.summaries(talk, "you") == []
+    assert (
+        talks.summaries(talk, "me") == [Summary(1, 5, "Costs.", "m")] and talks.summaries(talk, "you") == []
+    )
     assert [(row[0], *row[2:]) for row in talks.compressions(talk, "me")] == [(number, 30_000, 15_000, 12)]
     talks.choose(talk, "me", compresses=False, recalls_others=True)
     row = talks.get(talk, "me")

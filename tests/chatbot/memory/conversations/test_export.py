@@ -1,4 +1,6 @@
-"""A conversation taken away: everything that was said and checked is in it, and nothing of it takes effect where it is shown."""
+"""A conversation taken away: everything that was said and checked is in it, and nothing of it takes effect
+where it is shown.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,25 @@ from chatbot.memory.conversations.conversation_store import ConversationRow, Sai
 from chatbot.memory.conversations.export import FORMATS, export_conversation, file_name
 from chatbot.records import Answer, Citation, NumberCheck
 
-ROW = ConversationRow("abc", "me", "Bridge costs: what is <b>known</b>?", 1_700_000_000.0, 1_700_000_100.0, 2, None, True, False)
+ROW = ConversationRow(
+    "abc", "me", "Bridge costs: what is <b>known</b>?", 1_700_000_000.0, 1_700_000_100.0, 2, None, True, False
+)
 ANSWER = Answer(
     "What does it cost?",
     "What does the bridge cost?",
     "It costs $4.5 million [S1].",
     True,
-    citations=(Citation("S1", "Rules_2024.pdf", 8, "6", "The cost is $4.5 million.", True), Citation("S9", None, None, None, "", False)),
+    citations=(
+        Citation("S1", "Rules_2024.pdf", 8, "6", "The cost is $4.5 million.", True),
+        Citation("S9", None, None, None, "", False),
+    ),
     numbers=(NumberCheck("$4.5 million", 4.5, "USD", 1e6, None, "supported", "S1-7f3a"),),
 )
 SAID = [
     Said("abc", 1, ANSWER.question, ANSWER.text, "complete", ANSWER.text, 1_700_000_000.0),
-    Said("abc", 2, "And [this](http://evil.example)?", "Half an ans", "stopped", "Half an ans", 1_700_000_100.0),
+    Said(
+        "abc", 2, "And [this](http://evil.example)?", "Half an ans", "stopped", "Half an ans", 1_700_000_100.0
+    ),
 ]
 
 
@@ -42,23 +51,31 @@ def test_markdown_reads_as_the_conversation_did() -> None:
 
 
 def test_the_beginning_of_a_line_makes_no_list_and_no_heading() -> None:
-    said = [Said("abc", 1, "How much?", "3. of 4\n# 5\n3.0 per cent\n- and _this_ of a_b", "complete", "", 0.0)]
+    said = [
+        Said("abc", 1, "How much?", "3. of 4\n# 5\n3.0 per cent\n- and _this_ of a_b", "complete", "", 0.0)
+    ]
     text = export_conversation(ROW, said, [None], "markdown")
     assert "3\\. of 4  \n\\# 5  \n3\\.0 per cent  \n\\- and \\_this\\_ of a_b" in text
 
 
 def test_what_a_chat_model_formats_stays_but_for_headings_links_and_html() -> None:
     wrote = (
-        "## Cost\n\n**It** costs $4 [x](http://evil.example) ![i](http://evil.example) <b>.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n---"
+        "## Cost\n\n**It** costs $4 [x](http://evil.example) ![i](http://evil.example) <b>.\n\n- one\n- "
+        "two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n---"
     )
     said = [Said("abc", 1, "How much?", wrote, "complete", "", 0.0)]
     text = export_conversation(ROW, said, [replace(ANSWER, model="gpt")], "markdown")
-    assert "\n\\## Cost\n\n**It** costs \\$4 \\[x\\](http\\://evil.example) \\!\\[i\\](http\\://evil.example) \\<b\\>.\n" in text
+    assert (
+        "\n\\## Cost\n\n**It** costs \\$4 \\[x\\](http\\://evil.example) "
+        "\\!\\[i\\](http\\://evil.example) \\<b\\>.\n"
+    ) in text
     assert "\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\\---\n" in text
     assert "\\*\\*It\\*\\*" in export_conversation(ROW, said, [ANSWER], "markdown")
 
 
-@pytest.mark.parametrize("wrote", ["It is so.\n\n```\nx", "- # h", "1. # h\n* # g", "> # h", "- - # h", "~~~\nx", "   ```\nx"])
+@pytest.mark.parametrize(
+    "wrote", ["It is so.\n\n```\nx", "- # h", "1. # h\n* # g", "> # h", "- - # h", "~~~\nx", "   ```\nx"]
+)
 def test_a_chat_model_makes_no_heading_and_leaves_no_code_open(wrote: str) -> None:
     said = [Said("abc", number, "How much?", wrote, "complete", "", 0.0) for number in (1, 2)]
     text = export_conversation(ROW, said, [replace(ANSWER, model="gpt")] * 2, "markdown")

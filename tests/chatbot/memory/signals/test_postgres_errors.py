@@ -1,4 +1,6 @@
-"""A signal database that is down, slow, frozen, read-only, forbidden, without its extension or killed: named, with nothing lost and no password shown."""
+"""A signal database that is down, slow, frozen, read-only, forbidden, without its extension or killed:
+named, with nothing lost and no password shown.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,13 @@ def test_a_database_that_is_down_is_named(tmp_path: Path) -> None:
 def test_a_database_that_never_answers_is_named_in_time(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         started = time.monotonic()
-        error = find(store(tmp_path, f"host=127.0.0.1 port={silent.getsockname()[1]} sslmode=disable gssencmode=disable", seconds=0.5))
+        error = find(
+            store(
+                tmp_path,
+                f"host=127.0.0.1 port={silent.getsockname()[1]} sslmode=disable gssencmode=disable",
+                seconds=0.5,
+            )
+        )
     assert error.kind == "slow" and time.monotonic() - started < 10
 
 
@@ -69,7 +77,8 @@ def test_a_frozen_database_is_hung_up_on_in_time(database: str, tmp_path: Path) 
     signals.find("key rate", None, 3, as_of=NOW)
     with connect(database) as other:
         rows = other.execute(
-            "SELECT pid FROM pg_stat_activity WHERE application_name = 'finpolicy signals' AND datname = current_database()"
+            "SELECT pid FROM pg_stat_activity WHERE application_name = 'finpolicy signals' AND datname "
+            "= current_database()"
         ).fetchall()
         for (pid,) in rows:
             os.kill(pid, signal.SIGSTOP)
@@ -123,7 +132,11 @@ def test_an_extension_that_was_dropped_takes_no_news_with_it(database: str, tmp_
     with pytest.raises(SignalsError, match="extension pgvector was dropped") as named:
         signals.find("key rate", vector, 3, as_of=NOW)
     health = signals.health()
-    assert (named.value.kind, health.state, health.message) == ("no-vector", "failed", named.value.message) and "signals reembed" in health.hint
+    assert (named.value.kind, health.state, health.message) == (
+        "no-vector",
+        "failed",
+        named.value.message,
+    ) and "signals reembed" in health.hint
     assert [row.text for row in signals.listed()] == ["The key rate rose."]
     assert signals.reembed().embedded == 1 and signals.health().state == "normal"
     with connect(database) as administrator:
@@ -135,7 +148,11 @@ def test_an_extension_that_was_dropped_takes_no_news_with_it(database: str, tmp_
 def test_a_full_disk_and_a_change_at_the_same_moment_are_named(database: str) -> None:
     assert explain(psycopg.errors.DiskFull("could not extend file"), address=database).kind == "full"
     told = explain(psycopg.errors.DeadlockDetected("deadlock detected"), address=database)
-    assert (told.kind, told.retryable) == ("busy", True) and "cannot be reached" not in told.message and told.hint
+    assert (
+        (told.kind, told.retryable) == ("busy", True)
+        and "cannot be reached" not in told.message
+        and told.hint
+    )
 
 
 def test_a_disk_that_fills_up_is_named_loses_nothing_and_the_next_import_ends_it(reachable: Path) -> None:
@@ -144,7 +161,9 @@ def test_a_disk_that_fills_up_is_named_loses_nothing_and_the_next_import_ends_it
     mounted = (
         shutil.which("mount")
         and not subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=160m,mode=0755", "none", str(folder)], capture_output=True, check=False
+            ["mount", "-t", "tmpfs", "-o", "size=160m,mode=0755", "none", str(folder)],
+            capture_output=True,
+            check=False,
         ).returncode
     )
     if not mounted:
@@ -159,7 +178,11 @@ def test_a_disk_that_fills_up_is_named_loses_nothing_and_the_next_import_ends_it
         with suppress(OSError), ballast.open("ab", buffering=0) as file:
             while True:
                 file.write(b"\0" * 512)
-        many = News(tuple(item(f"News {number} on rates. " + "More words. " * 300, number) for number in range(2, 600)))
+        many = News(
+            tuple(
+                item(f"News {number} on rates. " + "More words. " * 300, number) for number in range(2, 600)
+            )
+        )
         with pytest.raises(SignalsError) as failed:
             signals.add(many)
         assert failed.value.kind in {"full", "down", "starting"} and failed.value.hint
@@ -191,7 +214,9 @@ def test_an_unknown_user_and_database_are_named(database: str, tmp_path: Path) -
 
 
 class Killing(HashEmbedder):
-    """Kills the server as it embeds, once; its children too, which could otherwise end what they are at before they notice."""
+    """Kills the server as it embeds, once; its children too, which could otherwise end what they are at
+    before they notice.
+    """
 
     server: EmbeddedServer | None = None
 
@@ -206,9 +231,14 @@ class Killing(HashEmbedder):
         return super().embed(texts)
 
 
-def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_and_the_next_one_ends_it(reachable: Path) -> None:
+def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_and_the_next_one_ends_it(
+    reachable: Path,
+) -> None:
     folder, embedder = reachable / "killed", Killing()
-    server, told = EmbeddedServer(folder), news(*(f"The key rate rose in town {number}." for number in range(600)))
+    server, told = (
+        EmbeddedServer(folder),
+        news(*(f"The key rate rose in town {number}." for number in range(600))),
+    )
     signals = Signals(folder, embedder)
     embedder.server = server
     try:
@@ -227,11 +257,20 @@ def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_and_the_next_o
     assert server.pid() == 0
 
 
-# --- passwords --------------------------------------------------------------------------------------------------------------
+# --- passwords
+# ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", [f"postgresql://me:{ENCODED}@127.0.0.1:1/news", f"host=127.0.0.1 port=1 user=me dbname=news password='{SECRET}'"])
-def test_a_password_is_never_shown_or_logged(form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "form",
+    [
+        f"postgresql://me:{ENCODED}@127.0.0.1:1/news",
+        f"host=127.0.0.1 port=1 user=me dbname=news password='{SECRET}'",
+    ],
+)
+def test_a_password_is_never_shown_or_logged(
+    form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     signals = store(tmp_path, form, seconds=0.5)
     error = find(signals)
@@ -252,14 +291,22 @@ def test_a_password_is_never_shown_or_logged(form: str, tmp_path: Path, caplog: 
 
 def test_an_address_that_cannot_be_read_is_quoted_nowhere(tmp_path: Path) -> None:
     error = find(store(tmp_path, "postgresql//me:s3cret@host/news"))
-    assert error.kind == "address" and "s3cret" not in str(error) and shown_address("postgresql//me:s3cret@host") == "an unreadable address"
+    assert (
+        error.kind == "address"
+        and "s3cret" not in str(error)
+        and shown_address("postgresql//me:s3cret@host") == "an unreadable address"
+    )
 
 
 @pytest.mark.parametrize("form", ["postgresql://me:p@s3cret@host/news", "postgresql://me@s3cret@host/news"])
-def test_an_at_sign_in_a_password_is_refused_before_its_end_is_shown_as_the_host(form: str, tmp_path: Path) -> None:
+def test_an_at_sign_in_a_password_is_refused_before_its_end_is_shown_as_the_host(
+    form: str, tmp_path: Path
+) -> None:
     error = find(store(tmp_path, form))
     assert error.kind == "address" and "s3cret" not in f"{error}{error.hint}" and "%40" in error.hint
-    assert shown_address(form) == "an unreadable address" and "s3cret" not in str(explain(psycopg.OperationalError("host s3cret@host"), address=form))
+    assert shown_address(form) == "an unreadable address" and "s3cret" not in str(
+        explain(psycopg.OperationalError("host s3cret@host"), address=form)
+    )
 
 
 def test_a_short_password_is_not_told_by_what_was_cut_out() -> None:

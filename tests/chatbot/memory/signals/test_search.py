@@ -1,4 +1,6 @@
-"""The function search_memory_events on a real Postgres: what it gives, in which order, by which index, and what it refuses."""
+"""The function search_memory_events on a real Postgres: what it gives, in which order, by which index, and
+what it refuses.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +118,8 @@ def test_an_event_without_vector_or_signal_is_passed_over(made: Connection) -> N
     assert searched(made, [1, 0, 0, 0]) == []
 
 
-# --- ten thousand events ----------------------------------------------------------------------------------------------------
+# --- ten thousand events
+# ----------------------------------------------------------------------------------------------------
 
 EVENTS, DIMENSION, TOPICS = 10_000, 48, 400
 
@@ -132,19 +135,33 @@ def made_vectors(number: int, seed: int) -> NDArray[np.float32]:
 
 @pytest.fixture(scope="module")
 def many(server: Any) -> Iterator[Connection]:
-    """10,000 events of the last week with a signal each: every asset but one is common, every tenth signal is sure."""
+    """10,000 events of the last week with a signal each: every asset but one is common, every tenth signal
+    is sure.
+    """
     with psycopg.connect(server.address(), autocommit=True) as administrator:
         administrator.execute("CREATE DATABASE many STRATEGY file_copy")
     with tables(server.address().replace("dbname=postgres", "dbname=many"), DIMENSION) as connection:
         connection.execute("DROP INDEX news_events_embedding")
         with connection.cursor().copy(
-            "COPY news_events (source, source_message_id, content_text, content_hash, published_at, embedding, found_by) FROM STDIN"
+            "COPY news_events (source, source_message_id, content_text, content_hash, published_at, "
+            "embedding, found_by) FROM STDIN"
         ) as copy:
             for number, vector in enumerate(made_vectors(EVENTS, 1)):
-                copy.write_row(("made", str(number), "", str(number), NOW - timedelta(minutes=number), vector_text(vector), "vector"))
+                copy.write_row(
+                    (
+                        "made",
+                        str(number),
+                        "",
+                        str(number),
+                        NOW - timedelta(minutes=number),
+                        vector_text(vector),
+                        "vector",
+                    )
+                )
         connection.execute(
             """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser)
-            SELECT id, '', ARRAY['a' || id % 2], 'observe', CASE id % 10 WHEN 0 THEN 0.9 ELSE 0.5 END, 'made' FROM news_events"""
+            SELECT id, '', ARRAY['a' || id % 2], 'observe', CASE id % 10 WHEN 0 THEN 0.9 ELSE 0.5 END,
+            'made' FROM news_events"""
         )
         # Made at once, the index takes a fraction of the time that it takes to grow.
         with connection.transaction():
@@ -159,7 +176,8 @@ def exact(connection: Connection, vector: str, confidence: float, threshold: flo
         connection.execute("SET LOCAL enable_indexscan = off")
         rows = connection.execute(
             """SELECT e.id FROM news_events e JOIN ai_signals s ON s.news_event_id = e.id
-            WHERE s.confidence >= %s AND 1 - (e.embedding <=> %s::vector) >= %s ORDER BY (e.embedding <=> %s::vector) + 0 LIMIT %s""",
+            WHERE s.confidence >= %s AND 1 - (e.embedding <=> %s::vector) >= %s ORDER BY (e.embedding <=>
+            %s::vector) + 0 LIMIT %s""",
             [confidence, vector, threshold, vector, count],
         ).fetchall()
     return [row[0] for row in rows]
@@ -181,15 +199,20 @@ def test_no_fewer_rows_than_asked_where_more_qualify(many: Connection) -> None:
 
 
 @pytest.mark.parametrize("assets", [None, ["BTC"]])
-def test_no_fewer_rows_than_asked_however_many_nearer_ones_lie_outside(database: str, assets: list[str] | None) -> None:
-    """Thousands of nearer events are too old, and more than are compared one by one are not: the walk of the index would end among the old ones."""
+def test_no_fewer_rows_than_asked_however_many_nearer_ones_lie_outside(
+    database: str, assets: list[str] | None
+) -> None:
+    """Thousands of nearer events are too old, and more than are compared one by one are not: the walk of
+    the index would end among the old ones.
+    """
     random, old, new = np.random.default_rng(0), 8_000, 2_500
     near = np.eye(1, 8) + random.normal(size=(old, 8)) * 0.1
     far = np.eye(1, 8) + random.normal(size=(new, 8)) * 0.02 + 0.7 * np.eye(8)[1]
     with tables(database, 8) as connection:
         connection.execute("DROP INDEX news_events_embedding")
         with connection.cursor().copy(
-            "COPY news_events (source, source_message_id, content_text, content_hash, published_at, embedding, found_by) FROM STDIN"
+            "COPY news_events (source, source_message_id, content_text, content_hash, published_at, "
+            "embedding, found_by) FROM STDIN"
         ) as copy:
             for number, vector in enumerate(np.concatenate([near, far]).astype(np.float32)):
                 at = NOW - (timedelta(days=30) if number < old else timedelta(minutes=number - old))
@@ -206,7 +229,10 @@ def test_no_fewer_rows_than_asked_however_many_nearer_ones_lie_outside(database:
         vector = np.eye(1, 8)[0].tolist()
         rows = searched(connection, vector, threshold=0.4, confidence=0.6, count=5, assets=assets)
         whole = connection.execute(
-            "SELECT id FROM news_events WHERE published_at > %s ORDER BY (embedding <=> %s::vector) + 0 LIMIT 5",
+            (
+                "SELECT id FROM news_events WHERE published_at > %s ORDER BY (embedding <=> %s::vector) + 0 "
+                "LIMIT 5"
+            ),
             [NOW - timedelta(hours=168), str(vector)],
         ).fetchall()
     assert [row[0] for row in rows] == [row[0] for row in whole]
@@ -225,7 +251,13 @@ def test_the_search_walks_the_hnsw_index_with_an_iterative_scan(many: Connection
     query = re.search(r"-- begin: nearest\n(.*?)-- end: nearest", row[0], re.DOTALL)
     assert query is not None
     body = query[1]
-    names = {"query_embedding": "vector", "min_confidence": "float8", "wanted": "text[]", "since": "timestamptz", "as_of": "timestamptz"}
+    names = {
+        "query_embedding": "vector",
+        "min_confidence": "float8",
+        "wanted": "text[]",
+        "since": "timestamptz",
+        "as_of": "timestamptz",
+    }
     for number, name in enumerate(names, 1):
         body = re.sub(rf"\b{name}\b", f"${number}", body)
     vector = vector_text(made_vectors(1, 4)[0])
@@ -233,9 +265,14 @@ def test_the_search_walks_the_hnsw_index_with_an_iterative_scan(many: Connection
     with many.transaction():
         for setting in row[1]:
             many.execute("SELECT set_config(%s, %s, true)", setting.split("=", 1))
-        explained = many.execute(f"EXPLAIN EXECUTE nearest ('{vector}', 0.6, NULL, '{NOW - timedelta(hours=168)}', '{NOW}')").fetchall()
+        explained = many.execute(
+            f"EXPLAIN EXECUTE nearest ('{vector}', 0.6, NULL, '{NOW - timedelta(hours=168)}', '{NOW}')"
+        ).fetchall()
     plan = "\n".join(str(line[0]) for line in explained)
-    assert "Index Scan using news_events_embedding on news_events" in plan and "Order By: (embedding <=> " in plan
+    assert (
+        "Index Scan using news_events_embedding on news_events" in plan
+        and "Order By: (embedding <=> " in plan
+    )
     assert "Sort" not in plan.split("Index Scan using news_events_embedding")[0]
 
 
@@ -243,6 +280,7 @@ def test_few_events_in_the_window_are_compared_one_by_one(many: Connection) -> N
     """An hour of news is compared whole: exact however many nearer ones lie outside."""
     vector = made_vectors(1, 5)[0]
     rows = many.execute(
-        "SELECT * FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)", given(vector.tolist(), threshold=-1, hours=1, count=100)
+        "SELECT * FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)",
+        given(vector.tolist(), threshold=-1, hours=1, count=100),
     ).fetchall()
     assert len(rows) == 61

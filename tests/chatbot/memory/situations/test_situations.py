@@ -1,4 +1,6 @@
-"""Situation memory on a real file: what the memory it replaces promised and did not keep, and recorded advice as notes."""
+"""Situation memory on a real file: what the memory it replaces promised and did not keep, and recorded
+advice as notes.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ AXES = {"x": (0, 1.0), "y": (1, 1.0), "z": (2, 1.0), "-x": (0, -1.0)}
 
 
 class AxisEmbedder:
-    """Vectors by hand: "x" the first axis, "y" the second, "-x" against the first, each word adding its own; a token is what stands between blanks."""
+    """Vectors by hand: "x" the first axis, "y" the second, "-x" against the first, each word adding its
+    own; a token is what stands between blanks.
+    """
 
     fingerprint, dimension, max_tokens = "axis", 4, 4
 
@@ -89,18 +93,24 @@ def query(*names: str) -> str:
     windows = []
     for at, name in enumerate(names):
         words = TOPICS.get(name, "").split()
-        windows.append(" ".join([*words, *(f"{name}filler{at}number{number}" for number in range(12 - len(words)))]))
+        windows.append(
+            " ".join([*words, *(f"{name}filler{at}number{number}" for number in range(12 - len(words)))])
+        )
     return " ".join(windows)
 
 
-# --- the calls --------------------------------------------------------------------------------------------------------------------
+# --- the calls
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_calls_and_results_are_those_of_the_memory_it_replaces(topics: Situations) -> None:
     memory = SituationMemory(topics)
     (match,) = memory.get_memories("prices rising: inflation above target")
     assert match.keys() == {"matched_situation", "recommendation", "similarity_score"}
-    assert (match["matched_situation"], match["recommendation"]) == (TOPICS["inflation"], "advice on inflation")
+    assert (match["matched_situation"], match["recommendation"]) == (
+        TOPICS["inflation"],
+        "advice on inflation",
+    )
     found = memory.get_memories(query("x", "pensions"), n_matches=2, aggregate_chunks=False)
     assert found[0].keys() == {"matched_situation", "recommendation", "similarity_score", "chunk_match"}
     assert "chunk_match" not in memory.get_memories(query("x", "pensions"), 2, True)[0]
@@ -111,7 +121,10 @@ def test_the_calls_and_results_are_those_of_the_memory_it_replaces(topics: Situa
 def test_scores_are_cosines(opened: Open, strategy: str) -> None:
     memory = SituationMemory(opened(AxisEmbedder()))
     memory.add_situations([("x", "same"), ("y", "orthogonal"), ("-x", "opposite"), ("x y", "between")])
-    found = {one["recommendation"]: one["similarity_score"] for one in memory.get_memories("x", 9, strategy=strategy)}
+    found = {
+        one["recommendation"]: one["similarity_score"]
+        for one in memory.get_memories("x", 9, strategy=strategy)
+    }
     expected = {"same": 1.0, "between": 0.7071, "orthogonal": 0.0, "opposite": -1.0}
     assert found == pytest.approx(expected, abs=1e-3) and list(found) == list(expected)
     several = memory.get_memories("x x x x y y y y", 9, strategy=strategy)
@@ -123,7 +136,9 @@ def test_a_long_situation_is_split_and_found_once(opened: Open) -> None:
     memory = SituationMemory(situations)
     memory.add_situations([("x x x x " * 30 + "z z z z", "long"), ("x x y", "short"), ("y", "other")])
     found = memory.get_memories("x", 3)
-    assert [one["recommendation"] for one in found] == ["long", "short", "other"], "three distinct ones, not three copies of the first"
+    assert [one["recommendation"] for one in found] == ["long", "short", "other"], (
+        "three distinct ones, not three copies of the first"
+    )
     assert memory.get_memories("z")[0]["recommendation"] == "long", "what stands at its end is found too"
 
 
@@ -131,13 +146,18 @@ def test_an_empty_memory_has_nothing_and_says_so(opened: Open) -> None:
     embedder = HashEmbedder()
     memory = SituationMemory(opened(embedder))
     memory.add_situations([])
-    assert memory.get_memories("anything", 3) == [] and memory.get_memories("anything", 3, aggregate_chunks=False) == []
+    assert (
+        memory.get_memories("anything", 3) == []
+        and memory.get_memories("anything", 3, aggregate_chunks=False) == []
+    )
     assert embedder.calls == 0
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_more_are_asked_for_than_there_are(topics: Situations, strategy: str) -> None:
-    found = SituationMemory(topics).get_memories("inflation harvest pension shipping oil", 99, strategy=strategy)
+    found = SituationMemory(topics).get_memories(
+        "inflation harvest pension shipping oil", 99, strategy=strategy
+    )
     assert len({one["matched_situation"] for one in found}) == len(found) == len(TOPICS)
 
 
@@ -153,16 +173,27 @@ def test_an_unknown_strategy_is_named(topics: Situations) -> None:
 
 @pytest.mark.parametrize(
     "pair",
-    [("", "advice"), ("situation", " "), ("one",), ("a", 3), "ab", ("s" * 100_001, "advice"), ("s", "r" * 10_001)],
+    [
+        ("", "advice"),
+        ("situation", " "),
+        ("one",),
+        ("a", 3),
+        "ab",
+        ("s" * 100_001, "advice"),
+        ("s", "r" * 10_001),
+    ],
     ids=lambda pair: repr(pair)[:20],
 )
-def test_what_is_no_pair_of_texts_is_refused_and_nothing_of_it_kept(topics: Situations, pair: tuple[str, str]) -> None:
+def test_what_is_no_pair_of_texts_is_refused_and_nothing_of_it_kept(
+    topics: Situations, pair: tuple[str, str]
+) -> None:
     with pytest.raises(UsageError):
         SituationMemory(topics).add_situations([("a new situation", "advice"), pair])
     assert len(topics.listed("local")) == len(TOPICS)
 
 
-# --- long queries -----------------------------------------------------------------------------------------------------------------
+# --- long queries
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", range(6))
@@ -189,7 +220,10 @@ def test_the_strategies_differ_where_there_are_several_pieces(topics: Situations
     memory = SituationMemory(topics)
     text = query("inflation", "inflation", "pensions")
     assert memory.get_memories(text, 1)[0]["recommendation"] == "advice on inflation"
-    assert {one["recommendation"] for one in memory.get_memories(text, 2, False)} == {"advice on inflation", "advice on pensions"}
+    assert {one["recommendation"] for one in memory.get_memories(text, 2, False)} == {
+        "advice on inflation",
+        "advice on pensions",
+    }
     assert len(memory.get_memories(text, 1, strategy="union")) == len(TOPICS), "uncut"
     weakest = memory.get_memories(text, 5, strategy="intersection")
     assert all(one["similarity_score"] <= 0.5 for one in weakest)
@@ -204,7 +238,12 @@ def test_a_topic_that_fills_a_part_of_a_piece_is_found_there(opened: Open, place
     text = [[f"other{at}on{number}" for number in range(40)] for at in range(4)]
     text[place][20:30] = planted
     # As like the piece before it as a whole piece is to a quarter of it.
-    memory.add_situations([(" ".join(planted), "buy grain"), (" ".join([*text[place - 1][:16], *(f"else{number}" for number in range(12))]), "wait")])
+    memory.add_situations(
+        [
+            (" ".join(planted), "buy grain"),
+            (" ".join([*text[place - 1][:16], *(f"else{number}" for number in range(12))]), "wait"),
+        ]
+    )
     (match,) = memory.get_memories(" ".join(" ".join(words) for words in text), aggregate_chunks=False)
     assert (match["recommendation"], match["chunk_match"]) == ("buy grain", place)
     assert match["similarity_score"] == pytest.approx(1.0)
@@ -219,8 +258,13 @@ def test_the_strategies_agree_on_one_piece_of_the_embedded_model_too(opened: Ope
         "oil prices rising",
         query("energy") + " it is what it is and that is that for it",
     ):  # what is said twice and what says nothing are dropped
-        found = [SituationMemory(situations).get_memories(text, 5, strategy=strategy) for strategy in STRATEGIES]
-        assert all([one["recommendation"] for one in some] == [one["recommendation"] for one in found[0]] for some in found)
+        found = [
+            SituationMemory(situations).get_memories(text, 5, strategy=strategy) for strategy in STRATEGIES
+        ]
+        assert all(
+            [one["recommendation"] for one in some] == [one["recommendation"] for one in found[0]]
+            for some in found
+        )
 
 
 def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
@@ -252,28 +296,36 @@ def test_a_query_of_many_pieces_is_searched_from_several_threads(topics: Situati
     assert wrong == []
 
 
-# --- whose, and of what -----------------------------------------------------------------------------------------------------------
+# --- whose, and of what
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> None:
     situations = opened()
     for scope, owner in (("AAPL", "me"), ("MSFT", "me"), ("AAPL", "her"), ("", "me")):
-        SituationMemory(situations, scope=scope, owner=owner).add_situations([("tech stocks fall sharply", f"{scope} of {owner}")])
+        SituationMemory(situations, scope=scope, owner=owner).add_situations(
+            [("tech stocks fall sharply", f"{scope} of {owner}")]
+        )
     for scope, owner in (("aapl ", "me"), ("MSFT", "me"), ("AAPL", "her"), ("", "me")):
-        found = SituationMemory(situations, scope=scope, owner=owner).get_memories("tech stocks fall sharply", 9)
+        found = SituationMemory(situations, scope=scope, owner=owner).get_memories(
+            "tech stocks fall sharply", 9
+        )
         assert [one["recommendation"].lower() for one in found] == [f"{scope.strip().lower()} of {owner}"]
     assert SituationMemory(situations, scope="TSLA", owner="me").get_memories("tech stocks fall", 9) == []
 
 
 def test_a_small_scope_is_found_among_many_others(opened: Open) -> None:
     situations = opened()
-    situations.add("me", [(f"tech stocks fall sharply {number}", "other") for number in range(400)], scope="others")
+    situations.add(
+        "me", [(f"tech stocks fall sharply {number}", "other") for number in range(400)], scope="others"
+    )
     situations.add("me", [(f"stocks {number} fall", "own") for number in range(3)], scope="own")
     found = SituationMemory(situations, scope="own", owner="me").get_memories("tech stocks fall sharply", 3)
     assert [one["recommendation"] for one in found] == ["own"] * 3
 
 
-# --- what stays -------------------------------------------------------------------------------------------------------------------
+# --- what stays
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_ids_come_from_content_and_nothing_new_is_dropped_after_a_removal(opened: Open) -> None:
@@ -302,7 +354,10 @@ def test_a_situation_with_two_recommendations_is_one_result(opened: Open) -> Non
 def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
     opened().add("me", [("inflation rises", "a"), ("oil falls", "b")], scope="Macro")
     again = opened()
-    assert SituationMemory(again, scope="macro", owner="me").get_memories("oil falls")[0]["recommendation"] == "b"
+    assert (
+        SituationMemory(again, scope="macro", owner="me").get_memories("oil falls")[0]["recommendation"]
+        == "b"
+    )
     assert [one.situation for one in again.listed("me", search="OIL macro")] == ["oil falls"]
     health = again.health("me")
     assert (health.situations, health.scopes, health.waiting) == (2, ("macro",), 0)
@@ -330,12 +385,16 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
 
 
 @pytest.mark.parametrize("damage", ["null", "x''", "x'00'", "'text'"])
-def test_vectors_that_are_lost_or_spoiled_find_nothing_and_keep_nothing_from_being_found(opened: Open, damage: str) -> None:
+def test_vectors_that_are_lost_or_spoiled_find_nothing_and_keep_nothing_from_being_found(
+    opened: Open, damage: str
+) -> None:
     situations = opened(AxisEmbedder())
     key, _ = situations.add("me", [("x", "a"), ("y", "b")])
     with situations._database.write() as connection:
         connection.execute(f"update situation set windows = {damage} where key = ?", (key,))
-    assert [one["recommendation"] for one in SituationMemory(situations, owner="me").get_memories("x", 9)] == ["b"]
+    assert [
+        one["recommendation"] for one in SituationMemory(situations, owner="me").get_memories("x", 9)
+    ] == ["b"]
 
 
 def test_tables_of_a_later_version_are_told_of_at_each_use(opened: Open, memories: MemoryDatabase) -> None:
@@ -379,7 +438,12 @@ def test_vectors_of_another_embedder_are_not_searched(opened: Open) -> None:
     other.fingerprint = "axis of another kind"
     situations = opened(other)
     assert situations.health("me").waiting == 2
-    assert situations.search(situations.embedded("x", strategy="per_chunk"), "me", [""], strategy="per_chunk", n=5) == []
+    assert (
+        situations.search(
+            situations.embedded("x", strategy="per_chunk"), "me", [""], strategy="per_chunk", n=5
+        )
+        == []
+    )
     assert first.health("me").waiting == 0, "those stay until the other embedder has made its own"
 
 
@@ -399,7 +463,8 @@ def test_two_processes_use_them_at_once(opened: Open) -> None:
     assert SituationMemory(one, owner="me").get_memories("inflation rises") == []
 
 
-# --- corrected and imported -------------------------------------------------------------------------------------------------------
+# --- corrected and imported
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_advice_is_corrected_with_its_vector(opened: Open) -> None:
@@ -412,7 +477,12 @@ def test_advice_is_corrected_with_its_vector(opened: Open) -> None:
     assert one.recommendations == ("sell half", "wait") and one.at >= before
     moved = situations.edit("me", key, ["wait"], situation="wheat rises", scope="Crops")
     (one,) = situations.listed("me")
-    assert (one.key, one.scope, one.situation, one.recommendations) == (moved, "crops", "wheat rises", ("wait",)) and moved != key
+    assert (one.key, one.scope, one.situation, one.recommendations) == (
+        moved,
+        "crops",
+        "wheat rises",
+        ("wait",),
+    ) and moved != key
     assert one.at < before, "what was advised before keeps its time"
     assert SituationMemory(situations, owner="me").get_memories("oil falls") == []
     assert len(SituationMemory(situations, owner="me", scope="crops").get_memories("wheat rises")) == 1
@@ -424,10 +494,18 @@ def test_advice_is_corrected_with_its_vector(opened: Open) -> None:
     assert situations.listed("me") == [one]
 
 
-def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(opened: Open, tmp_path: Path) -> None:
+def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(
+    opened: Open, tmp_path: Path
+) -> None:
     situations = opened(HashEmbedder(dimension=512))
     lines: list[object] = [
-        {"key": "any", "situation": "oil falls", "recommendations": ["sell", "wait"], "scope": "Oil", "at": 1_700_000_000.5},
+        {
+            "key": "any",
+            "situation": "oil falls",
+            "recommendations": ["sell", "wait"],
+            "scope": "Oil",
+            "at": 1_700_000_000.5,
+        },
         {"situation": "wheat rises", "recommendation": "buy"},
         ["rain falls", "sow"],
         ["rain falls", "sow"],
@@ -447,7 +525,11 @@ def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(opened:
     assert (done.added, done.known, [problem.line for problem in done.problems]) == (4, 0, list(range(7, 16)))
     assert {problem.reason for problem in done.problems} >= {"it is no JSON", "its scope is no text"}
     kept = {one.situation: one for one in situations.listed("me")}
-    assert kept["oil falls"].recommendations == ("sell", "wait") and kept["oil falls"].scope == "oil" and kept["oil falls"].at == 1_700_000_000.5
+    assert (
+        kept["oil falls"].recommendations == ("sell", "wait")
+        and kept["oil falls"].scope == "oil"
+        and kept["oil falls"].at == 1_700_000_000.5
+    )
     assert kept["of the future"].at < 5e9 and situations.health("me").waiting == 0
     again = situations.import_file("me", file)
     assert (again.added, again.known) == (0, 4)
@@ -455,7 +537,10 @@ def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(opened:
         situations.import_file("me", tmp_path)
     file.write_text(json.dumps([["oil falls", "wait"]], indent=1))
     (problem,) = situations.import_file("me", file).problems
-    assert problem.reason == "the file is one JSON array over several lines; each situation needs a line of its own"
+    assert (
+        problem.reason
+        == "the file is one JSON array over several lines; each situation needs a line of its own"
+    )
 
 
 def test_an_export_is_imported_as_it_was_and_its_progress_told(opened: Open, tmp_path: Path) -> None:
@@ -473,7 +558,9 @@ def test_an_export_is_imported_as_it_was_and_its_progress_told(opened: Open, tmp
 
 
 def test_a_situation_of_24_thousand_chinese_letters_is_embedded_whole_within_its_tokens(opened: Open) -> None:
-    """A letter of such a script may be a token, and two: by words it would be one piece far over an endpoint's limit."""
+    """A letter of such a script may be a token, and two: by words it would be one piece far over an
+    endpoint's limit.
+    """
     embedder = CountingEmbedder()
     situations = opened(embedder)
     text = "通货膨胀率上升超过目标水平" * 1_850 + "港口罢工"
@@ -499,7 +586,8 @@ class CountingEmbedder(HashEmbedder):
         return split_text(text, self.max_tokens - reserve, lambda start, end: count_tokens(text[start:end]))
 
 
-# --- in the chat ------------------------------------------------------------------------------------------------------------------
+# --- in the chat
+# ------------------------------------------------------------------------------------------------------------
 
 
 def recall(question: str, embedder: HashEmbedder, owner: str = "me") -> Recall:
@@ -549,7 +637,11 @@ def test_a_situation_told_of_within_a_long_question_is_recalled_from_its_paragra
     situations = opened(embedder)
     situations.add("me", [(" ".join(f"wheat{number}" for number in range(50)), "buy grain")])
     text = " ".join(
-        [*(f"other{number}" for number in range(320)), *(f"wheat{number}" for number in range(50)), *(f"more{number}" for number in range(200))]
+        [
+            *(f"other{number}" for number in range(320)),
+            *(f"wheat{number}" for number in range(50)),
+            *(f"more{number}" for number in range(200)),
+        ]
     )
     assert len(SituationLayer(situations).recall(recall(text, embedder), 3)) == 1
     embedder.fingerprint = "other"
@@ -575,28 +667,51 @@ SCOPES = [
 
 
 @pytest.mark.parametrize(("scope", "named", "unnamed"), SCOPES)
-def test_a_scope_of_common_words_or_letters_is_only_named_as_it_stands_there(opened: Open, scope: str, named: str, unnamed: str) -> None:
+def test_a_scope_of_common_words_or_letters_is_only_named_as_it_stands_there(
+    opened: Open, scope: str, named: str, unnamed: str
+) -> None:
     embedder = HashEmbedder(dimension=512)
     embedder.fingerprint = "minilm-like"
     situations = opened(embedder)
     situations.add("me", [("profit margin falls", "sell")], scope=scope)
     vector = embedder.embed(["profit margin falls"])[0]
-    found = [len(SituationLayer(situations).recall(Recall(question, vector, "talk", "me"), 3)) for question in (named, unnamed)]
+    found = [
+        len(SituationLayer(situations).recall(Recall(question, vector, "talk", "me"), 3))
+        for question in (named, unnamed)
+    ]
     assert found == [1, 0]
 
 
 @pytest.mark.parametrize(
     ("line", "advice"),
     [
-        ("when inflation rises above target, then shorten duration", ("inflation rises above target", "shorten duration")),
-        ("When a supplier asks for prepayment then ask the treasurer first.", ("a supplier asks for prepayment", "ask the treasurer first")),
-        ("Please remember: if the deficit exceeds 3 %, then the council must be told!", ("the deficit exceeds 3 %", "the council must be told")),
+        (
+            "when inflation rises above target, then shorten duration",
+            ("inflation rises above target", "shorten duration"),
+        ),
+        (
+            "When a supplier asks for prepayment then ask the treasurer first.",
+            ("a supplier asks for prepayment", "ask the treasurer first"),
+        ),
+        (
+            "Please remember: if the deficit exceeds 3 %, then the council must be told!",
+            ("the deficit exceeds 3 %", "the council must be told"),
+        ),
         ("Note that whenever oil falls; then, wait", ("oil falls", "wait")),
         ("remember that when rates are cut, then refinance", ("rates are cut", "refinance")),
-        ("In case revenue falls short,\n  then freeze new posts", ("revenue falls short", "freeze new posts")),
+        (
+            "In case revenue falls short,\n  then freeze new posts",
+            ("revenue falls short", "freeze new posts"),
+        ),
         ("when oil falls, then wait, and then sell", ("oil falls", "wait, and then sell")),
-        ("When it was agreed, then the council must have been told", ("it was agreed", "the council must have been told")),
-        ("If yields rise, then sell bonds issued by regions", ("yields rise", "sell bonds issued by regions")),
+        (
+            "When it was agreed, then the council must have been told",
+            ("it was agreed", "the council must have been told"),
+        ),
+        (
+            "If yields rise, then sell bonds issued by regions",
+            ("yields rise", "sell bonds issued by regions"),
+        ),
         ("If yields rise, then the reduced ceiling applies", ("yields rise", "the reduced ceiling applies")),
         ("If yields rise, then at once sell", ("yields rise", "at once sell")),
         ("If yields rise, then keep what was bought", ("yields rise", "keep what was bought")),
@@ -643,7 +758,13 @@ def test_what_is_no_advice_is_left_alone(line: str) -> None:
 def test_hostile_lines_take_no_time() -> None:
     started = time.process_time()
     ends = ["the " + "a " * 900 + "x", "a-" * 900, "up to " * 300, "s" * 1_900, "the " * 480, "it was " * 250]
-    lines = ["when " + "then" * 400, "please " * 280, "when a" + " ,then" * 300, " " * 5_000_000, "remember " * 200 + "when a then b"]
+    lines = [
+        "when " + "then" * 400,
+        "please " * 280,
+        "when a" + " ,then" * 300,
+        " " * 5_000_000,
+        "remember " * 200 + "when a then b",
+    ]
     for line in (*lines, *(f"when oil falls then {end}" for end in ends)):
         advice_of(line)
     assert time.process_time() - started < 1

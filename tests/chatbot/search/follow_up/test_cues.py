@@ -5,7 +5,17 @@ import time
 import pytest
 
 from chatbot.asking.question import LONGEST_QUESTION
-from chatbot.search.follow_up.cues import asks_of_document, dates_in, is_courtesy, mentions, own_terms, points_back, relates, stands_alone, with_years
+from chatbot.search.follow_up.cues import (
+    asks_of_document,
+    dates_in,
+    is_courtesy,
+    mentions,
+    own_terms,
+    points_back,
+    relates,
+    stands_alone,
+    with_years,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +46,9 @@ def test_words_that_fit_any_subject_name_none(question: str, own: set[str]) -> N
         ("Considering its cost, what was their share?", True),
     ],
 )
-def test_pronouns_point_back_unless_the_question_says_what_they_stand_for(question: str, points: bool) -> None:
+def test_pronouns_point_back_unless_the_question_says_what_they_stand_for(
+    question: str, points: bool
+) -> None:
     assert points_back(question) == points
 
 
@@ -52,7 +64,14 @@ def test_a_computation_leans_only_where_it_names_nothing_new() -> None:
 
 @pytest.mark.parametrize(
     ("topic", "alone"),
-    [("education", True), ("the risks to health", True), ("the reasons", False), ("its schools", False), ("everybody else", False), ("2024", False)],
+    [
+        ("education", True),
+        ("the risks to health", True),
+        ("the reasons", False),
+        ("its schools", False),
+        ("everybody else", False),
+        ("2024", False),
+    ],
 )
 def test_a_topic_stands_alone_unless_it_is_part_of_what_was_said(topic: str, alone: bool) -> None:
     assert stands_alone(topic) == alone
@@ -71,7 +90,11 @@ def test_a_change_takes_one_measure_and_a_share_two() -> None:
         ("What was the debt?", ["2011", "2010"], "What was the debt in 2010 and 2011?"),
         ("What was the debt in 2012?", ["2011"], "What was the debt in 2011?"),
         ("The change between 2008 and 2009?", ["2010"], "The change in 2010?"),
-        ("What did the 2008 law say of debt in 2012?", ["2013"], "What did the 2008 law say of debt in 2013?"),
+        (
+            "What did the 2008 law say of debt in 2012?",
+            ["2013"],
+            "What did the 2008 law say of debt in 2013?",
+        ),
         ("Debt at the end of FY2018", ["Q1 2020", "FY2019"], "Debt at the end of FY2019 and Q1 2020"),
     ],
 )
@@ -80,7 +103,10 @@ def test_periods_stand_in_the_place_of_those_before(text: str, periods: list[str
 
 
 def test_months_belong_to_their_year() -> None:
-    assert with_years("The rate in March 2024?", ["April", "March"], months=True) == "The rate in March and April 2024?"
+    assert (
+        with_years("The rate in March 2024?", ["April", "March"], months=True)
+        == "The rate in March and April 2024?"
+    )
     text = "The rate in June 2023, and at December 31, 2022"
     assert [text[start:end] for start, end in dates_in(text)] == ["June 2023", "2022"]
 

@@ -1,4 +1,6 @@
-"""Follow-ups in the chat model's words: what it is shown, what of its reply is taken, and that the rules' query stands whatever goes wrong."""
+"""Follow-ups in the chat model's words: what it is shown, what of its reply is taken, and that the rules'
+query stands whatever goes wrong.
+"""
 
 from pathlib import Path
 
@@ -31,7 +33,9 @@ def test_the_models_question_is_searched() -> None:
     with Provider([Say("Was the debt ceiling of Norland kept in 2023?")]) as provider:
         model = make_rewriting_model(settings_for(provider))
         assert model
-        assert rewrite(FOLLOW_UP, SAID * 9, model) == Rewritten("Was the debt ceiling of Norland kept in 2023?")
+        assert rewrite(FOLLOW_UP, SAID * 9, model) == Rewritten(
+            "Was the debt ceiling of Norland kept in 2023?"
+        )
         shown = provider.requests[0].body["messages"][1]["content"]
     assert shown.count("User: What is the debt ceiling") == MOST_EXCHANGES and shown.endswith(FOLLOW_UP)
 
@@ -40,11 +44,23 @@ def test_a_question_that_stands_alone_costs_no_call() -> None:
     with Provider([]) as provider:
         model = make_rewriting_model(settings_for(provider))
         assert model
-        assert rewrite("What is the deficit target of Norland in 2026?", SAID, model).query == "What is the deficit target of Norland in 2026?"
+        assert (
+            rewrite("What is the deficit target of Norland in 2026?", SAID, model).query
+            == "What is the deficit target of Norland in 2026?"
+        )
         assert provider.requests == []
 
 
-@pytest.mark.parametrize("reply", [Say("   "), Say("?"), Say("x " * 900), Say("Was the ceiling of 75 per cent kept in 1987?"), Refuse(400, "no")])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Say("   "),
+        Say("?"),
+        Say("x " * 900),
+        Say("Was the ceiling of 75 per cent kept in 1987?"),
+        Refuse(400, "no"),
+    ],
+)
 def test_the_rules_stand_where_the_model_fails_or_makes_something_up(reply: object) -> None:
     with Provider([reply]) as provider:  # type: ignore[list-item]
         model = make_rewriting_model(settings_for(provider))
@@ -56,7 +72,10 @@ def test_the_rules_stand_where_the_model_fails_or_makes_something_up(reply: obje
 
 def test_the_last_line_is_the_question_and_a_year_beside_one_spoken_of_may_be_named() -> None:
     assert (
-        read_query('Here it is:\n"Was the ceiling kept in 2023?"', "Was it kept in 2023?", "the ceiling in 2024") == "Was the ceiling kept in 2023?"
+        read_query(
+            'Here it is:\n"Was the ceiling kept in 2023?"', "Was it kept in 2023?", "the ceiling in 2024"
+        )
+        == "Was the ceiling kept in 2023?"
     )
     with pytest.raises(ValueError, match="2013"):
         read_query("Was the ceiling kept in 2013?", "Was it kept?", "the ceiling in 2024")
@@ -72,7 +91,13 @@ def test_a_conversation_is_searched_by_the_models_question(tmp_path: Path) -> No
     assert not [event for event in events if isinstance(event, Notice) and "by rules" in event.text]
 
 
-@pytest.mark.parametrize("reply", ["The documents say so [S9-000000].", "Health gets 5 million [1].", "What is the debt anchor?"])
+@pytest.mark.parametrize(
+    "reply", ["The documents say so [S9-000000].", "Health gets 5 million [1].", "What is the debt anchor?"]
+)
 def test_what_is_no_form_of_the_question_is_refused(reply: str) -> None:
     with pytest.raises(ValueError, match="no form of the question"):
-        read_query(reply, "What about health?", "What is the debt anchor? It is 60 per cent. Health gets 5 million. The documents say so.")
+        read_query(
+            reply,
+            "What about health?",
+            "What is the debt anchor? It is 60 per cent. Health gets 5 million. The documents say so.",
+        )
