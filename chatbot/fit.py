@@ -15,7 +15,9 @@ from ingestion.language.vocabulary import either
 
 __all__ = ["ANSWERS", "MAY_NOT_ANSWER", "NOTHING_NEAR", "fit_of", "fit_text"]
 
-ANSWERS, MAY_NOT_ANSWER, NOTHING_NEAR = "answers", "may_not_answer", "nothing_near"
+ANSWERS = "answers"
+MAY_NOT_ANSWER = "may_not_answer"
+NOTHING_NEAR = "nothing_near"
 # The share of a question's words that must stand in the passage or above it. Of 185 answers on 13 documents
 # 15 in 100 have it, of which 86 in 100 were right, of the others 55; with three quarters of the words it was
 # 30, 78 and 52 in 100, with two thirds 39, 72 and 51.
@@ -56,11 +58,9 @@ def fit_of(answer: Answer) -> str:
     if not answer.answered:
         return NOTHING_NEAR
     if not answer.from_documents or asked is None or asked.form == "summary":
-        return (
-            ANSWERS
-            if not answer.from_documents or (asked is not None and answer.citations)
-            else MAY_NOT_ANSWER
-        )
+        if not answer.from_documents or (asked is not None and answer.citations):
+            return ANSWERS
+        return MAY_NOT_ANSWER
     if (
         asked.form == "several"
         and _RANKED.search(asked.query)
@@ -77,7 +77,9 @@ def fit_of(answer: Answer) -> str:
         for citation in cited
         if (hit := hits.get((citation.version or 0, citation.page or 0)))
     ]
-    return ANSWERS if of and _is_found(answer, asked, of) else MAY_NOT_ANSWER
+    if of and _is_found(answer, asked, of):
+        return ANSWERS
+    return MAY_NOT_ANSWER
 
 
 def fit_text(answer: Answer) -> str:
@@ -89,7 +91,9 @@ def fit_text(answer: Answer) -> str:
     ):
         return ""
     fit = fit_of(answer)
-    return "" if fit == MAY_NOT_ANSWER and answer.model != "extractive" else SAID.get(fit, "")
+    if fit == MAY_NOT_ANSWER and answer.model != "extractive":
+        return ""
+    return SAID.get(fit, "")
 
 
 def _is_found(answer: Answer, asked: Understanding, cited: list[tuple[Citation, Hit]]) -> bool:

@@ -256,11 +256,15 @@ class Citation:
     @property
     def verdict(self) -> str:
         """What was checked of it, in two words, wherever it is shown: of its wording alone."""
-        return "⚠ not verified" if self.doubted else VERDICTS[self.basis]
+        if self.doubted:
+            return "⚠ not verified"
+        return VERDICTS[self.basis]
 
     def verdict_in(self, *, fits: bool) -> str:
         """The same with a tick where the answer also fits its question."""
-        return f"✓ {self.verdict}" if fits and self.verified else self.verdict
+        if fits and self.verified:
+            return f"✓ {self.verdict}"
+        return self.verdict
 
     @property
     def doubted(self) -> bool:
@@ -385,12 +389,16 @@ class Answer:
     @property
     def first(self) -> str:
         """What is said first; the rest, where it is passages that came next near, stands in `further`."""
-        return self.text.partition("\n\n")[0] if self.best_first else self.text
+        if self.best_first:
+            return self.text.partition("\n\n")[0]
+        return self.text
 
     @property
     def further(self) -> str:
         """Further passages of the pages, "" for none: what a reader unfolds."""
-        return self.text.partition("\n\n")[2] if self.best_first else ""
+        if self.best_first:
+            return self.text.partition("\n\n")[2]
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,11 +464,10 @@ class DocumentRow:
     @property
     def coming(self) -> str:
         """What of it is still to be read, in words; "" where nothing is."""
-        images = (
-            f"{'a page that is an image' if self.to_come == 1 else f'{self.to_come:,} pages that are images'}"
-            if self.to_come
-            else ""
-        )
+        if self.to_come:
+            images = f"{'a page that is an image' if self.to_come == 1 else f'{self.to_come:,} pages that are images'}"
+        else:
+            images = ""
         lacking = [
             *(["its tables"] if self.lacks == "tables" else []),
             *([images] if self.lacks and images else []),

@@ -43,7 +43,10 @@ def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
     fields = _fields(
         hit, ("document", "page", "page_label", "score", "extraction_method", "chunk_id", "text")
     )
-    match = {} if hit.chunk_match is None else {"chunk_match": hit.chunk_match}
+    if hit.chunk_match is None:
+        match = {}
+    else:
+        match = {"chunk_match": hit.chunk_match}
     return {"rank": rank, **fields, "scores": dict(hit.scores), **match}
 
 

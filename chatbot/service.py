@@ -265,7 +265,10 @@ class Chatbot:
         progress(phase, done, total): phase "embedding" or "searching", of the pieces of a long query. tell:
         gets what the user should know.
         """
-        reranker = None if find.raw else self.models.reranking()
+        if find.raw:
+            reranker = None
+        else:
+            reranker = self.models.reranking()
         return self.finder.find(
             replace(find, query=checked(find.query)), reranker, progress=progress, tell=tell
         )
@@ -281,7 +284,9 @@ class Chatbot:
         Raises QuestionError, NotFoundError. A failing chat model is a Notice, and the answer is then the
         extractive one, with `error` set.
         """
-        draft, said, failed = self.memory.draft(ask.conversation, ask.owner, ask.question), list[str](), True
+        draft = self.memory.draft(ask.conversation, ask.owner, ask.question)
+        said = list[str]()
+        failed = True
         stages = list[tuple[str, float]]()
         try:
             with closing(self._asker.events(ask, stop)) as events:
@@ -298,9 +303,10 @@ class Chatbot:
                     if problem:
                         said.append(problem.text)
                         yield problem
-                        passed = (
-                            replace(passed, notices=tuple(said)) if isinstance(passed, Answer) else passed
-                        )
+                        if isinstance(passed, Answer):
+                            passed = replace(passed, notices=tuple(said))
+                        else:
+                            passed = passed
                     yield passed
             failed = False
         except GeneratorExit:
@@ -339,7 +345,10 @@ class Chatbot:
                             return
                         if isinstance(event, Notice):
                             tell(event)
-                        answer = event if isinstance(event, Answer) else answer
+                        if isinstance(event, Answer):
+                            answer = event
+                        else:
+                            answer = answer
                 assert answer is not None
                 yield read_entry(answer, place)
             except ProjectError as error:
@@ -398,13 +407,13 @@ class Chatbot:
         except KeyError as error:
             raise NotFoundError("That page is not kept any more.", hint="Add the document again.") from error
         with self.readers.reading(self.library.file(version), password) as reader:
-            glyphs = (
-                [(word.text, word.box) for word in stored.words]
-                if stored.method == "ocr"
-                else reader.glyphs(page)
-                if quote
-                else []
-            )
+            if stored.method == "ocr":
+                glyphs = [(word.text, word.box) for word in stored.words]
+            else:
+                if quote:
+                    glyphs = reader.glyphs(page)
+                else:
+                    glyphs = []
             # What was read from a picture on a page of text is not among the characters of the file.
             glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []
             return reader.png(page, dpi=dpi), locate_quote(

@@ -39,7 +39,9 @@ Chosen: TypeAlias = Mapping[str, Value]
 MODEL_CHOICES = ("server", "none", "own")
 # The longest names of models are those of files in folders; an address longer than this is no endpoint; keys
 # come to 200 characters.
-LONGEST_MODEL, LONGEST_URL, LONGEST_KEY = 200, 500, 1_000
+LONGEST_MODEL = 200
+LONGEST_URL = 500
+LONGEST_KEY = 1_000
 # A year: older news is history, not news.
 MOST_HOURS = 8_760
 # Exchanges that a follow-up can be understood from; of more, the page would not open at once.
@@ -218,7 +220,8 @@ def server_value(name: str, settings: Settings) -> Value:
 
 def check_value(name: str, value: object) -> Value:
     """`value` as a preference's own type. Raises SettingsError where it is of another or out of range."""
-    one, default = BY_NAME[name], server_value(name, Settings())
+    one = BY_NAME[name]
+    default = server_value(name, Settings())
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise SettingsError(f"{one.label} is on or off.")
@@ -234,7 +237,9 @@ def check_value(name: str, value: object) -> Value:
             f"{one.label} cannot be {str(value)[:40]}.",
             hint=f"Choose {kind} from {one.least:g} to {one.most:g}.",
         )
-    return value if whole else float(value)
+    if whole:
+        return value
+    return float(value)
 
 
 def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
@@ -243,7 +248,8 @@ def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
 
     settings: the server's. Raises SettingsError or ModelError, in the words of the Settings page.
     """
-    model, url = model.strip(), url.strip().rstrip("/")
+    model = model.strip()
+    url = url.strip().rstrip("/")
     if not model:
         raise SettingsError(
             "The model has no name.", hint="Write it as its endpoint knows it, such as qwen3 or gpt-4o."
@@ -259,7 +265,10 @@ def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
             hint=f"Addresses have at most {LONGEST_URL} characters.",
         )
     try:
-        rule = user_rule(settings) if url else settings.endpoint_rule
+        if url:
+            rule = user_rule(settings)
+        else:
+            rule = settings.endpoint_rule
         own = replace(settings, base_url=url or settings.base_url, endpoint_rule=rule)
         check_endpoint(endpoint_url(own), own)
     except ModelError as error:
@@ -327,4 +336,6 @@ def reworded(text: str) -> str:
     """A sentence without the names of variables that only the server's operator can set."""
     for name, words in _WORDS:
         text = text.replace(name, words)
-    return text[:1].upper() + text[1:] if text.startswith("the ") else text
+    if text.startswith("the "):
+        return text[:1].upper() + text[1:]
+    return text

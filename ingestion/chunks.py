@@ -58,7 +58,9 @@ def split_page(text: str) -> list[tuple[int, int]]:
 def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
     """Chunks of all pages in order; none crosses a page. title: the document's, the head of every context."""
     running = running_lines(pages)
-    ordinal, heading, before = 0, "", ""
+    ordinal = 0
+    heading = ""
+    before = ""
     for page in pages:
         carried = _carried(before, page.text)
         for start, end in split_page(page.text):
@@ -150,7 +152,8 @@ def _table_above(page: Page, start: int, end: int) -> str:
 
 def _carried(before: str, text: str) -> str:
     """The unfinished last sentence of the page before, where this page goes on with it."""
-    tail, head = before.rstrip()[-600:], text.lstrip()[:1]
+    tail = before.rstrip()[-600:]
+    head = text.lstrip()[:1]
     if not tail or not head.islower() or is_finished(tail, also=":;"):
         return ""
     return sentences(tail)[-1][-CARRIED_CHARACTERS:].replace("\n", " ").strip()

@@ -241,16 +241,17 @@ class _OpenFile:
         def read(number: int) -> Page:
             page = pages[number]
             with self._ocr_place(), self._reader() as reader:
-                better = (
-                    reader.pictures(page, pictures[number])
-                    if number in pictures
-                    else better_reading(page, reader.ocr(number))
-                )
+                if number in pictures:
+                    better = reader.pictures(page, pictures[number])
+                else:
+                    better = better_reading(page, reader.ocr(number))
             self._how.keep(better)
             return better
 
         def unread(page: Page) -> Page:
-            return pages[page.number] if page.number in pictures else better_reading(pages[page.number], page)
+            if page.number in pictures:
+                return pages[page.number]
+            return better_reading(pages[page.number], page)
 
         only = self._how.ocr_pages
         missing = [number for number in numbers if number not in known and (only is None or number in only)]

@@ -25,11 +25,10 @@ class ProjectError(Exception):
         self.retryable = retryable
 
     def __str__(self) -> str:
-        ended = (
-            self.message
-            if self.message.endswith((".", "!", "?", "…")) or not self.hint
-            else f"{self.message}."
-        )
+        if self.message.endswith((".", "!", "?", "…")) or not self.hint:
+            ended = self.message
+        else:
+            ended = f"{self.message}."
         return f"{ended} {self.hint}".strip()
 
 

@@ -29,7 +29,9 @@ def one_line(text: str, most: int = 0) -> str:
     line = " ".join(text.split())
     if not (line.isascii() and line.isprintable()):
         line = " ".join("".join(letter for letter in _BLANK.sub("", line) if letter.isprintable()).split())
-    return line if not most or len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    if not most or len(line) <= most:
+        return line
+    return f"{line[: most - 1].rstrip()}…"
 
 
 def label_line(text: str | None) -> str | None:

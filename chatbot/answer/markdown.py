@@ -27,7 +27,10 @@ __all__ = ["formatted_html"]
 RULES = ("table", "fence", "list", "heading", "hr", "newline", "escape", "backticks", "emphasis")
 # Private characters stand for what is put in, which Markdown takes for letters; a text's own go.
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
-_OPEN, _CLOSE, _STAR, _DIGITS = "\ue000", "\ue001", "\ue002", 0xE010
+_OPEN = "\ue000"
+_CLOSE = "\ue001"
+_STAR = "\ue002"
+_DIGITS = 0xE010
 # Before a key and behind a statement, which end what is bold as a space does; no space is shown.
 _GAP = "\u2005"
 _UNSAID = f" .{_GAP}"
@@ -55,7 +58,10 @@ def formatted_html(text: str, marks: Iterable[tuple[int, int, str]] = ()) -> str
     pieces: list[str] = []
     position = 0
     for start, end, html in marks:
-        gap = _GAP if KEYS_IN_BRACKETS.match(plain, start) or html.startswith(" ") else ""
+        if KEYS_IN_BRACKETS.match(plain, start) or html.startswith(" "):
+            gap = _GAP
+        else:
+            gap = ""
         pieces += [
             plain[position:start],
             f"{gap}{_OPEN}{''.join(chr(_DIGITS + int(digit)) for digit in str(len(placed)))}{_CLOSE}",
@@ -97,7 +103,9 @@ def _within_row(line: str) -> str:
         return line
     row, _, behind = line.rpartition("|")
     beside = KEYS_IN_BRACKETS.sub("", _PLACED.sub("", behind)).strip(_UNSAID)
-    return line if beside or not behind.strip(_UNSAID) else f"{row.rstrip()} {behind.strip()} |"
+    if beside or not behind.strip(_UNSAID):
+        return line
+    return f"{row.rstrip()} {behind.strip()} |"
 
 
 def _number(digits: str) -> int:

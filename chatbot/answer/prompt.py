@@ -68,7 +68,9 @@ def without_rules(text: str) -> str:
     """A model's text without the sentences in which it repeats what it was told, as small ones do; the same
     where it repeats none, or says nothing else."""
     kept = [text[start:end] for start, end in sentence_spans(text) if _plain(text[start:end]) not in _told()]
-    return text if len(kept) in (0, len(sentence_spans(text))) else "".join(kept).strip()
+    if len(kept) in (0, len(sentence_spans(text))):
+        return text
+    return "".join(kept).strip()
 
 
 @cache
@@ -108,7 +110,10 @@ def build_prompt(request: Request) -> Prompt:
     budget leaves; rules and question never are."""
     keys = [f"S{rank}-{request.nonce}" for rank in range(1, len(request.hits) + 1)]
     exchanges = tuple(request.exchanges)
-    doubt = DOUBT.format(why=cut_to_tokens(_line(request.doubt), DOUBT_TOKENS)) if request.doubt else ""
+    if request.doubt:
+        doubt = DOUBT.format(why=cut_to_tokens(_line(request.doubt), DOUBT_TOKENS))
+    else:
+        doubt = ""
     worked_out = (
         (
             f"{WORKED_OUT} "
@@ -167,10 +172,18 @@ def worked_out_of(prompt: Prompt) -> str:
     neither a page nor a question can pretend to be.
     """
     nonce = next(iter(prompt.sources), "").partition("-")[2]
-    said = prompt.messages[-1][1] if prompt.messages and nonce else ""
+    if prompt.messages and nonce:
+        said = prompt.messages[-1][1]
+    else:
+        said = ""
     parts = said.split(f"\n{nonce}>>>\n\n")
-    behind = parts[-1].partition("\n\n")[0] if len(parts) == len(prompt.sources) + 1 else ""
-    return behind.removeprefix(WORKED_OUT).strip() if behind.startswith(WORKED_OUT) else ""
+    if len(parts) == len(prompt.sources) + 1:
+        behind = parts[-1].partition("\n\n")[0]
+    else:
+        behind = ""
+    if behind.startswith(WORKED_OUT):
+        return behind.removeprefix(WORKED_OUT).strip()
+    return ""
 
 
 def size_of(prompt: Prompt) -> int:
@@ -199,7 +212,10 @@ def _within(layers: Sequence[str], room: int) -> list[str]:
     kept: list[str] = []
     for layer in reversed(layers):
         whole = count_tokens(layer) <= room
-        part = layer if whole else cut_to_tokens(layer, max(0, room))
+        if whole:
+            part = layer
+        else:
+            part = cut_to_tokens(layer, max(0, room))
         room -= count_tokens(part)
         kept += [part] if part else []
     return kept[::-1]
@@ -207,7 +223,9 @@ def _within(layers: Sequence[str], room: int) -> list[str]:
 
 def _layer(head: str, lines: Sequence[str]) -> str:
     """Lines below what says of them what they are; "" without any."""
-    return "\n".join([head, *lines]) if lines else ""
+    if lines:
+        return "\n".join([head, *lines])
+    return ""
 
 
 def _line(text: str) -> str:

@@ -23,7 +23,9 @@ def source_text(hit: Hit, *, since: int = 0) -> str:
     """The page from an offset on. A row of a table is its label and cells between bars, "Health | 300 | 345",
     an empty cell too; what the table is, its unit and its columns, stands above its first row. No citation
     can be read in it."""
-    text, position, pieces = hit.page_text, since, list[str]()
+    text = hit.page_text
+    position = since
+    pieces = list[str]()
     for start, end, shown in _rows(hit):
         if start >= position:
             pieces += [_plain(text[position:start]), shown]
@@ -59,7 +61,10 @@ def _row_text(row: Row) -> str:
 
 def _head(table: Table) -> str:
     """What a table is, on a line of its own."""
-    columns = f"columns: {' | '.join(head or '?' for head in table.heads)}" if any(table.heads) else ""
+    if any(table.heads):
+        columns = f"columns: {' | '.join(head or '?' for head in table.heads)}"
+    else:
+        columns = ""
     return "\nTable: " + " · ".join(part for part in (table.caption, table.unit, columns) if part)
 
 

@@ -43,7 +43,8 @@ IN_FULL = 1e9
 _DENIED = DENIALS | {"none"}
 _HOLDING = frozenset[str]().union(*(side for pair in HOLDINGS for side in pair))
 # Which of what says more or less is no name of anything.
-_MORE, _LESS = frozenset({"more", "bigger", "larger", "greater"}), frozenset({"less", "fewer", "smaller"})
+_MORE = frozenset({"more", "bigger", "larger", "greater"})
+_LESS = frozenset({"less", "fewer", "smaller"})
 _COMPARING = _MORE | _LESS | frozenset({"higher", "lower"})
 
 _ASKS = re.compile(
@@ -137,7 +138,9 @@ def bound_of(question: str) -> tuple[Figure, str] | None:
         for figure in find_figures(question)
         if (match := _BOUND.search(question[: figure.start]))
     ]
-    return found[0] if len(found) == 1 else None
+    if len(found) == 1:
+        return found[0]
+    return None
 
 
 def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: bool) -> str:
@@ -161,7 +164,9 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
     there = asked & set(terms(sentence))
     if bound_of(question) is not None:
         fit = len(there) >= LEAST_OF_A_BOUND * len(asked) and (fits or _years(question) <= _years(sentence))
-        return _all_by_bound(question, sentence) if fit and not _denies(sentence) else ""
+        if fit and not _denies(sentence):
+            return _all_by_bound(question, sentence)
+        return ""
     figures = {(figure.value, figure.scale, figure.percent) for figure in find_figures(question)}
     if (
         _THAN.search(question)
@@ -170,7 +175,9 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
     ):
         return ""
     if denials := said & _DENIED:
-        return NO if len(denials) == 1 or denials == {"neither", "nor"} else ""
+        if len(denials) == 1 or denials == {"neither", "nor"}:
+            return NO
+        return ""
     if not fits or any(
         own & one and said & other and not own & other
         for pair in OPPOSITES
@@ -181,7 +188,9 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
             for one, other in (MOVES, MOVES[::-1])
         )
         return NO if moves else ""
-    return YES if said.isdisjoint(TOLD_LESS - own) else ""
+    if said.isdisjoint(TOLD_LESS - own):
+        return YES
+    return ""
 
 
 def _all_by_bound(question: str, sentence: str) -> str:
@@ -205,7 +214,9 @@ def _all_by_bound(question: str, sentence: str) -> str:
         )
         for one in of_kind
     }
-    return said.pop() if len(said) == 1 else ""
+    if len(said) == 1:
+        return said.pop()
+    return ""
 
 
 def by_bound(question: str, stated: Amount) -> str:
@@ -292,7 +303,9 @@ def by_plan(question: str, planned: float, actual: float) -> str:
     )
     if above == below or min(planned, actual) < 0 or _denies(question) or not asks_yes_or_no(question):
         return ""
-    return YES if (actual > planned if above else actual < planned) else NO
+    if actual > planned if above else actual < planned:
+        return YES
+    return NO
 
 
 def _holds(value: float, how: str, bound: float) -> str:
@@ -305,7 +318,9 @@ def _holds(value: float, how: str, bound: float) -> str:
 def _year_after_than(question: str) -> int | None:
     """The year that another is compared with."""
     _, than, behind = question.partition(" than ")
-    return next((period.end_year for period in find_periods(behind)), None) if than else None
+    if than:
+        return next((period.end_year for period in find_periods(behind)), None)
+    return None
 
 
 def _words(text: str) -> frozenset[str]:

@@ -161,7 +161,9 @@ class Answering:
     @property
     def sentence_vectors(self) -> Callable[[Sequence[str]], NDArray[np.float32]] | None:
         """Unit rows of sentences; None where another's endpoint would be asked for each page."""
-        return self._sentences.vectors if self._library.embedder.fingerprint.startswith(EMBEDDED) else None
+        if self._library.embedder.fingerprint.startswith(EMBEDDED):
+            return self._sentences.vectors
+        return None
 
     def judged(
         self,
@@ -253,7 +255,9 @@ class Answering:
 
     def doubt(self, asked: PromptedQuestion) -> str:
         """Why the search doubts that the pages answer, in a sentence; "" where it does not."""
-        return explain(asked.reason, asked.understanding, asked.known) if asked.reason else ""
+        if asked.reason:
+            return explain(asked.reason, asked.understanding, asked.known)
+        return ""
 
     def refusal_evidence(
         self, answer: Answer, names: Sequence[str], *, by_words: bool = False
@@ -266,15 +270,12 @@ class Answering:
         if answer.prompt is None or answer.understanding is None or not answer.prompt.sources:
             return {}
         understanding = answer.understanding
-        vector = (
-            None
-            if by_words
-            else mean_vector(embed_query(self._library.embedder, understanding.subject).chunks)
-        )
-        known, computed = (
-            self._known(answer.prompt, understanding, names),
-            self._computed(answer.prompt, understanding),
-        )
+        if by_words:
+            vector = None
+        else:
+            vector = mean_vector(embed_query(self._library.embedder, understanding.subject).chunks)
+        known = self._known(answer.prompt, understanding, names)
+        computed = self._computed(answer.prompt, understanding)
         return self._evidence(PromptedQuestion(answer.prompt, understanding, vector, computed, known))
 
     def _known(
@@ -316,7 +317,8 @@ class Answering:
         first = next(iter(prompt.sources.values()), None)
         if first is None:
             return ""
-        parts, subject = document_parts(first.document), understanding.subject
+        parts = document_parts(first.document)
+        subject = understanding.subject
         names = [name for name in understanding.names if f"&{name}" not in subject]  # the end of "PG&E"
         called = {name: _calls(parts, name) for name in names}
         own = [
@@ -329,13 +331,17 @@ class Answering:
             rf"{re.escape(whose)}['’]s?\s(?:\w+\s){{0,2}}\w+['’]s?\s", subject
         )  # "Acme's auditor's"
         whose = whose.title() if whose.islower() else whose  # typed without a capital
-        return whose if whose and not others and is_about(self._library, first.version, whose) else ""
+        if whose and not others and is_about(self._library, first.version, whose):
+            return whose
+        return ""
 
     def _why_not(self, asked: PromptedQuestion) -> str | None:
         """None where the pages may answer, else a key of REASONS."""
         hits = tuple(asked.prompt.sources.values())
         if not hits:
-            return "no_page" if self._library.catalog.active() else "no_documents"
+            if self._library.catalog.active():
+                return "no_page"
+            return "no_documents"
         return why_not(self._evidence(asked), hits)
 
     def _evidence(self, asked: PromptedQuestion) -> dict[str, float]:
@@ -421,7 +427,8 @@ class Answering:
         self, asked: PromptedQuestion, model: LLM, stop: Callable[[], bool]
     ) -> Generator[Event, None, Answer]:
         yield Stage("answering")
-        prompt, started = asked.sent or asked.prompt, time.monotonic()
+        prompt = asked.sent or asked.prompt
+        started = time.monotonic()
         said: list[str] = []
         reply = model.stream(prompt.messages, max_tokens=self._answer_tokens, stop=stop)
         try:
@@ -490,9 +497,10 @@ class Answering:
             :NEAREST
         ]
         why = explain(reason, asked.understanding, asked.known)
-        text = (
-            why if reason == "no_documents" else f"{NOT_SO_FAR if asked.in_part else NOT_IN_DOCUMENTS} {why}"
-        )
+        if reason == "no_documents":
+            text = why
+        else:
+            text = f"{NOT_SO_FAR if asked.in_part else NOT_IN_DOCUMENTS} {why}"
         if closest := self._closest(asked):
             text += f"\n\n{closest}"
         return Answer(
@@ -504,17 +512,27 @@ class Answering:
         own is missing, with its page; "" where it lacks half of the question's words, and on a page that
         addresses its reader as a machine."""
         meant = replace(asked.understanding, years=(), subject=without_periods(asked.understanding.subject))
-        stated = self._computed(asked.prompt, meant) if asked.understanding.years and meant.measures else ""
+        if asked.understanding.years and meant.measures:
+            stated = self._computed(asked.prompt, meant)
+        else:
+            stated = ""
         text = stated or extract_answer(
             asked.prompt, asked.understanding, likeness=self._likeness(asked.vector)
         )
         first, _, _ = text.partition("\n\n")
         found = KEYS_IN_BRACKETS.search(text)
-        hit = asked.prompt.sources.get(found[0].strip("[]")) if found else None
-        words, wanted = " ".join(KEYS_IN_BRACKETS.sub("", first).split()), set(content_terms(meant.subject))
+        if found:
+            hit = asked.prompt.sources.get(found[0].strip("[]"))
+        else:
+            hit = None
+        words = " ".join(KEYS_IN_BRACKETS.sub("", first).split())
+        wanted = set(content_terms(meant.subject))
         if hit is None or len(wanted & set(terms(words))) <= LEAST_CLOSE * len(wanted) or orders_of(hit):
             return ""
-        quote = words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rpartition(' ')[0]} …"
+        if len(words) <= LONGEST_QUOTE:
+            quote = words
+        else:
+            quote = f"{words[:LONGEST_QUOTE].rpartition(' ')[0]} …"
         return CLOSEST.format(page=hit.page, document=hit.document, quote=quote)
 
     def _lacking(self, asked: PromptedQuestion, answer: Answer) -> tuple[str, ...]:
@@ -524,11 +542,10 @@ class Answering:
         cited = {(citation.version, citation.page) for citation in answer.citations}
         quoted = [hit for hit in asked.prompt.sources.values() if (hit.version, hit.page) in cited]
         other = unnamed(asked.understanding, quoted, asked.known, partial(is_about, self._library))
-        average = (
-            NO_AVERAGE
-            if answer.model == "extractive" and leaves_average_out(asked.prompt.question, answer.text)
-            else ""
-        )
+        if answer.model == "extractive" and leaves_average_out(asked.prompt.question, answer.text):
+            average = NO_AVERAGE
+        else:
+            average = ""
         return (*left_out(asked.understanding, asked.known), *filter(None, [other, average]))
 
     def _with_confidence(self, citation: Citation) -> Citation:
@@ -553,12 +570,12 @@ def _calls(parts: Sequence[str], name: str) -> bool | None:
     """Whether a document's name has all of a name, "mcdonalds" that of McDonald; None where it has a part
     of it: of "Acme Cloud" Acme's document is not.
     """
-    joined, words = (
-        "".join(parts),
-        [word for word in re.findall(r"\w+", name.casefold()) if word not in OF_FIRMS],
-    )
+    joined = "".join(parts)
+    words = [word for word in re.findall(r"\w+", name.casefold()) if word not in OF_FIRMS]
     there = [any(part.startswith(word) for part in parts) or word in joined for word in words]
-    return None if any(there) and not all(there) else bool(there) and all(there)
+    if any(there) and not all(there):
+        return None
+    return bool(there) and all(there)
 
 
 def _was_cut(reply: Reply, prompt: Prompt) -> Notice | None:
@@ -583,13 +600,10 @@ def _said_by_model(answer: Answer) -> dict[str, Any]:
 
 def _pages_unchecked(answer: Answer) -> tuple[str, ...]:
     """A sentence for the pages that a model's answer names beside its citations."""
-    named = (
-        uncited_pages(answer.text, answer.citations)
-        if answer.answered and answer.model != "extractive"
-        else ()
-    )
-    return (
-        (PAGES_UNCHECKED.format(pages=f"page{'s' * (len(named) > 1)} {' and '.join(named)}"),)
-        if named
-        else ()
-    )
+    if answer.answered and answer.model != "extractive":
+        named = uncited_pages(answer.text, answer.citations)
+    else:
+        named = ()
+    if named:
+        return (PAGES_UNCHECKED.format(pages=f"page{'s' * (len(named) > 1)} {' and '.join(named)}"),)
+    return ()

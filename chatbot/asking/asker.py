@@ -176,12 +176,14 @@ class Asker:
         a summary is to give it again.
         """
         intent = self.talking.intent(question, ask.names)
-        before = self.talking.before(ask) if intent else []
-        whole = (
-            self.talking.intent(before[-1].user, ask.names)
-            if intent and intent.kind == EXPLAIN and before
-            else None
-        )
+        if intent:
+            before = self.talking.before(ask)
+        else:
+            before = []
+        if intent and intent.kind == EXPLAIN and before:
+            whole = self.talking.intent(before[-1].user, ask.names)
+        else:
+            whole = None
         return whole if whole and whole.kind in WHOLE else intent, before
 
     def _query(
@@ -216,7 +218,10 @@ class Asker:
             hits = self.several.hits(wanted, sides)
         hits = [hit for hit in hits if hit.version not in unread]
         asked = wanted.understanding
-        lacking = left_out(asked, known_terms(self.library, asked, wanted.names)) if asked else ()
+        if asked:
+            lacking = left_out(asked, known_terms(self.library, asked, wanted.names))
+        else:
+            lacking = ()
         try:
             found = self.several.answer(question, wanted, sides, hits, compares=not lacking)
         except (KeyError, IndexError):  # a page was erased meanwhile
@@ -320,7 +325,10 @@ class Asker:
         self, question: str, exchanges: tuple[Exchange, ...], owner: str, stop: Callable[[], bool]
     ) -> Generator[Event, None, str]:
         """The query that is searched: of a follow-up in the chat model's words where that is switched on."""
-        model = self.models.rewriting(owner) if exchanges else None
+        if exchanges:
+            model = self.models.rewriting(owner)
+        else:
+            model = None
         if model is None:
             return standalone_query(question, exchanges)
         rewritten = rewrite(question, exchanges, model, stop=stop)
@@ -330,4 +338,6 @@ class Asker:
     def _remembered(self, rated: FeedbackRerank, prompt: Prompt) -> str:
         """The remembered answer, "" where there is none or it does not stand up to being checked anew."""
         text = rated.text(prompt)
-        return text if text and is_sound(self.answering.checked(prompt, text, "extractive")) else ""
+        if text and is_sound(self.answering.checked(prompt, text, "extractive")):
+            return text
+        return ""

@@ -59,13 +59,13 @@ class DirectAnswers:
         """The answer; None where the documents are to be searched all the same. said: of `before`. by_model:
         a chat model answers what asks for a whole document, and explains."""
         if intent.kind in WHOLE:
-            return (
-                None
-                if by_model
-                else self._whole.answer(intent, question, ask.names, self._lending.cited(ask))
-            )
+            if by_model:
+                return None
+            return self._whole.answer(intent, question, ask.names, self._lending.cited(ask))
         if intent.kind == EXPLAIN:
-            return None if said else _guided(EXPLAIN, question, NOTHING_TO_EXPLAIN)
+            if said:
+                return None
+            return _guided(EXPLAIN, question, NOTHING_TO_EXPLAIN)
         documents = [row for row in self._library.catalog.documents() if row.removed_at is None]
         if intent.kind in OF_CONVERSATION:
             return _guided(intent.kind, question, about_conversation(intent.kind, said))

@@ -56,21 +56,23 @@ class MemoryContext:
         """The exchanges that a question may lean on."""
         if ask.history is not None:
             return ask.history
-        return self._memory.window(ask.conversation, ask.owner) if ask.conversation else ()
+        if ask.conversation:
+            return self._memory.window(ask.conversation, ask.owner)
+        return ()
 
     def said(self, ask: Ask) -> tuple[Exchange, ...]:
         """All exchanges of the conversation so far, oldest first."""
         if ask.history is not None:
             return ask.history
-        return self._memory.said(ask.conversation, ask.owner) if ask.conversation else ()
+        if ask.conversation:
+            return self._memory.said(ask.conversation, ask.owner)
+        return ()
 
     def cited(self, ask: Ask) -> frozenset[str]:
         """The documents that the last answer of the conversation cites."""
-        return (
-            self._memory.cited(ask.conversation, ask.owner)
-            if ask.conversation and ask.history is None
-            else frozenset()
-        )
+        if ask.conversation and ask.history is None:
+            return self._memory.cited(ask.conversation, ask.owner)
+        return frozenset()
 
     def searched(self, exchange: Exchange, ask: Ask) -> str:
         """What was searched for an exchange of the conversation: its question as it stands alone."""
@@ -83,21 +85,19 @@ class MemoryContext:
         """(what is asked, the exchange it goes back to); the question itself and () where it goes back to
         none.
         """
-        return (
-            self._memory.gone_back(question, ask.conversation, ask.owner)
-            if ask.conversation and ask.history is None
-            else (question, ())
-        )
+        if ask.conversation and ask.history is None:
+            return self._memory.gone_back(question, ask.conversation, ask.owner)
+        return (question, ())
 
     def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
         """What the prompt is given of what was said before."""
         if ask.history is not None:
             return Before(self._memory.fitted(ask.history, query, self._models.settings_of(ask.owner)))
-        return (
-            self._memory.before(Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time()))
-            if ask.conversation
-            else Before()
-        )
+        if ask.conversation:
+            return self._memory.before(
+                Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())
+            )
+        return Before()
 
     def rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> FeedbackRerank:
         """What its owner's ratings say of a question; nothing where cases are switched off, or cannot be
@@ -110,18 +110,18 @@ class MemoryContext:
         ):
             return FeedbackRerank()
         try:
-            same = (
-                self._cases.of_question(ask.owner, query, vector, ask.names)
-                if self._models.answering(ask.owner) is None
-                else None
-            )
+            if self._models.answering(ask.owner) is None:
+                same = self._cases.of_question(ask.owner, query, vector, ask.names)
+            else:
+                same = None
             weights = {
                 (one.document_id, one.page): one for one in self._cases.weighed_pages(ask.owner, vector)
             }
         except ProjectError:  # the layer tells of it
             return FeedbackRerank()
         older = partial(is_older, listed(self._library) if weights else {})
-        case, bad = (same.case if same else None), same is not None and not same.case.reward
+        case = same.case if same else None
+        bad = same is not None and not same.case.reward
         return FeedbackRerank(
             weights,
             self._library.catalog.digest_of,
@@ -134,7 +134,10 @@ class MemoryContext:
         """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and
         where situations are switched off.
         """
-        advice = advice_of(ask.question) if ask.conversation and ask.history is None else None
+        if ask.conversation and ask.history is None:
+            advice = advice_of(ask.question)
+        else:
+            advice = None
         if (
             advice is None
             or ask.conversation is None

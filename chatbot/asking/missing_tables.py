@@ -34,7 +34,8 @@ def complete_tables(
     """Have a version's tables read, in this process, with how far it is. False, with the reason, where
     that was stopped or failed.
     """
-    stage, left = [Stage("tables")], threading.Event()
+    stage = [Stage("tables")]
+    left = threading.Event()
 
     def progress(phase: str, done: int, total: int) -> None:
         stage[0] = Stage("tables", done, total)

@@ -46,7 +46,8 @@ class ModelLimits:
 
     def prompt_tokens(self, settings: Settings) -> int:
         """What a prompt may take: of the settings, or less where the endpoint's context is shorter."""
-        key, now = _key(settings), time.monotonic()
+        key = _key(settings)
+        now = time.monotonic()
         until, context = self._contexts.get(key, (0.0, 0))
         if until < now:
             found = self._ask(settings)
@@ -129,11 +130,10 @@ def _of_ollama(client: OpenAI, root: str, model: str) -> int | None:
 def _get(client: OpenAI, address: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:
     """What is answered, {} for anything but an object; posted where there is a body."""
     with suppress(*endpoint_failures()):
-        answer = (
-            client.get(address, cast_to=object)
-            if body is None
-            else client.post(address, body=body, cast_to=object)
-        )
+        if body is None:
+            answer = client.get(address, cast_to=object)
+        else:
+            answer = client.post(address, body=body, cast_to=object)
         if isinstance(answer, dict):
             return answer
     return {}
@@ -143,27 +143,28 @@ def _entry(listed: object, model: str, name: str) -> Mapping[str, object]:
     """The model's own of a list; the only one where there is one, for some servers know their model by a
     file's name.
     """
-    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    if isinstance(listed, list):
+        entries = [one for one in listed if isinstance(one, dict)]
+    else:
+        entries = []
     own = [one for one in entries if one.get(name) in (model, f"{model}:latest")]
     found = own or (entries if len(entries) == 1 else [])
-    return found[0] if found else {}
+    if found:
+        return found[0]
+    return {}
 
 
 def _told(entry: object) -> int:
     """The first of the fields that tells a context, 0 where none does."""
-    return (
-        next((number for name in _FIELDS if (number := _number(entry.get(name)))), 0)
-        if isinstance(entry, dict)
-        else 0
-    )
+    if isinstance(entry, dict):
+        return next((number for name in _FIELDS if (number := _number(entry.get(name)))), 0)
+    return 0
 
 
 def _number(value: object) -> int:
-    return (
-        value
-        if isinstance(value, int) and not isinstance(value, bool) and FEWEST_TOKENS <= value <= MOST_TOKENS
-        else 0
-    )
+    if isinstance(value, int) and not isinstance(value, bool) and FEWEST_TOKENS <= value <= MOST_TOKENS:
+        return value
+    return 0
 
 
 def _key(settings: Settings) -> tuple[str, str]:

@@ -24,11 +24,16 @@ class ChatModels:
         self._settings, self._own, self._given = settings, own, given
         self._model = given
         self._chosen = given is not None
-        self._limits = ModelLimits() if given is None else ModelLimits(lambda _: 0)
+        if given is None:
+            self._limits = ModelLimits()
+        else:
+            self._limits = ModelLimits(lambda _: 0)
 
     def settings_of(self, owner: str | None) -> Settings:
         """The settings that hold for an owner; None for those that hold where nobody chose."""
-        return self._settings if owner is None else self._own.settings(owner)
+        if owner is None:
+            return self._settings
+        return self._own.settings(owner)
 
     def answering(self, owner: str | None = None) -> LLM | None:
         """The chat model that an owner chose, or the settings; None for extractive answers. owner: None
@@ -43,20 +48,16 @@ class ChatModels:
     def reranking(self, owner: str | None = None) -> LLM | None:
         """The chat model that puts pages into order, None where that is off, or it is slow."""
         settings = self.settings_of(owner)
-        return (
-            self._helper(settings, owner, make_reranking_model)
-            if settings.rerank and not self._limits.is_slow(settings)
-            else None
-        )
+        if settings.rerank and not self._limits.is_slow(settings):
+            return self._helper(settings, owner, make_reranking_model)
+        return None
 
     def rewriting(self, owner: str) -> LLM | None:
         """The chat model that completes follow-ups, None where that is off, or it is slow."""
         settings = self.settings_of(owner)
-        return (
-            self._helper(settings, owner, make_rewriting_model)
-            if settings.rewrite and not self._limits.is_slow(settings)
-            else None
-        )
+        if settings.rewrite and not self._limits.is_slow(settings):
+            return self._helper(settings, owner, make_rewriting_model)
+        return None
 
     def prompt_tokens(self, owner: str) -> int:
         """What the prompt of this owner's chat model may take."""
@@ -81,5 +82,9 @@ class ChatModels:
         """The chat model for a short call beside the answer; one that was handed in does all."""
         if owner is not None and self._own.is_own(owner):
             made = make(settings)
-            return UserModel(made) if made else None
-        return make(settings) if self._given is None else self._given
+            if made:
+                return UserModel(made)
+            return None
+        if self._given is None:
+            return make(settings)
+        return self._given

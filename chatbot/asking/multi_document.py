@@ -127,7 +127,8 @@ class MultiDocument:
         """What is asked of a group: the question without the others' names, of its own year: of documents of
         one name that in its file's name, else that behind its name in the question."""
         assert query.understanding is not None
-        said, own_parts = query.understanding.query, document_parts(names[0])
+        said = query.understanding.query
+        own_parts = document_parts(names[0])
         alike = all(document_parts(other[0]) == own_parts for other in groups)
         own = next((year for year in query.understanding.years if alike and str(year) in names[0]), 0) or (
             0 if alike else _year_of(own_parts, said)
@@ -159,7 +160,10 @@ class MultiDocument:
         difference of two where it asks for that; nothing where one of them has no figure, or one that does
         not go with the first's."""
         entries = [self._entry(prompt, side) for side in sides]
-        sign = _sign(question) if all(len(side.asked.years) == 1 for side in sides) else 0
+        if all(len(side.asked.years) == 1 for side in sides):
+            sign = _sign(question)
+        else:
+            sign = 0
         figures = [
             (side, entry.quantity)
             for side, entry in zip(sides, entries, strict=True)
@@ -206,7 +210,10 @@ class MultiDocument:
     def _entry(self, prompt: Prompt, side: _Side) -> Entry:
         mine = _of(prompt, side.names)
         one = self._answering.checked(mine, side.text, "extractive")
-        year = str(side.asked.years[0]) if len(side.asked.years) == 1 else ""
+        if len(side.asked.years) == 1:
+            year = str(side.asked.years[0])
+        else:
+            year = ""
         return read_entry(
             replace(one, understanding=side.asked, considered=tuple(mine.sources.values())),
             EntryPlace(side.names[0], year),
@@ -217,9 +224,13 @@ def _sign(question: str) -> int:
     """-1 where the highest comes first, 1 where the lowest does, 0 where no order is asked for, or one of
     changes, of which the figures are the levels.
     """
-    return (
-        0 if CHANGE.search(question) else -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
-    )
+    if CHANGE.search(question):
+        return 0
+    if MOST.search(question):
+        return -1
+    if LEAST.search(question):
+        return 1
+    return 0
 
 
 def _in_order(figures: Sequence[tuple[_Side, Quantity]], sign: int, which: str) -> str:

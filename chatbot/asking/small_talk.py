@@ -23,7 +23,9 @@ NO_PROMPT = """There is nothing hidden. Without a chat model there is no prompt:
 With a chat model, the whole prompt of each answer stands under “How this was answered”."""
 # Of a conversation that is summed up: characters of a question and of an answer's beginning; exchanges at
 # most.
-LONGEST_QUESTION, LONGEST_ANSWER, MOST_EXCHANGES = 160, 220, 20
+LONGEST_QUESTION = 160
+LONGEST_ANSWER = 220
+MOST_EXCHANGES = 20
 MOST_DOCUMENTS = 30
 
 
@@ -53,11 +55,10 @@ def about_documents(documents: Sequence[DocumentRow]) -> str:
     if not documents:
         return "There are no documents yet. Add PDFs on the page Documents, or attach one to a question."
     lines = [f"• {_described(row)}" for row in documents[:MOST_DOCUMENTS]]
-    more = (
-        f"\n… and {len(documents) - MOST_DOCUMENTS:,} more, on the page Documents."
-        if len(documents) > MOST_DOCUMENTS
-        else ""
-    )
+    if len(documents) > MOST_DOCUMENTS:
+        more = f"\n… and {len(documents) - MOST_DOCUMENTS:,} more, on the page Documents."
+    else:
+        more = ""
     return f"{_count(documents)} here:\n" + "\n".join(lines) + more
 
 
@@ -74,34 +75,38 @@ def about_conversation(kind: str, said: Sequence[Exchange]) -> str:
             -MOST_EXCHANGES:
         ]
         last = f"Your last question was: “{_short(said[-1].user, LONGEST_QUESTION)}”"
-        return last if len(before) == 1 else f"{last}\n\nAll your questions so far:\n" + "\n".join(before)
+        if len(before) == 1:
+            return last
+        return f"{last}\n\nAll your questions so far:\n" + "\n".join(before)
     lines = [
         f"{number}. {_short(one.user, LONGEST_QUESTION)}\n    {_short(one.assistant, LONGEST_ANSWER)}"
         for number, one in list(enumerate(said, 1))[-MOST_EXCHANGES:]
     ]
-    left_out = (
-        f"The last {MOST_EXCHANGES} of {len(said)} questions, each with how its answer begins:"
-        if len(said) > MOST_EXCHANGES
-        else ""
-    )
+    if len(said) > MOST_EXCHANGES:
+        left_out = f"The last {MOST_EXCHANGES} of {len(said)} questions, each with how its answer begins:"
+    else:
+        left_out = ""
     return (left_out or "Your questions so far, each with how its answer begins:") + "\n" + "\n".join(lines)
 
 
 def _count(documents: Sequence[DocumentRow]) -> str:
-    return "One document is" if len(documents) == 1 else f"{len(documents):,} documents are"
+    if len(documents) == 1:
+        return "One document is"
+    return f"{len(documents):,} documents are"
 
 
 def _described(row: DocumentRow) -> str:
     pages = "one page" if row.pages == 1 else f"{row.pages:,} pages"
-    title = (
-        f": {' '.join(row.title.split())}"
-        if row.title and " " in row.title.strip() and not find_instructions(row.title)
-        else ""
-    )
+    if row.title and " " in row.title.strip() and not find_instructions(row.title):
+        title = f": {' '.join(row.title.split())}"
+    else:
+        title = ""
     return f"{row.name}{title} ({', '.join(filter(None, (row.period, row.status, pages)))})"
 
 
 def _short(text: str, most: int) -> str:
     """The first paragraph on one line, a long one to the last whole word that has room."""
     line = " ".join(KEYS_IN_BRACKETS.sub("", text).strip().partition("\n\n")[0].split())
-    return line if len(line) <= most else f"{line[: most + 1].rpartition(' ')[0] or line[:most]} …"
+    if len(line) <= most:
+        return line
+    return f"{line[: most + 1].rpartition(' ')[0] or line[:most]} …"

@@ -29,7 +29,11 @@ __all__ = ["WHICH", "WholeDocument"]
 WHICH = "which"
 # Sentences and figures of a summary, headings of an outline and of a summary, and pages that the sentences
 # are taken from.
-POINTS, FIGURES, HEADINGS, FEW_HEADINGS, PAGES = 6, 4, 16, 6, 10
+POINTS = 6
+FIGURES = 4
+HEADINGS = 16
+FEW_HEADINGS = 6
+PAGES = 10
 # Where a document's authors sum it up themselves.
 SUMMED_UP = ("executive summary", "summary", "overview", "highlights", "introduction", "conclusion")
 MOST_LISTED = 12
@@ -86,29 +90,32 @@ class WholeDocument:
         if not scope:
             return Answer(question, question, "There are no documents yet.", False, reason="no_documents")
         if len(scope) > 1:
-            return None if intent.kind == "chapter" else _which(question, sorted(scope.values()))
+            if intent.kind == "chapter":
+                return None
+            return _which(question, sorted(scope.values()))
         ((version, name),) = scope.items()
         document = self._document(version, name)
-        part = part_of(document.parts, intent.part) if intent.kind == "chapter" else None
+        if intent.kind == "chapter":
+            part = part_of(document.parts, intent.part)
+        else:
+            part = None
         if intent.kind == "chapter" and part is None:
             return None
         if not any(text.strip() for text in document.texts):
             return Answer(question, question, f"No text could be read of {name}.", False, reason="no_page")
-        return (
-            self._outline(question, document)
-            if intent.kind == "outline"
-            else self._summary(question, document, part)
-        )
+        if intent.kind == "outline":
+            return self._outline(question, document)
+        return self._summary(question, document, part)
 
     def _document(self, version: int, name: str) -> _Parts:
         catalog = self._library.catalog
-        texts, kinds = catalog.page_texts(version), self._library.page_kinds(version)
+        texts = catalog.page_texts(version)
+        kinds = self._library.page_kinds(version)
         # Only a list of contents speaks of printed numbers.
-        labels = (
-            {one.label: one.number for one in catalog.report(version) if one.label}
-            if any(CONTENTS in of for of in kinds.values())
-            else {}
-        )
+        if any(CONTENTS in of for of in kinds.values()):
+            labels = {one.label: one.number for one in catalog.report(version) if one.label}
+        else:
+            labels = {}
         return _Parts(version, name, texts, sections(texts, kinds, labels))
 
     def _summary(self, question: str, document: _Parts, part: Section | None) -> Answer:
@@ -122,7 +129,10 @@ class WholeDocument:
             )
         ]
         figures = [f"• {figure}" for figure in key_figures(prompt, FIGURES)]
-        parts = [] if part else self._listed(prompt, document, FEW_HEADINGS)
+        if part:
+            parts = []
+        else:
+            parts = self._listed(prompt, document, FEW_HEADINGS)
         blocks = [self._title(document, part), *_block("What it says, in its own sentences:", points)]
         blocks += [*_block("Figures of its statements:", figures), *_block("Its parts:", parts)]
         blocks += [] if points or figures else [NOTHING_ALONE]
@@ -137,7 +147,10 @@ class WholeDocument:
             text = f"{self._title(document, None)} No headings were found in it."
             return self._checked(prompt, text, question)
         left_out = len(document.parts) - len(listed)
-        more = [f"… and {left_out:,} smaller ones between them."] if left_out > 0 else []
+        if left_out > 0:
+            more = [f"… and {left_out:,} smaller ones between them."]
+        else:
+            more = []
         return self._checked(
             prompt, "\n\n".join([self._title(document, None), "\n".join([*listed, *more])]), question
         )
@@ -187,9 +200,15 @@ class WholeDocument:
             " ".join(stored.title.split()) if stored and stored.title and titled else document.name
         )
         if part is not None:
-            pages = f"page {part.page}" if part.page == part.last else f"pages {part.page} to {part.last}"
+            if part.page == part.last:
+                pages = f"page {part.page}"
+            else:
+                pages = f"pages {part.page} to {part.last}"
             return f"“{escape_keys(part.title)}” ({pages} of {title}):"
-        count = "one page" if len(document.texts) == 1 else f"{len(document.texts):,} pages"
+        if len(document.texts) == 1:
+            count = "one page"
+        else:
+            count = f"{len(document.texts):,} pages"
         return f"{title}: {', '.join(filter(None, (facts.period, facts.status, count)))}."
 
     def _checked(self, prompt: Prompt, text: str, question: str) -> Answer:
@@ -219,7 +238,9 @@ def _only(prompt: Prompt, pages: Collection[int]) -> Prompt:
 def _of_part(part: Section) -> list[int]:
     """The pages of a part, at even distances where they are many."""
     pages = range(part.page, part.last + 1)
-    return [pages[at * len(pages) // PAGES] for at in range(PAGES)] if len(pages) > PAGES else list(pages)
+    if len(pages) > PAGES:
+        return [pages[at * len(pages) // PAGES] for at in range(PAGES)]
+    return list(pages)
 
 
 def _chosen(parts: Sequence[Section], most: int) -> list[Section]:
@@ -227,17 +248,27 @@ def _chosen(parts: Sequence[Section], most: int) -> list[Section]:
     are many.
     """
     numbered = [part for part in parts if part.number and "." not in part.number]
-    of = numbered if len(numbered) >= min(3, len(parts)) else list(parts)
-    return [of[at * len(of) // most] for at in range(most)] if len(of) > most else of
+    if len(numbered) >= min(3, len(parts)):
+        of = numbered
+    else:
+        of = list(parts)
+    if len(of) > most:
+        return [of[at * len(of) // most] for at in range(most)]
+    return of
 
 
 def _block(head: str, lines: Sequence[str]) -> list[str]:
-    return ["\n".join([head, *lines])] if lines else []
+    if lines:
+        return ["\n".join([head, *lines])]
+    return []
 
 
 def _which(question: str, names: Sequence[str]) -> Answer:
     """The question which document is meant."""
-    more = f"\n… and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    if len(names) > MOST_LISTED:
+        more = f"\n… and {len(names) - MOST_LISTED:,} more"
+    else:
+        more = ""
     text = (
         f"Which document? Name one, as in “Summarise {names[0]}”, or choose it under “Search in”:\n"
         + "\n".join(f"• {name}" for name in names[:MOST_LISTED])

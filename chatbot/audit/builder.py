@@ -179,8 +179,13 @@ class _Making:
         """SHA-256 of the file of a version, "" where that is not known any more."""
         if not version:
             return ""
-        kept = self.catalog.version(version) if version not in self.occasion.files else None
-        return kept.sha256 if kept else self.occasion.files.get(version, "")
+        if version not in self.occasion.files:
+            kept = self.catalog.version(version)
+        else:
+            kept = None
+        if kept:
+            return kept.sha256
+        return self.occasion.files.get(version, "")
 
     def _nearest(self) -> list[Place]:
         """The pages that a refusal points to, as (document, SHA-256, page)."""
@@ -219,7 +224,10 @@ class _Making:
             except EncryptedError:
                 missing = PROTECTED
             except (DocumentError, NotFoundError) as error:
-                missing = GONE if isinstance(error, NotFoundError) else error.message
+                if isinstance(error, NotFoundError):
+                    missing = GONE
+                else:
+                    missing = error.message
             else:
                 continue
             for place, quotes in of_file.items():
@@ -259,13 +267,18 @@ class _Making:
         left = {place: iter(found) for place, found in marks.items()}
         quotes = []
         for one in self.answer.citations:
-            place = (
-                (one.document, self._digest(one.version), one.page)
-                if one.document is not None and one.page is not None
-                else None
-            )
-            found = next(left[place]) if place else ()
-            leaf = at.index(place) if place else None
+            if one.document is not None and one.page is not None:
+                place = (one.document, self._digest(one.version), one.page)
+            else:
+                place = None
+            if place:
+                found = next(left[place])
+            else:
+                found = ()
+            if place:
+                leaf = at.index(place)
+            else:
+                leaf = None
             quotes.append(
                 Quote(
                     one.key,
@@ -296,7 +309,10 @@ class _Making:
     def _documents(self) -> tuple[Document, ...]:
         """The documents that were searched, as far as they are still there."""
         files = {version.sha256[:16]: version for version in self.catalog.stored()}
-        then = self.occasion.asked_at if self.occasion.asked_at is not None else time.time()
+        if self.occasion.asked_at is not None:
+            then = self.occasion.asked_at
+        else:
+            then = time.time()
         found = []
         for row in self.chatbot.documents():
             there = row.added_at <= then and (row.removed_at is None or row.removed_at > then)
@@ -358,7 +374,9 @@ def _understood(understanding: Understanding | None) -> tuple[tuple[str, str], .
 def _fit(answer: Answer) -> tuple[tuple[str, str], ...]:
     """Whether the answer fits the question, in words."""
     said = fit_text(answer)
-    return (("Fit of the answer", said.removeprefix("✓ ")),) if said else ()
+    if said:
+        return (("Fit of the answer", said.removeprefix("✓ ")),)
+    return ()
 
 
 def _shortened(answer: Answer) -> str:

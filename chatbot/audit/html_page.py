@@ -156,7 +156,10 @@ def _linked(text: str, quotes: Sequence[Quote]) -> str:
         at, quote = next(left, (-1, None))
         if quote is None:
             return f"[{key}]"
-        doubt = "" if quote.verified else " ≈" if _is_reworded(quote) else " ⚠"
+        if quote.verified:
+            doubt = ""
+        else:
+            doubt = " ≈" if _is_reworded(quote) else " ⚠"
         return f'<a class="key" href="#citation-{at + 1}">[{key}]{doubt}</a>'
 
     return KEYS_IN_BRACKETS.sub(link, text)
@@ -173,12 +176,14 @@ def _quotes(record: Record) -> str:
         )
     rows = []
     for quote in record.quotes:
-        leaf = (
-            record.leaves[quote.leaf]
-            if quote.leaf is not None and 0 <= quote.leaf < len(record.leaves)
-            else None
-        )
-        where = _leaf_link(quote.leaf or 0, leaf) if leaf else "⚠ no such source"
+        if quote.leaf is not None and 0 <= quote.leaf < len(record.leaves):
+            leaf = record.leaves[quote.leaf]
+        else:
+            leaf = None
+        if leaf:
+            where = _leaf_link(quote.leaf or 0, leaf)
+        else:
+            where = "⚠ no such source"
         rows.append(
             (
                 tight(f"[{quote.key}]"),
@@ -244,22 +249,21 @@ def _statements(record: Record) -> str:
         for one in record.statements
         if one.status in marks
     ]
-    listed = (
-        table("Sentences to which the model gave no citation", ("Sentence", "Found", "Where"), rows)
-        if rows
-        else ""
-    )
+    if rows:
+        listed = table("Sentences to which the model gave no citation", ("Sentence", "Found", "Where"), rows)
+    else:
+        listed = ""
     return f"<section><h2>Statements without a citation</h2>{listed}</section>" if rows else ""
 
 
 def _meant(check: FigureCheckRecord) -> str:
-    value = (
-        "–"
-        if check.value is None
-        else f"{check.value:g}"
-        if abs(check.value) < 1e6
-        else f"{check.value:,.2f}".rstrip("0").rstrip(".")
-    )
+    if check.value is None:
+        value = "–"
+    else:
+        if abs(check.value) < 1e6:
+            value = f"{check.value:g}"
+        else:
+            value = f"{check.value:,.2f}".rstrip("0").rstrip(".")
     parts = [
         value,
         f"× {check.scale:,.0f}" if check.scale != 1 else "",
@@ -316,8 +320,10 @@ def _leaf(at: int, leaf: Leaf, quotes: Sequence[Quote], images: Mapping[str, byt
 
 def _rectangle(x0: float, y0: float, x1: float, y1: float) -> str:
     """A mark, a little wider than the letters. The view is 1000 by 1000, whatever the page's shape."""
-    left, top = max(0.0, 1000 * x0 - 3), max(0.0, 1000 * y0 - 2)
-    width, height = min(1000.0, 1000 * x1 + 3) - left, min(1000.0, 1000 * y1 + 2) - top
+    left = max(0.0, 1000 * x0 - 3)
+    top = max(0.0, 1000 * y0 - 2)
+    width = min(1000.0, 1000 * x1 + 3) - left
+    height = min(1000.0, 1000 * y1 + 2) - top
     return (
         f'<rect x="{left:.2f}" y="{top:.2f}" width="{max(0.0, width):.2f}" height="{max(0.0, height):.2f}"/>'
     )
@@ -373,11 +379,9 @@ def _considered(record: Record) -> str:
         )
         for rank, one in enumerate(record.considered, 1)
     ]
-    return (
-        table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
-        if rows
-        else "<p>No page was considered.</p>"
-    )
+    if rows:
+        return table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
+    return "<p>No page was considered.</p>"
 
 
 def _documents(record: Record) -> str:

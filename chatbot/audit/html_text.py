@@ -63,7 +63,9 @@ def pairs(rows: Iterable[tuple[str, str]]) -> str:
 
 def tight(text: str) -> str:
     """Text that is not broken across lines where it is as short as it should be."""
-    return f'<span class="tight">{plain(text)}</span>' if len(text) <= SHORT else plain(text)
+    if len(text) <= SHORT:
+        return f'<span class="tight">{plain(text)}</span>'
+    return plain(text)
 
 
 def moment(text: str) -> str:

@@ -64,9 +64,10 @@ def places(reader: Reader, page: Read, quotes: Sequence[tuple[str, int]]) -> lis
     """
     if not any(quote for quote, _ in quotes):
         return [() for _ in quotes]
-    glyphs = (
-        [(word.text, word.box) for word in page.words] if page.method == "ocr" else reader.glyphs(page.number)
-    )
+    if page.method == "ocr":
+        glyphs = [(word.text, word.box) for word in page.words]
+    else:
+        glyphs = reader.glyphs(page.number)
     # What was read from a picture on a page of text is not among the characters of the file.
     glyphs += [(word.text, word.box) for word in page.words] if page.method == "text+ocr" else []
     found = [

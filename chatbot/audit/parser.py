@@ -34,7 +34,10 @@ class AuditFile:
 def read_file(path: Path) -> AuditFile:
     """The parts of a file. Raises UnreadableError."""
     try:
-        size = path.stat().st_size if path.is_file() else -1
+        if path.is_file():
+            size = path.stat().st_size
+        else:
+            size = -1
         if size > LARGEST_FILE:
             raise AuditFileError(
                 f"The file has {size / 2**20:,.0f} MiB; an audit file has {LARGEST_FILE // 2**20} at most.",
@@ -51,7 +54,8 @@ def read_file(path: Path) -> AuditFile:
 
 
 def _record_in(data: bytes) -> str:
-    start, end = RECORD_START.encode(), RECORD_END.encode()
+    start = RECORD_START.encode()
+    end = RECORD_END.encode()
     first = data.find(start)
     if first < 0:
         raise AuditFileError("This is no audit file: it has no machine-readable part.", hint=HINT)

@@ -111,18 +111,23 @@ def checks_of(numbers: Sequence[NumberCheck]) -> tuple[FigureCheckRecord, ...]:
 def operands_of(formula: str) -> tuple[str, ...]:
     """The figures that a formula computes with, as written: all before its last equals sign."""
     computed, equals, _ = formula.rpartition("=")
-    return tuple(dict.fromkeys(figure.text for figure in find_figures(computed))) if equals else ()
+    if equals:
+        return tuple(dict.fromkeys(figure.text for figure in find_figures(computed)))
+    return ()
 
 
 def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
     """The answer with its keys as the model was given them: shown as [S1], of which only the whole key
     says that it was known.
     """
-    whole, left = {key.partition("-")[0]: key for key in keys}, iter(quotes)
+    whole = {key.partition("-")[0]: key for key in keys}
+    left = iter(quotes)
 
     def one(found: re.Match[str]) -> str:
         quote = next(left, None)
-        return whole.get(found[0], found[0]) if quote is not None and quote.leaf is not None else found[0]
+        if quote is not None and quote.leaf is not None:
+            return whole.get(found[0], found[0])
+        return found[0]
 
     return KEYS_IN_BRACKETS.sub(lambda mark: KEY.sub(one, mark[0]), answer)
 
@@ -130,7 +135,10 @@ def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
 def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit:
     pages = {page.number: page for page in reading.pages}
     page = pages[source.page]
-    title = source.title if source.title in titles else ""
+    if source.title in titles:
+        title = source.title
+    else:
+        title = ""
     chunk = next(
         (chunk for chunk in chunk_pages(reading.pages, title) if chunk.ordinal == source.chunk), None
     )

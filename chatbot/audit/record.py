@@ -255,7 +255,10 @@ def load(text: str) -> Record:
     """The record of `dump`. Raises UnreadableError where it is anything else, or of another format."""
     try:
         values = json.loads(text, parse_constant=_refuse)
-        found = values.get("format") if isinstance(values, dict) else None
+        if isinstance(values, dict):
+            found = values.get("format")
+        else:
+            found = None
         if isinstance(found, int) and found > FORMAT:
             raise AuditFileError(
                 f"The file is of format {found}, this program knows {FORMAT}.", hint="Update the program."
@@ -292,4 +295,6 @@ def _problem(record: Record) -> str:
     marks = sum(len(quote.marks) for quote in record.quotes)
     if marks > MOST["checks"]:
         return f"{marks:,} marks"
-    return f"an answer of {len(record.answer):,} characters" if len(record.answer) > LONGEST_ANSWER else ""
+    if len(record.answer) > LONGEST_ANSWER:
+        return f"an answer of {len(record.answer):,} characters"
+    return ""

@@ -29,7 +29,9 @@ from ingestion.records import Page
 
 __all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "DocumentSources", "VerificationLine", "verify"]
 
-CONFIRMED, DIFFERS, UNKNOWN = "confirmed", "does not hold", "cannot be checked"
+CONFIRMED = "confirmed"
+DIFFERS = "does not hold"
+UNKNOWN = "cannot be checked"
 # How far a mark may stand from where it is found anew, as a share of the page; and how far OCR may be of
 # another mind on how sure it is.
 MARK_TOLERANCE, CONFIDENCE_TOLERANCE = 0.005, 2.0
@@ -74,7 +76,9 @@ class _Opened:
     unread: bool
 
     def page(self, number: int) -> Page | None:
-        return self.reading.pages[number - 1] if 1 <= number <= len(self.reading.pages) else None
+        if 1 <= number <= len(self.reading.pages):
+            return self.reading.pages[number - 1]
+        return None
 
 
 def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationLine]:
@@ -246,7 +250,10 @@ def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> VerificationLine:
     what = f"image of {_name(leaf)}"
     if leaf.image is None:
         return VerificationLine(what, CONFIRMED, "none, as the file says")
-    drawn = draw(reader, leaf.page, dpi=leaf.dpi) if 20 <= leaf.dpi <= 150 else None
+    if 20 <= leaf.dpi <= 150:
+        drawn = draw(reader, leaf.page, dpi=leaf.dpi)
+    else:
+        drawn = None
     given = file.images.get(leaf.image)
     if drawn is None or given is None or not looks_alike(given, drawn.png):
         return VerificationLine(what, DIFFERS, "it does not show that page of the document")
@@ -301,7 +308,8 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
             "sources", DIFFERS, "a page that the answer could rest on is not in its document"
         )
         return
-    pages, numbers = _pages_of(record), _numbers(record.quotes)
+    pages = _pages_of(record)
+    numbers = _numbers(record.quotes)
     if len(checked.citations) != len(record.quotes):
         yield VerificationLine(
             "citations",
@@ -362,7 +370,10 @@ def _quote(
                 else (DIFFERS, "the file says otherwise of an unknown key")
             ),
         )
-    leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
+    if 0 <= quote.leaf < len(record.leaves):
+        leaf = record.leaves[quote.leaf]
+    else:
+        leaf = None
     if (
         leaf is None
         or pages.get(quote.key) != (leaf.document, leaf.sha256, leaf.page)
@@ -416,7 +427,9 @@ def _numbers(quotes: Iterable[Quote]) -> dict[tuple[str, str], int]:
 
 def _beginning(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= BEGINNING else f"{line[:BEGINNING].rpartition(' ')[0] or line[:BEGINNING]} …"
+    if len(line) <= BEGINNING:
+        return line
+    return f"{line[:BEGINNING].rpartition(' ')[0] or line[:BEGINNING]} …"
 
 
 def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Iterator[VerificationLine]:

@@ -44,4 +44,6 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
                 emit(entry_line(entry, change), entry_text(entry, change), as_json=options.json)
     if options.csv:
         sys.stdout.buffer.write(csv_bytes(list(entries.values()), changed, comparison.question))
-    return FAILED if any(entry.state == "failed" for entry in entries.values()) else DONE
+    if any(entry.state == "failed" for entry in entries.values()):
+        return FAILED
+    return DONE

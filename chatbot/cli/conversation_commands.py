@@ -111,7 +111,8 @@ def _change(options: argparse.Namespace, kept: Conversations) -> str:
 def _exported(kept: Conversations, conversation: str, form: str) -> str:
     from chatbot.memory.conversations.export import export_conversation
 
-    said, answers = kept.said(conversation, OWNER), []
+    said = kept.said(conversation, OWNER)
+    answers = []
     for one in said:
         try:
             found = kept.answer(conversation, one.number, OWNER)

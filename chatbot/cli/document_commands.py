@@ -86,7 +86,9 @@ def _add_unread(
         emit(_add_line(result), _add_text(result), as_json=options.json)
     if not results:
         print(f"Nothing new lies in {chatbot.library.copies.folder}.", file=sys.stderr)
-    return FAILED if any(result.status == "failed" for result in results) else DONE
+    if any(result.status == "failed" for result in results):
+        return FAILED
+    return DONE
 
 
 @contextmanager
@@ -160,11 +162,12 @@ def _walk(path: Path) -> list[Path]:
     """
     from ingestion.reading.formats import is_named_like_a_document
 
-    inside = (
-        sorted(found for found in path.rglob("*") if is_named_like_a_document(found) and found.is_file())
-        if path.is_dir()
-        else []
-    )
+    if path.is_dir():
+        inside = sorted(
+            found for found in path.rglob("*") if is_named_like_a_document(found) and found.is_file()
+        )
+    else:
+        inside = []
     return inside or [path]
 
 
@@ -203,11 +206,10 @@ def _add_line(result: AddResult) -> dict[str, Any]:
 
 def _add_text(result: AddResult) -> str:
     if result.error:
-        how = (
-            " On the command line: --passwords FILE.tsv, lines of file name, tab, password."
-            if result.needs_password and not _interactive()
-            else ""
-        )
+        if result.needs_password and not _interactive():
+            how = " On the command line: --passwords FILE.tsv, lines of file name, tab, password."
+        else:
+            how = ""
         return f"failed     {result.document}: {result.error}{how}"
     parts = [f"{result.pages} pages", f"{result.chunks} chunks"]
     parts += [f"{result.ocr_pages} read by OCR"] if result.ocr_pages else []
@@ -225,13 +227,15 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
     waiting: list[Waiting] = []
     if path.exists():
         catalog = Catalog(path, read_only=True)  # beside a running chat too, waiting for nobody
-        rows, waiting = catalog.documents(), catalog.waiting()
+        rows = catalog.documents()
+        waiting = catalog.waiting()
         catalog.close()
     for row in rows:
         line = {"document": row.name, **{field: getattr(row, field) for field in LISTED}}
-        facts = (
-            f" ({', '.join(said)})" if (said := [fact for fact in (row.period, row.status) if fact]) else ""
-        )
+        if said := [fact for fact in (row.period, row.status) if fact]:
+            facts = f" ({', '.join(said)})"
+        else:
+            facts = ""
         same = f" (the same file as {row.same_as})" if row.same_as else ""
         coming = f" ({row.coming})" if row.coming else ""
         emit(
@@ -247,7 +251,10 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
             visible(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"),
             file=sys.stderr,
         )
-    copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0
+    if not rows and settings.documents.is_dir():
+        copies = len(list(settings.documents.glob("*.pdf")))
+    else:
+        copies = 0
     if copies > len(waiting):
         print(f"The catalogue is empty, and {copies} copies are kept: {PROGRAM} doctor", file=sys.stderr)
     elif not rows and not waiting:
@@ -283,7 +290,8 @@ def restore(options: argparse.Namespace, settings: Settings) -> int:
 def rebuild_store(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.store.rebuilding import rebuild
 
-    passwords, failed = read_passwords(options.passwords), False
+    passwords = read_passwords(options.passwords)
+    failed = False
     with progress_bars() as progress:
         for result in rebuild(settings, passwords, progress=progress):
             failed |= result.status == "failed"

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DONE", "FAILED", "MOST_PAGES", "STRATEGIES", "UNUSABLE", "USAGE", "is_page_count", "open_chatbot"]
 
-DONE, FAILED, USAGE, UNUSABLE = 0, 1, 2, 3
+DONE = 0
+FAILED = 1
+USAGE = 2
+UNUSABLE = 3
 # Pages that one search may be asked for; retrieval.MOST_HITS, which this module must not load before it is
 # needed.
 MOST_PAGES = 10_000

@@ -91,7 +91,10 @@ def hit_text(rank: int, hit: Hit) -> str:
 
 def place_text(document: str, page: int | None, label: str | None) -> str:
     """A page by the name of its document, on one line; nothing in it looks like a citation's key."""
-    printed = f" (printed {label})" if label and label != str(page) else ""
+    if label and label != str(page):
+        printed = f" (printed {label})"
+    else:
+        printed = ""
     return escape_keys(one_line(f"{document}, page {page}{printed}"))
 
 
@@ -107,19 +110,19 @@ def answer_text(answer: Answer) -> str:
     for citation in {
         (c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations
     }.values():
-        place = (
-            place_text(citation.document, citation.page, citation.page_label)
-            if citation.document
-            else "no such source"
-        )
+        if citation.document:
+            place = place_text(citation.document, citation.page, citation.page_label)
+        else:
+            place = "no such source"
         read = (
             ""
             if citation.confidence is None
             else f", read by OCR, confidence {citation.confidence:.0f} of 100"
         )
-        checked = (
-            f"NOT VERIFIED: {citation.reason}" if citation.doubted else citation.verdict.removeprefix("≈ ")
-        )
+        if citation.doubted:
+            checked = f"NOT VERIFIED: {citation.reason}"
+        else:
+            checked = citation.verdict.removeprefix("≈ ")
         orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [

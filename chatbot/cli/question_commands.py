@@ -46,7 +46,10 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
 
     def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
         query = chatbot.standalone(row["query"], _history(row))
-        k = options.k if row["k"] is None else row["k"]
+        if row["k"] is None:
+            k = options.k
+        else:
+            k = row["k"]
         hits = find(chatbot, query, row["documents"], k)
         return {
             "id": row["id"],
@@ -140,7 +143,8 @@ def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
         raise QuestionError("The line is not JSON.", hint=ROW_HINT) from error
     if not isinstance(row, dict):
         raise QuestionError("The line is not an object.", hint=ROW_HINT)
-    documents, history = row.get("documents") or [], row.get("history") or []
+    documents = row.get("documents") or []
+    history = row.get("history") or []
     checks = {
         "id": not isinstance(row.get("id"), float),  # NaN and infinities are no JSON
         "query": isinstance(row.get("query"), str),
@@ -149,7 +153,10 @@ def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
         "history": isinstance(history, list) and all(_is_exchange(said) for said in history),
     }
     wrong = [name for name, right in checks.items() if not right]
-    identity = row.get("id") if "id" not in wrong else str(row["id"])
+    if "id" not in wrong:
+        identity = row.get("id")
+    else:
+        identity = str(row["id"])
     given = {
         "id": identity,
         "query": row.get("query"),

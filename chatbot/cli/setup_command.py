@@ -19,7 +19,8 @@ def set_up(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.models.model_package import bring_model, has_model
 
     embedder = local_embedder(replace(settings, embedding_model=options.model or ""))
-    spec, graph = embedder.spec, embedder.graph
+    spec = embedder.spec
+    graph = embedder.graph
     there = has_model(spec, settings.model_cache)
     if not there:
         print("Bringing the embedded model here …", file=sys.stderr)

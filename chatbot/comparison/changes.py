@@ -40,9 +40,17 @@ def unit_text(quantity: Quantity) -> str:
     """The unit with its scale, "USD million"; "" where the figure's own text says it, or nobody does."""
     own = next(iter(find_figures(quantity.text)), None)
     if quantity.unit == "%":
-        return "" if own and own.percent else "per cent"
-    money = quantity.unit if quantity.unit in MONEY and not (own and own.unit) else ""
-    scale = SCALE_NAMES.get(quantity.scale, "") if not (own and own.scale > 1) else ""
+        if own and own.percent:
+            return ""
+        return "per cent"
+    if quantity.unit in MONEY and not (own and own.unit):
+        money = quantity.unit
+    else:
+        money = ""
+    if not (own and own.scale > 1):
+        scale = SCALE_NAMES.get(quantity.scale, "")
+    else:
+        scale = ""
     return _joined(money, scale)
 
 
@@ -78,14 +86,17 @@ def change_between(before: Entry, after: Entry) -> Change:
 
     Both entries have a quantity.
     """
-    since, first, last = before.place, before.quantity, after.quantity
+    since = before.place
+    first = before.quantity
+    last = after.quantity
     assert first is not None and last is not None
     unlike = _unlike(first, last, same_document=before.place.document == after.place.document)
     if unlike:
         return Change(since, why_not=unlike)
     if _is_rate(first):
         return _points(since, first, last)
-    was, now = first.value * first.scale / last.scale, last.value
+    was = first.value * first.scale / last.scale
+    now = last.value
     decimals = min(MOST_DECIMALS, max(first.decimals, last.decimals))
     unit = _joined(_money(first, last), SCALE_NAMES.get(last.scale, ""))
     difference = now - was
@@ -151,7 +162,11 @@ def _is_rate(quantity: Quantity) -> bool:
 def _kind(quantity: Quantity) -> str:
     if quantity.unit in {POINTS, "basis points"}:
         return "a number of points"
-    return "a percentage" if quantity.unit == "%" else "a multiple" if quantity.unit == "x" else "an amount"
+    if quantity.unit == "%":
+        return "a percentage"
+    if quantity.unit == "x":
+        return "a multiple"
+    return "an amount"
 
 
 def _money(*quantities: Quantity) -> str:
@@ -160,18 +175,24 @@ def _money(*quantities: Quantity) -> str:
 
 def _number(value: float, decimals: int) -> str:
     shown = f"{abs(value):,.{decimals}f}"
-    return f"{MINUS}{shown}" if value < 0 and shown.strip("0.,") else shown
+    if value < 0 and shown.strip("0.,"):
+        return f"{MINUS}{shown}"
+    return shown
 
 
 def _signed(value: float, decimals: int) -> str:
     number = _number(value, decimals)
-    return number if number.startswith(MINUS) or not number.strip("0.,") else f"+{number}"
+    if number.startswith(MINUS) or not number.strip("0.,"):
+        return number
+    return f"+{number}"
 
 
 def _operand(value: float, decimals: int) -> str:
     """With its minus in brackets, so that none stands by the sign of the formula."""
     number = _number(value, decimals)
-    return f"({number})" if number.startswith(MINUS) else number
+    if number.startswith(MINUS):
+        return f"({number})"
+    return number
 
 
 def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], str]:
@@ -206,5 +227,8 @@ def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], st
     ):
         return [], "No chart: of some figures no scale is stated."
     unit = next(iter(units - {None}), None)
-    said = "per cent" if unit == "%" else _joined(unit or "", SCALE_NAMES.get(scale, ""))
+    if unit == "%":
+        said = "per cent"
+    else:
+        said = _joined(unit or "", SCALE_NAMES.get(scale, ""))
     return [(entry.place, quantity.value * quantity.scale / scale) for entry, quantity in found], said

@@ -70,7 +70,8 @@ def csv_bytes(entries: Sequence[Entry], changed: Mapping[EntryPlace, Change], qu
 def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
     """One entry by the names of its columns; "" where there is nothing to say, "value" and the pages None
     then. page: cited; "nearest page": of an entry without an answer."""
-    quantity, citation = entry.quantity, next(iter(entry.citations), None)
+    quantity = entry.quantity
+    citation = next(iter(entry.citations), None)
     return {
         "document": entry.place.document,
         "year": entry.place.year,
@@ -112,9 +113,18 @@ def entry_text(entry: Entry, change: Change | None) -> str:
     page = f"page {line['page']}" + (
         f" (printed {line['printed page']})" if line["printed page"] not in {"", str(line["page"])} else ""
     )
-    said = " ".join(filter(None, [line["figure"], line["unit"]])) if entry.quantity else f"“{entry.passage}”"
-    checked = "verified" if line["verified"] == "yes" else "NOT VERIFIED"
-    doubt = f" ({entry.quantity.doubt})" if entry.quantity and entry.quantity.doubt else ""
+    if entry.quantity:
+        said = " ".join(filter(None, [line["figure"], line["unit"]]))
+    else:
+        said = f"“{entry.passage}”"
+    if line["verified"] == "yes":
+        checked = "verified"
+    else:
+        checked = "NOT VERIFIED"
+    if entry.quantity and entry.quantity.doubt:
+        doubt = f" ({entry.quantity.doubt})"
+    else:
+        doubt = ""
     figure = f", figure {line['figure check']}{doubt}" if entry.quantity else ""
     text = f"{where}: {said} - {page}, {checked}{figure}"
     if change is not None:
@@ -127,12 +137,19 @@ def entry_text(entry: Entry, change: Change | None) -> str:
 
 
 def _safe(value: object) -> str:
-    text = "" if value is None else one_line(str(value))
+    if value is None:
+        text = ""
+    else:
+        text = one_line(str(value))
     text = CELL_BEGINS.sub(r"\1'", text)
-    return f"'{text}" if text.startswith(FORMULA_BEGINS) else text
+    if text.startswith(FORMULA_BEGINS):
+        return f"'{text}"
+    return text
 
 
 def _plain(value: float) -> float | int:
     """Whole numbers without a point, others without the noise of binary fractions."""
     rounded = round(value, 6)
-    return int(rounded) if rounded.is_integer() else rounded
+    if rounded.is_integer():
+        return int(rounded)
+    return rounded

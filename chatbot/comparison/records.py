@@ -25,7 +25,9 @@ __all__ = [
 ]
 
 # A table that is larger is read by nobody, and asked for minutes.
-MOST_DOCUMENTS, MOST_YEARS, MOST_ENTRIES = 20, 12, 80
+MOST_DOCUMENTS = 20
+MOST_YEARS = 12
+MOST_ENTRIES = 80
 LONGEST_QUESTION = 1_000
 # A question that ends in a year asks for another one in each column.
 LAST_YEAR = re.compile(
@@ -52,7 +54,8 @@ class Comparison:
         """The comparison, in order and without repetitions. Raises QuestionError for one that cannot be
         made.
         """
-        question, names = " ".join(question.split()), tuple(dict.fromkeys(names))
+        question = " ".join(question.split())
+        names = tuple(dict.fromkeys(names))
         written = sorted({year_written(year) for year in years if year.strip()}, key=_time)
         if not any(map(str.isalnum, question)):
             raise QuestionError(

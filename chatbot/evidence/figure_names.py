@@ -135,7 +135,9 @@ def _label_word(token: str) -> str:
     if token[0].isdigit():
         return token
     found = terms(token) or [word for word in (token.casefold(),) if word in _KEPT]
-    return "" if not found or found[0] in _TELLS_NOTHING else _SAME.get(found[0], found[0])
+    if not found or found[0] in _TELLS_NOTHING:
+        return ""
+    return _SAME.get(found[0], found[0])
 
 
 def orders_in(text: str, starts: Sequence[int]) -> list[str]:
@@ -146,11 +148,9 @@ def orders_in(text: str, starts: Sequence[int]) -> list[str]:
     if len(found) != len(starts) or len(found) < 2:
         return []
     places = sorted([(one.start(), 0) for one in found] + [(start, 1) for start in starts])
-    return (
-        [" ".join(one[0].casefold().split()) for one in found]
-        if all(one[1] != other[1] for one, other in pairwise(places))
-        else []
-    )
+    if all(one[1] != other[1] for one, other in pairwise(places)):
+        return [" ".join(one[0].casefold().split()) for one in found]
+    return []
 
 
 def agreement(some: Iterable[Period], others: Collection[Period]) -> int:
@@ -174,10 +174,8 @@ def period_beside(text: str, figure: Figure) -> tuple[Period, ...]:
 
     Empty too where it ties two that differ, a span ("in 2022 and 2023") or a year of prices.
     """
-    behind, ahead = (
-        text[max(0, figure.start - TIE_REACH) : figure.start],
-        text[figure.end : figure.end + TIE_REACH],
-    )
+    behind = text[max(0, figure.start - TIE_REACH) : figure.start]
+    ahead = text[figure.end : figure.end + TIE_REACH]
     after = [
         one
         for one in find_periods(ahead)[:1]
@@ -185,7 +183,9 @@ def period_beside(text: str, figure: Figure) -> tuple[Period, ...]:
     ]
     before = [one for one in find_periods(behind)[-1:] if _TIED_BEFORE.fullmatch(behind, one.end)]
     tied = (*after, *before)
-    return tied[:1] if len(tied) < 2 or periods_agree(tied[0], tied[1]) else ()
+    if len(tied) < 2 or periods_agree(tied[0], tied[1]):
+        return tied[:1]
+    return ()
 
 
 def may_be_one(stated: Period, other: Period) -> bool:

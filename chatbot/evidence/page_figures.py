@@ -95,7 +95,8 @@ class _Marks(NamedTuple):
 def words_around(
     words: Words, figure: Figure, first: int, last: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    here, beyond = bisect_left(words.starts, figure.start), bisect_left(words.starts, figure.end)
+    here = bisect_left(words.starts, figure.start)
+    beyond = bisect_left(words.starts, figure.end)
     return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[
         beyond : min(last, beyond + NEAR_WORDS)
     ]
@@ -168,7 +169,10 @@ def _on_page(
         ]  # "2,200 - 1,400" with an empty cell between
     percent = figure.bare and figure.unit is None and not counts and (kind is None or kind.unit == "%")
     if percent:
-        percent = _PERCENT_SAID.search(text[line : figure.end] + rest) is not None if scale else percent_said
+        if scale:
+            percent = _PERCENT_SAID.search(text[line : figure.end] + rest) is not None
+        else:
+            percent = percent_said
     before, after = words_around(words, figure, 0, len(words.texts))
     on_line = bisect_left(words.starts, figure.start) - bisect_left(words.starts, line)
     cell = not any(character.isalpha() for character in rest)

@@ -46,7 +46,9 @@ def parted(text: str) -> str:
 
 
 def _both_ways(text: str) -> str:
-    return f"{text} {said}" if (said := parted(text)) != text else text
+    if (said := parted(text)) != text:
+        return f"{text} {said}"
+    return text
 
 
 def read_stems(text: str, named: str, spans: Sequence[tuple[int, int]]) -> Stems:
@@ -70,7 +72,10 @@ def whole_sentences(text: str) -> list[tuple[str, str]]:
             head = block
         else:
             prose = " ".join(block.split())
-            prose = prose[number.end() :] if (number := PARAGRAPH_NUMBER.match(prose)) else prose
+            if number := PARAGRAPH_NUMBER.match(prose):
+                prose = prose[number.end() :]
+            else:
+                prose = prose
             found += [
                 (sentence, head)
                 for sentence in sentences(prose, longest=len(prose) or 1)

@@ -68,7 +68,9 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
     last. body: its text without running heads.
     """
     found: list[Passage] = []
-    heading, table, group = "", "", ""
+    heading = ""
+    table = ""
+    group = ""
     pending: list[str] = []
     blocks = list(read_blocks(body))
     for (block, is_row), (following, row_follows) in pairwise([*blocks, ("", False)]):
@@ -82,7 +84,8 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
             ):
                 group = pending[0]  # a line within the table that heads the rows below it
             elif pending:
-                table, group = " ".join(pending[-MOST_HEAD_LINES:]), ""
+                table = " ".join(pending[-MOST_HEAD_LINES:])
+                group = ""
             elif not table and found and found[-1].text.endswith(":"):
                 table = found[-1].text[-LONGEST_ROW:]  # the sentence that announces the rows
             found.append(Passage(block, f"{table} {group}".strip(), True, follows=not pending))
@@ -92,7 +95,8 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
             pending.append(block)
             continue
         else:
-            heading, table = (pending[-1] if pending else heading), ""
+            heading = pending[-1] if pending else heading
+            table = ""
             item = LINE_ITEM.match(block) is not None
             found.extend(
                 Passage(sentence, heading, False, is_item=item, follows=bool(at or not pending))
@@ -139,7 +143,10 @@ def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
             and _is_one_row(page_text[row.start : row.end])
         ):
             text = verbatim(row, page_text)
-            unit = "" if table.unit in table.caption else table.unit
+            if table.unit in table.caption:
+                unit = ""
+            else:
+                unit = table.unit
             head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
             yield Passage(
                 text,
@@ -250,7 +257,8 @@ def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
         elif kind == outer[1]:
             passage = replace(passage, lead=outer[0], skips=True)
         items = _items_of(passage, list(islice(found, at + 1, at + 2 + MOST_ITEMS)))
-        taken, lead = at + 1 + len(items), passage.text
+        taken = at + 1 + len(items)
+        lead = passage.text
         if items and items[0].is_item and not kind:
             outer = lead, _kind_of_item(items[0].text)
         yield (
@@ -267,10 +275,13 @@ def _items_of(lead: Passage, following: Sequence[Passage]) -> list[Passage]:
     if lead.is_row or not following or not following[0].follows:
         return []
     if following[0].is_row:
-        rows = (
-            list(takewhile(_is_labelled, following[: MOST_LISTED_ROWS + 1])) if _announces(lead.text) else []
-        )
-        return rows if len(rows) <= MOST_LISTED_ROWS else []
+        if _announces(lead.text):
+            rows = list(takewhile(_is_labelled, following[: MOST_LISTED_ROWS + 1]))
+        else:
+            rows = []
+        if len(rows) <= MOST_LISTED_ROWS:
+            return rows
+        return []
     nested = _is_first(following[0].text) and _announces(lead.text)
     kind = _kind_of_item(following[0].text, roman=nested)
     if (
@@ -323,7 +334,10 @@ def _sentences(block: str) -> Iterator[str]:
     short = ""
     for sentence in sentences(block, longest=len(block) or 1):
         said = f"{short} {sentence}".strip()
-        short = said if len(said.split()) <= FEWEST_WORDS else ""
+        if len(said.split()) <= FEWEST_WORDS:
+            short = said
+        else:
+            short = ""
         if not short:
             yield said
     if short:

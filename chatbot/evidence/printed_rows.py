@@ -23,12 +23,17 @@ def has_line(text: str, line: str, lines: str) -> bool:
     """Whether a text has a line of a page from end to end, case and blanks aside, and not as the end of
     another: "Revenue 12 10" in "Other revenue 12 10", where the page knows other revenue too. lines: the
     page's as `plain_lines` gives them."""
-    said, sought = _plain(text), _plain(line)
-    at = said.find(sought) if sought else -1
+    said = _plain(text)
+    sought = _plain(line)
+    if sought:
+        at = said.find(sought)
+    else:
+        at = -1
     for _ in range(MOST_PLACES):
         if at < 0:
             return False
-        end, before = at + len(sought), said[max(0, at - REACH) : at]
+        end = at + len(sought)
+        before = said[max(0, at - REACH) : at]
         touches = (before and sought[0].isalnum() and _OPEN.search(before + sought[0])) or _GOES_ON.match(
             said, end
         )

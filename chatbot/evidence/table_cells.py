@@ -82,13 +82,18 @@ class TableView:
     def text(self, row: int, column: int) -> str:
         """The cell as printed, "none" where there is none."""
         cells = self.table.rows[row].cells
-        cell = cells[column] if column < len(cells) else None
+        if column < len(cells):
+            cell = cells[column]
+        else:
+            cell = None
         return cell.text if cell else "none"
 
     def digits(self, row: int, column: int) -> str:
         """The cell's digits with their sign, "" where there are none."""
         found = self.all_digits[row]
-        return found[column] if column < len(found) else ""
+        if column < len(found):
+            return found[column]
+        return ""
 
     def filled(self, row: int) -> list[int]:
         """The columns in which the row has figures."""
@@ -138,17 +143,16 @@ class TablesOfPage:
         around = [
             index for index in around if self.spans[index][1] >= end
         ] or around  # "- (1.2)" may be two cells, of which the last has the digits
-        return (
-            self.places[min(around, key=lambda index: self.spans[index][1] - self.spans[index][0])]
-            if around
-            else None
-        )
+        if around:
+            return self.places[min(around, key=lambda index: self.spans[index][1] - self.spans[index][0])]
+        return None
 
     def are_several(self, start: int, end: int) -> bool:
         """Whether cells of one row stand side by side between these offsets: "145 150" is two amounts, and
         none of 145,150.
         """
-        first, last = bisect_left(self.starts, start), bisect_right(self.starts, end)
+        first = bisect_left(self.starts, start)
+        last = bisect_right(self.starts, end)
         inside = {self.places[index] for index in range(first, last) if self.spans[index][1] <= end}
         return len({(place.row, place.column) for place in inside}) > 1
 
@@ -168,7 +172,9 @@ class TablesOfPage:
         ):  # "Percent change" over all columns of a table is one of two
             mark = None
         mark = mark or mark_of_table(view.table, row, read)
-        return (mark, None) if mark and mark.scale > 1 else (None, mark)
+        if mark and mark.scale > 1:
+            return (mark, None)
+        return (None, mark)
 
     def per_piece(self, place: CellPlace) -> bool:
         """Whether the row is of amounts per share or the like, to which "in millions" does not apply."""
@@ -189,12 +195,17 @@ class TablesOfPage:
         several.
         """
         found = self.views[place.table].periods(place.row, place.column)
-        return found[0].text if len(found) == 1 else None
+        if len(found) == 1:
+            return found[0].text
+        return None
 
 
 def _is_no_percentage(row: Row, column: int) -> bool:
     """Whether other cells of a row print their "%" and this one does not."""
-    cell = row.cells[column] if column < len(row.cells) else None
+    if column < len(row.cells):
+        cell = row.cells[column]
+    else:
+        cell = None
     return (
         cell is not None
         and "%" not in cell.text
@@ -237,11 +248,10 @@ def _names(tables: Sequence[Table]) -> frozenset[tuple[str, str]]:
 def _view(table: Table) -> TableView:
     rows = [_named(row.label, row.section) for row in table.rows]
     heads = [_named_head(head) for head in table.heads]
-    shared = (
-        frozenset.intersection(*(head.words | head.beside for head in heads))
-        if len(heads) > 1
-        else frozenset()
-    )
+    if len(heads) > 1:
+        shared = frozenset.intersection(*(head.words | head.beside for head in heads))
+    else:
+        shared = frozenset()
     columns = tuple(Named(head.words - shared, head.beside - shared) for head in heads)
     counts = Counter(word for named in (*rows, *columns) for word in named.words | named.beside)
     weights = {word: math.log(1 + (len(rows) + len(columns)) / count) for word, count in counts.items()}
@@ -266,7 +276,9 @@ def _view(table: Table) -> TableView:
 
 def _digits(text: str) -> str:
     digits = "".join(_DIGIT.findall(text))
-    return f"-{digits}" if digits and text.lstrip(f" {DRAWN_SIGNS}")[:1] in "(-−–" else digits
+    if digits and text.lstrip(f" {DRAWN_SIGNS}")[:1] in "(-−–":
+        return f"-{digits}"
+    return digits
 
 
 def _named(text: str, section: str) -> Named:
@@ -284,4 +296,6 @@ def _named_head(head: str) -> Named:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    return f"{text[: LONGEST_SHOWN - 1]}…"

@@ -26,7 +26,9 @@ __all__ = [
 
 LONGEST_ROW = 200
 MOST_LABEL_WORDS = 14
-LONGEST_HEAD, MOST_HEAD_WORDS, MOST_HEAD_LINES = 110, 14, 4
+LONGEST_HEAD = 110
+MOST_HEAD_WORDS = 14
+MOST_HEAD_LINES = 4
 # A heading is shorter than its column, or most of its words begin with a capital.
 SHORT_OF_WIDTH = 0.75
 TITLED = 0.6
@@ -110,7 +112,10 @@ def _is_item(line: str, prose: Sequence[str]) -> bool:
     number = COUNTED.match(line)
     if not number:
         return True
-    before = f"({int(number[1]) - 1})" if number[1].isdigit() else f"({chr(ord(number[1]) - 1)})"
+    if number[1].isdigit():
+        before = f"({int(number[1]) - 1})"
+    else:
+        before = f"({chr(ord(number[1]) - 1)})"
     return not any(before in said[1:] for said in prose)
 
 
@@ -154,10 +159,8 @@ def _is_row(line: str, prose: Sequence[str], following: str) -> bool:
         word.endswith(",") for word in words[tail:]
     ):  # of an enumeration, or of dates: "January 3, 2020 December 28, 2018"
         return False
-    label, figures = (
-        words[:tail],
-        sum(any(map(str.isdigit, word)) or word.casefold() in _EMPTY for word in words[tail:]),
-    )
+    label = words[:tail]
+    figures = sum(any(map(str.isdigit, word)) or word.casefold() in _EMPTY for word in words[tail:])
     if (
         not figures
         or len(label) > MOST_LABEL_WORDS
@@ -202,7 +205,8 @@ def _ends_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:
     """Whether a new block begins at line `at`: what is before was a heading, or ended its sentence well
     before the margin, or a heading follows it.
     """
-    line, last = lines[at], prose[-1]
+    line = lines[at]
+    last = prose[-1]
     if not (line[:1].isupper() or line[:1].isdigit() or not line[:1].isalnum()) or (
         GOES_ON_WITH.match(line) and not last.endswith(_ENDS)
     ):

@@ -119,11 +119,10 @@ def span_of(sought: tuple[str, ...], words: Words) -> tuple[int, int] | None:
 def spans_of(sought: tuple[str, ...], words: Words, behind: int = 0) -> Iterator[tuple[int, int]]:
     """The same for every place, in order. behind: an offset in the text before which none begins."""
     opening = bisect_left(words.starts, behind)
-    at = (
-        words.joined.find(f" {' '.join(sought)} ", words.offsets[opening] - 1)
-        if sought and opening < len(words.starts)
-        else -1
-    )
+    if sought and opening < len(words.starts):
+        at = words.joined.find(f" {' '.join(sought)} ", words.offsets[opening] - 1)
+    else:
+        at = -1
     while at >= 0:
         first = bisect_left(words.offsets, at + 1)
         yield words.starts[first], words.ends[first + len(sought) - 1]

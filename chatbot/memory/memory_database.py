@@ -87,7 +87,10 @@ class MemoryDatabase(SqliteFile):
 
     def _version(self, tables: Tables) -> int:
         found = self.read("select version from memory_version where memory = ?", (tables.memory,))
-        version = int(found[0][0]) if found else 0
+        if found:
+            version = int(found[0][0])
+        else:
+            version = 0
         if version > len(tables.steps):
             message = (
                 f"The memory of {tables.memory} is of version {version}, this program knows "
@@ -133,7 +136,9 @@ class MemoryDatabase(SqliteFile):
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     def _address(self) -> str:
-        return "file::memory:" if self._in_memory else super()._address()
+        if self._in_memory:
+            return "file::memory:"
+        return super()._address()
 
     def _busy_seconds(self) -> float:
         return BUSY_SECONDS
@@ -148,7 +153,8 @@ class MemoryDatabase(SqliteFile):
         found = super()._unusable(error)
         if found.retryable:
             return found
-        text, name = str(error), self._path.name
+        text = str(error)
+        name = self._path.name
         if "locked" in text or "busy" in text:
             return StoreError(
                 f"Another program holds the memories ({name}).",
@@ -193,7 +199,8 @@ def set_aside(path: Path, why: str) -> Path:
 
     Raises OSError.
     """
-    number, aside = 1, path.with_name(f"{path.name}.{why}")
+    number = 1
+    aside = path.with_name(f"{path.name}.{why}")
     while aside.exists():
         number += 1
         aside = path.with_name(f"{path.name}.{why}-{number}")

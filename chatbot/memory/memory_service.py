@@ -113,7 +113,9 @@ class MemoryService:
             same = [
                 one for one in self._conversations.given(conversation, owner) if one.user == exchange.user
             ]
-            return self._searched(same[-1], owner) if same else exchange.user
+            if same:
+                return self._searched(same[-1], owner)
+            return exchange.user
         return exchange.user
 
     def gone_back(self, question: str, conversation: str, owner: str) -> tuple[str, tuple[Exchange, ...]]:
@@ -161,7 +163,8 @@ class MemoryService:
     def _before(self, recall: Recall) -> Before:
         said = self._conversations.given(recall.conversation, recall.owner)
         settings = self._settings_of(recall.owner)
-        last, older = said[-settings.prompt_exchanges :], said[: -settings.prompt_exchanges]
+        last = said[-settings.prompt_exchanges :]
+        older = said[: -settings.prompt_exchanges]
         recall = replace(recall, before=last[0].number if last else 1)
         whole = self.fitted([one.exchange for one in last], recall.question, settings)
         row = self._conversations.get(recall.conversation, recall.owner)
@@ -221,7 +224,9 @@ class MemoryService:
         """What was searched for an exchange: its question as it stands alone."""
         with suppress(StoreError):
             kept = self._conversations.answer(said.conversation, said.number, owner)
-            return kept[0].search_query if kept else said.user
+            if kept:
+                return kept[0].search_query
+            return said.user
         return said.user
 
     # --- while and after it is given
@@ -236,13 +241,11 @@ class MemoryService:
         its words were kept. Raises StoreError.
         """
         kept = self._conversations.answer(conversation, number, owner)
-        return (
-            with_versions(
+        if kept:
+            return with_versions(
                 kept[0], {version: self._today(version, digest) for version, digest in kept[1].items()}
             )
-            if kept
-            else None
-        )
+        return None
 
     def stats(self, conversation: str, owner: str) -> CompressionStats:
         """What compression has done in a conversation; nothing for one that is not there."""
@@ -334,7 +337,9 @@ class MemoryService:
         """The version that a file has today, for a rebuilt store numbers anew."""
         if self._catalog.digest_of(version) == digest:
             return version
-        return held.id if (held := self._catalog.holding(digest)) else None
+        if held := self._catalog.holding(digest):
+            return held.id
+        return None
 
 
 class Draft:
@@ -376,7 +381,10 @@ class Draft:
         """(the event to pass on, what went wrong in keeping it)."""
         match event:
             case Token() if self._number:
-                self._text = event.text if self._anew else self._text + event.text
+                if self._anew:
+                    self._text = event.text
+                else:
+                    self._text = self._text + event.text
                 self._anew = False
                 if time.monotonic() - self._written > WRITE_SECONDS:
                     self._written = time.monotonic()

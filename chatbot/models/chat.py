@@ -131,7 +131,10 @@ class OpenAIModel:
         self.name = settings.chat_model
         self.host = endpoint_host(settings)
         self._settings = settings
-        self._limit_name = _NEW_LIMIT_NAME if self.host == "api.openai.com" else _OLD_LIMIT_NAME
+        if self.host == "api.openai.com":
+            self._limit_name = _NEW_LIMIT_NAME
+        else:
+            self._limit_name = _OLD_LIMIT_NAME
         self._options: dict[str, object] = {
             "temperature": settings.temperature,
             "stream_options": {"include_usage": True},
@@ -167,9 +170,12 @@ class OpenAIModel:
     def _answer(
         self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], usage: dict[str, int]
     ) -> Generator[str, None, str]:
-        tries, pause, patience = 0, FIRST_PAUSE_SECONDS, Timeouts.for_words(self._settings, stop)
+        tries = 0
+        pause = FIRST_PAUSE_SECONDS
+        patience = Timeouts.for_words(self._settings, stop)
         while True:
-            tries, said = tries + 1, list[str]()
+            tries = tries + 1
+            said = list[str]()
             try:
                 return (yield from self._attempt(body, max_tokens, patience, said, usage))
             except EndpointError as error:
@@ -225,7 +231,9 @@ class OpenAIModel:
             if finish and characters_left >= 0 and not usage and "stream_options" not in self._refused:
                 usage.update(_counted(events, patience))
         self._check_end(finish, "".join(said))
-        return "length" if finish in {"length", "max_tokens"} else "stop"
+        if finish in {"length", "max_tokens"}:
+            return "length"
+        return "stop"
 
     def _events(
         self, client: OpenAI, body: dict[str, object], max_tokens: int
@@ -292,7 +300,9 @@ def make_model(settings: Settings) -> LLM | None:
     """The chat model that the settings name; None where they name none, and answers are extractive.
     Connects to nothing.
     """
-    return named_model(settings) if settings.chat_model else None
+    if settings.chat_model:
+        return named_model(settings)
+    return None
 
 
 def named_model(settings: Settings) -> LLM:
@@ -315,7 +325,13 @@ class _Thinking:
         while True:
             mark = _THOUGHT if self._inside else _THINKS
             at = self._held.find(mark)
-            end = at if at >= 0 else len(self._held) if last else len(self._held) - _begun(self._held, mark)
+            if at >= 0:
+                end = at
+            else:
+                if last:
+                    end = len(self._held)
+                else:
+                    end = len(self._held) - _begun(self._held, mark)
             if not self._inside:
                 answer += self._from_its_first_word(self._held[:end])
             self._held = self._held[end:].removeprefix(mark)
@@ -326,7 +342,10 @@ class _Thinking:
 
     def _from_its_first_word(self, text: str) -> str:
         """Without the blanks that part it from a thought before it."""
-        said = text.lstrip() if self._begins else text
+        if self._begins:
+            said = text.lstrip()
+        else:
+            said = text
         self._begins = self._begins and not said
         return said
 
@@ -351,9 +370,13 @@ def _read(event: object) -> tuple[str, str]:
     have no choices.
     """
     choice = _choice(event)
-    delta, finish = choice.get("delta"), choice.get("finish_reason")
+    delta = choice.get("delta")
+    finish = choice.get("finish_reason")
     # A refusal under a schema comes in a field of its own; it is what the model says.
-    text = (delta.get("content") or delta.get("refusal")) if isinstance(delta, dict) else None
+    if isinstance(delta, dict):
+        text = delta.get("content") or delta.get("refusal")
+    else:
+        text = None
     return text if isinstance(text, str) else "", finish if isinstance(finish, str) else ""
 
 
@@ -368,9 +391,17 @@ def _counted(events: Iterator[object], patience: Timeouts) -> dict[str, int]:
 
 def _usage(event: object) -> dict[str, int]:
     """What an event says of the tokens of the prompt; {} for nothing."""
-    usage = event.get("usage") if isinstance(event, dict) else None
-    count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    return {"prompt_tokens": count} if isinstance(count, int) and count > 0 else {}
+    if isinstance(event, dict):
+        usage = event.get("usage")
+    else:
+        usage = None
+    if isinstance(usage, dict):
+        count = usage.get("prompt_tokens")
+    else:
+        count = None
+    if isinstance(count, int) and count > 0:
+        return {"prompt_tokens": count}
+    return {}
 
 
 def _thinks(event: object) -> bool:
@@ -378,14 +409,25 @@ def _thinks(event: object) -> bool:
     is alive, though it says nothing yet.
     """
     delta = _choice(event).get("delta")
-    thoughts = [delta.get(name) for name in _THOUGHT_FIELDS] if isinstance(delta, dict) else []
+    if isinstance(delta, dict):
+        thoughts = [delta.get(name) for name in _THOUGHT_FIELDS]
+    else:
+        thoughts = []
     return any(isinstance(thought, str) and thought.strip() for thought in thoughts)
 
 
 def _choice(event: object) -> dict[str, object]:
-    choices = event.get("choices") if isinstance(event, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, dict) else {}
+    if isinstance(event, dict):
+        choices = event.get("choices")
+    else:
+        choices = None
+    if isinstance(choices, list) and choices:
+        choice = choices[0]
+    else:
+        choice = None
+    if isinstance(choice, dict):
+        return choice
+    return {}
 
 
 def _pause(seconds: float, stop: Callable[[], bool]) -> bool:

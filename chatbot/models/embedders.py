@@ -61,10 +61,14 @@ TEXT_VERSION = 1
 HEADS_KEPT = 32
 
 # OpenAI's limits for one text and for one request, which its client does not hold.
-MOST_INPUT_TOKENS, MOST_REQUEST_TOKENS, MOST_INPUTS = 8_191, 300_000, 2_048
+MOST_INPUT_TOKENS = 8_191
+MOST_REQUEST_TOKENS = 300_000
+MOST_INPUTS = 2_048
 # Four pauses of 0.5, 1, 2 and 4 s bridge a restart or a burst; silence has cost a whole time-out each time,
 # so it is borne twice only.
-MOST_TRIES, MOST_SILENT_TRIES, FIRST_PAUSE_SECONDS = 5, 2, 0.5
+MOST_TRIES = 5
+MOST_SILENT_TRIES = 2
+FIRST_PAUSE_SECONDS = 0.5
 
 # Blanks that every tokenizer takes for white space; BERT's drops other control characters and so joins what
 # stands beside them.
@@ -148,7 +152,9 @@ def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
 def _head(embedder: Embedder, context: str) -> str:
     """The context as it stands before a passage; chunks that follow each other have it in common."""
     spare = max(embedder.max_tokens - CONTEXT_TOKENS, 0)
-    return embedder.split(context, reserve=spare)[0].rstrip() + "\n" if context.strip() else ""
+    if context.strip():
+        return embedder.split(context, reserve=spare)[0].rstrip() + "\n"
+    return ""
 
 
 def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list[str]:
@@ -161,10 +167,14 @@ def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list
     if limit < 1:
         raise ValueError(f"{limit} tokens are no room for a text")
     if tokens(0, len(text)) <= limit:
-        return [text] if text else []
-    words, cuts = [word.end() for word in _WORD.finditer(text)], [0]
+        if text:
+            return [text]
+        return []
+    words = [word.end() for word in _WORD.finditer(text)]
+    cuts = [0]
     while cuts[-1] < len(text):
-        start, first = cuts[-1], bisect_right(words, cuts[-1])
+        start = cuts[-1]
+        first = bisect_right(words, cuts[-1])
 
         def exceeds(end: int, start: int = start) -> bool:
             return tokens(start, end) > limit
@@ -211,7 +221,8 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """As Embedder.embed. Raises ModelError where the model is missing, altered or cannot be built."""
-        vectors, parts = partial(self._model().vectors, query=query), list(_parts(texts, self._threads))
+        vectors = partial(self._model().vectors, query=query)
+        parts = list(_parts(texts, self._threads))
         if min(len(parts), self._threads) < 2:
             rows = list(map(vectors, parts))
         else:
@@ -223,7 +234,8 @@ class LocalEmbedder:
         """As Embedder.split."""
         # Words are tokenized each for itself, by either model, so one pass tells the tokens of any stretch
         # that begins and ends beside a blank.
-        token_ends, limit = self._model().token_ends, self.max_tokens - reserve
+        token_ends = self._model().token_ends
+        limit = self.max_tokens - reserve
         ends = token_ends(text)
 
         def tokens(start: int, end: int) -> int:
@@ -232,7 +244,9 @@ class LocalEmbedder:
             # What lies well inside is tokenized as it is in the whole text, and where that is too much, how
             # much does not matter.
             inside = bisect_right(ends, end - LONGEST_WORD) - bisect_right(ends, start + LONGEST_WORD)
-            return inside if inside > limit else len(token_ends(text[start:end]))
+            if inside > limit:
+                return inside
+            return len(token_ends(text[start:end]))
 
         return split_text(text, limit, tokens)
 
@@ -347,11 +361,14 @@ class RemoteEmbedder:
     def _reply(self, client: OpenAI, texts: Sequence[str]) -> object:
         from openai import APITimeoutError
 
-        wanted = (
-            {"dimensions": self._settings.embedding_dimension} if self._settings.embedding_dimension else {}
-        )
+        if self._settings.embedding_dimension:
+            wanted = {"dimensions": self._settings.embedding_dimension}
+        else:
+            wanted = {}
         body = {"model": self._name, "input": list(texts), "encoding_format": "float", **wanted}
-        failures, tries, pause = endpoint_failures(), 0, self._pause
+        failures = endpoint_failures()
+        tries = 0
+        pause = self._pause
         while True:
             tries += 1
             try:
@@ -359,13 +376,13 @@ class RemoteEmbedder:
                 return client.post("/embeddings", body=body, cast_to=object)
             except failures as error:
                 failure = explain_failure(error, self._settings, model_setting="FINPOLICY_EMBEDDING_MODEL")
-                most = (
-                    MOST_SILENT_TRIES
-                    if isinstance(error, APITimeoutError)
-                    else MOST_TRIES
-                    if failure.wait is not None
-                    else 1
-                )
+                if isinstance(error, APITimeoutError):
+                    most = MOST_SILENT_TRIES
+                else:
+                    if failure.wait is not None:
+                        most = MOST_TRIES
+                    else:
+                        most = 1
                 if tries >= most:
                     raise failure from None
             time.sleep(failure.wait or pause)
@@ -388,7 +405,8 @@ class SentenceVectors:
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit rows of shape (len(texts), dimension), as of passages. Raises ModelError."""
         with self._lock:
-            known, at = {text: self._kept[text] for text in texts if text in self._kept}, self._forgotten
+            known = {text: self._kept[text] for text in texts if text in self._kept}
+            at = self._forgotten
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
             known.update(zip(missing, self._embedder.embed(missing), strict=True))
@@ -418,7 +436,9 @@ def make_embedder(settings: Settings) -> RemoteEmbedder | LocalEmbedder:
     """The endpoint's model where the settings name one, else the embedded one. Loads nothing and connects
     to nothing. Raises ModelError.
     """
-    return local_embedder(settings) if settings.embeds_here else RemoteEmbedder(settings)
+    if settings.embeds_here:
+        return local_embedder(settings)
+    return RemoteEmbedder(settings)
 
 
 def local_embedder(settings: Settings) -> LocalEmbedder:
@@ -443,7 +463,10 @@ def _rows(reply: object, count: int) -> NDArray[np.float32]:
     """The reply's vectors by their index, made unit. Raises LookupError, TypeError or ValueError where
     they are not that.
     """
-    data = reply["data"] if isinstance(reply, dict) else []
+    if isinstance(reply, dict):
+        data = reply["data"]
+    else:
+        data = []
     vectors = {item["index"]: item["embedding"] for item in data}
     rows = np.array([vectors[index] for index in range(count)], np.float64)
     with np.errstate(over="ignore"):

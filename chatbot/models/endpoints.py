@@ -154,7 +154,8 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
     `patience` allows (by default an answer in one piece), is broken off, its headers and whatever fills the
     line included. It takes no key from the environment; proxies and certificates are the environment's.
     """
-    url, key = endpoint_url(settings), settings.api_key
+    url = endpoint_url(settings)
+    key = settings.api_key
     check_endpoint(url, settings)
     if not key and urlsplit(url).hostname == "api.openai.com":
         raise ModelError(
@@ -290,9 +291,10 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         # The transport's own words for a server that dies say less than these; for one that speaks no HTTP
         # they quote what it sent.
         plain = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause)
-        said = (
-            "" if plain or not (gone or _shows_words(settings)) else f": {clean_text(str(cause), settings)}"
-        )
+        if plain or not (gone or _shows_words(settings)):
+            said = ""
+        else:
+            said = f": {clean_text(str(cause), settings)}"
         message = f"{host} {what}{said}".rstrip(".") + "."
         return EndpointError(
             message,
@@ -318,7 +320,9 @@ def _shows_words(settings: Settings) -> bool:
 
 def _quoted(said: str, settings: Settings) -> str:
     """The end of a sentence: a provider's own words, or nothing of them."""
-    return f": {clean_text(said, settings)}" if _shows_words(settings) else "."
+    if _shows_words(settings):
+        return f": {clean_text(said, settings)}"
+    return "."
 
 
 def clean_text(text: str, settings: Settings) -> str:
@@ -332,11 +336,9 @@ def clean_text(text: str, settings: Settings) -> str:
 
 
 def _explain_status(error: APIStatusError, settings: Settings, model_setting: str) -> EndpointError:
-    host, status, said = (
-        endpoint_host(settings),
-        error.status_code,
-        _provider_words(error.body, error.message),
-    )
+    host = endpoint_host(settings)
+    status = error.status_code
+    said = _provider_words(error.body, error.message)
     shown = _quoted(said, settings)
     if status in {401, 403}:
         return EndpointError(
@@ -346,7 +348,10 @@ def _explain_status(error: APIStatusError, settings: Settings, model_setting: st
             kind="key",
         )
     if status == 404:
-        model = settings.chat_model if model_setting == "FINPOLICY_CHAT_MODEL" else settings.embedding_model
+        if model_setting == "FINPOLICY_CHAT_MODEL":
+            model = settings.chat_model
+        else:
+            model = settings.embedding_model
         hint = f"Check {model_setting}, and OPENAI_BASE_URL, which usually ends in /v1."
         return EndpointError(
             f"{host} does not know the model {model!r} (status 404){shown}",
@@ -395,8 +400,13 @@ def _explain_limit(message: str, code: str | None, wait: float) -> EndpointError
 
 
 def _provider_words(body: object, otherwise: str) -> str:
-    words = body.get("message") or body.get("detail") if isinstance(body, dict) else None
-    return words if isinstance(words, str) else otherwise
+    if isinstance(body, dict):
+        words = body.get("message") or body.get("detail")
+    else:
+        words = None
+    if isinstance(words, str):
+        return words
+    return otherwise
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
@@ -406,7 +416,10 @@ def _retry_after(headers: Mapping[str, str]) -> float:
     text = headers.get("retry-after", "")
     date = parsedate_tz(text)
     try:
-        seconds = mktime_tz(date) - time.time() if date else float(text)
+        if date:
+            seconds = mktime_tz(date) - time.time()
+        else:
+            seconds = float(text)
     except (ValueError, OverflowError):
         return 0.0
     return seconds if seconds > 0 else 0.0
@@ -427,7 +440,8 @@ def _split(url: str) -> SplitResult:
     )
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
+        host = parts.hostname or ""
+        port = parts.port
         if ":" in host:
             ip_address(host)
     except ValueError:

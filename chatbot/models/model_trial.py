@@ -38,7 +38,8 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
     stopped.
     """
     endpoint_failures()  # imports the client, which is no part of how long the model takes
-    host, started = endpoint_host(settings), time.monotonic()
+    host = endpoint_host(settings)
+    started = time.monotonic()
     model = named_model(settings.hurried(MOST_SECONDS))
     try:
         reply = model.stream(
@@ -123,8 +124,14 @@ def _offered(settings: Settings) -> list[str]:
         return []
     except failures:
         return []
-    rows = listed.get("data") if isinstance(listed, dict) else None
-    names = [row.get("id") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    if isinstance(listed, dict):
+        rows = listed.get("data")
+    else:
+        rows = None
+    if isinstance(rows, list):
+        names = [row.get("id") for row in rows if isinstance(row, dict)]
+    else:
+        names = []
     return sorted(
         {
             clean_text(name, settings)[:LONGEST_NAME]

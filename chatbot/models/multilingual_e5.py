@@ -87,7 +87,9 @@ def _vocabulary(reader: _Reader) -> _Vocabulary:
     """The head of the file, up to the tensors."""
     reader.numbers("4sI9I")
     count, begin, end, _, unknown, length = reader.numbers("5IQ")
-    bounds, scores, text = reader.numbers(f"{count + 1}I"), reader.numbers(f"{count}f"), reader.bytes(length)
+    bounds = reader.numbers(f"{count + 1}I")
+    scores = reader.numbers(f"{count}f")
+    text = reader.bytes(length)
     pieces = [
         (text[start:stop].decode(), score)
         for (start, stop), score in zip(pairwise(bounds), scores, strict=True)
@@ -113,20 +115,23 @@ def _weights(path: Path) -> Mapping[str, Any]:
     for name, sort, start, end in _tensors(reader):
         if sort == FLOATS:
             numbers: Any = np.frombuffer(data[start:end], "<f4")
-            found[_checkpoint_name(name)] = (
-                numbers.reshape(-1, DIMENSION)
-                if name.startswith("emb.") and not name.startswith("emb.ln")
-                else numbers
-            )
+            if name.startswith("emb.") and not name.startswith("emb.ln"):
+                found[_checkpoint_name(name)] = numbers.reshape(-1, DIMENSION)
+            else:
+                found[_checkpoint_name(name)] = numbers
             continue
         blocks = np.frombuffer(data[start:end], _BLOCK)
         # The one matrix that is wider than the model is the way back from the feed-forward part.
-        width = 4 * DIMENSION if name.endswith("fo.w") else DIMENSION
+        if name.endswith("fo.w"):
+            width = 4 * DIMENSION
+        else:
+            width = DIMENSION
         blocks = blocks.reshape(-1, width // BLOCK)
         packed = Packed(blocks["halves"], blocks["scale"][..., np.newaxis])
-        found[_checkpoint_name(name)] = (
-            Packed(packed.halves[:rows], packed.scales[:rows]) if name == "emb.word" else packed.numbers()
-        )
+        if name == "emb.word":
+            found[_checkpoint_name(name)] = Packed(packed.halves[:rows], packed.scales[:rows])
+        else:
+            found[_checkpoint_name(name)] = packed.numbers()
     return found
 
 

@@ -164,7 +164,8 @@ class Encoder:
         """The unit vectors of texts, shape (texts, 384), computed on the caller's thread; of the first
         tokens of a text that has more than are seen.
         """
-        prefix, most = self._prefixes[query], self._spec.max_tokens
+        prefix = self._prefixes[query]
+        most = self._spec.max_tokens
         tokens = [[ids[0], *prefix, *ids[1:]] for ids in (self._encoded(text).ids for text in texts)]
         seen = [ids if len(ids) <= most else [*ids[: most - 1], ids[-1]] for ids in tokens]
         bounds = np.cumsum([0, *map(len, seen)], dtype=np.int64)
@@ -343,7 +344,8 @@ class _Builder:
         """The whole graph, from `tokens` and `bounds` to `vectors`."""
         from onnx import TensorProto, helper
 
-        zero, one = self._number(0), self._number(1)
+        zero = self._number(0)
+        one = self._number(1)
         place = self._node("Unsqueeze", "text", zero)
         ends = [self._node("Gather", "bounds", at) for at in (place, self._node("Add", place, one))]
         self._sentence_vector(self._node("Unsqueeze", self._node("Slice", "tokens", *ends), zero))
@@ -379,7 +381,10 @@ class _Builder:
 
     def _embedded(self, ids: str) -> str:
         table = self._weights["embeddings.word_embeddings.weight"]
-        found = self._unpacked(table, ids) if isinstance(table, Packed) else self._looked_up(table, ids)
+        if isinstance(table, Packed):
+            found = self._unpacked(table, ids)
+        else:
+            found = self._looked_up(table, ids)
         # A text is one segment, so the first row of the table of segments belongs to every position.
         places, segments = (
             self._weights[f"embeddings.{name}_embeddings.weight"] for name in ("position", "token_type")

@@ -86,11 +86,10 @@ class Timeouts:
         """Seconds to the nearest limit, 0 or less when it is met, and which: "first", "between", "whole"
         or "piece".
         """
-        word = (
-            ("between", self._word + self.between)
-            if self._word > self._try
-            else ("piece" if self.in_one_piece else "first", self._try + self.first)
-        )
+        if self._word > self._try:
+            word = ("between", self._word + self.between)
+        else:
+            word = ("piece" if self.in_one_piece else "first", self._try + self.first)
         limit, end = min(word, ("whole", self._begun + self.whole), key=lambda one: one[1])
         return end - time.monotonic(), limit
 

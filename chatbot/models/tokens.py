@@ -44,7 +44,8 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
         raise ValueError(f"limit is {limit}; it must be 0 or more")
     if limit == 0:
         return ""
-    tokenizer, countable = _tokenizer(_encoding_name(model)), encodable(text)
+    tokenizer = _tokenizer(_encoding_name(model))
+    countable = encodable(text)
 
     def fits(end: int) -> bool:
         return tokenizer.count_till_limit(countable[:end], limit) is not None
@@ -59,7 +60,10 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
     # one over: `kept` has fitted.
     while beyond - kept > 1:
         middle = (kept + beyond) // 2
-        kept, beyond = (middle, beyond) if fits(middle) else (kept, middle)
+        if fits(middle):
+            kept, beyond = (middle, beyond)
+        else:
+            kept, beyond = (kept, middle)
     return text[:kept]
 
 
@@ -67,12 +71,16 @@ def encodable(text: str) -> str:
     """The text with lone surrogates, which some PDFs yield and no request can carry, as "?", one for one,
     so that offsets stay.
     """
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _encoding_name(model: str) -> str:
     bare = model.lower().rpartition("/")[2].removeprefix("ft:")
-    return "cl100k_base" if _CL100K_MODELS.match(bare) else "o200k_base"
+    if _CL100K_MODELS.match(bare):
+        return "cl100k_base"
+    return "o200k_base"
 
 
 @cache
@@ -86,7 +94,10 @@ def _bindings() -> ModuleType:
     and 60 MB that nothing here needs), and its public `encode` refuses texts of a million characters or
     200,000 tokens."""
     package = find_spec("bpe_openai")
-    compiled = PathFinder.find_spec("_bindings", package.submodule_search_locations) if package else None
+    if package:
+        compiled = PathFinder.find_spec("_bindings", package.submodule_search_locations)
+    else:
+        compiled = None
     if compiled is None or compiled.loader is None:
         return import_module("bpe_openai._bindings")
     module = module_from_spec(compiled)

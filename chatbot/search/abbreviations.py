@@ -24,11 +24,10 @@ def said_otherwise(names: Sequence[str], text: str) -> frozenset[str]:
     """The terms of these names that a text does not print and yet says: of initials that it spells out,
     and of words whose initials it prints.
     """
-    words = (
-        [(match[0], *match.span()) for match in _WORD.finditer(text)]
-        if any(map(_SHORT.search, names))
-        else []
-    )
+    if any(map(_SHORT.search, names)):
+        words = [(match[0], *match.span()) for match in _WORD.finditer(text)]
+    else:
+        words = []
     said: set[str] = set()
     for name in names:
         short = {match[0]: _letters(match[0]) for match in _SHORT.finditer(name)}

@@ -49,11 +49,17 @@ def known_terms(library: Library, asked: Understanding, names: Sequence[str]) ->
     """
     called = names_of(asked)
     wanted = dict.fromkeys([*map(str, asked.years), *(word for name in called for word in name_words(name))])
-    scope = library.scope(names) if wanted else {}
+    if wanted:
+        scope = library.scope(names)
+    else:
+        scope = {}
     there = {
         term for term in wanted if any(library.terms(version).pages.frequency(term) for version in scope)
     }
-    files = [document_parts(name) for name in scope.values()] if len(there) < len(wanted) else []
+    if len(there) < len(wanted):
+        files = [document_parts(name) for name in scope.values()]
+    else:
+        files = []
     there.update(
         word
         for name in called
@@ -74,7 +80,10 @@ def named_documents(
     third. {} for one document.
     """
     called = names_of(asked)
-    scope = library.scope(names) if called else {}
+    if called:
+        scope = library.scope(names)
+    else:
+        scope = {}
     if len(scope) < 2:
         return {}
     of_files = {name: _called(scope, name) for name in called}
@@ -103,7 +112,8 @@ def _mentioning(library: Library, versions: Iterable[int], name: str) -> frozens
 
 def opens_with(library: Library, version: int, name: str) -> bool:
     """Whether one of the document's first pages has all words of a name."""
-    words, pages = name_words(name), library.terms(version).pages
+    words = name_words(name)
+    pages = library.terms(version).pages
     return bool(words) and any(
         all(pages.has(word, unit) for word in words) for unit in range(min(FIRST_PAGES, len(pages.lengths)))
     )
@@ -113,7 +123,8 @@ def is_about(library: Library, version: int, name: str) -> bool:
     """Whether the document is called by a name, has it on its first pages, or on so many that it is about
     it.
     """
-    words, pages = name_words(name), library.terms(version).pages
+    words = name_words(name)
+    pages = library.terms(version).pages
     if opens_with(library, version, name):
         return True
     if words and min(map(pages.frequency, words)) >= COMMON * len(pages.lengths):

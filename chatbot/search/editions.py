@@ -112,7 +112,9 @@ def newer_of(name: str, documents: Sequence[Listed]) -> str | None:
         for other in documents
         if other.name != name and _same_series(own, other) and _is_newer(other, own)
     ]
-    return max(newer, key=lambda other: (_age(other), other.name)).name if newer else None
+    if newer:
+        return max(newer, key=lambda other: (_age(other), other.name)).name
+    return None
 
 
 def is_older(listed: Mapping[str, Listed], hit: Hit, other: Hit) -> bool:
@@ -200,7 +202,8 @@ def _called(document: Listed) -> str:
 def _is_newer(other: Listed, own: Listed) -> bool:
     if _status(other) == "superseded":
         return False
-    there, here = _age(other), _age(own)
+    there = _age(other)
+    here = _age(own)
     known = bool(there[0]) and bool(here[0])
     if _status(own) == "superseded":
         return not known or there[0] >= here[0]
@@ -210,7 +213,13 @@ def _is_newer(other: Listed, own: Listed) -> bool:
 def _age(document: Listed) -> tuple[int, tuple[int, int], int]:
     """(last year of its period or 0, month and day or quarter in it or zeros, rank of its status)."""
     period = _period(document)
-    last = int(period[:2] + period[-2:]) if len(period) == 7 else int(period[-4:]) if period else 0
+    if len(period) == 7:
+        last = int(period[:2] + period[-2:])
+    else:
+        if period:
+            last = int(period[-4:])
+        else:
+            last = 0
     return last, _day(document, last), RANKS[_status(document)]
 
 
@@ -254,7 +263,10 @@ def _words(name: str) -> frozenset[str]:
     """The words of a name or title that are the same in all editions; figures among them ("10" of a form)
     but no years, dates, versions.
     """
-    stem = PurePath(name).stem if is_named_like_a_document(name) else name
+    if is_named_like_a_document(name):
+        stem = PurePath(name).stem
+    else:
+        stem = name
     for pattern in (DATE, WRITTEN_DATE, YEARS, VERSION, QUARTER):
         stem = pattern.sub(" ", stem)
     return frozenset(word for word in WORD.findall(stem.casefold()) if word not in EDITION)

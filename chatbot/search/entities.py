@@ -72,7 +72,9 @@ def topic_of(asked: Understanding, common: Callable[[str], bool]) -> str:
     for name in sorted(filter(common, asked.names), key=len, reverse=True):
         text = re.sub(rf"{re.escape(name)}(?:['’]s)?", " ", text)
     text = " ".join(without_periods(text).split())
-    return text if terms(text) else asked.subject
+    if terms(text):
+        return text
+    return asked.subject
 
 
 def _joins(between: str, of_measures: frozenset[str]) -> bool:
@@ -90,4 +92,6 @@ def _joins(between: str, of_measures: frozenset[str]) -> bool:
 def _bare(name: str) -> str:
     """A name without periods and possessives; "" for an amount."""
     bare = _POSSESSIVE.sub("", without_periods(name)).strip(_ENDS)
-    return "" if _AMOUNT.fullmatch(bare) else re.sub(r"^(?:and|the|of) | (?:and|the|of)$", "", bare)
+    if _AMOUNT.fullmatch(bare):
+        return ""
+    return re.sub(r"^(?:and|the|of) | (?:and|the|of)$", "", bare)

@@ -196,7 +196,8 @@ def worth_searching(chunks: Sequence[QueryChunk]) -> tuple[QueryChunk, ...]:
     """
     kept: list[tuple[QueryChunk, frozenset[str]]] = []
     for at in _telling([chunk.text for chunk in chunks]):
-        chunk, terms = chunks[at], frozenset(content_terms(chunks[at].text))
+        chunk = chunks[at]
+        terms = frozenset(content_terms(chunks[at].text))
         if not any(_repeats(chunk, terms, *other) for other in kept):
             kept.append((chunk, terms))
     return tuple(chunk for chunk, _ in kept)
@@ -243,7 +244,10 @@ def search_chunks(
         # the same
     ):
         chunks = (replace(chunks[0], text=query.text, closer=()),)
-    depth = n if len(chunks) == 1 else max(LEAST_DEPTH, DEPTH_PER_RESULT * n)
+    if len(chunks) == 1:
+        depth = n
+    else:
+        depth = max(LEAST_DEPTH, DEPTH_PER_RESULT * n)
     found: dict[int | None, Sequence[tuple[Key, float]]] = {}
     for chunk, results in zip(chunks, _each(lambda chunk: search(chunk, depth), chunks), strict=True):
         found[chunk.index] = results
@@ -265,11 +269,9 @@ def mean_vector(chunks: Sequence[QueryChunk], *, weighted: bool = False) -> Floa
     lengths = np.array([len(chunk.text.strip()) if weighted else 1 for chunk in ordered], np.float64)
     mean = lengths @ np.stack([chunk.vector for chunk in ordered]) / max(lengths.sum(), 1.0)
     length = float(np.linalg.norm(mean))
-    return (
-        ordered[0].vector
-        if len(ordered) == 1 or length < SHORTEST_MEAN
-        else np.asarray(mean / length, np.float32)
-    )
+    if len(ordered) == 1 or length < SHORTEST_MEAN:
+        return ordered[0].vector
+    return np.asarray(mean / length, np.float32)
 
 
 # --- fusing
@@ -293,7 +295,10 @@ def weakest_scores(found: Found[Key]) -> list[Fused[Key]]:
     several; may be empty.
     """
     best = {index: dict(_ranked(found[index])) for index in _indices(found)}
-    everywhere = set.intersection(*map(set, best.values())) if best else set()
+    if best:
+        everywhere = set.intersection(*map(set, best.values()))
+    else:
+        everywhere = set()
     weakest = ((key, min(best, key=lambda index: best[index][key])) for key in everywhere)
     return _in_order(Fused(key, best[index][key], index) for key, index in weakest)
 

@@ -63,7 +63,8 @@ ORDERS = re.compile(r"\b(?:summar\w+|outline|overview|recap)\b", re.IGNORECASE)
 NAMED = 0.5
 # Letters and digits of a name stand apart. A part of so many letters is also named by a longer word:
 # "Zambian".
-PART_OF_NAME, LONG_PART = re.compile(r"[^\W\d_]+|\d+"), 5
+PART_OF_NAME = re.compile(r"[^\W\d_]+|\d+")
+LONG_PART = 5
 # Letters that stand for words of a name.
 SHORTEST_INITIALS = 3
 # Messages beyond so many words are questions.
@@ -228,7 +229,10 @@ def _without_document(message: str, documents: Iterable[str]) -> tuple[str, str]
     found: dict[str, tuple[float, int]] = {}
     for name in documents:
         words = _name_words(name)
-        share = 1.0 if words <= said else named_share(document_parts(name), message)
+        if words <= said:
+            share = 1.0
+        else:
+            share = named_share(document_parts(name), message)
         if share >= NAMED:
             found[name] = (share, len(words & said))
     named = [name for name, of in found.items() if of == max(found.values())]
@@ -239,11 +243,9 @@ def _without_document(message: str, documents: Iterable[str]) -> tuple[str, str]
 
     def marked(match: re.Match[str]) -> str:
         word = match[0].casefold()
-        return (
-            f" {DOCUMENT} "
-            if word in words or any(word.startswith(part) for part in words if len(part) >= LONG_PART)
-            else match[0]
-        )
+        if word in words or any(word.startswith(part) for part in words if len(part) >= LONG_PART):
+            return f" {DOCUMENT} "
+        return match[0]
 
     return named[0] if len(named) == 1 else "", PART_OF_NAME.sub(marked, message)
 
@@ -280,7 +282,10 @@ def _without_part(message: str, heading: Callable[[str], str]) -> tuple[str, str
     numbered = NUMBERED_PART.search(message) or NAMED_PART.search(message)
     if numbered:
         return f"{message[: numbered.start()]}{PART}{message[numbered.end() :]}", numbered[0]
-    title = heading(message) if KIND_OF_PART.search(message) else ""
+    if KIND_OF_PART.search(message):
+        title = heading(message)
+    else:
+        title = ""
     if not title:
         return message, ""
     said = re.search(re.escape(title), message, re.IGNORECASE)

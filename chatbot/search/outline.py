@@ -40,8 +40,6 @@ def outline(
 
 def _evenly(pages: Sequence[int], count: int) -> list[int]:
     """So many of them at even distances; all where there are no more."""
-    return (
-        [pages[(2 * at + 1) * len(pages) // (2 * count)] for at in range(count)]
-        if 0 < count < len(pages)
-        else list(pages[: max(0, count)])
-    )
+    if 0 < count < len(pages):
+        return [pages[(2 * at + 1) * len(pages) // (2 * count)] for at in range(count)]
+    return list(pages[: max(0, count)])

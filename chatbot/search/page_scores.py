@@ -143,7 +143,8 @@ def rows_about(rows: Rows, weights: Mapping[str, float], related: Sequence[str],
     weights: term -> its inverse document frequency; related: terms that may stand for one of them in a label.
     """
     count = len(rows.pages)
-    shared, labelled = np.zeros(count, np.float32), np.zeros(count, bool)
+    shared = np.zeros(count, np.float32)
+    labelled = np.zeros(count, bool)
     for term, weight in weights.items():
         units, counts = rows.lexicon.postings(term)
         shared[units] += weight * counts
@@ -166,7 +167,10 @@ def measure_rows(
     in_year = np.zeros(len(rows.pages), bool)
     for year in years:
         in_year[rows.having(year, BESIDE)] = True
-    other = rows.dated & ~in_year if years else np.zeros(len(rows.pages), bool)
+    if years:
+        other = rows.dated & ~in_year
+    else:
+        other = np.zeros(len(rows.pages), bool)
     for phrases in wanted:
         scores = np.zeros(len(rows.pages), np.float32)
         for phrase in phrases:

@@ -67,13 +67,16 @@ MOST_OF_ALL = 15
 WHOLLY = 0.9
 # Pages of all sides of a comparison that a chat model is given beside those that answer alone, of each side
 # at least, and of all that it is given at most.
-PAGES_OF_SIDES, LEAST_OF_SIDE, MOST_BESIDE = 12, 2, 16
+PAGES_OF_SIDES = 12
+LEAST_OF_SIDE = 2
+MOST_BESIDE = 16
 # Documents whose words a slip is put right by, at most.
 MOST_READ = 200
 # On no larger a share of the pages of any document a word is rare there.
 RARE = 0.05
 # A word without a capital, the owner of something apart: "tesla's". Names of files are no shorter than this.
-SMALL_WORD, SHORTEST_NAME = re.compile(r"\b(?:([a-z]{3,})['’]s\b|[a-z]{4,})"), 4
+SMALL_WORD = re.compile(r"\b(?:([a-z]{3,})['’]s\b|[a-z]{4,})")
+SHORTEST_NAME = 4
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
 
@@ -86,7 +89,10 @@ def asks_of_all(question: str) -> bool:
 def of_one(question: str) -> str:
     """What such a question asks of each document: of "Which company has the highest debt?" its debt."""
     found = _ASKS_OF_ALL.search(question)
-    rest = question[found.end() :].strip(" ?.") if found else ""
+    if found:
+        rest = question[found.end() :].strip(" ?.")
+    else:
+        rest = ""
     named = (
         rest
         and not re.match(r"(?:on|in|to|for|of|at|by|from|with)\b", rest)
@@ -139,7 +145,10 @@ class Finder:
         parts = {
             part for name in scope.values() for part in document_parts(name) if len(part) >= SHORTEST_NAME
         }
-        pages = [self._library.terms(version).pages for version in scope] if len(scope) <= MOST_READ else []
+        if len(scope) <= MOST_READ:
+            pages = [self._library.terms(version).pages for version in scope]
+        else:
+            pages = []
         found = []
         for word in SMALL_WORD.finditer(asked.subject):
             bare = word[1] or word[0]
@@ -154,7 +163,9 @@ class Finder:
             )
             if (of_file or rare) and not any(bare in name.casefold() for name in asked.names):
                 found.append(bare)
-        return replace(asked, names=(*asked.names, *dict.fromkeys(found))) if found else asked
+        if found:
+            return replace(asked, names=(*asked.names, *dict.fromkeys(found)))
+        return asked
 
     # --- a search by itself
     # -------------------------------------------------------------------------------------------------
@@ -174,7 +185,8 @@ class Finder:
         total): phase "embedding" or "searching", of the pieces of a long query. tell: gets what the user
         should know. Raises QuestionError, NotFoundError, ModelError.
         """
-        query, embedder = self.spelled(find.query, find.names), self._library.embedder
+        query = self.spelled(find.query, find.names)
+        embedder = self._library.embedder
         if coming := pending_content(self._library, find.names):
             tell(coming)
         if find.mode != "keyword" and (waiting := without_vectors(self._library, find.names)):
@@ -186,11 +198,10 @@ class Finder:
         understanding = understand(query, query)
         subject = understanding.subject
         words = find.mode == "keyword"
-        long = (
-            split_query(embedder, subject)
-            if words
-            else embed_query(embedder, subject, progress=partial(progress, "embedding"))
-        )
+        if words:
+            long = split_query(embedder, subject)
+        else:
+            long = embed_query(embedder, subject, progress=partial(progress, "embedding"))
         if long.failure:
             tell(_in_part(long.failure))
         wanted = Query(
@@ -210,7 +221,9 @@ class Finder:
             hits = list(ranked.hits)
             if ranked.notice:
                 tell(ranked.notice)
-        return hits if find.strategy == "union" else hits[: find.k]
+        if find.strategy == "union":
+            return hits
+        return hits[: find.k]
 
     # --- the pages of a question that is answered
     # ---------------------------------------------------------------------------
@@ -218,7 +231,8 @@ class Finder:
     def vector(self, query: str, names: Sequence[str]) -> Generator[Event, None, NDArray[np.float32] | None]:
         """The unit vector of a query, None where there is none, saying why; of a long one the mean over its
         pieces, and how far it is. names: of the documents that are asked."""
-        waiting, steps = without_vectors(self._library, names), embedding_steps(self._library.embedder, query)
+        waiting = without_vectors(self._library, names)
+        steps = embedding_steps(self._library.embedder, query)
         try:
             while True:
                 done, total = next(steps)
@@ -309,11 +323,17 @@ class Finder:
         whole: the one that it names, or that was found first; [] where it asks for something in it."""
         assert query.understanding is not None
         scope = self._library.scope(query.names)
-        intent = intent_of(query.understanding.query, documents=list(scope.values())) if hits else None
+        if hits:
+            intent = intent_of(query.understanding.query, documents=list(scope.values()))
+        else:
+            intent = None
         if intent is None or intent.kind not in WHOLE or intent.part:
             return []
         named = [version for version, name in scope.items() if name == intent.document]
-        version = named[0] if len(named) == 1 else hits[0].version
+        if len(named) == 1:
+            version = named[0]
+        else:
+            version = hits[0].version
         catalog = self._library.catalog
         there = {hit.page for hit in hits if hit.version == version}
         heads = {chunk.page: chunk.context for chunk in reversed(catalog.chunks(version))}
@@ -346,10 +366,14 @@ class Finder:
         groups = [tuple(named[parts]) for parts in sorted(named, key=lambda parts: flat.find(parts[0]))]
         if not groups and asks_of_all(said):
             groups = [(name,) for name in sorted(self._library.scope(query.names).values())]
-            return groups if 1 < len(groups) <= MOST_OF_ALL else []
+            if 1 < len(groups) <= MOST_OF_ALL:
+                return groups
+            return []
         if len(groups) == 1 and len(set(query.understanding.years)) > 1:
             groups = [(name,) for name in self._of_years(query, groups[0])]
-        return groups if 1 < len(groups) <= MOST_SIDES else []
+        if 1 < len(groups) <= MOST_SIDES:
+            return groups
+        return []
 
     def _of_years(self, query: Query, names: Sequence[str]) -> list[str]:
         """Those of these documents that are of one of the years which the question names, by their own
@@ -357,11 +381,16 @@ class Finder:
         """
         assert query.understanding is not None
         called = [name for name in names if any(str(year) in name for year in query.understanding.years)]
-        return called if len(called) > 1 else self._dated(names, query.understanding.years)
+        if len(called) > 1:
+            return called
+        return self._dated(names, query.understanding.years)
 
     def _dated(self, names: Sequence[str], years: Sequence[int]) -> list[str]:
         """Those of these documents that are of one of some years."""
-        version = {name: version for version, name in self._library.scope(names).items()} if names else {}
+        if names:
+            version = {name: version for version, name in self._library.scope(names).items()}
+        else:
+            version = {}
         return [
             name
             for name in names
@@ -382,7 +411,9 @@ class Finder:
         )
         of_years = self._dated(named, query.understanding.years)
         sides = (of_years if len(of_years) > 1 else named)[:MOST_SIDES]
-        return sides if len(sides) > 1 else []
+        if len(sides) > 1:
+            return sides
+        return []
 
     def _with_operands(self, query: Query) -> list[Hit]:
         """The best pages; of a measure also the statement that it is read from, and of a ratio or a
@@ -396,11 +427,14 @@ class Finder:
             replace(query.understanding, measures=(operand.name,), kinds=operand.kinds)
             for operand in operands[:MOST_OPERANDS]
         ]
-        best = (
-            [hit for one in wanted for hit in self._retriever.search(replace(query, k=1, understanding=one))]
-            if len(wanted) > 1
-            else []
-        )
+        if len(wanted) > 1:
+            best = [
+                hit
+                for one in wanted
+                for hit in self._retriever.search(replace(query, k=1, understanding=one))
+            ]
+        else:
+            best = []
         best += self._statements(query, operands, [*hits, *best])
         found = {(hit.version, hit.page): hit for hit in [hits[0], *best, *hits]}
         return list(found.values())[

@@ -37,21 +37,24 @@ def pending_content(library: Library, names: Sequence[str], without: Container[i
     ]
     said = [f"searched by their text alone so far: {listed(tables)}"] if tables else []
     said += [f"to be read from their images: {listed(images)}"] if images else []
-    return Notice(f"Still {', and still '.join(said)}.", HINT) if said else None
+    if said:
+        return Notice(f"Still {', and still '.join(said)}.", HINT)
+    return None
 
 
 def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
     """Which of the documents that are asked, () for all, have no vectors yet, where there are any."""
     unfinished = {version.document for version in library.without_vectors()}
-    waiting = sorted(unfinished.intersection(library.scope(names).values())) if unfinished else []
-    return (
-        Notice(
+    if unfinished:
+        waiting = sorted(unfinished.intersection(library.scope(names).values()))
+    else:
+        waiting = []
+    if waiting:
+        return Notice(
             f"Still being indexed, found by words alone so far: {listed(waiting)}.",
             f"{HINT} Ask again then for the best pages.",
         )
-        if waiting
-        else None
-    )
+    return None
 
 
 def _pages(count: int) -> str:

@@ -176,7 +176,9 @@ def _form(question: str) -> str:
         return "list"
     if _FIGURE.search(question):
         return "figure"
-    return "yes_no" if _YES_NO.search(question) else "passage"
+    if _YES_NO.search(question):
+        return "yes_no"
+    return "passage"
 
 
 def _years(subject: str) -> tuple[int, ...]:

@@ -101,7 +101,9 @@ APART = 6.0
 # A document of a few passages is all about its topic, and its best stands apart from none. It counts as
 # filled up to so many, with passages as far from a question as those of documents of 40 and more lie in the
 # middle, of policies and of filings: mean and deviation of cosines.
-FEWEST_PASSAGES, USUAL_MEAN, USUAL_DEVIATION = 40, 0.19, 0.065
+FEWEST_PASSAGES = 40
+USUAL_MEAN = 0.19
+USUAL_DEVIATION = 0.065
 MOST_SAID = 3
 
 
@@ -196,7 +198,10 @@ def explain(reason: str, asked: Understanding, known: Callable[[str], bool]) -> 
     """The sentence for a reason. known: whether any document in reach has a term."""
     unknown = [str(year) for year in _years_said(asked) if not known(str(year))]
     years = unknown or [str(year) for year in asked.years]
-    key = "period_elsewhere" if reason == "entity_without_period" and not unknown else reason
+    if reason == "entity_without_period" and not unknown:
+        key = "period_elsewhere"
+    else:
+        key = reason
     names = [name for name in names_of(asked) if _is_missing(name, known)]
     return REASONS[key].format(
         names=_listed(names), years=_listed(years), measures=" or the ".join(asked.measures[:2])
@@ -236,7 +241,9 @@ def unnamed(
             about(hit.version, name) or _says(page, name) for hit, page in zip(hits, pages, strict=True)
         )
     ]
-    return UNNAMED.format(names=_listed(lacking)) if lacking and hits else ""
+    if lacking and hits:
+        return UNNAMED.format(names=_listed(lacking))
+    return ""
 
 
 def concerns(asked: Understanding, hit: Hit, whose: Mapping[str, frozenset[int]]) -> bool:

@@ -75,7 +75,9 @@ def make_reranking_model(settings: Settings) -> LLM | None:
     It is the one that answers, but silence counts as failure after half of MOST_SECONDS, lest an answer waits
     for two time-outs.
     """
-    return make_model(settings.hurried(MOST_SECONDS / 2)) if settings.rerank else None
+    if settings.rerank:
+        return make_model(settings.hurried(MOST_SECONDS / 2))
+    return None
 
 
 def rerank(
@@ -94,7 +96,8 @@ def rerank(
     """
     if len(hits) < 2:
         return Reranked(tuple(hits))
-    count, begun = min(MOST_PAGES, max(2, max_tokens // LEAST_PAGE_TOKENS)), time.monotonic()
+    count = min(MOST_PAGES, max(2, max_tokens // LEAST_PAGE_TOKENS))
+    begun = time.monotonic()
     keys = keys_for(hits[:count])
     messages = build_messages(question, keys, max_tokens=max_tokens)
     # No schema is sent: many endpoints refuse one, and a list of keys is read whatever stands around it.
@@ -159,18 +162,18 @@ def _shortened(question: str, tokens: int) -> str:
     """The question; of a long one its first tokens and its last characters."""
     head = cut_to_tokens(question, tokens)
     rest = question[len(head) :]
-    return (
-        head + rest
-        if len(rest) <= QUESTION_END_CHARACTERS // 2
-        else f"{head} … {rest[-QUESTION_END_CHARACTERS // 2 :]}"
-    )
+    if len(rest) <= QUESTION_END_CHARACTERS // 2:
+        return head + rest
+    return f"{head} … {rest[-QUESTION_END_CHARACTERS // 2 :]}"
 
 
 def _passage(hit: Hit) -> str:
     """The hit's context and best chunk, line by line, without what addresses its reader as a machine."""
-    at, text = hit.page_text.find(hit.text), hit.text
+    at = hit.page_text.find(hit.text)
+    text = hit.text
     for start, end in hit.instructions if at >= 0 else ():
-        first, last = max(start - at, 0), max(end - at, 0)
+        first = max(start - at, 0)
+        last = max(end - at, 0)
         text = text[:first] + " " * len(text[first:last]) + text[last:]
     return "\n".join(
         line

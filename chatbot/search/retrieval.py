@@ -250,7 +250,10 @@ class Retriever:
         rankings: dict[int | None, _Ranking] = {}
 
         def pages(chunk: QueryChunk, n: int) -> list[tuple[tuple[int, int], float]]:
-            vector = chunk.vector if query.mode != "keyword" else None
+            if query.mode != "keyword":
+                vector = chunk.vector
+            else:
+                vector = None
             asked = replace(query, vector=vector, k=n)
             if chunk.text != long.text:
                 asked = replace(asked, text=chunk.text, understanding=None)
@@ -264,7 +267,10 @@ class Retriever:
         """The page with the chunk that the matching piece of the query found best; where none is named,
         with the best of all.
         """
-        choice = [rankings[one.chunk_match]] if one.chunk_match in rankings else [*rankings.values()]
+        if one.chunk_match in rankings:
+            choice = [rankings[one.chunk_match]]
+        else:
+            choice = [*rankings.values()]
         found = [(row, ranking) for ranking in choice for row in ranking.rows if (row[1], row[2]) == one.key]
         row, ranking = max(found, key=lambda pair: pair[0][0])
         return replace(
@@ -283,10 +289,8 @@ class Retriever:
             query.vector if query.mode != "keyword" else None,
         )
         every = self._scope(query, asked.understanding)
-        ranking, wanted = (
-            _Ranking({version: document.name for version, document in every.documents.items()}, [], {}),
-            CANDIDATES,
-        )
+        ranking = _Ranking({version: document.name for version, document in every.documents.items()}, [], {})
+        wanted = CANDIDATES
         while True:
             scope = self._narrowed(query, every, wanted)
             weights = self._term_weights(asked, scope)
@@ -302,8 +306,12 @@ class Retriever:
         """All that is in reach."""
         names = self._library.scope(query.names)
         documents = {version: (name, self._library.facts(version)) for version, name in names.items()}
-        of, routed = _of_mode(query), route(asked, documents)
-        newest = self._newest(query, asked, documents) if of.document else {}
+        of = _of_mode(query)
+        routed = route(asked, documents)
+        if of.document:
+            newest = self._newest(query, asked, documents)
+        else:
+            newest = {}
         found = {}
         for version, (name, facts) in documents.items():
             named, period = routed[version]
@@ -350,7 +358,10 @@ class Retriever:
         _check("vector", k)
         active = self._library.scope(names)
         try:
-            found = self._nearest(vector, active, k, 1.0) if not names else self._each(vector, active)
+            if not names:
+                found = self._nearest(vector, active, k, 1.0)
+            else:
+                found = self._each(vector, active)
         except StoreError:  # as in `_narrowed`
             found = self._each(vector, active)
         found.sort(key=lambda row: (-row[2], row[0], row[1]))
@@ -381,10 +392,8 @@ class Retriever:
         """(version, ordinal) of the best `wanted` chunks of each index, and whether there may be others.
         Raises StoreError.
         """
-        found, share = (
-            list[list[tuple[int, int, float]]](),
-            scope.chunks / max(1, self._library.indexes.keywords.count()),
-        )
+        found = list[list[tuple[int, int, float]]]()
+        share = scope.chunks / max(1, self._library.indexes.keywords.count())
         if query.mode != "vector":
             found.append(
                 _live(
@@ -425,7 +434,8 @@ class Retriever:
         ones of terms that it means.
         """
         if scope.keep is not None:
-            total, keywords = self._library.indexes.keywords.count(), self._library.indexes.keywords
+            total = self._library.indexes.keywords.count()
+            keywords = self._library.indexes.keywords
 
             def rarity(word: str) -> float:
                 return inverse_frequency(total, min(total, keywords.frequency(word)))
@@ -448,10 +458,17 @@ class Retriever:
         chunk_pages = scope.documents[version].chunk_pages
         if not len(chunk_pages):
             return None
-        terms, count = self._library.terms(version), len(chunk_pages)
+        terms = self._library.terms(version)
+        count = len(chunk_pages)
         pages = len(terms.pages.lengths)
-        only = scope.keep[version] if scope.keep is not None else None
-        kept = only if only is not None else np.arange(count)
+        if scope.keep is not None:
+            only = scope.keep[version]
+        else:
+            only = None
+        if only is not None:
+            kept = only
+        else:
+            kept = np.arange(count)
         cosines = np.full(len(kept), -1.0, np.float32)
         if asked.vector is not None:
             cosines = as_minilms(
@@ -521,7 +538,9 @@ def _again(search: Callable[[], list[Hit]], query: Query) -> list[Hit]:
 def _of_mode(query: Query) -> Weights:
     if query.mode == "vector":
         return query.weights.only("vector")
-    return replace(query.weights, vector=0.0) if query.mode == "keyword" else query.weights
+    if query.mode == "keyword":
+        return replace(query.weights, vector=0.0)
+    return query.weights
 
 
 def _rows(version: int, scored: PageScores | None, bonus: float) -> Iterator[_Row]:

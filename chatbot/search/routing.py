@@ -76,7 +76,9 @@ def name_share(parts: Sequence[str], name: str) -> float:
         or any(_begins(part, initials) for part in parts)
     ):
         return 1.0
-    return sum(word in parts for word in words) / max(len(words), 1) if said else 0.0
+    if said:
+        return sum(word in parts for word in words) / max(len(words), 1)
+    return 0.0
 
 
 def _begins(part: str, initials: frozenset[str]) -> bool:
@@ -134,7 +136,10 @@ def _initials(words: Sequence[str]) -> Iterator[str]:
     more.
     """
     for first, word in enumerate(words):
-        letters = [word[0]] if word[:1].isupper() else []
+        if word[:1].isupper():
+            letters = [word[0]]
+        else:
+            letters = []
         for following in words[first + 1 : first + MOST_INITIALS] if letters else ():
             if following.casefold() in _LINKS:
                 letters.append(following[0].lower())
@@ -174,14 +179,15 @@ def route(
         period = 0.0
         if understanding.years and years:
             wanted = max(understanding.years)
-            period = (
-                1.0
-                if wanted == max(years)
-                else 0.6
-                if wanted in years
-                else 0.3
-                if wanted == max(years) - 1
-                else 0.0
-            )
+            if wanted == max(years):
+                period = 1.0
+            else:
+                if wanted in years:
+                    period = 0.6
+                else:
+                    if wanted == max(years) - 1:
+                        period = 0.3
+                    else:
+                        period = 0.0
         found[version] = (named_share(document_parts(name), understanding.query), period)
     return found

@@ -129,11 +129,16 @@ def in_turn(documents: Sequence[Iterable[Example]]) -> Iterator[Example]:
 
 
 def _with_article(measure: str) -> str:
-    return f"the {measure}" if COUNTED.search(measure) else measure
+    if COUNTED.search(measure):
+        return f"the {measure}"
+    return measure
 
 
 def _askable(row: Row, column: int) -> bool:
-    cell = row.cells[column] if column < len(row.cells) else None
+    if column < len(row.cells):
+        cell = row.cells[column]
+    else:
+        cell = None
     if (
         cell is None
         or not FIGURE.fullmatch(cell.text)

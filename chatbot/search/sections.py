@@ -18,7 +18,9 @@ __all__ = ["Section", "part_of", "sections"]
 
 # Characters of a heading, and how much of the page's width it takes at most: a line of running text that is
 # broken off begins like one.
-SHORTEST, LONGEST, WIDTH = 4, 90, 0.75
+SHORTEST = 4
+LONGEST = 90
+WIDTH = 0.75
 # Pages on which a line stands that is a running head, of so many.
 MOST_REPEATED = 3
 # Of a page's headings; more are the labels of a table or a chart.
@@ -60,7 +62,9 @@ class Section:
     def name(self) -> str:
         """Its heading without that number."""
         found = NUMBER.match(self.title)
-        return self.title[found.end() :].strip() if found else self.title
+        if found:
+            return self.title[found.end() :].strip()
+        return self.title
 
     @property
     def number(self) -> str:
@@ -143,7 +147,8 @@ def _listed(texts: Sequence[str], pages: Sequence[int], labels: Mapping[str, int
             entry = ENTRY.fullmatch(" ".join(line.split()))
             if entry is None:
                 continue
-            title, printed = (entry["title"] or entry["short"]).strip(" .·…_"), entry["page"] or entry["last"]
+            title = (entry["title"] or entry["short"]).strip(" .·…_")
+            printed = entry["page"] or entry["last"]
             if len(found) == MOST_ENTRIES or not WORD.search(title):
                 continue
             physical = labels.get(printed) or (int(printed) if printed.isdigit() else 0)
@@ -167,7 +172,9 @@ def _listed(texts: Sequence[str], pages: Sequence[int], labels: Mapping[str, int
             )
             if there and (not found or there[1] >= found[-1][1]):
                 found.append(there)
-    return found if len(found) >= FEWEST_ENTRIES else []
+    if len(found) >= FEWEST_ENTRIES:
+        return found
+    return []
 
 
 def _headed(texts: Sequence[str], aside: Sequence[int]) -> list[tuple[str, int]]:
@@ -181,7 +188,10 @@ def _headed(texts: Sequence[str], aside: Sequence[int]) -> list[tuple[str, int]]
     found: list[tuple[str, int]] = []
     for page, of in lines.items():
         widths = sorted(map(len, of))
-        width = widths[len(widths) * 9 // 10] if widths else 0
+        if widths:
+            width = widths[len(widths) * 9 // 10]
+        else:
+            width = 0
         on_page = [
             line
             for line, following in pairwise([*of, ""])
@@ -203,7 +213,10 @@ def _is_heading(line: str, following: str) -> bool:
     ):
         return False
     numbered = NUMBER.match(line)
-    title = line[numbered.end() :] if numbered else line
+    if numbered:
+        title = line[numbered.end() :]
+    else:
+        title = line
     words = re.findall(r"[^\W\d_]+", title)
     if (
         not words

@@ -20,7 +20,9 @@ WORD = re.compile(r"[^\W\d_]+")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Shorter words are near too many others, longer ones are none. Of a question's words those that are put right
 # at most: one with more is in another language.
-SHORTEST, LONGEST, MOST = 6, 24, 2
+SHORTEST = 6
+LONGEST = 24
+MOST = 2
 
 
 def spelled(query: str, frequency: Callable[[str], int]) -> str:
@@ -66,7 +68,8 @@ def _frequency(word: str, frequency: Callable[[str], int]) -> int:
 def _near(word: str) -> Iterator[str]:
     """All that is one letter left out, swapped, changed or put in away."""
     for at in range(len(word) + 1):
-        before, after = word[:at], word[at:]
+        before = word[:at]
+        after = word[at:]
         if after:
             yield before + after[1:]
             yield from (before + letter + after[1:] for letter in LETTERS)

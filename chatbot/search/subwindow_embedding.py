@@ -40,7 +40,9 @@ def embed_subwindows(embedder: Embedder, query: LongQuery) -> LongQuery:
 
     def closer(chunk: QueryChunk) -> QueryChunk:
         said = texts.get(-1 if chunk.index is None else chunk.index, [])
-        return replace(chunk, closer=tuple(embedder.embed(said, query=True))) if said else chunk
+        if said:
+            return replace(chunk, closer=tuple(embedder.embed(said, query=True)))
+        return chunk
 
     with ThreadPoolExecutor(min(len(query.chunks), MOST_AT_ONCE)) as threads:
         return replace(query, chunks=tuple(threads.map(closer, query.chunks)))

@@ -125,7 +125,9 @@ class _Task:
 
     def one_after_another(self) -> tuple[str, ...]:
         """The name and the bytes of the file: what no other may have that is read at the same time."""
-        return (self.job.name, self.taken.digest) if self.taken else (self.job.name,)
+        if self.taken:
+            return (self.job.name, self.taken.digest)
+        return (self.job.name,)
 
     def become(self, **changes: object) -> None:
         self.job = replace(self.job, **changes)  # type: ignore[arg-type]
@@ -135,8 +137,12 @@ class _Task:
         now = time.monotonic()
         if phase != self.job.phase or done < self.job.done:
             self.phase_started, self.phase_from = now, done
-        spent, made = now - self.phase_started, done - self.phase_from
-        speed = made / spent if made > 0 and spent >= TELLING_SECONDS else None
+        spent = now - self.phase_started
+        made = done - self.phase_from
+        if made > 0 and spent >= TELLING_SECONDS:
+            speed = made / spent
+        else:
+            speed = None
         self.become(
             phase=phase,
             done=done,
@@ -193,7 +199,8 @@ class Additions:
         """Keep the bytes and queue the files. Returns a job id for each; one that cannot be added is a
         failed job, the others go on.
         """
-        tasks, digests = [], dict[str, tuple[str, BinaryIO | Path]]()
+        tasks = []
+        digests = dict[str, tuple[str, BinaryIO | Path]]()
         for file in files:
             tasks.append(self._take(file, digests))
             self._queue(tasks[-1])
@@ -362,11 +369,10 @@ class Additions:
                 self._library.adding.give_up(taken)
                 raise different_files(taken.name, first, file.data)
         except ProjectError as error:
-            hint = (
-                "Rename the file and add it again."
-                if "--name" in error.hint and not isinstance(file.data, Path)
-                else error.hint
-            )
+            if "--name" in error.hint and not isinstance(file.data, Path):
+                hint = "Rename the file and add it again."
+            else:
+                hint = error.hint
             result = failed_upload(
                 file.name, ProjectError(error.message, hint=hint, retryable=error.retryable)
             )
@@ -719,7 +725,10 @@ def _outcome(job: Job, before: float) -> AddResult:
     result = job.result or AddResult(job.name, "failed", error="Cancelled.")
     if job.problem:
         result = replace(result, warning=NO_VECTORS.format(job.problem))
-    searchable = None if result.searchable_seconds is None else round(result.searchable_seconds + before, 3)
+    if result.searchable_seconds is None:
+        searchable = None
+    else:
+        searchable = round(result.searchable_seconds + before, 3)
     return replace(result, seconds=round(result.seconds + before, 3), searchable_seconds=searchable)
 
 

@@ -278,10 +278,8 @@ class Catalog(Contents, Corrections):
 
     def only_of(self, versions: Collection[int]) -> set[str]:
         """SHA-256 of the files of these versions that no other version and nothing that waits has."""
-        gone, rows = (
-            set(versions),
-            self._read("select id, sha256 from version union all select 0, sha256 from waiting"),
-        )
+        gone = set(versions)
+        rows = self._read("select id, sha256 from version union all select 0, sha256 from waiting")
         return {digest for version, digest in rows if version in gone} - {
             digest for version, digest in rows if version not in gone
         }
@@ -411,7 +409,10 @@ class Catalog(Contents, Corrections):
         ordinal. Returns the ordinals of those that are kept: not where the version is gone, or has another
         chunk there now."""
         with self._write() as connection:
-            between = (version, rows[0][0], rows[-1][0]) if rows else (version, 0, -1)
+            if rows:
+                between = (version, rows[0][0], rows[-1][0])
+            else:
+                between = (version, 0, -1)
             keys = dict(
                 connection.execute(
                     "select ordinal, key from chunk_key where version = ? and ordinal between ? and ?",

@@ -457,7 +457,8 @@ class Contents(SqliteFile):
 
 
 def _page_row(version: int, page: Page) -> tuple[Any, ...]:
-    words, tables = _packed(words_to(page.words)), _packed(tables_to(page.tables))
+    words = _packed(words_to(page.words))
+    tables = _packed(tables_to(page.tables))
     head = (version, page.number, page.text, page.label, page.label_source, page.method, page.confidence)
     return (
         *head,
@@ -476,8 +477,12 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
 
 def _packed(values: Any) -> bytes | None:
     """JSON values, compressed; None for nothing."""
-    return zlib.compress(json.dumps(values).encode(), level=1) if values else None
+    if values:
+        return zlib.compress(json.dumps(values).encode(), level=1)
+    return None
 
 
 def _unpacked(data: bytes | None) -> Any:
-    return json.loads(zlib.decompress(data)) if data else None
+    if data:
+        return json.loads(zlib.decompress(data))
+    return None

@@ -26,7 +26,9 @@ class Corrections(SqliteFile):
     def correction(self, sha256: str) -> DocumentFacts:
         """What was said of these bytes: None for "as the document says", "" for "none"."""
         rows = self._read("select period, status from correction where sha256 = ?", (sha256,))
-        return DocumentFacts(*rows[0]) if rows else NO_FACTS
+        if rows:
+            return DocumentFacts(*rows[0])
+        return NO_FACTS
 
     def correct(self, sha256: str, said: DocumentFacts) -> None:
         """Let this count instead of what the document says. said: as in `correction`."""
@@ -41,7 +43,9 @@ class Corrections(SqliteFile):
     def own_facts(self, version: int) -> DocumentFacts:
         """What a version says of itself; nothing where there is none."""
         rows = self._read("select period, status from version where id = ?", (version,))
-        return DocumentFacts(*rows[0]) if rows else NO_FACTS
+        if rows:
+            return DocumentFacts(*rows[0])
+        return NO_FACTS
 
 
 def correction_to(said: DocumentFacts) -> dict[str, str]:
@@ -53,8 +57,12 @@ def correction_to(said: DocumentFacts) -> dict[str, str]:
 
 def correction_from(values: object) -> DocumentFacts:
     """The correction that such values stand for; what is no text is as the document says."""
-    given = values if isinstance(values, dict) else {}
-    period, status = given.get("period"), given.get("status")
+    if isinstance(values, dict):
+        given = values
+    else:
+        given = {}
+    period = given.get("period")
+    status = given.get("status")
     return DocumentFacts(
         period if isinstance(period, str) else None, status if isinstance(status, str) else None
     )

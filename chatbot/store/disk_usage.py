@@ -12,7 +12,9 @@ from chatbot.store.library import Library
 
 __all__ = ["Space", "document_space", "store_space"]
 
-WORDS, VECTORS, CATALOGUE = "keywords", "vectors", "catalog.sqlite3"
+WORDS = "keywords"
+VECTORS = "vectors"
+CATALOGUE = "catalog.sqlite3"
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,8 @@ def glance(library: Library) -> list[Finding]:
         for name in _without_copy(library)
     ]
     with suppress(ProjectError):  # `examine` says what is wrong with it
-        there, expected = library.indexes.keywords.count(), sum(library.catalog.chunk_counts().values())
+        there = library.indexes.keywords.count()
+        expected = sum(library.catalog.chunk_counts().values())
         if there != expected:
             found.append(Finding(None, f"the index of words has {there:,} of {expected:,} passages", REPAIR))
     return found
@@ -116,7 +117,8 @@ def _catalogue(library: Library) -> Iterator[Finding]:
 def _versions(library: Library, repair: bool) -> Iterator[Finding]:
     """Versions that lack some of what they say they have."""
     fingerprint = library.embedder.fingerprint
-    held, vectors = library.catalog.held(), library.catalog.vector_counts(fingerprint)
+    held = library.catalog.held()
+    vectors = library.catalog.vector_counts(fingerprint)
     for row in library.catalog.stored():
         pages, chunks, lexicon = held.get(row.id, (0, 0, False))
         if (pages, chunks) != (row.pages, row.chunks) or not lexicon:

@@ -54,14 +54,15 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _visible(letter: str) -> str:
-    return (
-        f"‹U+{ord(letter):04X}›"
-        if unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}
-        else letter
-    )
+    if unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
+        return f"‹U+{ord(letter):04X}›"
+    return letter
 
 
 def listed(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    if len(names) > MOST_NAMED:
+        more = f" and {len(names) - MOST_NAMED:,} more"
+    else:
+        more = ""
     return ", ".join(names[:MOST_NAMED]) + more

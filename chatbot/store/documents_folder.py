@@ -23,7 +23,9 @@ __all__ = ["BROKEN_OFF", "UnaddedFile", "note_copies_of", "unadded_files", "unre
 # Why a file was not added whose reading did not come to an end, and why one that was tried again.
 BROKEN_OFF = ("its reading was broken off", "its reading was broken off twice")
 # A file that changed less than so many seconds ago may still be on its way; it is waited for so long.
-SETTLED_SECONDS, LONGEST_WAIT, LOOK_SECONDS = 2.0, 30.0, 0.5
+SETTLED_SECONDS = 2.0
+LONGEST_WAIT = 30.0
+LOOK_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
     wait: for files that still grow, half a minute for all of them, and note what is there already, so that it
     stays away when it is removed.
     """
-    known, seen, found = catalog.hashes(), catalog.seen(), list[UnaddedFile]()
+    known = catalog.hashes()
+    seen = catalog.seen()
+    found = list[UnaddedFile]()
     there: dict[str, str] = {}
     until = time.monotonic() + LONGEST_WAIT
     for path in unadded_files(folder):
@@ -71,11 +75,10 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
             if wait and not _settled(path, until):
                 continue
             size = path.stat().st_size
-            digest = (
-                _digest(path)
-                if size <= most_megabytes * 2**20
-                else f"{size} bytes: {path.relative_to(folder)}"
-            )
+            if size <= most_megabytes * 2**20:
+                digest = _digest(path)
+            else:
+                digest = f"{size} bytes: {path.relative_to(folder)}"
             if digest in there:
                 continue
             there[digest] = path.name
@@ -110,7 +113,8 @@ def _named(found: Sequence[UnaddedFile], catalog: Catalog, there: Mapping[str, s
     """With names that are no other's: where a file of that name lies there too, the two are not versions
     of one document, as reports of two years.
     """
-    taken, named = {row.name for row in catalog.waiting()}, list[UnaddedFile]()
+    taken = {row.name for row in catalog.waiting()}
+    named = list[UnaddedFile]()
     for one in found:
         name = known_as(one.path.name)
         holder = catalog.newest(name)

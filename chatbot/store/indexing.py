@@ -29,13 +29,11 @@ log = logging.getLogger(__name__)
 # Remembered in the catalogue: the collection of Chroma that was last seen to hold what the catalogue holds;
 # whether documents have changed their names since; whether erased text may be left in files; by which words
 # all is indexed; and which versions the indexes may hold as they were.
-ALIGNED, RENAMED, UNSCRUBBED, TERMS, REFILLED = (
-    "vectors_aligned",
-    "renamed",
-    "unscrubbed",
-    "terms",
-    "refilled",
-)
+ALIGNED = "vectors_aligned"
+RENAMED = "renamed"
+UNSCRUBBED = "unscrubbed"
+TERMS = "terms"
+REFILLED = "refilled"
 # Passages that are read from the catalogue at once.
 PASSAGES_READ = 1_000
 Result = TypeVar("Result")
@@ -145,7 +143,10 @@ class Indexes:
         """
         self.mend_refilled()
         learnt = self._catalog.meta(TERMS) != terms_version()
-        versions = sorted(self._catalog.chunk_counts()) if learnt else []
+        if learnt:
+            versions = sorted(self._catalog.chunk_counts())
+        else:
+            versions = []
         if versions:
             log.warning(
                 (
@@ -228,7 +229,8 @@ class Indexes:
         """What the indexes hold otherwise than the catalogue says, in words; none where they agree. Raises
         IndexDamagedError.
         """
-        words, expected = self.keywords.counts(), self._catalog.chunk_counts()
+        words = self.keywords.counts()
+        expected = self._catalog.chunk_counts()
         found = [
             f"the keyword index has {words.get(version, 0)} of {count} chunks of version {version}"
             for version, count in expected.items()
@@ -240,7 +242,10 @@ class Indexes:
             if version not in expected
         ]
         known = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
-        held = self.vectors.counts() if self.vectors.exists() else {}
+        if self.vectors.exists():
+            held = self.vectors.counts()
+        else:
+            held = {}
         found += [
             f"the vector index has {held.get(version, 0)} of {count} vectors of version {version}"
             for version, count in known.items()
@@ -294,11 +299,9 @@ class Indexes:
         """Passages that have vectors, as the catalogue has them, all or those of `ordinals`, ascending;
         some at a time are in memory.
         """
-        fingerprint, dimension, name = (
-            self._embedder.fingerprint,
-            self._embedder.dimension,
-            self._catalog.name_of(version),
-        )
+        fingerprint = self._embedder.fingerprint
+        dimension = self._embedder.dimension
+        name = self._catalog.name_of(version)
         wanted = range(self._catalog.chunk_counts().get(version, 0)) if ordinals is None else ordinals
         for at in range(0, len(wanted), PASSAGES_READ):
             part = wanted[at : at + PASSAGES_READ]

@@ -82,7 +82,8 @@ class Copies:
         unchanged: called at the end; false drops the copy. Raises DocumentError where it is too large,
         changed, cannot be read or kept.
         """
-        digest, size = hashlib.sha256(), 0
+        digest = hashlib.sha256()
+        size = 0
         try:
             handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
         except OSError as error:

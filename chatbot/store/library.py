@@ -103,7 +103,8 @@ class Library:
 
     def _open(self) -> None:
         """Everything but the lock, which is held."""
-        settings, embedder = self._settings, self.embedder
+        settings = self._settings
+        embedder = self.embedder
         self.copies = Copies(settings.documents, settings.max_upload_mb)
         self.catalog = Catalog(settings.store / "catalog.sqlite3")
         self.indexes = Indexes(self.catalog, settings.store, embedder)
@@ -150,7 +151,10 @@ class Library:
         """version id -> name of the live documents in `names` (all where it is empty). Raises
         NotFoundError naming an unknown one.
         """
-        there_are = set(self.catalog.names()) if names else set[str]()
+        if names:
+            there_are = set(self.catalog.names())
+        else:
+            there_are = set[str]()
         names = [name if name in there_are else known_as(name) for name in names]
         active = self.catalog.active(names)
         there = sorted(there_are)
@@ -237,7 +241,10 @@ class Library:
     def file(self, version: int) -> Path:
         """The kept copy of a version. Raises NotFoundError where it is gone."""
         stored = self.catalog.version(version)
-        path = self.copies.path(stored.sha256) if stored else None
+        if stored:
+            path = self.copies.path(stored.sha256)
+        else:
+            path = None
         if path is None or not path.exists():
             raise NotFoundError("The document's file is not kept any more.", hint="Add the document again.")
         return path
@@ -445,7 +452,8 @@ class Library:
         Raises NotFoundError, DocumentError and its kinds.
         """
         self.resume_vectors(progress=progress)
-        found, newest = self.catalog.find(name), self.catalog.newest(name)
+        found = self.catalog.find(name)
+        newest = self.catalog.newest(name)
         if found is None or newest is None:
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
         if newest.id != found.id:
@@ -482,7 +490,8 @@ class Library:
         """Note that a document waits to be read anew from its kept copy. Raises NotFoundError, and
         StoreError where it is not complete yet.
         """
-        found, newest = self.catalog.find(name), self.catalog.newest(name)
+        found = self.catalog.find(name)
+        newest = self.catalog.newest(name)
         if found is None or newest is None:
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint="It was removed meanwhile.")
         if newest.id != found.id or found.state != "ready":
@@ -511,7 +520,10 @@ class Library:
             reading = self.adding.read(
                 taken, processes=self._settings.threads, progress=progress, cancelled=cancelled
             )
-            chunked = self._early.begin if alone() else _ignore
+            if alone():
+                chunked = self._early.begin
+            else:
+                chunked = _ignore
             try:
                 with self._changing:  # the same file may be stored just now, under this or another name
                     known = self.adding.known(taken) or self.adding.store(taken, reading, chunked=chunked)

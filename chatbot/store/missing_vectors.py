@@ -122,7 +122,8 @@ def _texts(
         after, last = -1, False
         while not last:
             chunks = catalog.chunks_without_vectors(version.id, embedder.fingerprint, after=after, limit=size)
-            after, last = max([after, *(chunk.ordinal for chunk in chunks)]), len(chunks) < size
+            after = max([after, *(chunk.ordinal for chunk in chunks)])
+            last = len(chunks) < size
             size = min(2 * size, EMBED_BATCH)
             keys = [_key(chunk) for chunk in chunks]
             kept = {**early.of(keys), **catalog.vectors_of(keys, embedder.fingerprint)}

@@ -17,7 +17,10 @@ ALL_SECONDS = 3.0
 # What has been done of a file's work when the text of its pages is read, when its vectors are made and when
 # its tables are read; what only images show is the rest, and where a file has no other text it comes before
 # its vectors. A page of text takes some 3 ms, its vectors 35, its tables 10; an image a second.
-TEXT_READ, EMBEDDED, TABLES_READ, IMAGES_READ = 0.05, 0.75, 0.9, 0.95
+TEXT_READ = 0.05
+EMBEDDED = 0.75
+TABLES_READ = 0.9
+IMAGES_READ = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,10 @@ class Progress:
 
 def share_done(one: Progress) -> float:
     """About what share of a file's work is done, in [0, 1]; it never falls from one phase to the next."""
-    part = min(1.0, one.done / one.total) if one.total else 0.0
+    if one.total:
+        part = min(1.0, one.done / one.total)
+    else:
+        part = 0.0
     begun, ended = {
         "reading": (0.0, TEXT_READ),
         "ocr": (TEXT_READ, IMAGES_READ),

@@ -38,7 +38,9 @@ K1 = 1.2
 B = 0.75
 # What a term counts by where it stands of a row: a label says what a row is, heads and sections narrow it, a
 # caption is of all rows.
-LABEL, BESIDE, CAPTION = 1.0, 0.7, 0.5
+LABEL = 1.0
+BESIDE = 0.7
+CAPTION = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,8 @@ def row_terms(tables: Mapping[int, Sequence[Table]]) -> list[RowTerms]:
     found = []
     for page, on_page in tables.items():
         for table in on_page:
-            heads, caption = terms(" ".join(table.heads)), terms(f"{table.caption} {table.unit}")
+            heads = terms(" ".join(table.heads))
+            caption = terms(f"{table.caption} {table.unit}")
             valued = (row for row in table.rows if any(row.cells))
             found += [
                 RowTerms(page, terms(row.label), [*terms(row.section), *heads], caption) for row in valued
@@ -241,9 +244,14 @@ def _unpack(data: bytes) -> Lexicon:
     for size in sizes:
         parts.append(raw[at : at + size])
         at += size
-    words = parts[0].decode().split("\n") if parts[0] else []
-    starts, lengths = np.frombuffer(parts[1], np.int64), np.frombuffer(parts[4], np.float32)
-    units, counts = np.frombuffer(parts[2], np.int32), np.frombuffer(parts[3], np.float32)
+    if parts[0]:
+        words = parts[0].decode().split("\n")
+    else:
+        words = []
+    starts = np.frombuffer(parts[1], np.int64)
+    lengths = np.frombuffer(parts[4], np.float32)
+    units = np.frombuffer(parts[2], np.int32)
+    counts = np.frombuffer(parts[3], np.float32)
     norms = K1 * (1 - B + B * lengths / np.float32(max(1.0, lengths.mean() if len(lengths) else 1.0)))
     hashes = np.fromiter(map(hash, words), np.int64, len(words))
     order = np.argsort(hashes)

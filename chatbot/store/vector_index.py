@@ -307,7 +307,8 @@ class LeastRecentlyUsed(Generic[Value]):
                 self._values.move_to_end(key)
                 return self._values[key]
             drops = self._drops
-        lasting, value = keep(), make()
+        lasting = keep()
+        value = make()
         with self._lock:
             if key not in self._values and lasting and drops == self._drops:
                 self._values[key] = value

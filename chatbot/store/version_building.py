@@ -118,11 +118,10 @@ class VersionBuilder:
         where it cannot be kept.
         """
         name = display_name(name)
-        digest = (
-            self._copies.take_file(source, name)
-            if isinstance(source, Path)
-            else self._copies.take(source, name)
-        )
+        if isinstance(source, Path):
+            digest = self._copies.take_file(source, name)
+        else:
+            digest = self._copies.take(source, name)
         with self._lock:
             waiting = self._catalog.wait(name, digest)
             if not self._copies.path(
@@ -149,7 +148,8 @@ class VersionBuilder:
         if taken.again:
             return None
         with self._lock:
-            newest, holding = self._catalog.newest(taken.name), self._catalog.holding(taken.digest)
+            newest = self._catalog.newest(taken.name)
+            holding = self._catalog.holding(taken.digest)
             if newest is not None and newest.sha256 == taken.digest:
                 self._catalog.stop_waiting(taken.waiting)
                 self.write_names({taken.digest})
@@ -169,11 +169,11 @@ class VersionBuilder:
             result = replace(
                 self._result(holding, taken.name, "replaced" if replaced else "added"), linked=True
             )
-            return (
-                replace(result, warning=f"The same file as {names[0]}; it is kept once, under both names.")
-                if names
-                else result
-            )
+            if names:
+                return replace(
+                    result, warning=f"The same file as {names[0]}; it is kept once, under both names."
+                )
+            return result
 
     def read(
         self,
@@ -230,7 +230,9 @@ class VersionBuilder:
             stored = self._catalog.version(version)
             assert stored is not None
             result = self._result(stored, taken.name, "replaced" if before else "added")
-            return result if result.chunks or reading.lacks else replace(result, warning=NO_TEXT)
+            if result.chunks or reading.lacks:
+                return result
+            return replace(result, warning=NO_TEXT)
 
     def complete(
         self,
@@ -302,7 +304,10 @@ class VersionBuilder:
         if stored is None:
             return result
         now = self._result(stored, result.document, result.status)
-        warning = result.warning if now.chunks or stored.lacks else NO_TEXT
+        if now.chunks or stored.lacks:
+            warning = result.warning
+        else:
+            warning = NO_TEXT
         return replace(
             result,
             pages=now.pages,
@@ -348,7 +353,9 @@ class VersionBuilder:
                     taken.digest, str(error or ""), again=error is not None and error.retryable
                 )
             self.drop_unneeded()
-        return failed_upload(taken.name, error) if error else cancelled
+        if error:
+            return failed_upload(taken.name, error)
+        return cancelled
 
     def drop_unneeded(self) -> None:
         """Delete the copies that nothing needs any more. Others in the folder are never touched."""

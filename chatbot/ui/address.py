@@ -19,7 +19,8 @@ def conversation() -> str | None:
     """The id of the conversation that is shown, None before the first question. It stands in the address,
     so that a refresh keeps it.
     """
-    given, found = st.query_params.get(PARAMETER), st.session_state.get("conversation")
+    given = st.query_params.get(PARAMETER)
+    found = st.session_state.get("conversation")
     if given and not _is_behind():
         st.session_state["conversation"] = found = given
     elif found:  # back from another page, whose address has none; or the browser is behind

@@ -108,7 +108,10 @@ def _draw_prompt(context: AppContext) -> None:
 
 def _message_html(role: str, content: str) -> str:
     shown = content[:LONGEST_MESSAGE]
-    more = quiet_html(f"… {len(content) - len(shown):,} characters more") if len(content) > len(shown) else ""
+    if len(content) > len(shown):
+        more = quiet_html(f"… {len(content) - len(shown):,} characters more")
+    else:
+        more = ""
     return (
         f'<section class="kept"><p '
         f'class="asked">{plain_html(ROLES.get(role, role))}</p>{paragraphs_html(shown)}{more}</section>'
@@ -124,8 +127,14 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
         said = "Noted" if answer.model == MEMORY else "Answered"
         return [(said, "on this machine; no page was searched and no model was asked")]
     by_model = answer.by_model
-    excerpts = len(answer.prompt.sources) if answer.prompt else 0
-    host = answer.sent_to[1] if answer.sent_to else endpoint_host(settings)
+    if answer.prompt:
+        excerpts = len(answer.prompt.sources)
+    else:
+        excerpts = 0
+    if answer.sent_to:
+        host = answer.sent_to[1]
+    else:
+        host = endpoint_host(settings)
     who = (
         f"{answer.model} at {host}"
         if by_model
@@ -188,7 +197,9 @@ def _strip_html(ranked: Sequence[tuple[int, Hit]], best: float, length: int) -> 
 
 
 def _bar_html(rank: int, hit: Hit, share: float, pages: int) -> str:
-    left, width, height = 100 * (hit.page - 1) / pages, 100 / pages, 100 * max(LOWEST, min(1.0, share))
+    left = 100 * (hit.page - 1) / pages
+    width = 100 / pages
+    height = 100 * max(LOWEST, min(1.0, share))
     return (
         f'<i style="left: {left:.2f}%; width: max(4px, {width:.2f}%); height: {height:.0f}%" '
         f'data-tip="{plain_html(_named(rank, hit))}"></i>'

@@ -73,7 +73,9 @@ def passages_of(citations: Iterable[Citation]) -> tuple[CitedPassage, ...]:
 
 
 def _doubt(citation: Citation) -> int:
-    return len(VERDICTS) if citation.doubted else list(VERDICTS).index(citation.basis)
+    if citation.doubted:
+        return len(VERDICTS)
+    return list(VERDICTS).index(citation.basis)
 
 
 def press_key(exchange: int, number: int) -> str:
@@ -194,7 +196,10 @@ def _row_html(text: str, start: int, end: int, marks: Sequence[_Mark], keyed: Co
         return ""
     close = len(text[: last[0]].rstrip()) - 1
     opening = _opening(text, start, close)
-    pairs = _pairs(text, opening + 1, close) if opening > start else []
+    if opening > start:
+        pairs = _pairs(text, opening + 1, close)
+    else:
+        pairs = []
     if not pairs:
         return ""
     label = _label(text[start:opening], [text[of[2] : of[3]] for of in pairs])
@@ -215,7 +220,9 @@ def _opening(text: str, start: int, close: int) -> int:
     for at in range(close, start, -1):
         depth += {")": 1, "(": -1}.get(text[at], 0)
         if depth == 0:
-            return at if text[at] == "(" and text[at - 1] == " " else -1
+            if text[at] == "(" and text[at - 1] == " ":
+                return at
+            return -1
     return -1
 
 
@@ -238,7 +245,10 @@ def _label(row: str, cells: Sequence[str]) -> str:
     figures = [FIGURE.fullmatch(word) is not None for word in words]
     last = max((at for at in range(1, len(words)) if figures[at] and figures[at - 1]), default=-1)
     if len(words) - 1 - last <= MOST_WORDS_BEHIND:
-        words = words[: last + 1] if last > 0 else words
+        if last > 0:
+            words = words[: last + 1]
+        else:
+            words = words
     while words and FIGURE.fullmatch(words[-1]):
         words.pop()
     label = " ".join(words)
@@ -277,11 +287,14 @@ def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None)
 
 def _chip(citation: Citation, number: int, exchange: int | None) -> str:
     said = plain_html(citation_text(citation))
-    kind, text = (
-        ("key doubtful", f"{number} ⚠")
-        if citation.doubted
-        else ("key", str(number) if citation.verified else f"{number} ≈")
-    )
+    if citation.doubted:
+        kind, text = ("key doubtful", f"{number} ⚠")
+    else:
+        kind = "key"
+        if citation.verified:
+            text = str(number)
+        else:
+            text = f"{number} ≈"
     if exchange is None or citation.version is None:
         return f'<span class="{kind}" data-tip="{said}">{text}</span>'
     pressed = f'data-press="{press_key(exchange, number)}" aria-label="Citation {number}: {said}"'
@@ -303,7 +316,10 @@ def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -
         if start < 0 or any(first < end and start < last for first, last, _ in keys):
             continue
         fine = check.status in FINE
-        inside = plain_html(check.text) if fine else f'{plain_html(check.text)}<span class="doubt"> ⚠</span>'
+        if fine:
+            inside = plain_html(check.text)
+        else:
+            inside = f'{plain_html(check.text)}<span class="doubt"> ⚠</span>'
         yield (
             start,
             end,
@@ -326,7 +342,10 @@ def _statements(text: str, statements: Sequence[Statement]) -> Iterator[_Mark]:
             continue
         position = start + len(said)
         if one.mark:
-            kind, sign = ("unfound", "⚠ ") if one.status == "unsupported" else ("added", "")
+            if one.status == "unsupported":
+                kind, sign = ("unfound", "⚠ ")
+            else:
+                kind, sign = ("added", "")
             yield position, position, f' <span class="{kind}">{sign}{plain_html(one.mark)}</span>'
 
 
@@ -336,7 +355,10 @@ def _tip(check: NumberCheck) -> str:
 
 def _next(text: str, figure: str, position: int) -> int:
     """Where a figure stands next as a figure of its own, not as a part of a longer one; -1 for nowhere."""
-    start = text.find(figure, position) if figure and "\n" not in figure else -1
+    if figure and "\n" not in figure:
+        start = text.find(figure, position)
+    else:
+        start = -1
     while start >= 0 and (
         (start and text[start - 1].isalnum()) or text[start + len(figure) : start + len(figure) + 1].isalnum()
     ):

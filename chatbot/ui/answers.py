@@ -212,7 +212,9 @@ def _verdict(group: Sequence[CitedPassage], *, fits: bool) -> str:
     doubtful = sum(passage.citation.doubted for passage in group)
     if not doubtful:  # of several the least sure
         return f"**{max((passage.citation for passage in group), key=lambda one: BASES.index(one.basis)).verdict_in(fits=fits)}**"
-    return "**⚠ not verified**" if len(group) == 1 else f"**⚠ {doubtful} of {len(group)} not verified**"
+    if len(group) == 1:
+        return "**⚠ not verified**"
+    return f"**⚠ {doubtful} of {len(group)} not verified**"
 
 
 def _shown_quote(citation: Citation) -> str:
@@ -220,12 +222,12 @@ def _shown_quote(citation: Citation) -> str:
 
 
 def _remarks(passage: CitedPassage) -> list[str]:
-    citation, number = passage.citation, passage.number
-    doubt = (
-        [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."]
-        if citation.doubted
-        else []
-    )
+    citation = passage.citation
+    number = passage.number
+    if citation.doubted:
+        doubt = [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."]
+    else:
+        doubt = []
     return doubt + ocr_remarks(citation, number) + order_remarks(citation, number)
 
 
@@ -246,7 +248,9 @@ def order_remarks(citation: Citation, number: int) -> list[str]:
         f"⚠ [{number}] the quoted text, or what its page or document is called, gives orders to machines "
         f"that read it"
     )
-    return [f"{said}: it is shown as data, and may be there to mislead"] if citation.instructs else []
+    if citation.instructs:
+        return [f"{said}: it is shown as data, and may be there to mislead"]
+    return []
 
 
 # --- figures
@@ -260,11 +264,10 @@ def _draw_numbers(checks: Sequence[NumberCheck], citations: Sequence[Citation], 
     if doubtful:
         heading = f"Figures: {len(checks) - len(doubtful)} of {len(checks)} confirmed, {len(doubtful)} not"
     else:
-        heading = (
-            "Figures: the one figure is confirmed"
-            if len(checks) == 1
-            else f"Figures: {'both' if len(checks) == 2 else f'all {len(checks)}'} are confirmed"
-        )
+        if len(checks) == 1:
+            heading = "Figures: the one figure is confirmed"
+        else:
+            heading = f"Figures: {'both' if len(checks) == 2 else f'all {len(checks)}'} are confirmed"
     by_ocr = [citation.confidence is not None for citation in citations if citation.document is not None]
     if any(by_ocr):
         heading += ", as OCR reads the page" if all(by_ocr) else ", some as OCR reads the page"
@@ -360,7 +363,8 @@ def recalled_html(notes: Sequence[Note]) -> str:
 
 def _draw_shortened(given: Given) -> None:
     """That not all that was said before reached the model, and the way to what did."""
-    compression, conversation = given.answer.compression, given.answer.conversation
+    compression = given.answer.compression
+    conversation = given.answer.conversation
     if compression is None:
         return
     st.html(quiet_html(shortened_text(compression)))

@@ -138,7 +138,9 @@ def _open_context(settings: Settings) -> AppContext:
         threading.Thread(
             target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True
         ).start()
-        images, check, examples = PageImages(chatbot), StoreCheck(chatbot.library), ExampleQuestions(chatbot)
+        images = PageImages(chatbot)
+        check = StoreCheck(chatbot.library)
+        examples = ExampleQuestions(chatbot)
         return AppContext(
             settings,
             chatbot,

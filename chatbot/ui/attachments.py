@@ -83,7 +83,10 @@ def attach(
             known.append(shown)
             continue
         file.seek(0)
-        name = free_name(shown, taken) if shown in taken else shown
+        if shown in taken:
+            name = free_name(shown, taken)
+        else:
+            name = shown
         taken.add(name)
         new.append(NewFile(name, file))
     return Attached(tuple(known), tuple(additions.enqueue(new)) if new else ())

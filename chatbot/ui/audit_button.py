@@ -34,7 +34,8 @@ def draw_audit(given: Given, context: AppContext) -> None:
 
 def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:
     """What makes the file, in a thread that has no session: all it needs of this one is taken now."""
-    answer, passwords = given.answer, _passwords(given.answer, chatbot)
+    answer = given.answer
+    passwords = _passwords(given.answer, chatbot)
     if answer.conversation is not None and given.number > 0:
         return partial(
             audit_kept, chatbot, answer.conversation, given.number, session.owner(), passwords=passwords

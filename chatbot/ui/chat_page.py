@@ -106,7 +106,11 @@ def show(context: AppContext) -> None:
     show_erase_dialog(context)
     show_shortened(context)
     show_prompt(context)
-    text, files = (typed.text, typed.files) if typed else ("", [])
+    if typed:
+        text = typed.text
+        files = typed.files
+    else:
+        text, files = ("", [])
     left = _asked(text.strip() if typed else session.asked_again(), files, names, context)
     taken()
     row = _row(context)
@@ -148,13 +152,18 @@ def _asked(
         except StoreError as error:  # the answer comes all the same
             conversation = None
             st.html(notice_html(f"This conversation is not kept: {error.message}", error.hint))
-        ready = partial(attached.wait, context.additions) if attached is not None else None
+        if attached is not None:
+            ready = partial(attached.wait, context.additions)
+        else:
+            ready = None
         asking = context.asked.ask(Ask(question, names, conversation, None, owner), ready=ready)
         asking.wait(0, BEGUN_SECONDS)  # by then it stands in its conversation, which is listed
         if conversation is None:
             return [asking]
     shown = session.conversation()
-    return context.asked.left(shown, owner) if shown else []
+    if shown:
+        return context.asked.left(shown, owner)
+    return []
 
 
 def _attached(question: str, files: Sequence[UploadedFile], context: AppContext) -> Attached | None:
@@ -181,7 +190,9 @@ def _row(context: AppContext) -> ConversationRow | None:
     """The conversation that is shown, deleted or not; None where there is none of this browser's."""
     shown = session.conversation()
     try:
-        return context.chatbot.conversations.get(shown, session.owner()) if shown else None
+        if shown:
+            return context.chatbot.conversations.get(shown, session.owner())
+        return None
     except NotFoundError:
         return None
 
@@ -238,7 +249,8 @@ def _draw_notes(row: ConversationRow | None, context: AppContext) -> None:
                 text, "A backup of memory.sqlite3 brings it back: stop the server, and put it in its place."
             )
         )
-    shown, problem = session.conversation(), session.told()
+    shown = session.conversation()
+    problem = session.told()
     if problem is not None:
         st.toast(
             plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:"
@@ -302,7 +314,10 @@ def _teach() -> None:
 
 def _invite(documents: Sequence[DocumentRow], context: AppContext) -> None:
     """Questions to begin with."""
-    count = f"{len(documents)} documents" if len(documents) != 1 else "one document"
+    if len(documents) != 1:
+        count = f"{len(documents)} documents"
+    else:
+        count = "one document"
     st.html(
         paragraphs_html(
             f"Ask about {count}. Every answer carries the page it stands on, and opens that page with "
@@ -320,7 +335,8 @@ def _invite(documents: Sequence[DocumentRow], context: AppContext) -> None:
 def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
     """Show a question and its answer as it comes, to the end."""
     message = draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
-    body, by_model = answer_message(), has_model(context)
+    body = answer_message()
+    by_model = has_model(context)
     try:
         seen = 0
         while not asking.over:

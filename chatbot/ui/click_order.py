@@ -60,7 +60,10 @@ class ClickOrder:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = Headers(scope=scope).get(KEY, "") if scope["type"] == "websocket" else ""
+        if scope["type"] == "websocket":
+            key = Headers(scope=scope).get(KEY, "")
+        else:
+            key = ""
         if not key:
             await self._app(scope, receive, send)
             return

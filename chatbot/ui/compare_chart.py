@@ -63,11 +63,10 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
             )
         )
         return
-    kind = (
-        "Line chart over the years"
-        if len({place.year for place, _ in points}) > 1
-        else "Bar chart by document"
-    )
+    if len({place.year for place, _ in points}) > 1:
+        kind = "Line chart over the years"
+    else:
+        kind = "Bar chart by document"
     alt = (
         f"{kind} of {len(points)} figures{f' in {said}' if said else ''}. The same figures stand in the "
         f"table above."
@@ -111,23 +110,21 @@ def chart_spec(
     ]
     if len(years) > 1:
         names = list(dict.fromkeys(row["document"] for row in rows))
-        legend = (
-            {
+        if len(names) > 1:
+            legend = {
                 "orient": "bottom",
                 "direction": "vertical",
                 "title": None,
                 "labelLimit": 420,
                 "symbolStrokeWidth": 0,
             }
-            if len(names) > 1
-            else None
-        )
+        else:
+            legend = None
         document: dict[str, Any] = {"field": "document", "type": "nominal", "sort": names, "legend": legend}
-        colour = (
-            {**document, "scale": {"range": COLOURS.get(theme, COLOURS["light"])}}
-            if len(names) > 1
-            else {"value": mark}
-        )
+        if len(names) > 1:
+            colour = {**document, "scale": {"range": COLOURS.get(theme, COLOURS["light"])}}
+        else:
+            colour = {"value": mark}
         return common | {
             "data": {"values": rows},
             "height": LINE_HEIGHT + LEGEND_HEIGHT * len(names),
@@ -164,7 +161,9 @@ def chart_spec(
 def _end_of(year: str) -> int | None:
     """The calendar year in which a year ends, None for what names no one year."""
     periods = find_periods(year)
-    return periods[0].end_year if len(periods) == 1 else None
+    if len(periods) == 1:
+        return periods[0].end_year
+    return None
 
 
 def _years_axis(years: Sequence[str]) -> dict[str, Any]:

@@ -163,7 +163,10 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> None:
     )
     if not others:
         return
-    label = f"Add {others[0]}" if len(others) == 1 else f"Add {len(others)} other editions"
+    if len(others) == 1:
+        label = f"Add {others[0]}"
+    else:
+        label = f"Add {len(others)} other editions"
     told = ", ".join(others)
     st.button(
         plain_markdown(label),
@@ -231,7 +234,8 @@ def example(
 
 def _draw(running: Running, context: AppContext, polled: bool) -> None:
     """Progress and table as they stand; drawn anew twice a second while something comes."""
-    comparison, found = running.comparison, running.found()
+    comparison = running.comparison
+    found = running.found()
     changed = changes(comparison, found)
     _draw_progress(running, found, context)
     for notice in running.told():
@@ -280,7 +284,9 @@ def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
 
 
 def _named(place: EntryPlace | None) -> str:
-    return ", ".join(filter(None, [place.document, place.year])) if place else ""
+    if place:
+        return ", ".join(filter(None, [place.document, place.year]))
+    return ""
 
 
 def _counted(count: int, noun: str) -> str:

@@ -24,10 +24,14 @@ __all__ = [
 ]
 
 # Keys of the fields.
-QUESTION, DOCUMENTS, YEARS = "compare-question", "compare-documents", "compare-years"
+QUESTION = "compare-question"
+DOCUMENTS = "compare-documents"
+YEARS = "compare-years"
 SHOWN, PROBLEM = "comparison", "compare-problem"
 # Of the address: the question, and each document and year.
-ASKED, NAMED, IN_YEAR = "q", "d", "y"
+ASKED = "q"
+NAMED = "d"
+IN_YEAR = "y"
 
 
 def shown() -> Comparison | None:

@@ -73,7 +73,9 @@ def draw_plain(
 def _sides(comparison: Comparison) -> tuple[Sequence[str], Sequence[str]]:
     """(what stands at the left, what stands above)."""
     years = comparison.years or ("",)
-    return (years, comparison.names) if comparison.by_year else (comparison.names, years)
+    if comparison.by_year:
+        return (years, comparison.names)
+    return (comparison.names, years)
 
 
 def _columns(comparison: Comparison, across: Sequence[str]) -> Sequence[DeltaGenerator]:
@@ -81,7 +83,9 @@ def _columns(comparison: Comparison, across: Sequence[str]) -> Sequence[DeltaGen
 
 
 def _place(comparison: Comparison, left: str, above: str) -> EntryPlace:
-    return EntryPlace(above, left) if comparison.by_year else EntryPlace(left, above)
+    if comparison.by_year:
+        return EntryPlace(above, left)
+    return EntryPlace(left, above)
 
 
 def _draw_head(comparison: Comparison, across: Sequence[str], found: Mapping[EntryPlace, Entry]) -> None:
@@ -119,7 +123,9 @@ def overall(
         for year in comparison.years
         if (entry := found.get(EntryPlace(document, year))) is not None and entry.quantity is not None
     ]
-    return (there[-1].place.year, change_between(there[0], there[-1])) if len(there) > 2 else None
+    if len(there) > 2:
+        return (there[-1].place.year, change_between(there[0], there[-1]))
+    return None
 
 
 # --- one entry
@@ -137,7 +143,10 @@ def _draw_entry(
     entry = found.get(place)
     top = f'<p class="column">{plain_html(short(above, LONGEST_NAME))}</p>' if above else ""
     if entry is None:
-        waiting = "Asking …" if place == running.asking else "Waiting" if running.busy else "Not asked"
+        if place == running.asking:
+            waiting = "Asking …"
+        else:
+            waiting = "Waiting" if running.busy else "Not asked"
         st.html(f'{top}<p class="stage">{waiting}</p>')
         return
     narrow = len(_sides(running.comparison)[1]) >= NARROW
@@ -169,11 +178,12 @@ def entry_html(entry: Entry, change: Change | None, *, passage: int = 0) -> str:
         )
     if entry.state == "absent":
         return f'<p class="absent">Not in this document</p>{remark}'
-    said = (
-        f'<p class="words">{plain_html(short(entry.passage, passage) if passage else entry.passage)}</p>'
-        if entry.passage
-        else ""
-    )
+    if entry.passage:
+        said = (
+            f'<p class="words">{plain_html(short(entry.passage, passage) if passage else entry.passage)}</p>'
+        )
+    else:
+        said = ""
     if entry.quantity is None:
         return said + remark
     return (
@@ -192,7 +202,10 @@ def _is_sentence(entry: Entry) -> bool:
 def _figure_html(quantity: Quantity) -> str:
     unit = unit_text(quantity)
     of = f' <span class="of">{plain_html(unit)}</span>' if unit else ""
-    doubt = f"⚠ {quantity.doubt}" if quantity.doubt else FIGURES.get(quantity.status, quantity.status)
+    if quantity.doubt:
+        doubt = f"⚠ {quantity.doubt}"
+    else:
+        doubt = FIGURES.get(quantity.status, quantity.status)
     check = "" if quantity.status in FINE else f'<p class="remark">{plain_html(doubt)}</p>'
     worked = (
         f'<p class="remark" title="{plain_html(quantity.formula)}">worked out from its figures</p>'
@@ -289,17 +302,15 @@ def _plain(entry: Entry | None, change: Change | None) -> str:
         return f"failed: {entry.reason}"
     if entry.state == "absent":
         return "not in this document"
-    said = (
-        " ".join(filter(None, [entry.quantity.text, unit_text(entry.quantity)]))
-        if entry.quantity
-        else f"“{short(entry.passage, SHORT_PASSAGE)}”"
-    )
+    if entry.quantity:
+        said = " ".join(filter(None, [entry.quantity.text, unit_text(entry.quantity)]))
+    else:
+        said = f"“{short(entry.passage, SHORT_PASSAGE)}”"
     pages = ", ".join(
         page_text(PageRef("", one.page or 1, one.page_label)) for one in _shown_citations(entry)
     )
-    moved = (
-        f"; {_moved_text(change)} from {change.since.year or change.since.document}"
-        if change and not change.why_not
-        else ""
-    )
+    if change and not change.why_not:
+        moved = f"; {_moved_text(change)} from {change.since.year or change.since.document}"
+    else:
+        moved = ""
     return f"{said} ({pages}){moved}" if pages else f"{said}{moved}"

@@ -49,8 +49,10 @@ def draw_beginnings(context: AppContext, *, disabled: bool) -> None:
 
 def draw_conversations(context: AppContext, current: str | None) -> None:
     """Everything about conversations but the ways to begin one. current: the id of the one that is shown."""
-    conversations, owner = context.chatbot.conversations, session.owner()
-    rows, deleted = conversations.listed(owner), conversations.listed(owner, deleted=True)
+    conversations = context.chatbot.conversations
+    owner = session.owner()
+    rows = conversations.listed(owner)
+    deleted = conversations.listed(owner, deleted=True)
     with st.container(key="conversations", gap="xsmall"):
         st.html('<h2 class="part">Conversations</h2>')
         _draw_undo(context)
@@ -58,7 +60,10 @@ def draw_conversations(context: AppContext, current: str | None) -> None:
             st.html(quiet_html(_teaching(context)))
         else:
             wanted = search_box("Search conversations", key="find")
-            found = conversations.listed(owner, search=wanted) if wanted else rows
+            if wanted:
+                found = conversations.listed(owner, search=wanted)
+            else:
+                found = rows
             _draw_rows(found[: session.listed_most()], context, current)
             if not found:
                 st.html(quiet_html(NOTHING_FOUND))
@@ -93,7 +98,8 @@ def _draw_rows(rows: Iterable[ConversationRow], context: AppContext, current: st
                 gap=None,
                 vertical_alignment="center",
             ):
-                label, icon = title_text(row, 120), ":material/visibility_off:" if row.private else None
+                label = title_text(row, 120)
+                icon = ":material/visibility_off:" if row.private else None
                 st.button(
                     f"**{label}**" if here else label,
                     key=f"go-{row.id}",
@@ -111,11 +117,14 @@ def day_heading(then: float, now: float) -> str:
     """ "Today", "Yesterday", "Last 7 days", or the month, as "November 2026". Both in seconds since the
     epoch; days are those of this machine's clock.
     """
-    day, today = time.localtime(then), time.localtime(now)
+    day = time.localtime(then)
+    today = time.localtime(now)
     days = round((_noon(today) - _noon(day)) / 86_400)
     if days <= 1:
         return "Yesterday" if days == 1 else "Today"
-    return "Last 7 days" if days < DAYS_OF_A_WEEK else time.strftime("%B %Y", day)
+    if days < DAYS_OF_A_WEEK:
+        return "Last 7 days"
+    return time.strftime("%B %Y", day)
 
 
 def _noon(day: time.struct_time) -> float:

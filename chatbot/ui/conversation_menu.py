@@ -146,7 +146,8 @@ def _try(change: Callable[..., None], *arguments: object) -> None:
 
 def export(conversation: str, owner: str, form: str, context: AppContext) -> bytes:
     """The conversation as a file, in UTF-8, made now. form: of FORMATS. Raises NotFoundError, StoreError."""
-    conversations, memory = context.chatbot.conversations, context.chatbot.memory
+    conversations = context.chatbot.conversations
+    memory = context.chatbot.memory
     said = conversations.said(conversation, owner)
 
     def answer(number: int) -> Answer | None:

@@ -52,7 +52,8 @@ def draw_adding(context: AppContext) -> None:
             file.name,
             file.size,
             document_session.digest_of(
-                file.file_id, lambda file=file: hashlib.sha256(file.getbuffer()).hexdigest()  # type: ignore[misc]
+                file.file_id,
+                lambda file=file: hashlib.sha256(file.getbuffer()).hexdigest(),  # type: ignore[misc]
             ),
         )
         for file in files
@@ -62,7 +63,10 @@ def draw_adding(context: AppContext) -> None:
     names = _named(planned, {*there, *(one.name for one in planned)})
     added = [NewFile(name, file) for name, file in zip(names, files, strict=True) if name]
     checking = context.check.running
-    label = "Add this file" if len(added) == 1 else f"Add {len(added):,} files"
+    if len(added) == 1:
+        label = "Add this file"
+    else:
+        label = f"Add {len(added):,} files"
     with st.container(horizontal=True):
         told = "Possible once the store is checked." if checking else None
         if st.button(label, type="primary", key="add", disabled=checking or not added, help=told):
@@ -102,7 +106,10 @@ def _explain(dropped: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) ->
             f"<li><strong>{plain_html(short(name, 80))}</strong>: {plain_html(text)}</li>"
             for name, text in said[:MOST_SAID]
         )
-        more = f"<li>And {len(said) - MOST_SAID:,} more like these.</li>" if len(said) > MOST_SAID else ""
+        if len(said) > MOST_SAID:
+            more = f"<li>And {len(said) - MOST_SAID:,} more like these.</li>"
+        else:
+            more = ""
         st.html(f'<ul class="quiet lines" role="status">{lines}{more}</ul>')
 
 
@@ -111,22 +118,27 @@ def _named(planned: Sequence[PlannedUpload], taken: set[str]) -> list[str]:
     choice is the user's.
     """
     asked = [one for one in planned if one.action == "ask"]
-    at_once = (
-        _choose(
+    if len(asked) > MOST_ASKED:
+        at_once = _choose(
             f"{len(asked):,} files have names of documents that are there, and other pages. They are:", "all"
         )
-        if len(asked) > MOST_ASKED
-        else ""
-    )
+    else:
+        at_once = ""
     names = []
     for index, one in enumerate(planned):
-        name = "" if one.action == "leave" else one.name
+        if one.action == "leave":
+            name = ""
+        else:
+            name = one.name
         if one.action == "ask":
             choice = at_once or _choose(
                 f"{short(one.name, 60)} is there already, with other pages. This file is:",
                 f"{index}-{one.name}",
             )
-            name = one.name if choice == NEW_VERSION else free_name(one.name, taken)
+            if choice == NEW_VERSION:
+                name = one.name
+            else:
+                name = free_name(one.name, taken)
             taken.add(name)
         names.append(name)
     return names

@@ -53,4 +53,6 @@ def write_open(opened: OpenPage) -> None:
 
 def page_number(text: str) -> int:
     """The page that an address names; the first where it names none."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 1
+    if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS:
+        return int(text)
+    return 1

@@ -29,7 +29,8 @@ GONE = "This document is not there any more: it was removed or replaced in anoth
 def draw_details(context: AppContext, name: str) -> None:
     """The body of the dialog."""
     try:
-        pages, stored = context.chatbot.report(name), context.chatbot.library.catalog.find(name)
+        pages = context.chatbot.report(name)
+        stored = context.chatbot.library.catalog.find(name)
     except ProjectError:
         stored, pages = None, []
     if stored is None:
@@ -93,10 +94,8 @@ def _space(context: AppContext, stored: Version) -> str:
 
 def _draw_facts(context: AppContext, name: str, stored: Version) -> None:
     """Period and status, to be set right where the document says them wrongly or not at all."""
-    own, corrected = (
-        context.chatbot.library.catalog.own_facts(stored.id),
-        context.chatbot.library.catalog.correction(stored.sha256),
-    )
+    own = context.chatbot.library.catalog.own_facts(stored.id)
+    corrected = context.chatbot.library.catalog.correction(stored.sha256)
     with st.form("document-facts", border=False, enter_to_submit=True):
         period_at, status_at, save_at = st.columns([2, 2, 1.2], vertical_alignment="bottom")
         period = period_at.text_input(
@@ -107,7 +106,10 @@ def _draw_facts(context: AppContext, name: str, stored: Version) -> None:
             key=f"facts-period-{stored.facts}",
         )
         choices = (NO_STATUS, *STATUSES)
-        at = choices.index(stored.facts.status) if stored.facts.status in choices else 0
+        if stored.facts.status in choices:
+            at = choices.index(stored.facts.status)
+        else:
+            at = 0
         status = status_at.selectbox(
             "Status", choices, index=at, key=f"facts-status-{stored.facts}", filter_mode=None
         )
@@ -141,7 +143,8 @@ def said_of(period: str, status: str, own: DocumentFacts) -> DocumentFacts:
     """What to keep of what was typed and chosen: None for what the document says itself, "" for none.
     period: empty, or as `as_period` takes it.
     """
-    typed, chosen = as_period(period), "" if status == NO_STATUS else status
+    typed = as_period(period)
+    chosen = "" if status == NO_STATUS else status
     return DocumentFacts(
         None if typed == (own.period or "") else typed, None if chosen == (own.status or "") else chosen
     )

@@ -16,7 +16,8 @@ __all__ = ["show_dialog"]
 def show_dialog(context: AppContext) -> None:
     """Open the dialog that was asked for, if any."""
     kind, name = document_session.dialog()
-    shown, away = plain_markdown(short(name, 60)), document_session.close_dialog
+    shown = plain_markdown(short(name, 60))
+    away = document_session.close_dialog
     if kind == "report":
         st.dialog(shown, width="large", on_dismiss=away)(draw_details)(context, name)
     elif kind == "remove":

@@ -64,9 +64,13 @@ def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
     """Whether all documents can be searched. rows: those that are there; coming: how many are being added
     and cannot be searched yet.
     """
-    count, lost = len(rows), sum(row.state == "ready" and not row.chunks for row in rows)
+    count = len(rows)
+    lost = sum(row.state == "ready" and not row.chunks for row in rows)
     words = sum(row.state != "ready" for row in rows)
-    more = f" {coming:,} more {'is' if coming == 1 else 'are'} being added." if coming else ""
+    if coming:
+        more = f" {coming:,} more {'is' if coming == 1 else 'are'} being added."
+    else:
+        more = ""
     if not count:
         return more.strip().replace(" more ", " ", 1) or "There are no documents to search."
     all_of = "The document" if count == 1 else f"All {count:,} documents"
@@ -98,5 +102,7 @@ def bytes_text(count: int) -> str:
     """Bytes as people say them: "820 KB", "3.4 MB", "12 GB"."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
         if count >= size:
-            return f"{count / size:,.1f} {unit}" if count < 10 * size else f"{count / size:,.0f} {unit}"
+            if count < 10 * size:
+                return f"{count / size:,.1f} {unit}"
+            return f"{count / size:,.0f} {unit}"
     return f"{count:,} bytes"

@@ -113,7 +113,10 @@ def _ask_password(job: Job, context: AppContext) -> None:
 
 def _draw_running(job: Job, context: AppContext) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"job-{job.id}"):
-        share = min(1.0, job.done / job.total) if job.total else 0.0
+        if job.total:
+            share = min(1.0, job.done / job.total)
+        else:
+            share = 0.0
         st.progress(
             share, text=f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}"
         )
@@ -132,13 +135,14 @@ def phase_text(job: Job) -> str:
     if job.phase == "embedding":
         new = job.result is not None and job.result.status == "replaced" and not job.again
         again = "read again, the reading before is searched until it is complete"
-        searched = (
-            again
-            if job.again
-            else "new version read, the one before is searched until it is complete"
-            if new
-            else "can be asked already, by its words"
-        )
+        if job.again:
+            searched = again
+        else:
+            searched = (
+                "new version read, the one before is searched until it is complete"
+                if new
+                else "can be asked already, by its words"
+            )
         text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,} passages"
     elif job.phase in PHASES:
         text = f"can be asked already; {PHASES[job.phase]}" + (
@@ -211,11 +215,10 @@ def ended_text(job: Job) -> str:
         return " ".join([f"✓ {name}: read again, {_counted(result)}.", *_doubts(result)])
     mark = "✓" if result.chunks else "⚠"
     said = f"{mark} {name}: {'added' if result.status == 'added' else 'a new version'}, {_counted(result)}."
-    undo = (
-        [f"The version before can be brought back for {UNDO_DAYS} days: Undo."]
-        if result.status == "replaced"
-        else []
-    )
+    if result.status == "replaced":
+        undo = [f"The version before can be brought back for {UNDO_DAYS} days: Undo."]
+    else:
+        undo = []
     return " ".join([said, *undo, *_doubts(result)])
 
 
@@ -231,11 +234,10 @@ def _doubts(result: AddResult) -> list[str]:
         f"Page {page}: {reason.removeprefix(f'Page {page} ')}"
         for page, reason in result.failed_pages[:MOST_DOUBTS]
     ]
-    more = (
-        [f"And {len(result.failed_pages) - MOST_DOUBTS} more pages."]
-        if len(result.failed_pages) > MOST_DOUBTS
-        else []
-    )
+    if len(result.failed_pages) > MOST_DOUBTS:
+        more = [f"And {len(result.failed_pages) - MOST_DOUBTS} more pages."]
+    else:
+        more = []
     return [
         *([f"⚠ {result.warning}"] if result.warning else []),
         *([f"⚠ {' '.join([*pages, *more])}"] if pages else []),

@@ -25,7 +25,10 @@ UNDO_SECONDS = UNDO_DAYS * 86_400
 ROWS = 20
 # Fewer are seen at a glance, and need neither search nor order.
 WORTH_SEARCHING = 8
-ADDED, NEWEST, NAME, PAGES = "in the order added", "newest first", "by name", "most pages first"
+ADDED = "in the order added"
+NEWEST = "newest first"
+NAME = "by name"
+PAGES = "most pages first"
 HEAD = ("Document", "Pages", "Scanned", "State", "Added")
 COLUMNS = (4.7, 0.8, 1.15, 2.2, 1.5, 3.4)
 
@@ -80,7 +83,9 @@ def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[Docum
         NAME: lambda row: (row.name.casefold(), row.name),
         PAGES: lambda row: (-row.pages, row.name.casefold()),
     }
-    return sorted(found, key=keys[order]) if order in keys else found
+    if order in keys:
+        return sorted(found, key=keys[order])
+    return found
 
 
 def _draw_undo(rows: Sequence[DocumentRow], context: AppContext) -> None:
@@ -129,12 +134,14 @@ def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool 
     """
     *columns, last = st.columns(COLUMNS, vertical_alignment="center", gap="small")
     for column, name, cell in zip(columns, HEAD, cells, strict=True):
-        label = "" if head or name == HEAD[0] else f'<span class="column">{name}: </span>'
-        more = (
-            "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks)
-            if name == HEAD[0]
-            else ""
-        )
+        if head or name == HEAD[0]:
+            label = ""
+        else:
+            label = f'<span class="column">{name}: </span>'
+        if name == HEAD[0]:
+            more = "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks)
+        else:
+            more = ""
         column.html(f'<p class="quiet{" strong" if head else ""}">{label}{plain_html(cell)}</p>{more}')
     return last
 
@@ -193,7 +200,9 @@ def state_text(row: DocumentRow) -> str:
         return f"removed, can be restored until {_day(row.removed_at + UNDO_SECONDS)}"
     coming = f"; {row.coming}" if row.coming else ""
     if row.state == "ready":
-        return f"ready{coming}" if row.chunks or coming else "no text was found"
+        if row.chunks or coming:
+            return f"ready{coming}"
+        return "no text was found"
     return f"searchable by words; by meaning {row.embedded:,} of {row.chunks:,}{coming}"
 
 

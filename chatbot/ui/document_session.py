@@ -115,7 +115,9 @@ def want_folder(wanted: bool) -> None:
 def digest_of(file: str, make: Callable[[], str]) -> str:
     """The SHA-256 of an uploaded file, by its id; worked out once."""
     known: dict[str, str] = st.session_state.setdefault(DIGESTS, {})
-    return known[file] if file in known else known.setdefault(file, make())
+    if file in known:
+        return known[file]
+    return known.setdefault(file, make())
 
 
 def address_written() -> tuple[str, str]:

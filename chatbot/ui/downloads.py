@@ -63,7 +63,9 @@ class Downloads:
         """What is offered under this mark; None where nothing is, or its session has ended."""
         with self._lock:
             session, download = self._offered.get(mark, ("", None))
-        return download if _is_there(session) else None
+        if _is_there(session):
+            return download
+        return None
 
     def forget(self) -> None:
         """Offer nothing any more until pages are drawn again."""

@@ -96,7 +96,9 @@ class ExampleQuestions:
         there = {row.name for row in documents}
         with self._lock:
             question, names = self._shared
-        return (question, names) if there.issuperset(names) else ("", ())
+        if there.issuperset(names):
+            return (question, names)
+        return ("", ())
 
     def close(self) -> None:
         """Stop looking."""
@@ -121,12 +123,17 @@ class ExampleQuestions:
     def _candidates(self, row: DocumentRow) -> Sequence[Example]:
         catalog = self._chatbot.library.catalog
         version = catalog.find(row.name)
-        return list(candidates(row.name, catalog.tables(version.id))) if version is not None else []
+        if version is not None:
+            return list(candidates(row.name, catalog.tables(version.id)))
+        return []
 
     def _spoken(self, row: DocumentRow) -> dict[str, tuple[int, int]]:
         catalog = self._chatbot.library.catalog
         version = catalog.find(row.name)
-        chunks = catalog.chunks(version.id, limit=MOST_PASSAGES) if version is not None else []
+        if version is not None:
+            chunks = catalog.chunks(version.id, limit=MOST_PASSAGES)
+        else:
+            chunks = []
         return spoken_of((chunk.page, chunk.text) for chunk in chunks)
 
     def _good(self, documents: Sequence[Sequence[Example]]) -> tuple[str, ...]:
@@ -157,12 +164,17 @@ def suggested(given: Answer, examples: ExampleQuestions, documents: Sequence[Doc
     """What to press below an answer that needed no search: questions that the documents answer, or a
     summary of each of some; none below any other.
     """
-    form = given.understanding.form if given.understanding and given.model == GUIDE and documents else ""
+    if given.understanding and given.model == GUIDE and documents:
+        form = given.understanding.form
+    else:
+        form = ""
     if form == WHICH:
         return [f"Summarise {row.name}" for row in documents[:WANTED]]
     if form not in {"greeting", "help", "documents"}:
         return ()
-    return SAMPLE_QUESTIONS if only_samples(documents) else examples.of(documents) or ANY_QUESTIONS
+    if only_samples(documents):
+        return SAMPLE_QUESTIONS
+    return examples.of(documents) or ANY_QUESTIONS
 
 
 def draw_examples(questions: Sequence[str], *, number: int = 0) -> None:

@@ -40,7 +40,10 @@ ENDINGS = {
 
 def draw_exchanges(row: ConversationRow, said: Sequence[Said], context: AppContext) -> None:
     """These exchanges, oldest first, and the button for those before them."""
-    first = said[0].number if said else 1
+    if said:
+        first = said[0].number
+    else:
+        first = 1
     if first > 1:
         most = min(session.settings(context).window, first - 1)
         label = f"Show {most} earlier" if first > 2 else "Show the one before"

@@ -56,11 +56,10 @@ class FileImport:
                 shutil.copyfileobj(file, copy)
         except OSError as error:
             self._folder.cleanup()
-            self.error = (
-                disk_is_full(Path(self._folder.name).parent)
-                if error.errno in FULL
-                else ProjectError(f"The file could not be kept: {error.strerror}.")
-            )
+            if error.errno in FULL:
+                self.error = disk_is_full(Path(self._folder.name).parent)
+            else:
+                self.error = ProjectError(f"The file could not be kept: {error.strerror}.")
             return
         self._thread = threading.Thread(target=self._run, args=(load,), name="file-import", daemon=True)
         self._thread.start()
@@ -95,8 +94,14 @@ def outcome_lines(name: str, imported: ImportedLines, wording: Wording) -> list[
     known = f", {imported.known:,} {wording.known}" if imported.known else ""
     count = len(imported.problems)
     unread = [f"⚠ Line {one.line} was not read: {one.reason}." for one in imported.problems[:MOST_LINES]]
-    more = [f"⚠ And {count - MOST_LINES:,} more lines were not read."] if count > MOST_LINES else []
-    mark = "✓" if imported.added or imported.known or not count else "⚠"
+    if count > MOST_LINES:
+        more = [f"⚠ And {count - MOST_LINES:,} more lines were not read."]
+    else:
+        more = []
+    if imported.added or imported.known or not count:
+        mark = "✓"
+    else:
+        mark = "⚠"
     return [
         (
             f"{mark} {name}: {imported.added:,} {wording.one if imported.added == 1 else wording.many} "

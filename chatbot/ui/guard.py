@@ -117,14 +117,19 @@ def _is_inside(path: str) -> bool:
     pages.
     """
     _, inner, rest = path.partition(INNER)
-    return not rest.startswith(OUTSIDE) if inner else path.startswith(OWN)
+    if inner:
+        return not rest.startswith(OUTSIDE)
+    return path.startswith(OWN)
 
 
 def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
     if not allowed:
         return True
     try:
-        name = (urlsplit(f"//{host}").hostname or "").rstrip(".") if HOST.fullmatch(host) else ""
+        if HOST.fullmatch(host):
+            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+        else:
+            name = ""
     except ValueError:
         return False
     for entry in (entry.strip().lower().rstrip(".") for entry in allowed):
@@ -170,7 +175,10 @@ def _cookie(scope: Scope, headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     given = _owner_of(headers.get("cookie", ""))
     if given and not visit:
         return []
-    secure = "; Secure" if scope.get("scheme") == "https" else ""
+    if scope.get("scheme") == "https":
+        secure = "; Secure"
+    else:
+        secure = ""
     mark = given or secrets.token_urlsafe(16)
     text = f"{OWNER_COOKIE}={mark}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}"
     return [(b"set-cookie", text.encode("ascii"))]

@@ -128,12 +128,10 @@ def mark(png: bytes, places: Sequence[Rect]) -> bytes:
     layer = Image.new("RGB", page.size, "white")
     pen = ImageDraw.Draw(layer)
     for place in places:
-        left, top, right, bottom = (
-            place.x0 * page.width,
-            place.y0 * page.height,
-            place.x1 * page.width,
-            place.y1 * page.height,
-        )
+        left = place.x0 * page.width
+        top = place.y0 * page.height
+        right = place.x1 * page.width
+        bottom = place.y1 * page.height
         box = (left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
         pen.rectangle(box, fill=YELLOW, outline=EDGE)
     output = io.BytesIO()

@@ -101,7 +101,8 @@ def sent_lines(settings: Settings, mine: Settings, *, own: bool) -> list[str]:
     """Lines of HTML. settings: the server's, which search by; mine: the user's, which answer; own: whether
     the user chose that model, or none.
     """
-    lines, chosen = [], " You chose this on the Settings page." if own else ""
+    lines = []
+    chosen = " You chose this on the Settings page." if own else ""
     if mine.chat_model:
         host = f"<strong>{plain_html(endpoint_host(mine))}</strong>"
         lines += [

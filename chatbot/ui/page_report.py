@@ -39,7 +39,9 @@ MOST_RUNS = 6
 
 def kind_of(page: PageReport) -> str:
     """One of KINDS. A page with a problem counts as not read, whatever was found on it."""
-    return "failed" if page.problem is not None else METHODS.get(page.method, "none")
+    if page.problem is not None:
+        return "failed"
+    return METHODS.get(page.method, "none")
 
 
 def strip_html(pages: Sequence[PageReport]) -> str:
@@ -126,7 +128,9 @@ def _series(number: int, label: str) -> tuple[str, int]:
     if found := re.search(r"(?<![0-9])[0-9]{1,9}$", label):
         return label[: found.start()] + "1", int(found[0]) - number
     value = roman_value(label)
-    return ("i", value - number) if value else (label, 0)
+    if value:
+        return ("i", value - number)
+    return (label, 0)
 
 
 def _span(first: str, last: str) -> str:
@@ -151,7 +155,9 @@ def _sureness(pages: Sequence[PageReport]) -> str:
         f"{len(sure):,} page{'' if len(sure) == 1 else 's'}, confidence "
         f"{mean(value for value, _ in sure):.0f} of 100"
     )
-    return said if len(sure) == 1 else f"{said}, lowest {lowest:.0f} on page {where}"
+    if len(sure) == 1:
+        return said
+    return f"{said}, lowest {lowest:.0f} on page {where}"
 
 
 def _labels(pages: Sequence[PageReport]) -> str:
@@ -166,14 +172,19 @@ def _labels(pages: Sequence[PageReport]) -> str:
 
 
 def _read_by(page: PageReport) -> str:
-    return SECOND_READER if page.method == "text-pypdf" else KINDS[METHODS.get(page.method, "none")]
+    if page.method == "text-pypdf":
+        return SECOND_READER
+    return KINDS[METHODS.get(page.method, "none")]
 
 
 def _titled(page: PageReport) -> str:
     named = page_text(PageRef("", page.number, page.label)).replace("p. ", "Page ", 1)
     if page.problem is not None:
         return f"{named}: not read. {page.problem}"
-    tables = f", {page.tables:,} table{'' if page.tables == 1 else 's'}" if page.tables else ""
+    if page.tables:
+        tables = f", {page.tables:,} table{'' if page.tables == 1 else 's'}"
+    else:
+        tables = ""
     return f"{named}: {_read_by(page)}{'' if page.confidence is None else f', confidence {page.confidence:.0f} of 100'}{tables}"
 
 
@@ -181,7 +192,9 @@ def _classes(page: PageReport) -> str:
     """How style.css draws a page's cell: by colour and pattern how it was read, by a mark whether it has
     tables.
     """
-    return f"{kind_of(page)} tables" if page.tables else kind_of(page)
+    if page.tables:
+        return f"{kind_of(page)} tables"
+    return kind_of(page)
 
 
 def _line(page: PageReport) -> tuple[str, ...]:

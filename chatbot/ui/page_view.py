@@ -61,14 +61,18 @@ def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -
     shown(opened)
     catalog = context.chatbot.library.catalog
     around = catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])
-    stored, version = around.get(opened.page), catalog.version(opened.version)
+    stored = around.get(opened.page)
+    version = catalog.version(opened.version)
     if stored is None or version is None:
         st.html(notice_html("This page is not there any more: its document was removed or replaced."))
         return
     with st.container(key="leaf"):
         _leaf(opened, stored, version.pages)
         _passages(opened)
-    quote = opened.quote if opened.page == opened.quoted else ""
+    if opened.page == opened.quoted:
+        quote = opened.quote
+    else:
+        quote = ""
     try:
         image = context.images.get(
             opened.version,
@@ -102,7 +106,10 @@ def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -
 def _image_html(address: str, image: PageImage, described: str) -> str:
     """The image at its size before it is there, so that nothing jumps when it comes."""
     width, height = image.size
-    wide = f"{round(WIDTH_INSIDE * overlay.zoom())}px" if overlay.zoom() > 1 else "100%"
+    if overlay.zoom() > 1:
+        wide = f"{round(WIDTH_INSIDE * overlay.zoom())}px"
+    else:
+        wide = "100%"
     return (
         f'<img src="{address}" width="{width}" height="{height}" style="width: {wide}; height: auto" '
         f'alt="{escape(described)}">'
@@ -190,9 +197,13 @@ def _passages(opened: OpenPage) -> None:
     if len(among) < 2:
         return
     at = max(0, opened.number - 1)
-    away = "" if opened.page == opened.quoted and opened.version == among[at].version else ", on another page"
+    if opened.page == opened.quoted and opened.version == among[at].version:
+        away = ""
+    else:
+        away = ", on another page"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="leaf-passages"):
-        before, after = among[(at - 1) % len(among)], among[(at + 1) % len(among)]
+        before = among[(at - 1) % len(among)]
+        after = among[(at + 1) % len(among)]
         _small(
             "Previous citation",
             "passage-previous",
@@ -241,7 +252,10 @@ def _named(stored: StoredPage) -> str:
 
 def _passage(quote: str, located: bool) -> None:
     words = " ".join(quote.split())
-    words = words if len(words) <= LONGEST_QUOTE else words[:LONGEST_QUOTE] + " …"
+    if len(words) <= LONGEST_QUOTE:
+        words = words
+    else:
+        words = words[:LONGEST_QUOTE] + " …"
     said = (
         "Marked on the page below:"
         if located

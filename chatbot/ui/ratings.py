@@ -40,7 +40,8 @@ def draw_under(given: Given, context: AppContext) -> None:
     """The row: the two verdicts where there is something to rate, with the one that was given; the
     answer's words to copy; its audit file.
     """
-    answer, place = given.answer, (given.answer.conversation or "", given.number)
+    answer = given.answer
+    place = (given.answer.conversation or "", given.number)
     ratable, case = is_ratable(given), None
     if ratable:
         try:
@@ -49,7 +50,10 @@ def draw_under(given: Given, context: AppContext) -> None:
             st.html(notice_html(error.message, error.hint))
             ratable = False
     # A verdict on an earlier answer to this question says nothing of this one.
-    case = case if case is not None and case.plan == cited_text(answer) else None
+    if case is not None and case.plan == cited_text(answer):
+        case = case
+    else:
+        case = None
     with st.container(
         key=f"rating-{given.number}", horizontal=True, gap="xsmall", vertical_alignment="center"
     ):

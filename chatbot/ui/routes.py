@@ -49,7 +49,8 @@ def stop_address(number: int, browser: str) -> str:
 
 
 async def _original(request: Request) -> Response:
-    version, context = _number("original", request), opening().context
+    version = _number("original", request)
+    context = opening().context
     if context is None or version is None:
         return PlainTextResponse(GONE, 404)
     try:
@@ -66,9 +67,10 @@ async def _original(request: Request) -> Response:
 
 async def _image(request: Request) -> Response:
     context = opening().context
-    png = (
-        None if context is None else await asyncio.to_thread(context.images.lent, request.path_params["name"])
-    )
+    if context is None:
+        png = None
+    else:
+        png = await asyncio.to_thread(context.images.lent, request.path_params["name"])
     if png is None:
         return PlainTextResponse(GONE, 404)
     return Response(png, media_type="image/png", headers={"cache-control": "private, no-store"})
@@ -76,7 +78,10 @@ async def _image(request: Request) -> Response:
 
 async def _download(request: Request) -> Response:
     context = opening().context
-    download = None if context is None else context.downloads.offered(request.path_params["mark"])
+    if context is None:
+        download = None
+    else:
+        download = context.downloads.offered(request.path_params["mark"])
     if download is None or not hmac.compare_digest(download.browser.encode(), _browser(request).encode()):
         return PlainTextResponse(GONE, 404)
     try:
@@ -92,7 +97,8 @@ async def _download(request: Request) -> Response:
 
 
 async def _stop(request: Request) -> Response:
-    number, context = _number(f"stop {_browser(request)}", request), opening().context
+    number = _number(f"stop {_browser(request)}", request)
+    context = opening().context
     if context is None or number is None:
         return PlainTextResponse(GONE, 404)
     await asyncio.to_thread(context.asked.stop_numbered, number)

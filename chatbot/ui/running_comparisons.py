@@ -108,7 +108,10 @@ class Running:
         except Exception as error:
             if self.goes_on(number):  # else what it stood on may have been closed beneath it
                 log.exception("comparing failed")
-            reason = error.message if isinstance(error, ProjectError) else "Something inside failed."
+            if isinstance(error, ProjectError):
+                reason = error.message
+            else:
+                reason = "Something inside failed."
             for place in left:
                 self._note(number, Entry(place, "failed", reason=reason, hint="The server's log says what."))
         finally:
@@ -188,7 +191,8 @@ class Comparisons:
     def close(self) -> None:
         """Stop what is on its way. One that waits for a silent endpoint is left to itself."""
         with self._lock:
-            kept, threads = list(self._kept.values()), list(self._threads)
+            kept = list(self._kept.values())
+            threads = list(self._threads)
         for running in kept:
             running.stop()
         end = time.monotonic() + CLOSE_SECONDS

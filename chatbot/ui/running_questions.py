@@ -184,7 +184,8 @@ class RunningQuestions:
         """Begin to answer a question; within a conversation after those that were asked before, and once
         what it is about is `ready`.
         """
-        asking, key = Asking(ask.question, next(self._numbers)), (ask.conversation, ask.owner)
+        asking = Asking(ask.question, next(self._numbers))
+        key = (ask.conversation, ask.owner)
         thread = threading.Thread(
             target=self._answer, args=(asking, ask, ready), name=f"ask-{asking.number}", daemon=True
         )
@@ -240,10 +241,8 @@ class RunningQuestions:
         with the process.
         """
         with self._lock:
-            left, threads = (
-                [asking for asked in self._conversations.values() for asking in asked],
-                list(self._threads),
-            )
+            left = [asking for asked in self._conversations.values() for asking in asked]
+            threads = list(self._threads)
         for asking in left:
             asking.stop()
         end = time.monotonic() + CLOSE_SECONDS
@@ -253,7 +252,10 @@ class RunningQuestions:
     def _answer(self, asking: Asking, ask: Ask, ready: Ready | None) -> None:
         try:
             if self._take_turn(asking, ask):
-                ask = asking.get_ready(ask, ready) if ready is not None else ask
+                if ready is not None:
+                    ask = asking.get_ready(ask, ready)
+                else:
+                    ask = ask
                 if asking.stopped:
                     asking.give_up()
                 if asking.finished:

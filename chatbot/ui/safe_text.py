@@ -44,14 +44,18 @@ EARLY = "⚠ Dated in the future: it is not recalled before."
 # What a rating is called, by its reward.
 VERDICTS = ("Not helpful", "Helpful")
 # Characters of a question, an answer, an advice and a word that a list shows.
-LISTED_QUESTION, LISTED_TEXT, LISTED_WORD = 300, 400, 300
+LISTED_QUESTION = 300
+LISTED_TEXT = 400
+LISTED_WORD = 300
 
 
 def short(text: str, most: int = 48) -> str:
     """`text` in at most `most` characters, its middle left out, so that endings such as years and (2)
     stay.
     """
-    return text if len(text) <= most else f"{text[: most * 2 // 3 - 1]}…{text[-(most // 3) :]}"
+    if len(text) <= most:
+        return text
+    return f"{text[: most * 2 // 3 - 1]}…{text[-(most // 3) :]}"
 
 
 def plain_markdown(text: str) -> str:
@@ -120,7 +124,10 @@ def case_html(case: Case, remarks: Sequence[str] = (), *, whole: bool = False) -
         *([_day(case.at)] if case.at else []),
         *([f"“{short(case.word, LISTED_WORD)}”"] if case.word else []),
     ]
-    answer = case.plan if whole else short(" ".join(case.plan.split()), LISTED_TEXT)
+    if whole:
+        answer = case.plan
+    else:
+        answer = short(" ".join(case.plan.split()), LISTED_TEXT)
     return _remembered_html(
         short(case.question, LISTED_QUESTION), paragraphs_html(answer), " · ".join(said), remarks
     )
@@ -140,7 +147,10 @@ def situation_html(one: Situation) -> str:
 
 def signal_html(row: EventRow) -> str:
     """A news event with its best signal, its sources and when it was published."""
-    best = row.readings[0] if row.readings else None
+    if row.readings:
+        best = row.readings[0]
+    else:
+        best = None
     about = f" {', '.join(best.assets)}" if best and best.assets else ""
     heading = (
         (
@@ -152,7 +162,10 @@ def signal_html(row: EventRow) -> str:
     )
     sources = ", ".join(dict.fromkeys(source for source, _, _ in row.sources))
     body = f"<p>{plain_html(short(' '.join(row.text.split()), LISTED_TEXT))}</p>"
-    remarks = [EARLY] if row.at > datetime.now(UTC) else []
+    if row.at > datetime.now(UTC):
+        remarks = [EARLY]
+    else:
+        remarks = []
     return _remembered_html(
         heading,
         body,

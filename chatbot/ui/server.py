@@ -48,7 +48,10 @@ async def _announced(app: Any) -> AsyncIterator[None]:
     """The same, and says where the pages are: by now the server listens."""
     async with _lifespan(app):
         address = st.get_option("server.address")
-        host = "localhost" if address in EVERYWHERE else f"[{address}]" if ":" in address else address
+        if address in EVERYWHERE:
+            host = "localhost"
+        else:
+            host = f"[{address}]" if ":" in address else address
         print(f"The chat is open at {get_url(host)} (Ctrl+C ends it).", flush=True)
         yield
 
@@ -56,7 +59,9 @@ async def _announced(app: Any) -> AsyncIterator[None]:
 def _settings() -> Settings | None:
     """What holds for everybody, once the store is open."""
     context = app_context.opening().context
-    return context.settings if context is not None else None
+    if context is not None:
+        return context.settings
+    return None
 
 
 _GUARD = Middleware(

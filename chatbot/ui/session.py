@@ -102,7 +102,9 @@ def shared_model(context: AppContext) -> LLM | None:
     """The chat model for what everybody shares: the server's, and none for a user who chose another, so
     that what is theirs reaches nobody else.
     """
-    return None if context.chatbot.own.is_own(owner()) else context.chatbot.models.answering()
+    if context.chatbot.own.is_own(owner()):
+        return None
+    return context.chatbot.models.answering()
 
 
 def connected() -> bool:
@@ -145,12 +147,16 @@ def begin_conversation(context: AppContext) -> str:
     """The id of the conversation to write to: the one shown, or a new one where that is not there, deleted
     or somebody else's. Raises StoreError.
     """
-    given, conversations = conversation() or "", context.chatbot.conversations
+    given = conversation() or ""
+    conversations = context.chatbot.conversations
     try:
         there = conversations.get(given, owner()).deleted_at is None
     except NotFoundError:
         there = False
-    begun = given if there else conversations.begin(owner(), private=is_private(given))
+    if there:
+        begun = given
+    else:
+        begun = conversations.begin(owner(), private=is_private(given))
     open_conversation(begun)
     return begun
 
@@ -297,10 +303,15 @@ def undoable(context: AppContext) -> ConversationRow | None:
     """What was deleted last and can be undone; None where that was put away, or is not deleted any more."""
     deleted, _ = st.session_state.get("undo", ("", False))
     try:
-        row = context.chatbot.conversations.get(deleted, owner()) if deleted else None
+        if deleted:
+            row = context.chatbot.conversations.get(deleted, owner())
+        else:
+            row = None
     except NotFoundError:
         row = None
-    return row if row and row.deleted_at is not None else None
+    if row and row.deleted_at is not None:
+        return row
+    return None
 
 
 def put_undo_away() -> None:

@@ -43,13 +43,20 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
     st.html('<h2 class="part">Chat model</h2>' + quiet_html(ABOUT))
     if context.settings.offline:
         st.html(notice_html(OFFLINE))
-    own, key = context.settings.allows_user_models, "answers-by"
+    own = context.settings.allows_user_models
+    key = "answers-by"
     current = str(chosen.get("answers", MODEL_CHOICES[0]))
     there = {"server": True, "none": bool(context.settings.chat_model) or current == "none", "own": own}
     choices = [choice for choice in MODEL_CHOICES if there[choice]]
-    current = current if current in choices else MODEL_CHOICES[0]
+    if current in choices:
+        current = current
+    else:
+        current = MODEL_CHOICES[0]
     wanted = st.session_state.get("answers-wanted", current)  # "own" before its form was saved
-    st.session_state[key] = wanted if wanted in choices else current
+    if wanted in choices:
+        st.session_state[key] = wanted
+    else:
+        st.session_state[key] = current
     labels = {
         "server": f"As this server is set up: {model_text(context.settings)}",
         "none": "No model: the documents' own words",
@@ -162,7 +169,8 @@ def _change(change: Callable[[], None]) -> None:
 
 def _draw_state(context: AppContext, *, saved: bool) -> None:
     """What holds now, and whether it works."""
-    mine, has_key = session.settings(context), context.chatbot.own.has_key(session.owner())
+    mine = session.settings(context)
+    has_key = context.chatbot.own.has_key(session.owner())
     if not saved:
         st.html(quiet_html(f"Not saved yet. Until then answers come from: {model_text(mine)}."))
     elif mine.chat_model:
@@ -222,16 +230,25 @@ def _draw_trial(running: _Running, *, was_over: bool, own: bool) -> None:
     elif trial.works:
         st.html(f'<p class="state" role="status">✓ {plain_html(trial.text)}</p>')
     else:
-        text, hint = (reworded(trial.text), reworded(trial.hint)) if own else (trial.text, trial.hint)
+        if own:
+            text = reworded(trial.text)
+            hint = reworded(trial.hint)
+        else:
+            text = trial.text
+            hint = trial.hint
         st.html(notice_html(text, hint))
 
 
 def _held(mine: Settings, servers: Settings, *, has_key: bool) -> str:
     own = mine.base_url != servers.base_url
-    key = "Your key is set." if has_key else "" if not own else "No key is set."
-    unprotected = (
-        " What is sent there over http:// can be read on the way." if is_in_the_open(mine.base_url) else ""
-    )
+    if has_key:
+        key = "Your key is set."
+    else:
+        key = "" if not own else "No key is set."
+    if is_in_the_open(mine.base_url):
+        unprotected = " What is sent there over http:// can be read on the way."
+    else:
+        unprotected = ""
     return f"In use: {model_text(mine)}. {key}{unprotected}".strip()
 
 

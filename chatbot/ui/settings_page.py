@@ -49,7 +49,10 @@ def show(context: AppContext) -> None:
         chosen = context.chatbot.own.chosen(session.owner())
         draw_model(context, chosen)
         for part, heading, about in PARTS:
-            about = NO_MODEL if part == "model" and not session.settings(context).chat_model else about
+            if part == "model" and not session.settings(context).chat_model:
+                about = NO_MODEL
+            else:
+                about = about
             st.html(f'<h2 class="part">{plain_html(heading)}</h2>' + (quiet_html(about) if about else ""))
             with st.container(key=f"preferences-{part}"):
                 for one in PREFERENCES:
@@ -64,15 +67,23 @@ def shown_value(one: Preference, value: Value) -> str:
     """A value in words: on, off, 10, 0.6, or what 0 means."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return one.zero if one.zero and not value else f"{value:g}" if isinstance(value, float) else str(value)
+    if one.zero and not value:
+        return one.zero
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
 
 
 def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> None:
-    mine, default = session.settings(context), server_value(one.name, context.settings)
+    mine = session.settings(context)
+    default = server_value(one.name, context.settings)
     with st.container(key=f"preference-{one.name}"):
         words, control = st.columns([5, 3], vertical_alignment="center", gap="medium")
         with words:
-            idle = f" {NO_EFFECT}" if one.needs_model and one.part != "model" and not mine.chat_model else ""
+            if one.needs_model and one.part != "model" and not mine.chat_model:
+                idle = f" {NO_EFFECT}"
+            else:
+                idle = ""
             special = f" 0 means {one.zero}." if one.zero else ""
             default_text = f"Default: {shown_value(one, default)}."
             st.html(
@@ -94,7 +105,8 @@ def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> 
 
 def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:
     """The switch or number, always at what holds: it may have been changed in another tab."""
-    key, value = f"set-{one.name}", server_value(one.name, mine)
+    key = f"set-{one.name}"
+    value = server_value(one.name, mine)
     most = mine.window if one.name == "prompt_exchanges" else one.most
     if st.session_state.get(key) != value:
         st.session_state[key] = value
@@ -113,7 +125,8 @@ def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:
             on_change=change,
         )
     else:
-        least, step = float(one.least), float(one.step)
+        least = float(one.least)
+        step = float(one.step)
         st.number_input(
             one.label,
             least,

@@ -27,7 +27,8 @@ EXCHANGES_SHOWN = 25
 
 def shortened_text(compression: Compression) -> str:
     """One line on how much was kept."""
-    kept, full = compression.compressed_tokens, compression.original_tokens
+    kept = compression.compressed_tokens
+    full = compression.original_tokens
     return (
         f"Earlier parts of this conversation were shortened for this answer: {kept:,} of {full:,} tokens "
         f"kept."
@@ -44,7 +45,8 @@ def show_shortened(context: AppContext) -> None:
 
 def _draw(context: AppContext) -> None:
     _, conversation, number = overlay.dialog()
-    owner, chatbot = session.owner(), context.chatbot
+    owner = session.owner()
+    chatbot = context.chatbot
     try:
         answer = chatbot.memory.answer(conversation, number, owner)
         said = [

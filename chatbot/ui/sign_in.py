@@ -48,7 +48,8 @@ def signed_in_owner() -> str:
 
 
 def _owner_named(claims: Mapping[str, object]) -> str:
-    issuer, subject = claims.get("iss"), claims.get("sub")
+    issuer = claims.get("iss")
+    subject = claims.get("sub")
     if (
         claims.get("is_logged_in") is not True
         or not isinstance(issuer, str)
@@ -82,11 +83,11 @@ def _claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
         _parse_decoded_user_cookie,
     )
 
-    signed, origin = (
-        _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME),
-        get_origin_from_redirect_uri(),
-    )
-    return _parse_decoded_user_cookie(signed, origin) if signed and origin else {}
+    signed = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
+    origin = get_origin_from_redirect_uri()
+    if signed and origin:
+        return _parse_decoded_user_cookie(signed, origin)
+    return {}
 
 
 def draw_sign_in() -> None:
@@ -120,7 +121,10 @@ def _providers() -> list[str]:
         section = st.secrets["auth"].to_dict()
     except (FileNotFoundError, KeyError, AttributeError, ValueError, OSError):
         return []
-    unnamed = [""] if section.keys() >= NEEDED else []
+    if section.keys() >= NEEDED:
+        unnamed = [""]
+    else:
+        unnamed = []
     return unnamed + sorted(
         name for name, one in section.items() if isinstance(one, Mapping) and one.keys() >= NEEDED
     )

@@ -66,7 +66,9 @@ def _alone(file: ChosenFile) -> PlannedUpload:
         name = display_name(file.path)
     if not is_named_like_a_document(name):
         return PlannedUpload(name, "leave", "It is no PDF; left out.")
-    return PlannedUpload(name) if file.size else PlannedUpload(name, "leave", "The file is empty; left out.")
+    if file.size:
+        return PlannedUpload(name)
+    return PlannedUpload(name, "leave", "The file is empty; left out.")
 
 
 def _told_apart(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -> list[PlannedUpload]:
@@ -78,7 +80,10 @@ def _told_apart(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -
         if one.action == "add" and counts[one.name] > 1:
             folder = PurePosixPath(file.path).parent.name
             name = f"{folder} {one.name}" if folder else one.name
-            name = free_name(name, taken) if name in taken else name
+            if name in taken:
+                name = free_name(name, taken)
+            else:
+                name = name
             taken.add(name)
             if name != one.name:
                 one = PlannedUpload(

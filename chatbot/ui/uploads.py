@@ -110,7 +110,10 @@ class Uploads:
         self._away: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sent_to = UPLOAD.search(scope["path"]) if scope["type"] == "http" else None
+        if scope["type"] == "http":
+            sent_to = UPLOAD.search(scope["path"])
+        else:
+            sent_to = None
         if sent_to is not None and scope["method"] != "OPTIONS":
             await self._take(sent_to[1], scope, receive, send)
         elif scope["type"] == "websocket":
@@ -208,7 +211,10 @@ class Uploads:
         with _lock:
             absent = {session for session in _admitted if not _is_active(session)}
         self._away = {session: until for session, until in self._away.items() if session in absent}
-        patience = 0 if closed else st.get_option("server.disconnectedSessionTTL")
+        if closed:
+            patience = 0
+        else:
+            patience = st.get_option("server.disconnectedSessionTTL")
         for session in absent - self._away.keys():
             self._away[session] = time.monotonic() + patience
             if closed:

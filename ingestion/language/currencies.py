@@ -35,7 +35,8 @@ def _by(column: int) -> dict[str, str]:
     return {word: cells[0] for cells in _ROWS for word in cells[column].split()}
 
 
-_SIGNS, _WORDS = _by(1), _by(3)
+_SIGNS = _by(1)
+_WORDS = _by(3)
 _CODES = {cells[0]: cells[0] for cells in _ROWS if cells[0].isupper()}
 _WRITTEN = _SIGNS | _CODES | _by(2)
 _FAMILIES = {cells[0]: cells[4] for cells in _ROWS if cells[4]}
@@ -51,7 +52,9 @@ DRAWN_SIGNS = "".join(
 )
 # The backtick is how a rupee's sign comes out of some fonts.
 _MARKS = [sign for sign in _SIGNS if not sign[0].isalpha()]
-CODES, CURRENCY_SIGNS, CURRENCY_WORDS = tuple(_CODES), tuple(_SIGNS), tuple(_WORDS)
+CODES = tuple(_CODES)
+CURRENCY_SIGNS = tuple(_SIGNS)
+CURRENCY_WORDS = tuple(_WORDS)
 # Signs that begin with a letter and touch the digits: "RM2.3".
 LETTER_SIGNS = tuple(sign for sign in _SIGNS if sign[0].isalpha())
 

@@ -136,7 +136,8 @@ def find_measures(words: tuple[str, ...]) -> list[Measure]:
     longer one's name is not meant.
     """
     found = [row for at, word in enumerate(words) for row in _named_at(words, at, word)]
-    kept, reach = list[tuple[int, int, int, Measure]](), 0
+    kept = list[tuple[int, int, int, Measure]]()
+    reach = 0
     for row in sorted(found, key=lambda row: (row[0], -row[1])):  # what contains another comes before it
         if row[1] > reach or (kept and row[:2] == kept[-1][:2]):
             kept.append(row)

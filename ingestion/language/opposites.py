@@ -42,10 +42,8 @@ VERBS_OF_MOVES = tuple(
     side - _words("growth higher lower up down upward upwards downward downwards") for side in MOVES
 )
 # What a difference is called that goes one way, without a verb of it.
-TOLD_MORE, TOLD_LESS = (
-    _words("more extra gain gains growth bigger larger greater improvement"),
-    _words("less fewer smaller loss losses lost reduction shortfall"),
-)
+TOLD_MORE = _words("more extra gain gains growth bigger larger greater improvement")
+TOLD_LESS = _words("less fewer smaller loss losses lost reduction shortfall")
 # What has the most and the least of something, and what has more and less than another.
 SUPERLATIVES = (
     _words("most highest largest biggest greatest longest fastest"),

@@ -126,8 +126,13 @@ class Period:
     @property
     def quarter(self) -> int:
         """1 to 4, 0 where it is none."""
-        found = _QUARTER.search(self.text) if self.kind == "quarter" else None
-        return int(_ORDINALS.get(found[0].casefold(), found[0])) if found else 0
+        if self.kind == "quarter":
+            found = _QUARTER.search(self.text)
+        else:
+            found = None
+        if found:
+            return int(_ORDINALS.get(found[0].casefold(), found[0]))
+        return 0
 
 
 def find_periods(text: str) -> list[Period]:
@@ -150,13 +155,21 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
     ):
         return None
     begun = "first" if "first" in said else "two"
-    first, last = full_year(said[begun]), said.get("last") or said.get("until")
-    ends = first if last is None else int(last) if len(last) == 4 else first // 100 * 100 + int(last)
+    first = full_year(said[begun])
+    last = said.get("last") or said.get("until")
+    if last is None:
+        ends = first
+    else:
+        if len(last) == 4:
+            ends = int(last)
+        else:
+            ends = first // 100 * 100 + int(last)
     if ends == first - 99:
         ends += 100  # "1999-00"
     end = match.end()
     if not first <= ends <= first + _MOST_YEARS:  # "2016-02" is a number of something, in 2016
-        ends, end = first, match.end(begun + mark)
+        ends = first
+        end = match.end(begun + mark)
     if kind == "calendar" and (
         (ends == first + 1 and last is not None and len(last) == 2) or "/" in match[0]
     ):
@@ -172,7 +185,9 @@ def periods_agree(stated: Period, other: Period) -> int:
     if all(quarters) and quarters[0] != quarters[1]:
         return 0
     if (stated.start_year, stated.end_year) == (other.start_year, other.end_year):
-        return 2 if bool(quarters[0]) == bool(quarters[1]) else 1
+        if bool(quarters[0]) == bool(quarters[1]):
+            return 2
+        return 1
     spans = [period.end_year - period.start_year for period in (stated, other)]
     if min(spans) > 0 and "fiscal" in (stated.kind, other.kind):
         return 0  # "2004-05" and "2005-06" share a year and are two
@@ -182,7 +197,9 @@ def periods_agree(stated: Period, other: Period) -> int:
 def full_year(digits: str) -> int:
     """Two digits are this century up to 69, as POSIX reads them."""
     year = int(digits)
-    return year if year > 99 else year + (2000 if year < 70 else 1900)
+    if year > 99:
+        return year
+    return year + (2000 if year < 70 else 1900)
 
 
 def without_periods(text: str) -> str:

@@ -52,4 +52,6 @@ def scale_of(word: str | None) -> float:
     if not word:
         return 1.0
     word = word.lower()
-    return SCALES[word] if word in SCALES else SCALES[word.removesuffix("s")]
+    if word in SCALES:
+        return SCALES[word]
+    return SCALES[word.removesuffix("s")]

@@ -158,7 +158,10 @@ def is_finished(text: str, *, also: str = "") -> bool:
     """Whether a text ends where a sentence may end. also: marks that end a part too, such as ";"."""
     said = text.rstrip()
     for _ in range(MOST_CITATIONS):
-        cited = None if FINISHED.search(said) else CITED_LAST.search(said)
+        if FINISHED.search(said):
+            cited = None
+        else:
+            cited = CITED_LAST.search(said)
         if not cited or not CITATION.fullmatch(said, cited.start()):
             break
         said = said[: cited.start()].rstrip()
@@ -171,7 +174,9 @@ def within_sentence(label: str) -> str:
     """
     first, _, rest = label.partition(" ")
     named = not rest or first.isupper() or any(word[0].isupper() for word in rest.split())
-    return label if named else f"{first.lower()} {rest}".rstrip()
+    if named:
+        return label
+    return f"{first.lower()} {rest}".rstrip()
 
 
 def _end(text: str, match: re.Match[str]) -> int:
@@ -184,8 +189,13 @@ def _end(text: str, match: re.Match[str]) -> int:
                 break
             end = cited.end()
     after = BLANKS.match(text, end if not match["line"] else match.start())
-    last = text.rfind("\n", after.start(), after.end()) if after else -1
-    return last + 1 if last >= 0 else end
+    if after:
+        last = text.rfind("\n", after.start(), after.end())
+    else:
+        last = -1
+    if last >= 0:
+        return last + 1
+    return end
 
 
 def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
@@ -209,7 +219,10 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
 def _is_noted(text: str, match: re.Match[str], start: int) -> bool:
     """Whether digits that touch the stop are a note's mark, and the sentence ends before them."""
     found = LAST_WORD.search(text[max(start, match.start() - LOOK_BACK) : match.start()])
-    word = found[0].lower() if found else ""
+    if found:
+        word = found[0].lower()
+    else:
+        word = ""
     return len(word) >= SHORTEST_NOTED and word.isalpha() and word not in ALWAYS_SHORT | SHORT_BEFORE_NUMBER
 
 

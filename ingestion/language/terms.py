@@ -115,7 +115,9 @@ def _term(token: str) -> str:
     if token[0].isdigit():
         return token.replace(",", "")[:LONGEST_TERM]
     word = re.sub(r"['’]s?$|['’]", "", token.casefold())
-    return "" if word in STOP_WORDS or (len(word) < 2 and word.isascii()) else _stem(word[:LONGEST_TERM])
+    if word in STOP_WORDS or (len(word) < 2 and word.isascii()):
+        return ""
+    return _stem(word[:LONGEST_TERM])
 
 
 def _stem(word: str) -> str:

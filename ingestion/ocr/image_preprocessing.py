@@ -39,7 +39,10 @@ Places = NDArray[np.intp]
 
 # Pixels of the outline. The lowest line of letters, the first height that is none, the gap that ends a
 # stretch, the shortest word.
-LOWEST_LINE, HIGHEST_LINE, WORD_GAP, SHORTEST_WORD = 4, 26, 10, 12
+LOWEST_LINE = 4
+HIGHEST_LINE = 26
+WORD_GAP = 10
+SHORTEST_WORD = 12
 # A ground darker than this carries light text; printed shades of grey and colour under dark text are lighter.
 DARKEST_GROUND = 110
 # A ground from there up to this, a coloured head of a table as a rule, may carry dark or light text; it takes
@@ -97,7 +100,10 @@ def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = Fals
     of such grounds.
     """
     grey = image.convert("L")
-    ground = _inside_middling(_ground(grey)) if middling else _ground(grey)
+    if middling:
+        ground = _inside_middling(_ground(grey))
+    else:
+        ground = _ground(grey)
     index = np.asarray(ground.resize(grey.size, images.Resampling.BILINEAR)).astype(np.uint16)
     index <<= 8
     index |= np.asarray(grey.filter(ImageFilter.GaussianBlur(smoothing)) if smoothing else grey)
@@ -151,13 +157,16 @@ def skew_of(image: Image) -> float:
     """
     rows, columns = np.nonzero(_outline(image))
     angle, gain, _ = _sharpest(rows, columns)
-    return round(angle, 1) if abs(angle) >= LEAST_SKEW and gain > SKEW_GAIN else 0.0
+    if abs(angle) >= LEAST_SKEW and gain > SKEW_GAIN:
+        return round(angle, 1)
+    return 0.0
 
 
 def lies_sideways(image: Image) -> bool:
     """True where the lines of a prepared image clearly run up or down the page rather than across it."""
     rows, columns = np.nonzero(_outline(image))
-    across, down = _sharpest(rows, columns)[2], _sharpest(columns, rows)[2]
+    across = _sharpest(rows, columns)[2]
+    down = _sharpest(columns, rows)[2]
     return down > SIDEWAYS * across
 
 
@@ -167,7 +176,8 @@ def _sharpest(rows: Places, columns: Places) -> tuple[float, float, float]:
     """
     if not len(rows):
         return 0.0, 1.0, 0.0
-    best, level = 0.0, _sharpness(rows, columns, 0.0)
+    best = 0.0
+    level = _sharpness(rows, columns, 0.0)
     sharpest = level
     for step, reach in ((0.5, MOST_SKEW), (0.1, 0.4)):
         for angle in best + np.arange(-reach, reach + step / 2, step):
@@ -193,7 +203,8 @@ def blank_out(image: Image, boxes: Sequence[Rect]) -> Image:
     values = np.array(image)
     values[values > (_lightest_ink(values[::4, ::4]) + 255) / 2] = 255
     for box in boxes:
-        top, bottom = int(box.y0 * image.height), round(box.y1 * image.height + 1)
+        top = int(box.y0 * image.height)
+        bottom = round(box.y1 * image.height + 1)
         values[top:bottom, int(box.x0 * image.width) : round(box.x1 * image.width + 1)] = 255
     return images.fromarray(values).filter(ImageFilter.GaussianBlur(FURTHER_SMOOTHING))
 
@@ -215,7 +226,8 @@ def looks_like_text(page: Image, place: Rect, written: Sequence[Rect]) -> bool:
 
 def crop(page: Image, box: Rect) -> Image:
     """What stands in a box, at least one pixel of it."""
-    left, top = min(int(box.x0 * page.width), page.width - 1), min(int(box.y0 * page.height), page.height - 1)
+    left = min(int(box.x0 * page.width), page.width - 1)
+    top = min(int(box.y0 * page.height), page.height - 1)
     return page.crop(
         (left, top, max(left + 1, round(box.x1 * page.width)), max(top + 1, round(box.y1 * page.height)))
     )
@@ -223,8 +235,10 @@ def crop(page: Image, box: Rect) -> Image:
 
 def _seen_from(place: Rect, box: Rect) -> Rect:
     """A box of the page as fractions of the picture at `place`, cut to it."""
-    width, height = place.width, place.height
-    x0, x1 = max(0.0, (box.x0 - place.x0) / width), min(1.0, (box.x1 - place.x0) / width)
+    width = place.width
+    height = place.height
+    x0 = max(0.0, (box.x0 - place.x0) / width)
+    x1 = min(1.0, (box.x1 - place.x0) / width)
     return Rect(x0, max(0.0, (box.y0 - place.y0) / height), x1, min(1.0, (box.y1 - place.y0) / height))
 
 
@@ -268,7 +282,9 @@ def _runs(dark: Dark, least: int) -> Dark:
 
 def turn(image: Image, degrees: int) -> Image:
     how = {90: images.Transpose.ROTATE_270, 180: images.Transpose.ROTATE_180, 270: images.Transpose.ROTATE_90}
-    return image.transpose(how[degrees]) if degrees else image
+    if degrees:
+        return image.transpose(how[degrees])
+    return image
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +300,10 @@ class Laid:
 
     def back(self, box: Rect) -> Rect:
         """A box on `level` as the box around it on the image before."""
-        upright = _levelled_back(box, self.skew, self.level.size, self.upright) if self.skew else box
+        if self.skew:
+            upright = _levelled_back(box, self.skew, self.level.size, self.upright)
+        else:
+            upright = box
         return turn_back(upright, self.turned)
 
 
@@ -293,8 +312,14 @@ def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
     is known.
     """
     upright = turn(evened, degrees)
-    skew = skew_of(upright) if skew is None else skew
-    level = upright.rotate(skew, images.Resampling.BICUBIC, expand=True, fillcolor=255) if skew else upright
+    if skew is None:
+        skew = skew_of(upright)
+    else:
+        skew = skew
+    if skew:
+        level = upright.rotate(skew, images.Resampling.BICUBIC, expand=True, fillcolor=255)
+    else:
+        level = upright
     return Laid(level, degrees, skew, upright.size)
 
 
@@ -311,10 +336,12 @@ def turn_back(box: Rect, degrees: int) -> Rect:
 
 def _levelled_back(box: Rect, skew: float, level: tuple[int, int], before: tuple[int, int]) -> Rect:
     """The box around a box of an image levelled by `skew` on the image before; both sizes in pixels."""
-    cosine, sine = math.cos(math.radians(skew)), math.sin(math.radians(skew))
+    cosine = math.cos(math.radians(skew))
+    sine = math.sin(math.radians(skew))
     across, down = [], []
     for x, y in ((box.x0, box.y0), (box.x1, box.y0), (box.x0, box.y1), (box.x1, box.y1)):
-        x, y = (x - 0.5) * level[0], (y - 0.5) * level[1]
+        x = (x - 0.5) * level[0]
+        y = (y - 0.5) * level[1]
         across.append(0.5 + (x * cosine - y * sine) / before[0])
         down.append(0.5 + (x * sine + y * cosine) / before[1])
     return Rect(max(0.0, min(across)), max(0.0, min(down)), min(1.0, max(across)), min(1.0, max(down)))

@@ -68,7 +68,9 @@ def letters(words: Sequence[Word]) -> int:
 def mean_confidence(words: Sequence[Word]) -> float:
     """The mean confidence of these words' characters, 0-100; 0.0 without words."""
     total = sum(len(word.text) for word in words)
-    return sum(len(word.text) * word.sure for word in words) / total if total else 0.0
+    if total:
+        return sum(len(word.text) * word.sure for word in words) / total
+    return 0.0
 
 
 def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:

@@ -133,7 +133,8 @@ def judge(text: str) -> Judgement:
         sum(map(mul, times, letters))
         for letters in ([sign.right for sign in signs], [sign.wrong for sign in signs])
     )
-    backwards, forwards = sum(sign.backwards for sign in signs), sum(sign.forwards for sign in signs)
+    backwards = sum(sign.backwards for sign in signs)
+    forwards = sum(sign.forwards for sign in signs)
     is_backwards = backwards >= max(FEWEST_BACKWARDS, MOST_BACKWARDS * (forwards + backwards))
     return Judgement(
         right,
@@ -144,7 +145,9 @@ def judge(text: str) -> Judgement:
 
 def fold(text: str) -> str:
     """`text` in lower case, Latin, Cyrillic and Greek letters as a-z without their accents."""
-    return text.lower() if text.isascii() else text.lower().translate(_folding())
+    if text.isascii():
+        return text.lower()
+    return text.lower().translate(_folding())
 
 
 def letter_runs(folded: str) -> list[str]:
@@ -154,7 +157,10 @@ def letter_runs(folded: str) -> list[str]:
 
 def _signs(word: str) -> _Signs:
     folded = fold(word)
-    right, wrong = (0, 0) if folded.isascii() else _foreign_letters(folded)
+    if folded.isascii():
+        right, wrong = (0, 0)
+    else:
+        right, wrong = _foreign_letters(folded)
     if not word.isalpha() and _is_symbols(word):
         wrong += len(word)
     else:
@@ -199,11 +205,15 @@ def _foreign_letters(folded: str) -> tuple[int, int]:
     # A low byte of zero is one ideograph in 256, but every Latin letter whose two bytes were swapped.
     swapped = sum(not ord(letter) & 0xFF for run in runs for letter in run)
     is_wrong = letters >= SHORTEST and (2 * len(runs) > letters or 2 * swapped > letters)
-    return (0, letters) if is_wrong else (letters, 0)
+    if is_wrong:
+        return (0, letters)
+    return (letters, 0)
 
 
 def _is_plausible(run: str) -> bool:
-    table, state, total = _table(), 0, 0
+    table = _table()
+    state = 0
+    total = 0
     for code in (*run.encode("ascii"), 96):
         state = state % 729 * 27 + code - 96
         total += table[state]

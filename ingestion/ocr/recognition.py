@@ -151,11 +151,9 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
         ]
         if not _is_no_text(words_of(fresh)):
             found = _appended(found, [line for line in fresh if line.words], turned)
-    return (
-        found
-        if found is page
-        else replace(found, confidence=round(mean_confidence(found.words), 1), method="text+ocr")
-    )
+    if found is page:
+        return found
+    return replace(found, confidence=round(mean_confidence(found.words), 1), method="text+ocr")
 
 
 def _is_no_text(words: Sequence[Word]) -> bool:
@@ -179,7 +177,8 @@ def _appended(page: Page, lines: Sequence[OcrLine], turned: int) -> Page:
 
 def _on_page(words: Sequence[Word], place: Rect) -> list[Word]:
     """Words of a picture with their boxes on the page."""
-    width, height = place.width, place.height
+    width = place.width
+    height = place.height
 
     def box_on_page(box: Rect) -> Rect:
         return Rect(
@@ -275,18 +274,18 @@ def _with_rest(
         return lines
     # Where the page as a whole was taken for a drawing, its letters are what was left over.
     firm = _sure_letters(lines, level.size) >= _sure_letters(further, level.size)
-    return add_pass(lines, further) if firm else add_pass(further, lines)
+    if firm:
+        return add_pass(lines, further)
+    return add_pass(further, lines)
 
 
 def _within(image: Image) -> Image:
     """The image in grey, no larger than MOST_PIXELS."""
     grey = image.convert("L")
     scale = (MOST_PIXELS / max(1, grey.width * grey.height)) ** 0.5
-    return (
-        grey
-        if scale >= 1
-        else grey.resize((max(1, int(grey.width * scale)), max(1, int(grey.height * scale))))
-    )
+    if scale >= 1:
+        return grey
+    return grey.resize((max(1, int(grey.width * scale)), max(1, int(grey.height * scale))))
 
 
 def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
@@ -306,7 +305,9 @@ def _is_level(word: Word, size: tuple[int, int]) -> bool:
 
 def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:
     long = [word for word in words if letters([word]) >= LONG]
-    return sum(_is_level(word, size) for word in long) / len(long) if long else 1.0
+    if long:
+        return sum(_is_level(word, size) for word in long) / len(long)
+    return 1.0
 
 
 def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
@@ -334,7 +335,9 @@ def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock)
                 _tesseract(tried, WHOLE_PAGE, clock, most=TRIAL_SECONDS), tried.size
             )
     best = max(found, key=lambda degrees: found[degrees])
-    return best if found[best] >= max(least, FEW_LETTERS) else 0
+    if found[best] >= max(least, FEW_LETTERS):
+        return best
+    return 0
 
 
 def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SECONDS) -> list[OcrLine]:
@@ -372,9 +375,11 @@ def _lines(table: dict[str, list[Any]], width: int, height: int) -> list[OcrLine
     """tesseract's table of words as lines."""
     lines: dict[tuple[int, int, int], list[Word]] = {}
     for i, raw in enumerate(table["text"]):
-        text, confidence = str(raw).strip(), float(table["conf"][i])
+        text = str(raw).strip()
+        confidence = float(table["conf"][i])
         if text and confidence >= 0:
-            left, top = table["left"][i], table["top"][i]
+            left = table["left"][i]
+            top = table["top"][i]
             box = Rect(
                 left / width,
                 top / height,

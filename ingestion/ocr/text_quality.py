@@ -89,7 +89,10 @@ def normalise(text: str) -> str:
     """`text` with LF line ends, ligatures spelt out, form feeds and NULs as line ends and spaces; hyphen
     marks stay for join_line_breaks.
     """
-    text = SURROGATE.sub("\ufffd", text) if SURROGATE.search(text) else text
+    if SURROGATE.search(text):
+        text = SURROGATE.sub("\ufffd", text)
+    else:
+        text = text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n").replace("\x00", " ")
     return re.sub(r"(?<![ \t])[ \t]+(?=\n)", "", text.translate(LIGATURES))
 
@@ -98,12 +101,15 @@ def normalised_lines(text: str) -> tuple[str, list[tuple[int, int, tuple[int, in
     """(normalise(text), for each line that is not blank its start and end in that, and its (start, end) in
     `text`); blanks around it left out.
     """
-    whole, spans, at = normalise(text), list[tuple[int, int, tuple[int, int]]](), 0
+    whole = normalise(text)
+    spans = list[tuple[int, int, tuple[int, int]]]()
+    at = 0
     ends = [match.span() for match in LINE_END.finditer(text)]
     starts = [0, *(end for _, end in ends)]
     for line, start, (end, _) in zip(whole.split("\n"), starts, [*ends, (len(text), 0)], strict=True):
         if kept := line.strip():
-            given, first = text[start:end].replace("\x00", " "), at + line.index(kept[0])
+            given = text[start:end].replace("\x00", " ")
+            first = at + line.index(kept[0])
             start += len(given) - len(given.lstrip())
             spans.append((first, first + len(kept), (start, start + len(given.strip()))))
         at += len(line) + 1
@@ -118,13 +124,21 @@ def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, in
     gaps = {" ": " ", "\r\n": "\n", "": ""}
     for match in NO_SPACE.finditer(text):
         start, end = match.span()
-        between, word = text[at:start], match.group()
-        gap = gaps[between] if between in gaps else gaps.setdefault(between, normalise(between))
-        word = word if word.isascii() else normalise(word)
+        between = text[at:start]
+        word = match.group()
+        if between in gaps:
+            gap = gaps[between]
+        else:
+            gap = gaps.setdefault(between, normalise(between))
+        if word.isascii():
+            word = word
+        else:
+            word = normalise(word)
         parts += (gap, word)
         length += len(gap)
         spans.append((length, length + len(word), (start, end)))
-        length, at = length + len(word), end
+        length = length + len(word)
+        at = end
     return "".join([*parts, normalise(text[at:])]), spans
 
 
@@ -151,7 +165,9 @@ def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[i
     stays. Else joined.
     """
     parts: list[str] = []
-    ends, shifts, puts = [0], [0], [(0, 0)]
+    ends = [0]
+    shifts = [0]
+    puts = [(0, 0)]
     at = 0
     for match in LINE_BREAK_HYPHEN.finditer(text):
         put = _resolved(text, match, words)
@@ -168,7 +184,9 @@ def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[i
             return offset if offset < 0 else plain
         # What ends inside a mark, as a word does that the mark is part of, ends where the mark's place does.
         start, place = puts[before]
-        return min(plain, place) if offset > start else plain
+        if offset > start:
+            return min(plain, place)
+        return plain
 
     return "".join([*parts, text[at:]]), moved
 
@@ -179,13 +197,16 @@ def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
     after = WORD_AFTER.match(text[match.end() : match.end() + LONGEST_PART])
     if before is None or after is None:
         return "-" + match.group().lstrip("\u0002\ufffe\u00ad")
-    first, second = before.group(), after.group()
+    first = before.group()
+    second = after.group()
     if f"{first}-{second}".casefold() in words:
         return "-"
     if (first + second).casefold() in words:
         return ""
     both_are_words = first.casefold() in words and second.casefold() in words
-    return "-" if both_are_words or not second[0].islower() else ""
+    if both_are_words or not second[0].islower():
+        return "-"
+    return ""
 
 
 def needs_reading_again(text: str) -> bool:
@@ -218,14 +239,16 @@ def better_reading(first: Page, second: Page) -> Page:
     if first.problem is not None and second.problem is not None:
         return first
     if second.method == "none" and first.problem is None:
-        return (
-            first
-            if first.text.strip() or second.problem is None
-            else replace(first, problem=second.problem, method="none")
-        )
+        if first.text.strip() or second.problem is None:
+            return first
+        return replace(first, problem=second.problem, method="none")
     if first.problem is not None:
-        return second if any(map(str.isalnum, second.text)) else first
-    return second if _worth(second) > _worth(first) * CLEARLY_MORE else first
+        if any(map(str.isalnum, second.text)):
+            return second
+        return first
+    if _worth(second) > _worth(first) * CLEARLY_MORE:
+        return second
+    return first
 
 
 def _worth(page: Page) -> float:
@@ -235,7 +258,10 @@ def _worth(page: Page) -> float:
     words = [
         word.text for word in page.words if word.confidence is None or word.confidence >= LEAST_CONFIDENCE
     ]
-    text = " ".join(words) if page.words else page.text
+    if page.words:
+        text = " ".join(words)
+    else:
+        text = page.text
     found = judge(text)
     wrong = found.implausible + _unreadable(text)
     share = max(0.0, 1.0 - 2.0 * wrong / (found.plausible + wrong + DOUBT))

@@ -60,9 +60,12 @@ def is_reference_list(look: Look) -> bool:
     """Whether most of the page is a list of works cited."""
     if sum(map(look.text.count, SIGNS)) < FEWEST_SIGNS:
         return False
-    marked, line, at = set[int](), 0, 0
+    marked = set[int]()
+    line = 0
+    at = 0
     for mark in MARKS.finditer(look.text):
-        line, at = line + look.text.count("\n", at, mark.start()), mark.start()
+        line = line + look.text.count("\n", at, mark.start())
+        at = mark.start()
         marked.add(line)
     titled = any(TITLE.fullmatch(line) for line in look.folded[: look.head])
     return len(marked) >= FEWEST and len(marked) >= (SHARE_UNDER_TITLE if titled else SHARE_OF_LINES) * len(

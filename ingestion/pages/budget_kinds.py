@@ -94,7 +94,10 @@ def _is_forecast(look: Look) -> bool:
     """Years to come, in a table: of the economy or of public finances."""
     if look.rows() < FEWEST_ROWS or not words.AHEAD.search(look.text):
         return False
-    fewest = 1 if _headed(look, words.FORECAST) else FEWEST_AHEAD
+    if _headed(look, words.FORECAST):
+        fewest = 1
+    else:
+        fewest = FEWEST_AHEAD
     for number, line in enumerate(look.folded):
         if len(set(YEARS.findall(line))) >= FEWEST_YEARS:
             near = look.folded[max(0, number - 1) : number + LINES_OF_COLUMN_HEADS]
@@ -113,7 +116,9 @@ def _headed(look: Look, title: re.Pattern[str]) -> bool:
 
 
 def _rows_below(look: Look, number: int) -> int:
-    return look.rows() if number < 0 else look.rows(number + 1, number + BELOW_A_HEADING)
+    if number < 0:
+        return look.rows()
+    return look.rows(number + 1, number + BELOW_A_HEADING)
 
 
 def _is_summary(

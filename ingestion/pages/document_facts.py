@@ -178,7 +178,10 @@ def document_facts(pages: Sequence[Page], title: str | None) -> DocumentFacts:
     cover = _cover(pages)
     tops = list(_title_lines(pages))
     heads = _running(pages)
-    titles = [title] if title and re.search(r"[^\W\d_]{3}", title) else []
+    if title and re.search(r"[^\W\d_]{3}", title):
+        titles = [title]
+    else:
+        titles = []
     period = _declared(cover) or _of_lines(heads, tops, titles) or _dated(tops, heads, titles)
     if CALLED_SUPERSEDED.search(cover):
         return DocumentFacts(period or None, "superseded")
@@ -201,7 +204,9 @@ def period_in(name: str) -> str:
         "20" + found[1] for found in re.finditer(rf"(?<![A-Za-z]){FISCAL}(\d{{2}})(?!\d)", stem, re.I)
     }
     ranges = {_period(*span.split("-")) for span in spans if _follows(*span.split("-"))}
-    return next(iter(ranges or years)) if len(ranges or years) == 1 else ""
+    if len(ranges or years) == 1:
+        return next(iter(ranges or years))
+    return ""
 
 
 def as_period(text: str) -> str:
@@ -211,7 +216,9 @@ def as_period(text: str) -> str:
     found = WRITTEN_PERIOD.fullmatch(" ".join(text.split()))
     if not found or (found["last"] and not _follows(found["first"], found["last"])):
         return ""
-    return _period(found["first"], found["last"]) if found["last"] else found["first"]
+    if found["last"]:
+        return _period(found["first"], found["last"])
+    return found["first"]
 
 
 def status_in(lines: Sequence[str]) -> str | None:
@@ -255,7 +262,9 @@ def _declared(cover: str) -> str:
     if found := FROM_TO.search(flat):
         return _period(found["first"], found["last"])
     found = ENDED.search(flat) or QUARTER.search(flat)
-    return next((year for year in found.groupdict().values() if year), "") if found else ""
+    if found:
+        return next((year for year in found.groupdict().values() if year), "")
+    return ""
 
 
 def _of_lines(heads: Sequence[str], tops: Sequence[str], titles: Sequence[str]) -> str:
@@ -265,7 +274,11 @@ def _of_lines(heads: Sequence[str], tops: Sequence[str], titles: Sequence[str]) 
         return running.most_common(1)[0][0]
     first = [period for line in (*tops[:FIRST_LINES], *titles) if (period := _named(line))]
     further = {period for line in tops if DOCUMENT_WORD.search(line) and (period := _named(line))}
-    return first[0] if first else further.pop() if len(further) == 1 else ""
+    if first:
+        return first[0]
+    if len(further) == 1:
+        return further.pop()
+    return ""
 
 
 def _named(line: str) -> str:
@@ -275,7 +288,9 @@ def _named(line: str) -> str:
     if NO_PERIOD.search(line):
         return ""
     found = {_found(match) for match in PERIOD.finditer(DATE.sub(" ", line))}
-    return found.pop() if len(found) == 1 else ""
+    if len(found) == 1:
+        return found.pop()
+    return ""
 
 
 def _found(match: re.Match[str]) -> str:
@@ -289,11 +304,15 @@ def _dated(tops: Sequence[str], heads: Sequence[str], titles: Sequence[str]) -> 
     lines = [*titles, *tops, *heads]
     held = [match["year"] for line in lines if IN_FORCE.search(line) and (match := DATE.search(line))]
     if held or not any(map(EVENT.search, lines)):
-        return held[0] if held else ""
+        if held:
+            return held[0]
+        return ""
     dates = Counter(
         match["year"] for line in lines if not NO_PERIOD.search(line) and (match := DATE.search(line))
     )
-    return dates.most_common(1)[0][0] if dates else ""
+    if dates:
+        return dates.most_common(1)[0][0]
+    return ""
 
 
 def _follows(first: str, last: str) -> bool:
@@ -308,4 +327,6 @@ def _period(first: str, last: str) -> str:
     last = first[: 4 - len(last)] + last
     if int(last) <= int(first):
         return first
-    return f"{first}-{last[2:]}" if int(last) == int(first) + 1 else f"{first}-{last}"
+    if int(last) == int(first) + 1:
+        return f"{first}-{last[2:]}"
+    return f"{first}-{last}"

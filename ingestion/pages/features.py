@@ -78,7 +78,10 @@ def look_at(page: Page) -> Look:
                 lines.append(_joined(line, words) if len(lines) < HEAD_LINES else words)
         at += len(line) + 1
     text = fold("\n".join(lines))
-    folded = tuple(text.split("\n")) if lines else ()
+    if lines:
+        folded = tuple(text.split("\n"))
+    else:
+        folded = ()
     figures = tuple(line[-1] in LAST_OF_FIGURES and bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
     headings = [
         (number, folded[number])

@@ -35,7 +35,8 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "
     at = _nearest("".join(letters), wanted, len(_plain(before)))
     if at < 0:
         return ()
-    first, last = owner[at], owner[at + len(wanted) - 1]
+    first = owner[at]
+    last = owner[at + len(wanted) - 1]
     for mark in _outer_marks(quote[::-1])[::-1]:
         first -= first > 0 and glyphs[first - 1][0] == mark
     for mark in _outer_marks(quote):
@@ -55,7 +56,9 @@ def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
     if figures:
         return round(min(figures), 1)
     letters = sum(len(word.text) for word in read)
-    return round(sum(word.sure * len(word.text) for word in read) / letters, 1) if letters else None
+    if letters:
+        return round(sum(word.sure * len(word.text) for word in read) / letters, 1)
+    return None
 
 
 def _plain(text: str) -> str:

@@ -121,7 +121,9 @@ def page_kinds(page: Page) -> tuple[str, ...]:
         return ()
     look = look_at(page)
     if _is_contents(page.text, look):
-        return (CONTENTS, INDEX_OF_STATEMENTS) if _is_index(look) else (CONTENTS,)
+        if _is_index(look):
+            return (CONTENTS, INDEX_OF_STATEMENTS)
+        return (CONTENTS,)
     found = statements(look) or {kind for kind, rule in _RULES.items() if rule(look)}
     if "audit_report" in found:
         found.discard(RISK_FACTORS_OR_BOILERPLATE)

@@ -140,7 +140,10 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
     begun: dict[tuple[str, str, str, int], list[int]] = defaultdict(list)
     for index, page in enumerate(pages):
         for (start, end), shape, row in _edge_lines(page, usual):
-            words = _words(page, start, end) if row.boxes else shape
+            if row.boxes:
+                words = _words(page, start, end)
+            else:
+                words = shape
             for place in _places(row):
                 whole[shape, words, *place].append(index)
                 if first := _beginning(shape):
@@ -179,7 +182,9 @@ def _words(page: Page, start: int, end: int) -> str:
     for that.
     """
     text = page.text[start:end].casefold()
-    return re.sub(rf"(?<!\w){re.escape(page.label.casefold())}(?!\w)", "#", text) if page.label else text
+    if page.label:
+        return re.sub(rf"(?<!\w){re.escape(page.label.casefold())}(?!\w)", "#", text)
+    return text
 
 
 def _edge_lines(page: Page, usual: float) -> Iterator[tuple[tuple[int, int], str, EdgeRow]]:
@@ -201,7 +206,9 @@ def _places(row: EdgeRow) -> list[tuple[str, int]]:
         return [("text", 0)]
     band = _level(row) / (2 * SAME_HEIGHT)
     bands = [(row.side + " band", int(band)), (row.side + " next", int(band + 0.5))]
-    return bands if row.depth else [(row.side, 0), *bands]
+    if row.depth:
+        return bands
+    return [(row.side, 0), *bands]
 
 
 def _beginning(shape: str) -> str:
@@ -209,11 +216,9 @@ def _beginning(shape: str) -> str:
     words, and for sentences.
     """
     words = shape.split()
-    return (
-        " ".join(words[:SAME_WORDS]) + " …"
-        if len(words) > SAME_WORDS and not shape.endswith((".", ",", ";"))
-        else ""
-    )
+    if len(words) > SAME_WORDS and not shape.endswith((".", ",", ";")):
+        return " ".join(words[:SAME_WORDS]) + " …"
+    return ""
 
 
 def _outer(side: str, rows: Sequence[Sequence[Line]]) -> Iterator[EdgeRow]:
@@ -245,7 +250,8 @@ def _attached(page: Page, rows: Sequence[EdgeRow]) -> list[bool]:
         )
     attached = [table or row.side == "inner" for table, row in zip(tables, rows, strict=True)]
     for index in range(len(rows) - 2, -1, -1):
-        row, inner = rows[index], rows[index + 1]
+        row = rows[index]
+        inner = rows[index + 1]
         if row.boxes and row.depth < inner.depth:
             gap = max(inner.boxes[0].y0 - row.boxes[0].y1, row.boxes[0].y0 - inner.boxes[0].y1)
             close = gap < CLOSE * row.boxes[0].height
@@ -278,14 +284,19 @@ def _of_a_table(page: Page, row: EdgeRow) -> bool:
 
 
 def _level(row: EdgeRow) -> float:
-    return row.boxes[0].middle if row.boxes else -1.0
+    if row.boxes:
+        return row.boxes[0].middle
+    return -1.0
 
 
 def _beside(lines: Sequence[Line]) -> list[list[Line]]:
     """Lines grouped to rows, each from left to right, until there are enough; lines: from an edge inwards."""
     rows: list[list[Line]] = []
     for line in lines:
-        last = rows[-1][0].box if rows else None
+        if rows:
+            last = rows[-1][0].box
+        else:
+            last = None
         if last and _level_with(last, line.box):
             rows[-1].append(line)
         elif len(rows) > MOST_EDGE_ROWS:
@@ -304,14 +315,14 @@ def _parted(text: str, line: Line, highest: float) -> list[Line]:
     """A line, or where it is too high for one and ends in a number, what comes before that and the number at
     its foot; how far right that stands is not known."""
     box = line.box
-    match = (
-        TRAILING.search(text[max(line.start, line.end - LONGEST_NUMBER) : line.end])
-        if box.height > highest
-        else None
-    )
+    if box.height > highest:
+        match = TRAILING.search(text[max(line.start, line.end - LONGEST_NUMBER) : line.end])
+    else:
+        match = None
     if match is None or line.end - line.start == len(match.group()):
         return [line]
-    foot, at = box.y1 - highest / TALL, line.end - len(match.group())
+    foot = box.y1 - highest / TALL
+    at = line.end - len(match.group())
     return [
         Line(line.start, at, Rect(box.x0, box.y0, box.x1, foot)),
         Line(at, line.end, Rect(box.x0, foot, box.x1, box.y1)),
@@ -324,4 +335,6 @@ def _upright(box: Rect) -> bool:
 
 
 def _middle(heights: Sequence[float]) -> float:
-    return sorted(heights)[len(heights) // 2] if heights else 0.0
+    if heights:
+        return sorted(heights)[len(heights) // 2]
+    return 0.0

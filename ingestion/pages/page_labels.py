@@ -168,7 +168,10 @@ def _numbers(page: int, text: str, row: EdgeRow) -> Iterator[_Number]:
         ):
             continue
         around = (line_shape(before.strip(MARKS)), line_shape(after.strip(MARKS)))
-        box = _box_of(row.boxes[at], pieces[at], match) if row.boxes else None
+        if row.boxes:
+            box = _box_of(row.boxes[at], pieces[at], match)
+        else:
+            box = None
         yield _Number(page, match.group(1), form, value, row.side, row.depth, named, around, box)
 
 
@@ -177,7 +180,10 @@ def _read(token: str) -> tuple[str, int]:
     if token.isalpha():
         return "i" if token.islower() else "I", roman_value(token) or 0
     match = PREFIXED.match(token)
-    form, digits = match.groups() if match else ("", "0")
+    if match:
+        form, digits = match.groups()
+    else:
+        form, digits = ("", "0")
     return form + ("0" * len(digits) if digits.startswith("0") else ""), int(digits)
 
 
@@ -212,7 +218,8 @@ def _rank(series: Sequence[_Number]) -> tuple[int, float, bool]:
 
 def _series(step: Sequence[_Number]) -> list[list[_Number]]:
     """The series among numbers of one form and one offset to their pages, which are in order."""
-    runs, near = list[list[_Number]](), list[list[_Number]]()
+    runs = list[list[_Number]]()
+    near = list[list[_Number]]()
     for number in step:
         near = [run for run in near if number.page - run[-1].page <= REACH][-MOST_OPEN:]
         same = [
@@ -233,7 +240,10 @@ def _kept(run: Sequence[_Number]) -> list[_Number]:
     where those are; none where there are too few of them."""
     shapes = Counter(shape for number in run for shape in number.words)
     sure = [number for number in run if number.alone or any(shapes[shape] > 1 for shape in number.words)]
-    needed = NAMED_SUPPORT if sure and all(number.named for number in sure) else SUPPORT
+    if sure and all(number.named for number in sure):
+        needed = NAMED_SUPPORT
+    else:
+        needed = SUPPORT
     dense = len(sure) >= 2 * SUPPORT or any(
         last.page - first.page <= NEAR for first, last in zip(sure, sure[needed - 1 :], strict=False)
     )
@@ -280,7 +290,8 @@ def _aligned(one: Rect, other: Rect) -> bool:
     """
     if max(one.width, other.width) > WIDEST_NUMBER:
         return one.overlap(other) >= 0
-    left, right = one.x0 - other.x0, one.x1 - other.x1
+    left = one.x0 - other.x0
+    right = one.x1 - other.x1
     return min(abs(left), abs(right), abs(left + right) / 2) <= SAME_SIDE
 
 
@@ -299,9 +310,10 @@ def _add_pairs(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -
             if number.alone and (number.form, number.value) in firsts and page + 1 not in chosen
         ]
         pairs = [(firsts[second.form, second.value], second) for second in seconds]
-        near = (
-            [chosen[other] for other in range(page - REACH, page + REACH) if other in chosen] if pairs else []
-        )
+        if pairs:
+            near = [chosen[other] for other in range(page - REACH, page + REACH) if other in chosen]
+        else:
+            near = []
         fitting = [
             pair
             for pair in pairs
@@ -335,7 +347,8 @@ def _add_strays(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) 
 
 def _around(chosen: Mapping[int, _Number], count: int) -> tuple[list[_Number | None], list[_Number | None]]:
     """For each page the last number chosen before it and the first one after it."""
-    before, after = list[_Number | None]([None]), list[_Number | None]([None])
+    before = list[_Number | None]([None])
+    after = list[_Number | None]([None])
     for page in range(count - 1):
         before.append(chosen.get(page, before[-1]))
         after.append(chosen.get(count - 1 - page, after[-1]))
@@ -387,7 +400,8 @@ def _borne_out(printed: Sequence[str | None], embedded: Sequence[str | None]) ->
 
 def _stretches(embedded: Sequence[str | None]) -> list[tuple[int, int]]:
     """(start, end) of labels that count on in one form; what is no number belongs to what is before it."""
-    starts, last = [0] if embedded else [], None
+    starts = [0] if embedded else []
+    last = None
     for index, label in enumerate(embedded):
         form, value = _read(label or "")
         step = (form, value - index) if value else last

@@ -82,7 +82,10 @@ def statements(look: Look) -> set[str]:
         for name in named
         if look.rows() >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)
     }
-    below = [(number, name) for number, name in titles if number >= look.head] if found else []
+    if found:
+        below = [(number, name) for number, name in titles if number >= look.head]
+    else:
+        below = []
     return found | {
         name
         for number, name in below

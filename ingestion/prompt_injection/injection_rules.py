@@ -80,7 +80,10 @@ def _rules() -> Iterator[Rule]:
         elif line.startswith("  "):
             bodies[-1].append(_filled(line.strip(), _parts()))
     for (kind, needs), body in zip(heads, bodies, strict=True):
-        written = _dropping(*body) if kind == "drop" else "|".join(body)
+        if kind == "drop":
+            written = _dropping(*body)
+        else:
+            written = "|".join(body)
         every = _filled(needs, _parts()).replace("~", " ").split("|")
         yield Rule(tuple(fold(need) for need in every), _pattern(written), kind == "opening")
 
@@ -105,4 +108,6 @@ def _pattern(written: str) -> re.Pattern[str]:
 def _white(match: re.Match[str]) -> str:
     if match[1]:
         return match[1].replace(" ", r"\s")
-    return r"\s{0,4}+" if match[2] else r"\s{1,4}+"
+    if match[2]:
+        return r"\s{0,4}+"
+    return r"\s{1,4}+"

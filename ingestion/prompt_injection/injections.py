@@ -48,7 +48,9 @@ def find_instructions(text: str) -> tuple[tuple[int, int], ...]:
     found += [
         (start, end) for start, end, said in decoded(text) if any(True for _ in _plainly(seen(said), said))
     ]
-    return tuple(_joined(found, text)) if found else ()
+    if found:
+        return tuple(_joined(found, text))
+    return ()
 
 
 def _plainly(view: Seen, text: str) -> Iterator[tuple[int, int]]:

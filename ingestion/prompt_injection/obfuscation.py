@@ -64,7 +64,10 @@ class _Folding(dict[int, str]):
     """Character -> what it is folded to, worked out once for each."""
 
     def __missing__(self, code: int) -> str:
-        made = chr(code - TAGS.start + 0x20) if code in TAGS else unicodedata.normalize("NFKD", chr(code))
+        if code in TAGS:
+            made = chr(code - TAGS.start + 0x20)
+        else:
+            made = unicodedata.normalize("NFKD", chr(code))
         kept = "".join(
             character
             for character in made.casefold()
@@ -85,7 +88,8 @@ class _Lengths(dict[int, str]):
 _SIGNS = str.maketrans(
     dict.fromkeys("‘’‚‛′`´", "'") | dict.fromkeys("“”„‟«»″", '"') | dict.fromkeys("‐‑‒–—―−", "-")
 )
-_FOLDING, _LENGTHS = _Folding(), _Lengths()
+_FOLDING = _Folding()
+_LENGTHS = _Lengths()
 
 
 def fold(text: str) -> str:
@@ -99,7 +103,8 @@ def seen(text: str) -> Seen:
     """Text folded, with letters of one script that stand in words of another as these."""
     if text.isascii():
         return Seen(text.lower())
-    folded, lengths = fold(text), text.translate(_LENGTHS)
+    folded = fold(text)
+    lengths = text.translate(_LENGTHS)
     if OTHER_SCRIPT.search(folded):
         folded = WORD.sub(_one_script, folded)
     if lengths.count("\x01") == len(text):
@@ -126,18 +131,24 @@ def closed_up(text: Seen) -> tuple[Seen, tuple[tuple[int, int], ...]]:
     """The text with words that are set letter by letter closed up, and where in it these stand; the same
     text where there are none.
     """
-    spans, pieces, places = list[tuple[int, int]](), list[str](), list[int]()
+    spans = list[tuple[int, int]]()
+    pieces = list[str]()
+    places = list[int]()
     position = length = 0
     for match in SPACED_WORD.finditer(text.text):
         letters = range(match.start(), match.end(), 2)
         pieces += [text.text[position : match.start()], match[0][::2]]
         places += [*range(position, match.start()), *letters]
         spans.append((length + match.start() - position, length + match.start() - position + len(letters)))
-        position, length = match.end(), len(places)
+        position = match.end()
+        length = len(places)
     if not spans:
         return text, ()
     places += range(position, len(text.text))
-    own = [text.places[place] for place in places] if text.places else places
+    if text.places:
+        own = [text.places[place] for place in places]
+    else:
+        own = places
     return Seen("".join([*pieces, text.text[position:]]), tuple(own)), tuple(spans)
 
 
@@ -147,12 +158,14 @@ def decoded(text: str) -> Iterator[tuple[int, int, str]]:
     """
     for pattern, read in READERS.items():
         for match in pattern.finditer(text):
-            word = (
-                BEFORE_ESCAPED.search(text, max(0, match.start() - 20), match.start())
-                if pattern is ESCAPED
-                else None
-            )
-            start = word.start() if word else match.start()
+            if pattern is ESCAPED:
+                word = BEFORE_ESCAPED.search(text, max(0, match.start() - 20), match.start())
+            else:
+                word = None
+            if word:
+                start = word.start()
+            else:
+                start = match.start()
             if plain := read(text[start : min(match.end(), start + LONGEST_CODE)]):
                 yield start, start + len(text[start : match.end()].rstrip()), plain
 
@@ -160,7 +173,9 @@ def decoded(text: str) -> Iterator[tuple[int, int, str]]:
 def _one_script(match: re.Match[str]) -> str:
     word = match[0]
     mixed = OTHER_SCRIPT.search(word) and any("a" <= letter <= "z" for letter in word)
-    return word.translate(LOOK_ALIKES) if mixed else word
+    if mixed:
+        return word.translate(LOOK_ALIKES)
+    return word
 
 
 def _base64(code: str) -> str:
@@ -194,7 +209,9 @@ def _escaped(code: str) -> str:
 def _text(data: bytes) -> str:
     """The bytes as text, "" where they are none."""
     text = data.decode("utf-8", "ignore")
-    return text if text.isprintable() or text.replace("\n", " ").isprintable() else ""
+    if text.isprintable() or text.replace("\n", " ").isprintable():
+        return text
+    return ""
 
 
 READERS = {BASE64: _base64, BASE32: _base32, HEXADECIMAL: _hexadecimal, BINARY: _binary, ESCAPED: _escaped}

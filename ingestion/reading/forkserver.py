@@ -159,7 +159,10 @@ def serve(work: Callable[[Sequence[str]], None]) -> None:
             return
         request = json.loads(data)
         try:
-            answer = _fork(asked, request, pipes, work) if "work" in request else _end(request)
+            if "work" in request:
+                answer = _fork(asked, request, pipes, work)
+            else:
+                answer = _end(request)
         except OSError as error:
             answer = -(error.errno or 1)
         for pipe in pipes:

@@ -70,7 +70,9 @@ def _joined(boxes: Sequence[Rect]) -> list[Rect]:
             else:
                 apart.append(other)
         joined = [*apart, box]
-    return sorted(joined, key=_area, reverse=True) if len(joined) == len(boxes) else _joined(joined)
+    if len(joined) == len(boxes):
+        return sorted(joined, key=_area, reverse=True)
+    return _joined(joined)
 
 
 def _images(page: Any) -> Iterator[tuple[tuple[float, float, float, float], int]]:
@@ -120,7 +122,8 @@ def _within(inner: Matrix, outer: Matrix) -> Matrix:
 
 
 def _pixels_of(item: Any) -> int:
-    width, height = ctypes.c_uint(), ctypes.c_uint()
+    width = ctypes.c_uint()
+    height = ctypes.c_uint()
     raw.FPDFImageObj_GetImagePixelSize(item, width, height)
     return max(width.value, height.value)
 
@@ -131,5 +134,6 @@ def _sides_of(item: Any, matrix: Matrix) -> tuple[float, float, float, float]:
     raw.FPDFPageObj_GetBounds(item, left, bottom, right, top)
     a, b, c, d, e, f = matrix
     corners = [(x, y) for x in (left.value, right.value) for y in (bottom.value, top.value)]
-    across, down = [a * x + c * y + e for x, y in corners], [b * x + d * y + f for x, y in corners]
+    across = [a * x + c * y + e for x, y in corners]
+    down = [b * x + d * y + f for x, y in corners]
     return min(across), max(down), max(across), min(down)

@@ -14,14 +14,25 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
     words are left out.
     """
     lines: list[Line] = []
-    box, start, end, line_end = Rect(0.0, 0.0, 0.0, 0.0), 0, 0, -1
+    box = Rect(0.0, 0.0, 0.0, 0.0)
+    start = 0
+    end = 0
+    line_end = -1
     for word in words:
         if word.start < line_end:
-            box, end = around((box, word.box)), word.end
+            box = around((box, word.box))
+            end = word.end
             continue
         if line_end >= 0:
             lines.append(Line(start, end, box))
-        box, start, end = word.box, word.start, word.end
+        box = word.box
+        start = word.start
+        end = word.end
         found = text.find("\n", word.end)
-        line_end = found if found >= 0 else len(text) + 1
-    return (*lines, Line(start, end, box)) if line_end >= 0 else ()
+        if found >= 0:
+            line_end = found
+        else:
+            line_end = len(text) + 1
+    if line_end >= 0:
+        return (*lines, Line(start, end, box))
+    return ()

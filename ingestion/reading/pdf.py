@@ -166,14 +166,18 @@ class PdfFile:
             return ()
         try:
             places = picture_places(page, _placing(page))
-            return tuple(self._with_text(number, places)) if places else ()
+            if places:
+                return tuple(self._with_text(number, places))
+            return ()
         except (pdfium.PdfiumError, ValueError, MemoryError):
             return ()
 
     def rules(self, number: int) -> Rules:
         """The lines drawn on page `number`; none where PDFium cannot read it."""
         page = self._page(number)
-        return drawn_rules(page, _placing(page)) if page is not None else Rules()
+        if page is not None:
+            return drawn_rules(page, _placing(page))
+        return Rules()
 
     def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
         """Those of these places that look like text which the text layer lacks."""
@@ -210,8 +214,13 @@ class PdfFile:
                 self._kept[1].close()
                 self._kept = None
             with suppress(pdfium.PdfiumError):
-                self._kept = (number, self._pdfium[number - 1]) if self._pdfium is not None else None
-        return self._kept[1] if self._kept is not None else None
+                if self._pdfium is not None:
+                    self._kept = (number, self._pdfium[number - 1])
+                else:
+                    self._kept = None
+        if self._kept is not None:
+            return self._kept[1]
+        return None
 
     def _pdfium_lines(self, number: int) -> tuple[str, list[Line]]:
         with self._plain(number) as (plain, boxes):
@@ -257,7 +266,9 @@ class PdfFile:
         if self._encrypted:
             with suppress(Exception):  # its text is there without it
                 self._pdfium = pdfium.PdfDocument(_decrypted(reader))
-        return count if self._pdfium is None else len(self._pdfium)
+        if self._pdfium is None:
+            return count
+        return len(self._pdfium)
 
     def _reader(self) -> Any:
         """pypdf's view of the file. It opens what PDFium refuses: passwords that must be brought into one
@@ -327,22 +338,24 @@ class _Boxes:
 
     def around(self, start: int, end: int) -> Rect:
         """The box around the first and last character of plain[start:end], which stand on one line."""
-        text_page, box, get = self._text_page, self._box, raw.FPDFText_GetLooseCharBox
-        first, last = (
-            (start, end - 1)
-            if self._in_step
-            else (raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in (start, end - 1))
-        )
+        text_page = self._text_page
+        box = self._box
+        get = raw.FPDFText_GetLooseCharBox
+        if self._in_step:
+            first, last = (start, end - 1)
+        else:
+            first, last = (raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in (start, end - 1))
         if not get(text_page, first, box):
             return Rect(0.0, 0.0, 0.0, 0.0)
-        left, top, right, bottom = box.left, box.top, box.right, box.bottom
+        left = box.left
+        top = box.top
+        right = box.right
+        bottom = box.bottom
         if last != first and get(text_page, last, box):
-            left, top, right, bottom = (
-                min(left, box.left),
-                max(top, box.top),
-                max(right, box.right),
-                min(bottom, box.bottom),
-            )
+            left = min(left, box.left)
+            top = max(top, box.top)
+            right = max(right, box.right)
+            bottom = min(bottom, box.bottom)
         return self._place(left, top, right, bottom)
 
 
@@ -355,8 +368,10 @@ def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rec
     c, d = (there - at for there, at in zip(_shown(page, 0.0, 100.0), (origin_x, origin_y), strict=True))
 
     def place(left: float, top: float, right: float, bottom: float) -> Rect:
-        x0, y0 = origin_x + (a * left + c * top) / 100, origin_y + (b * left + d * top) / 100
-        x1, y1 = origin_x + (a * right + c * bottom) / 100, origin_y + (b * right + d * bottom) / 100
+        x0 = origin_x + (a * left + c * top) / 100
+        y0 = origin_y + (b * left + d * top) / 100
+        x1 = origin_x + (a * right + c * bottom) / 100
+        y1 = origin_y + (b * right + d * bottom) / 100
         return Rect(_share(min(x0, x1)), _share(min(y0, y1)), _share(max(x0, x1)), _share(max(y0, y1)))
 
     return place
@@ -370,7 +385,8 @@ def _corners(text_page: pdfium.PdfTextPage, index: int) -> tuple[float, float, f
 
 
 def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
-    across, down = ctypes.c_int(), ctypes.c_int()
+    across = ctypes.c_int()
+    down = ctypes.c_int()
     raw.FPDF_PageToDevice(page, 0, 0, DEVICE, DEVICE, 0, x, y, across, down)
     return across.value / DEVICE, down.value / DEVICE
 

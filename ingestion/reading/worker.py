@@ -95,7 +95,10 @@ def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     from ingestion.reading.layout import lines_of
 
     number = request["page"]
-    reading = read_image(file.image(number, file.reading_dpi(number))) if file.may_show_text(number) else None
+    if file.may_show_text(number):
+        reading = read_image(file.image(number, file.reading_dpi(number)))
+    else:
+        reading = None
     if not reading or not reading.words:
         return {"read": page_to(Page(number, "", method="none"))}
     page = Page(number, reading.text, method="ocr", confidence=reading.confidence, words=reading.words)

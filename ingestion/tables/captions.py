@@ -84,7 +84,11 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
     units: list[str] = []
     start = top
     while start > floor and top - start < MOST_CAPTION_LINES + 1:
-        line, below = lines[start - 1], lines[start] if start < len(lines) else lines[start - 1]
+        line = lines[start - 1]
+        if start < len(lines):
+            below = lines[start]
+        else:
+            below = lines[start - 1]
         text = line.text
         height = line.height
         if (

@@ -178,7 +178,9 @@ def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece
     pairs = list(zip(parts, over, strict=True))
     ends = all(abs(part.x1 - column.x1) < near for part, column in pairs)
     middles = all(abs(part.centre - column.centre) < near for part, column in pairs)
-    return parts if ends or middles else [piece]
+    if ends or middles:
+        return parts
+    return [piece]
 
 
 def _groups(piece: Piece, over: Sequence[Column]) -> list[list[Word]]:
@@ -192,7 +194,8 @@ def _groups(piece: Piece, over: Sequence[Column]) -> list[list[Word]]:
         ),
         reverse=True,
     )
-    wide, narrow = gaps[: len(over) - 1], gaps[len(over) - 1 :]
+    wide = gaps[: len(over) - 1]
+    narrow = gaps[len(over) - 1 :]
     if not narrow or wide[-1][0] > WIDER * narrow[0][0]:
         cuts = [0, *sorted(number for _, number in wide), len(piece.words)]
         return [piece.words[start:end] for start, end in pairwise(cuts)]

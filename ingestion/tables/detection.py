@@ -65,9 +65,10 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
         return []
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
-    ruled = (
-        _ruled(lines, placed, rules()) if sum(len(line.pieces) > 1 for line in lines) >= FEWEST_ROWS else []
-    )
+    if sum(len(line.pieces) > 1 for line in lines) >= FEWEST_ROWS:
+        ruled = _ruled(lines, placed, rules())
+    else:
+        ruled = []
     ruled = [
         table
         for table in ruled
@@ -79,11 +80,9 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
         return tables
     outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
     both = [*ruled, *_unruled(without_page_number(visual_lines(outside)))]
-    return (
-        sorted(both, key=lambda table: table.box.y0)
-        if _count_cells(both) >= KEPT * _count_cells(tables)
-        else tables
-    )
+    if _count_cells(both) >= KEPT * _count_cells(tables):
+        return sorted(both, key=lambda table: table.box.y0)
+    return tables
 
 
 def _count_cells(tables: Sequence[Table]) -> int:
@@ -128,7 +127,8 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
     one's heads.
     """
     lines = _in_column(lines, found.box)
-    top, floor = _lines_above(lines, found.box.y0), _lines_above(lines, before.box.y1 if before else 0.0)
+    top = _lines_above(lines, found.box.y0)
+    floor = _lines_above(lines, before.box.y1 if before else 0.0)
     if (
         before
         and top == floor
@@ -139,7 +139,10 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
         return Table(before.caption, before.unit, before.heads, found.rows, found.box, False)
     caption, units, _ = caption_of(lines, top, min(top, floor))
     if found.title and not is_unit(found.title):
-        caption = found.title if not caption or caption.endswith(":") else f"{caption} {found.title}"
+        if not caption or caption.endswith(":"):
+            caption = found.title
+        else:
+            caption = f"{caption} {found.title}"
     shared = [unit for unit in bracketed_units(found.heads[0]) if all(unit in head for head in found.heads)]
     units = [*units, *filter(is_unit, (found.title, found.corner)), *shared]
     return Table(caption, units[0] if units else "", found.heads, found.rows, found.box, False)
@@ -158,7 +161,9 @@ def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
         for line, kept in within
     ]
     prose = sum(words >= FEWEST_WORDS_OF_PROSE for words in beside) > len(beside) / 2
-    return [replace(line, pieces=kept) for line, kept in over if kept] if prose else list(lines)
+    if prose:
+        return [replace(line, pieces=kept) for line, kept in over if kept]
+    return list(lines)
 
 
 def _stand_alike(first: Rect, second: Rect) -> bool:
@@ -197,8 +202,14 @@ def _with_heads_above(table: Table, above: Table) -> Table:
         table.unit and table.unit != above.unit
     ):  # a table of its own
         return table
-    section = table.caption.rstrip(": ") if _is_group(table.caption) else ""
-    rows = _in_section(table.rows, section) if section else table.rows
+    if _is_group(table.caption):
+        section = table.caption.rstrip(": ")
+    else:
+        section = ""
+    if section:
+        rows = _in_section(table.rows, section)
+    else:
+        rows = table.rows
     return replace(table, heads=above.heads, caption=above.caption, unit=table.unit or above.unit, rows=rows)
 
 
@@ -216,16 +227,23 @@ def continue_tables(pages: Sequence[Page]) -> list[Page]:
             and page.number == before.number + 1
             and _goes_on(before, page)
         ):
-            above, first = before.tables[-1], page.tables[0]
-            heads = first.heads if any(first.heads) else above.heads
-            section = (
-                above.rows[-1].section
-                if _counts_on(above, first)
-                else first.caption.rstrip(": ")
-                if _is_group(first.caption)
-                else ""
-            )
-            rows = _in_section(first.rows, section) if section else first.rows
+            above = before.tables[-1]
+            first = page.tables[0]
+            if any(first.heads):
+                heads = first.heads
+            else:
+                heads = above.heads
+            if _counts_on(above, first):
+                section = above.rows[-1].section
+            else:
+                if _is_group(first.caption):
+                    section = first.caption.rstrip(": ")
+                else:
+                    section = ""
+            if section:
+                rows = _in_section(first.rows, section)
+            else:
+                rows = first.rows
             carried = replace(
                 first,
                 heads=heads,
@@ -243,7 +261,8 @@ def _goes_on(before: Page, page: Page) -> bool:
     """Whether the first table of a page goes on with the last one of the page before: it stands alike,
     between them is nothing but running heads and notes, and it has no heads and no caption of its own, or
     both again, or says that it is continued."""
-    above, first = before.tables[-1], page.tables[0]
+    above = before.tables[-1]
+    first = page.tables[0]
     alike = len(above.heads) == len(first.heads) and _stand_alike(above.box, first.box)
     below = sum(line.box.y0 > above.box.y1 for line in before.lines)
     over = sum(line.box.y1 < first.box.y0 for line in page.lines)
@@ -278,7 +297,8 @@ def _counts_on(above: Table, first: Table) -> bool:
     """Whether the rows of a table are numbered on from those of the one before."""
     if not above.rows or not first.rows:
         return False
-    before, after = NUMBERED.match(above.rows[-1].label), NUMBERED.match(first.rows[0].label)
+    before = NUMBERED.match(above.rows[-1].label)
+    after = NUMBERED.match(first.rows[0].label)
     return before is not None and after is not None and int(before[1]) + 1 == int(after[1])
 
 
@@ -292,11 +312,13 @@ def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
     first = first_line(lines, block, floor)
     rows = rows_of(lines, first, block.last, block.columns)
     head = head_of(lines, first, floor, block.columns, label_sides(lines, block))
-    heads, caption = head.heads, head.caption
+    heads = head.heads
+    caption = head.caption
     prose = _is_prose_beside(rows)
     if _names_rows(rows, prose=prose):
         caption = heads[0] if prose else caption  # what stands above the rows is prose, too
-        heads, rows = heads[1:], [_named_by_cell(_without_label(row) if prose else row) for row in rows]
+        heads = heads[1:]
+        rows = [_named_by_cell(_without_label(row) if prose else row) for row in rows]
     return Table(caption, head.unit, tuple(heads), tuple(rows), _box(lines, block, head), False)
 
 
@@ -393,9 +415,11 @@ def _level_with_labels(lines: Sequence[VisualLine], columns: Sequence[Column]) -
     """
     offsets = []
     for index, value in max(columns, key=lambda column: len(column.values)).values.items():
-        label, line = lines[index].pieces[0], lines[index]
+        label = lines[index].pieces[0]
+        line = lines[index]
         if not label.figure and value.words and label is not value:
-            box, beside = value.words[-1].box, label.words[0].box
+            box = value.words[-1].box
+            beside = label.words[0].box
             # A scanned word's box ends where its letters do: with or without a descender, one of its sides
             # agrees.
             offsets.append(min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs) / line.height)

@@ -102,7 +102,9 @@ def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[tuple
         if first in seen:
             continue
         seen.add(first)
-        level, upright, queue = [], [], [first]
+        level = []
+        upright = []
+        queue = [first]
         while queue:
             rule = across[queue.pop()]
             level.append(rule)
@@ -133,10 +135,8 @@ def _sides(standing: Sequence[_Rule], crossing: Sequence[_Rule], near: float) ->
     for at in sorted(rule[0] for rule in standing):
         if not sides or at - sides[-1] > near:
             sides.append(at)
-    first, last = (
-        min((rule[1] for rule in crossing), default=0.0),
-        max((rule[2] for rule in crossing), default=0.0),
-    )
+    first = min((rule[1] for rule in crossing), default=0.0)
+    last = max((rule[2] for rule in crossing), default=0.0)
     if sides and first < sides[0] - near:
         sides.insert(0, first)
     if sides and last > sides[-1] + near:
@@ -156,11 +156,13 @@ class _Walls:
 
     def cells(self) -> list[list[int]]:
         """row -> column -> a number that elementary cells share between which no rule is drawn."""
-        rows, columns = len(self.ys) - 1, len(self.xs) - 1
+        rows = len(self.ys) - 1
+        columns = len(self.xs) - 1
         number = [[row * columns + column for column in range(columns)] for row in range(rows)]
         for row in range(rows):
             for column in range(columns):
-                x, y = (self.xs[column], self.xs[column + 1]), (self.ys[row], self.ys[row + 1])
+                x = (self.xs[column], self.xs[column + 1])
+                y = (self.ys[row], self.ys[row + 1])
                 if column and not _is_drawn(self._upright[column], y):
                     number[row][column] = number[row][column - 1]
                 if row and not _is_drawn(self._level[row], x):
@@ -170,7 +172,8 @@ class _Walls:
 
 def _renumber(number: list[list[int]], row: int, column: int) -> None:
     """Join a cell with the one above it, and what was joined with it on its row."""
-    old, new = number[row][column], number[row - 1][column]
+    old = number[row][column]
+    new = number[row - 1][column]
     for place, other in enumerate(number[row]):
         if other == old:
             number[row][place] = new
@@ -201,7 +204,8 @@ def _filled(walls: _Walls, words: Sequence[Word]) -> list[list[Inside]]:
             inside.columns = min(inside.columns[0], column), max(inside.columns[1], column)
     within: dict[int, list[Word]] = {}
     for word in words:
-        x, y = word.box.centre, word.box.middle
+        x = word.box.centre
+        y = word.box.middle
         if walls.xs[0] < x < walls.xs[-1] and walls.ys[0] < y < walls.ys[-1]:
             number = numbers[bisect_right(walls.ys, y) - 1][bisect_right(walls.xs, x) - 1]
             within.setdefault(number, []).append(word)

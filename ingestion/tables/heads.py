@@ -70,7 +70,8 @@ def head_of(
     rows: list[list[Piece]] = []
     top = first
     while top > max(floor, first - MOST_HEAD_LINES):
-        line, below = lines[top - 1], lines[top]
+        line = lines[top - 1]
+        below = lines[top]
         if (
             below.y0 - line.y1 <= HEAD_GAP * line.height
             and all(is_unit(piece.text) for piece in line.pieces)
@@ -126,8 +127,12 @@ def _on_one_line(first: _Head, second: _Head) -> bool:
 
 def _heights(piece: Piece) -> tuple[float, float]:
     """Top and bottom of a piece, those of a scanned one as high as a font's box."""
-    y0, y1 = piece.words[0].box.y0, max(word.box.y1 for word in piece.words)
-    more = INK * (y1 - y0) if piece.words[0].confidence is not None else 0.0
+    y0 = piece.words[0].box.y0
+    y1 = max(word.box.y1 for word in piece.words)
+    if piece.words[0].confidence is not None:
+        more = INK * (y1 - y0)
+    else:
+        more = 0.0
     return y0 - more, y1 + more
 
 
@@ -161,10 +166,8 @@ class _Zone:
             # spans them.
             piece = line.pieces[0]
             centre = piece.centre
-            off_columns, off_table = (
-                abs(centre - (self._x0 + self._x1) / 2),
-                abs(centre - (self._left + self._x1) / 2),
-            )
+            off_columns = abs(centre - (self._x0 + self._x1) / 2)
+            off_table = abs(centre - (self._left + self._x1) / 2)
             return piece.x0 >= self._x0 - self._pitch / 2 and (
                 off_columns <= off_table or off_table > self._pitch / 4
             )
@@ -187,7 +190,10 @@ class _Zone:
         heads = self._merged(rows)
         for head in heads:
             for number in range(head.core[0], head.core[1] + 1):
-                self._lowest[number] = head if head.core[0] == head.core[1] else None
+                if head.core[0] == head.core[1]:
+                    self._lowest[number] = head
+                else:
+                    self._lowest[number] = None
         stacks: list[list[tuple[tuple[int, int], str]]] = [[] for _ in self._columns]
         for head, span in self._spans(heads):
             for stack in stacks[span[0] : span[1] + 1]:
@@ -273,7 +279,10 @@ class _Zone:
                 or (off > 0 and end <= head.core[1])
             ):
                 break
-            start, end = (start + 1, end) if off < 0 else (start, end - 1)
+            if off < 0:
+                start, end = (start + 1, end)
+            else:
+                start, end = (start, end - 1)
         return start, end
 
     def _repeated(self, head: _Head, beside: Sequence[_Head]) -> tuple[int, int] | None:
@@ -345,7 +354,8 @@ class _Zone:
         """Whether a head stands over the middle of these columns: of their own heads, or where they have
         none, of their values.
         """
-        first, last = self._lowest[start], self._lowest[end]
+        first = self._lowest[start]
+        last = self._lowest[end]
         if first and last and start < end:
             return abs((first.x0 + last.x1) / 2 - centre) <= BALANCE_OF_HEADS * self._pitch
         columns = self._columns

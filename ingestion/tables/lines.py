@@ -119,7 +119,10 @@ def _levelled(words: Sequence[Word]) -> list[tuple[float, float, Word]]:
     scanned = any(word.confidence is not None for word in words)
     slope = _slope(words) if scanned else 0.0
     tops = [(word.box.y0 - slope * word.box.x0, word.box.y1 - slope * word.box.x0, word) for word in words]
-    usual = median(y1 - y0 for y0, y1, _ in tops) if tops else 0.0
+    if tops:
+        usual = median(y1 - y0 for y0, y1, _ in tops)
+    else:
+        usual = 0.0
     if scanned:
         return [(y0 - INK * usual, y1 + INK * usual, word) for y0, y1, word in tops]
     # A word broken at a line's end has a box over two lines: it stands where it begins.
@@ -148,7 +151,9 @@ def _slope(words: Sequence[Word]) -> float:
             slopes.append((last.box.y1 - first.box.y1) / (last.box.x0 - first.box.x0))
         first = last = word
     slope = median(slopes) if slopes else 0.0
-    return slope if abs(slope) < STEEPEST else 0.0
+    if abs(slope) < STEEPEST:
+        return slope
+    return 0.0
 
 
 def _drift(last: Word, word: Word) -> float:
@@ -162,7 +167,8 @@ def _grouped(placed: Sequence[tuple[float, float, Word]]) -> list[list[tuple[flo
     top = bottom = 0.0
     for item in placed:
         y0, y1, _ = item
-        height, low = bottom - top, y1 - y0
+        height = bottom - top
+        low = y1 - y0
         mark = len(
             item[2].text if low < height else groups[-1][0][2].text if groups else ""
         ) <= LONGEST_MARK and min(height, low) < MARK_HEIGHT * max(height, low)
@@ -215,7 +221,8 @@ def _measure(pieces: Sequence[Piece]) -> None:
     for piece in pieces[1:]:
         if piece.figure or len(piece.words) not in MEASURED_WORDS:
             continue
-        first, last = piece.words[0].text, piece.words[-1].text
+        first = piece.words[0].text
+        last = piece.words[-1].text
         measured = (
             words_kind(first) in "vscd"
             and not is_period(first)
@@ -240,18 +247,21 @@ class _WordJoiner:
         pieces: list[Piece] = []
         opened = False  # a leader stood last: what follows is apart
         for token in self._tokens():
-            last = pieces[-1] if pieces and not opened else None
+            if pieces and not opened:
+                last = pieces[-1]
+            else:
+                last = None
             opened = not token.words
             if opened:
                 continue
-            gap = (token.x0 - last.x1) / self._letter if last else 0.0
-            widest = (
-                (SPACE_GAP if token.figure else UNIT_GAP)
-                if last and last.figure
-                else LABEL_GAP
-                if token.figure
-                else TEXT_GAP
-            )
+            if last:
+                gap = (token.x0 - last.x1) / self._letter
+            else:
+                gap = 0.0
+            if last and last.figure:
+                widest = SPACE_GAP if token.figure else UNIT_GAP
+            else:
+                widest = LABEL_GAP if token.figure else TEXT_GAP
             # A currency sign set apart begins a value of its own, however close the one before it ends.
             if last and gap < widest and not (last.figure and token.core > token.x0):
                 pieces[-1] = Piece(
@@ -282,8 +292,12 @@ class _WordJoiner:
         tokens: list[Piece] = []
         before: list[Word] = []  # currency and signs that wait for their value
         for index, word in enumerate(self._words):
-            x0, x1 = word.box.x0, word.box.x1
-            last = tokens[-1] if tokens and tokens[-1].figure else None
+            x0 = word.box.x0
+            x1 = word.box.x1
+            if tokens and tokens[-1].figure:
+                last = tokens[-1]
+            else:
+                last = None
             if self._waits(index):
                 before.append(word)
             elif self._kinds[index] == "l":
@@ -321,7 +335,8 @@ class _WordJoiner:
 
     def _waits(self, index: int) -> bool:
         """Whether the word is a currency or sign of the value after it."""
-        kind, after = self._kinds[index], "".join(self._kinds[index + 1 : index + 3])
+        kind = self._kinds[index]
+        after = "".join(self._kinds[index + 1 : index + 3])
         if kind == "c":
             return after[:1] in {"v", "d"} or after in {"sv", "sd", "dv"}
         if after[:1] != "v" or (kind != "s" and self._words[index].text not in SIGNS):
@@ -333,7 +348,9 @@ class _WordJoiner:
         """Whether a word goes on with the value before it: a unit, digits that were split off, a group of
         three, the end of a range.
         """
-        word, kind, gap = self._words[index], self._kinds[index], self._gap(index)
+        word = self._words[index]
+        kind = self._kinds[index]
+        gap = self._gap(index)
         if kind == "u":
             return gap <= PERCENT_GAP
         if self._is_range(index):
@@ -343,17 +360,19 @@ class _WordJoiner:
         if gap < SPLIT_DIGITS_GAP and last.text[-1] in DIGITS and word.text[0] in DIGITS:
             return True
         head, _, group = last.text.rpartition(" ")
-        grouped = (
-            GROUP.fullmatch(group)
-            if head and OPEN_GROUP.fullmatch(head.rpartition(" ")[2])
-            else OPEN_GROUP.fullmatch(group)
-        )
+        if head and OPEN_GROUP.fullmatch(head.rpartition(" ")[2]):
+            grouped = GROUP.fullmatch(group)
+        else:
+            grouped = OPEN_GROUP.fullmatch(group)
         widest = THOUSANDS_GAP if word.confidence is None else SCANNED_THOUSANDS_GAP
         return gap <= widest and bool(grouped and GROUP.fullmatch(word.text))
 
     def _is_range(self, index: int) -> bool:
         """Whether the word is the dash between the two ends of a range, or the second end."""
-        dash = index if self._words[index].text in SIGNS else index - 1
+        if self._words[index].text in SIGNS:
+            dash = index
+        else:
+            dash = index - 1
         if (
             not 0 < dash < len(self._words) - 1
             or self._words[dash].text not in SIGNS

@@ -75,7 +75,8 @@ def _stretches(lines: Sequence[VisualLine]) -> Iterator[tuple[int, int]]:
             if first >= 0 and line.y0 - lines[last].y1 > WIDEST_GAP * line.height:
                 yield first, last
                 first = -1
-            first, last = index if first < 0 else first, index
+            first = index if first < 0 else first
+            last = index
         elif first >= 0 and (values or _parts(line, lines[last], lines[index - 1])):
             yield first, last
             first = -1
@@ -112,7 +113,8 @@ def _parts(line: VisualLine, row: VisualLine, above: VisualLine) -> bool:
     if apart and words > PROSE_WORDS and (text.endswith(":") or NOTE.match(text)):
         return True
     values = row_values(row)
-    left, right = min(value.core for value in values), max(value.x1 for value in values)
+    left = min(value.core for value in values)
+    right = max(value.x1 for value in values)
     reach = left + PROSE_REACH * (right - left)
     return any(
         piece.x0 < left and reach < piece.x1 and len(piece.words) >= PROSE_WORDS for piece in line.pieces
@@ -174,7 +176,10 @@ def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
         for piece in lines[index].pieces[: label_of(lines[index])]
         if piece not in rows[index]
     ]
-    left = sorted(label.x0 for label in labels)[len(labels) // 2] if labels else 0.0
+    if labels:
+        left = sorted(label.x0 for label in labels)[len(labels) // 2]
+    else:
+        left = 0.0
     kept = [
         column
         for column in columns

@@ -77,11 +77,21 @@ def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
         for at, piece in enumerate(line.pieces)
         if id(piece) not in taken and (at < count or piece.x1 < edge)
     ]
-    tail = _tail(pieces, columns, line.letter) if not cells else None
-    words = [word for piece in pieces for word in piece.words] if tail is None else []
+    if not cells:
+        tail = _tail(pieces, columns, line.letter)
+    else:
+        tail = None
+    if tail is None:
+        words = [word for piece in pieces for word in piece.words]
+    else:
+        words = []
     _pull_values(words, columns, cells, line.letter)
     label = LEADER.sub("", " ".join(printed(word) for word in words))
-    x0, x1 = (words[0].box.x0, words[-1].box.x1) if words else (0.0, 0.0)
+    if words:
+        x0 = words[0].box.x0
+        x1 = words[-1].box.x1
+    else:
+        x0, x1 = (0.0, 0.0)
     return _Item(label, words, x0, x1, line.y0, line.y1, cells, tail)
 
 
@@ -132,9 +142,10 @@ class _LineJoiner:
         self._right = max((item.x1 for item in labels if item.x1 < edge), default=0.0)
         gaps = sorted((after.y0 - before.y1) / before.height for before, after in pairwise(items))
         # Where the rows of a table stand apart, lines that do not are of one label.
-        self._tight = (
-            min(TIGHT, gaps[len(gaps) // 2] - LOOSE) if gaps and gaps[len(gaps) // 2] > LOOSE else -1.0
-        )
+        if gaps and gaps[len(gaps) // 2] > LOOSE:
+            self._tight = min(TIGHT, gaps[len(gaps) // 2] - LOOSE)
+        else:
+            self._tight = -1.0
         self._sections: list[tuple[float, str, bool]] = []
 
     def rows(self, columns: int) -> list[Row]:
@@ -181,7 +192,10 @@ class _LineJoiner:
     def _goes_on(self, row: _Item, line: _Item, following: _Item | None) -> bool:
         height = line.height
         above = line.y0 - row.y1
-        below = following.y0 - line.y1 if following else 9.0
+        if following:
+            below = following.y0 - line.y1
+        else:
+            below = 9.0
         if (
             not row.label
             or line.label.endswith(":")
@@ -245,7 +259,10 @@ class _LineJoiner:
         """Put a heading over the rows that follow; it ends those that are no further out, but a group ends
         no unit that stands where it does.
         """
-        indent = -1.0 if self._is_centred(heading) else heading.x0
+        if self._is_centred(heading):
+            indent = -1.0
+        else:
+            indent = heading.x0
         step = INDENT * self._letter
         text = heading.label.rstrip(": ")
         group = not is_unit(text)

@@ -108,8 +108,10 @@ class _Sheet:
             sum(any(row.cells) for row in rows) >= (FEWEST_ROWS_OF_HEADS if self._heads else FEWEST_ROWS)
             and figures >= FEWEST_FIGURES
         ):
-            xs, ys = self._grid.xs, self._grid.ys
-            top, bottom = ys[(self._heads or self._body)[0][0]], ys[self._body[-1][0] + 1]
+            xs = self._grid.xs
+            ys = self._grid.ys
+            top = ys[(self._heads or self._body)[0][0]]
+            bottom = ys[self._body[-1][0] + 1]
             columns = [
                 column for _, row in self._body for inside in _filled(row) for column in inside.columns
             ]
@@ -141,7 +143,10 @@ class _Sheet:
             cells = _filled(row)
             if not all(_may_be_head(inside) for inside in cells) or _text(cells[0].lines)[:1].islower():
                 break
-            above = _filled(self._rows[count - 1][1]) if count else cells
+            if count:
+                above = _filled(self._rows[count - 1][1])
+            else:
+                above = cells
             spanning = any(
                 inside.columns[0] < inside.columns[1] or inside.rows[0] < number <= inside.rows[1]
                 for inside in above
@@ -187,7 +192,8 @@ class _Sheet:
         """Whether the first column of texts names groups of rows that the next one names."""
         if len(self._columns) < place + 3:
             return False
-        first, second = self._columns[place], self._columns[place + 1]
+        first = self._columns[place]
+        second = self._columns[place + 1]
         shared = [
             row
             for _, row in self._body
@@ -221,7 +227,11 @@ class _Sheet:
         """The heads over a column, the outermost first; what stands over a column without values belongs
         to the next.
         """
-        column, before = self._columns[place], self._columns[place - 1] if place else -1
+        column = self._columns[place]
+        if place:
+            before = self._columns[place - 1]
+        else:
+            before = -1
         found: list[Inside] = []
         for _, row in self._heads:
             for inside in row[before + 1 : column + 1]:
@@ -270,7 +280,10 @@ class _Sheet:
     def _under_head(self, rows: list[Row]) -> list[Row]:
         """Rows with labels that say little alone put under the head of their labels."""
         bare = sum(_is_bare(row.label) for row in rows)
-        head = self._head(self._label) if 2 * bare > len(rows) and not self._serials else ""
+        if 2 * bare > len(rows) and not self._serials:
+            head = self._head(self._label)
+        else:
+            head = ""
         return [replace(row, section=SEPARATOR.join(filter(None, (head, row.section)))) for row in rows]
 
     def _is_section(self, row: Sequence[Inside]) -> bool:
@@ -335,9 +348,14 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Lines, list[Lin
     count = counts.pop()
     begun = [number for number, line in enumerate(label.lines) if ITEM_LABEL.fullmatch(line[0].text)]
     if len(begun) != count:
-        begun = list(range(count)) if len(label.lines) == count else []
+        if len(label.lines) == count:
+            begun = list(range(count))
+        else:
+            begun = []
         if not begun or count > MOST_STACKED:
-            return [] if count >= MOST_STACKED else whole
+            if count >= MOST_STACKED:
+                return []
+            return whole
     ends = [*begun[1:], len(label.lines)]
     above = _text(label.lines[: begun[0]]).rstrip(": ")
     return [

@@ -56,7 +56,8 @@ def drawn_rules(page: Any, place: Place) -> Rules:
     """
     across: list[Rect] = []
     down: list[Rect] = []
-    width, height = raw.FPDF_GetPageWidthF(page), raw.FPDF_GetPageHeightF(page)
+    width = raw.FPDF_GetPageWidthF(page)
+    height = raw.FPDF_GetPageHeightF(page)
     for sides in islice(_lines(page), MOST_RULES):
         box = place(*sides)
         level = box.width * width > box.height * height
@@ -67,7 +68,8 @@ def drawn_rules(page: Any, place: Place) -> Rules:
 def _lines(page: Any) -> Iterator[Sides]:
     """(left, top, right, bottom) of each rule in points."""
     bounds = [ctypes.c_float() for _ in range(4)]
-    count, left_points = raw.FPDFPage_CountObjects(page), MOST_POINTS_OF_PAGE
+    count = raw.FPDFPage_CountObjects(page)
+    left_points = MOST_POINTS_OF_PAGE
     if count > MOST_OBJECTS:
         return
     for index in range(count):
@@ -88,7 +90,8 @@ def _lines(page: Any) -> Iterator[Sides]:
 
 
 def _is_stroked(path: Any) -> bool:
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    fill = ctypes.c_int()
+    stroke = ctypes.c_int()
     return bool(raw.FPDFPath_GetDrawMode(path, fill, stroke)) and bool(stroke.value)
 
 
@@ -101,7 +104,9 @@ def _strokes(path: Any) -> Iterator[Sides]:
 
 def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
     """The straight strokes of a path, their ends in points of the page."""
-    matrix, x, y = raw.FS_MATRIX(), ctypes.c_float(), ctypes.c_float()
+    matrix = raw.FS_MATRIX()
+    x = ctypes.c_float()
+    y = ctypes.c_float()
     count = raw.FPDFPath_CountSegments(path)
     if count > MOST_POINTS or not raw.FPDFPageObj_GetMatrix(path, matrix):
         return

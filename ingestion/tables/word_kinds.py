@@ -78,7 +78,9 @@ def _kind(text: str) -> str:
     value.
     """
     if _FIGURE.fullmatch(text):
-        return "w" if text[-1] in ",;" else "v"
+        if text[-1] in ",;":
+            return "w"
+        return "v"
     if _NOTHING.fullmatch(text):
         return "d"
     if _CURRENCY_ALONE.fullmatch(text):
@@ -87,14 +89,20 @@ def _kind(text: str) -> str:
         return "u"
     if _BEFORE.fullmatch(text):
         return "s"
-    return "l" if _LEADER.fullmatch(text) else "w"
+    if _LEADER.fullmatch(text):
+        return "l"
+    return "w"
 
 
 def words_kind(text: str) -> str:
     """What a word may be in a table: "v" value, "d" a sign for none, "c" currency, "u" unit after, "s"
     sign before, "l" leader, "w" word.
     """
-    return _kind(text) if len(text) <= LONGEST_FIGURE else "l" if not text.strip(".…·_") else "w"
+    if len(text) <= LONGEST_FIGURE:
+        return _kind(text)
+    if not text.strip(".…·_"):
+        return "l"
+    return "w"
 
 
 def is_value(text: str) -> bool:

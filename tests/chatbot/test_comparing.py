@@ -46,7 +46,10 @@ def entry(
 ) -> Entry:
     decimals = len(text.partition(".")[2].partition(" ")[0].rstrip(")%"))
     return Entry(
-        EntryPlace(*at), "figure", Quantity(text, value, unit, scale, decimals, **more), citations=(CITED,)  # type: ignore[arg-type]
+        EntryPlace(*at),
+        "figure",  # type: ignore[arg-type]
+        Quantity(text, value, unit, scale, decimals, **more),
+        citations=(CITED,),  # type: ignore[arg-type]
     )
 
 

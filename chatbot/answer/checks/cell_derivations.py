@@ -63,7 +63,8 @@ def turned_level(claim: Claim, page: PageEvidence, place: CellPlace) -> str:
     own = view.periods(place.row, place.column)
     if place.column not in cells or len(own) != 1:
         return ""
-    mine, before = amount_of(cells[place.column]), []
+    mine = amount_of(cells[place.column])
+    before = []
     for column in sorted(cells.keys() - {place.column}):
         other = view.periods(place.row, column)
         earlier = (
@@ -133,7 +134,8 @@ def _changes(claim: Claim, view: TableView, row: int, cells: _Cells, said: str) 
     """From one period of a row to another, the one that is stated among them, in the direction that is
     told.
     """
-    told, mine = move_told(claim.before, claim.after) or direction_told(said), claim.figure
+    told = move_told(claim.before, claim.after) or direction_told(said)
+    mine = claim.figure
     for one, other in combinations(cells, 2):
         periods = [view.periods(row, column) for column in (one, other)]
         if (
@@ -145,7 +147,10 @@ def _changes(claim: Claim, view: TableView, row: int, cells: _Cells, said: str) 
         times = _time(periods[0][0]), _time(periods[1][0])
         if times[0] == times[1]:
             continue
-        new, old = (one, other) if times[0] > times[1] else (other, one)
+        if times[0] > times[1]:
+            new, old = (one, other)
+        else:
+            new, old = (other, one)
         if _is_of_another_period(claim, view, row, new, cells):
             continue
         change = amount_of(cells[new]) - amount_of(cells[old])

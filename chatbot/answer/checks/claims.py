@@ -180,7 +180,8 @@ class Spoken:
         if span not in self._sentences:
             self._sentences[span] = _ClaimSentence(self._text, scope, self._figures, self._starts)
         sentence = self._sentences[span]
-        first, last = bisect_left(self._words.starts, scope.start), bisect_left(self._words.starts, scope.end)
+        first = bisect_left(self._words.starts, scope.start)
+        last = bisect_left(self._words.starts, scope.end)
         before, after = words_around(self._words, figure, first, last)
         readings = (
             *self._directions(figure),
@@ -198,7 +199,9 @@ class Spoken:
         run, place = sentence.run(index)
         periods = sentence.periods_of(index)
         if headed := self._periods_of_head(figure):
-            periods, run, place = headed, run[place : place + 1], 0
+            periods = headed
+            run = run[place : place + 1]
+            place = 0
         own = bool(periods)
         base = (
             _BASE.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start)
@@ -207,7 +210,8 @@ class Spoken:
         if not own and not base and len(run) == 1 and not sentence.is_of_another_time(index):
             periods = self._asked_periods
         nearby = (*sentence.nearby(index), self._everything)
-        rounded, outflow = self._rounded(figure, scope), self._outflow(figure, scope)
+        rounded = self._rounded(figure, scope)
+        outflow = self._outflow(figure, scope)
         mention = Mention(
             nearby,
             periods,
@@ -244,7 +248,9 @@ class Spoken:
                 periods_in(head) for head in self._text[top : self._text.find("\n", top)].split("|")
             ]
         cell = self._text.count("|", begun, figure.start)
-        return self._heads[top][cell] if cell < len(self._heads[top]) else ()
+        if cell < len(self._heads[top]):
+            return self._heads[top][cell]
+        return ()
 
     def _directions(self, figure: Figure) -> tuple[Figure, ...]:
         """The figure, and where its brackets may be those of an aside, "59,530 abstentions (0.13%)", also
@@ -257,11 +263,14 @@ class Spoken:
             and behind.isalpha()
             and figure.value < 0
         )
-        return (figure, replace(figure, value=-figure.value)) if aside else (figure,)
+        if aside:
+            return (figure, replace(figure, value=-figure.value))
+        return (figure,)
 
     def _paragraph(self, figure: Figure) -> str:
         """The text around a figure up to the next blank lines, whitespace collapsed."""
-        start, end = self._text.rfind("\n\n", 0, figure.start) + 1, self._text.find("\n\n", figure.end)
+        start = self._text.rfind("\n\n", 0, figure.start) + 1
+        end = self._text.find("\n\n", figure.end)
         if start not in self._paragraphs:
             self._paragraphs[start] = " ".join(
                 self._text[start : end if end >= 0 else len(self._text)].split()
@@ -289,7 +298,9 @@ class Spoken:
 def _head_before(text: str, figure: Figure) -> str:
     """The head that a cell is read out under, "" where it is not."""
     found = _READ_OUT.search(text[max(0, figure.start - HEAD_REACH) : figure.start])
-    return " ".join(found[1].split()) if found else ""
+    if found:
+        return " ".join(found[1].split())
+    return ""
 
 
 class _ClaimSentence:
@@ -326,7 +337,9 @@ class _ClaimSentence:
 
     def order(self, index: int) -> str:
         """The ordinal that goes with a figure, "" for none."""
-        return self._orders[index - self._first] if self._orders else ""
+        if self._orders:
+            return self._orders[index - self._first]
+        return ""
 
     def run(self, index: int) -> tuple[tuple[str, ...], int]:
         """The digits of the figures that follow one another like cells around one, and its place among
@@ -353,14 +366,18 @@ class _ClaimSentence:
             if other < start
         ]
         after = self._amounts[bisect_right(self._amounts, end - 1) :][:1]
-        left = self._figures[before[0]].end if before else self._scope.start
+        if before:
+            left = self._figures[before[0]].end
+        else:
+            left = self._scope.start
         if before and (part := _PART.match(self._source, left, self._figures[start].start)):
             left = part.end()
-        right = self._figures[after[0]].start if after else self._scope.end
-        left, right = (
-            max(left, self._figures[start].start - CLAUSE_REACH),
-            min(right, self._figures[end - 1].end + CLAUSE_REACH),
-        )
+        if after:
+            right = self._figures[after[0]].start
+        else:
+            right = self._scope.end
+        left = max(left, self._figures[start].start - CLAUSE_REACH)
+        right = min(right, self._figures[end - 1].end + CLAUSE_REACH)
         while before and _CHAINED.fullmatch(
             self._source, left, self._figures[start].start
         ):  # "rose 15% to 9": 9 is of what 15% is
@@ -375,7 +392,10 @@ class _ClaimSentence:
         if lead.endswith((":", "=")):  # "Wages: 5; Rents: 6"
             return label_words(_ITEM.split(_CLOSED.sub(r" \1 ", lead))[-1]), around, self._all
         colon = lead.rfind(":")
-        nearer = [label_words(lead[colon + 1 :])] if colon >= 0 else []
+        if colon >= 0:
+            nearer = [label_words(lead[colon + 1 :])]
+        else:
+            nearer = []
         own_clause = _AGAINST.split(_CLAUSE_END.split(self._source[self._figures[end - 1].end : right])[0])[0]
         if (words := label_words(f"{lead} {own_clause}")) and words != around:
             nearer.append(words)
@@ -399,7 +419,9 @@ class _ClaimSentence:
             len({(period.start_year, period.end_year, period.kind, period.text) for period in self.periods})
             <= 1
         ):
-            return () if self._is_of_what_is_compared(index) else tuple(self.periods[:1])
+            if self._is_of_what_is_compared(index):
+                return ()
+            return tuple(self.periods[:1])
         if self._by_order:
             following = [period for period in self.periods if period.start > self._figures[index].end]
             amounts = [
@@ -440,7 +462,11 @@ class _ClaimSentence:
         """Whether the sentence's only period is that of what a figure is compared with: "was 5, against 4
         in 2015".
         """
-        figure, end = self._figures[index], self.periods[0].start if self.periods else -1
+        figure = self._figures[index]
+        if self.periods:
+            end = self.periods[0].start
+        else:
+            end = -1
         compared = _AGAINST.search(self._source, figure.end, max(figure.end, end))
         return compared is not None and any(
             compared.end() <= other.start < end for other in self._figures[index + 1 : self._last]
@@ -453,7 +479,10 @@ class _ClaimSentence:
             for other in self._amounts[max(0, bisect_left(self._amounts, index) - 1) :][:1]
             if other < index
         ]
-        left = self._figures[before[0]].end if before else self._scope.start
+        if before:
+            left = self._figures[before[0]].end
+        else:
+            left = self._scope.start
         lead = self._source[max(left, self._figures[index].start - CLAUSE_REACH) : self._figures[index].start]
         return label_words(_CLAUSE_END.split(lead)[-1])
 
@@ -461,7 +490,8 @@ class _ClaimSentence:
         """Of each figure the positions from the first to behind the last of those that follow one another
         like cells.
         """
-        figures, inside = self._figures, range(self._first, self._last)
+        figures = self._figures
+        inside = range(self._first, self._last)
         starts = [
             at
             for at in inside

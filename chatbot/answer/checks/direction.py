@@ -28,7 +28,8 @@ def turned_moves(text: str, figures: Sequence[Figure], scopes: Sequence[Scope]) 
     "to" and "from".
     """
     for at, (one, other) in enumerate(pairwise(figures)):
-        gap, scope = text[one.end : other.start], scopes[at]
+        gap = text[one.end : other.start]
+        scope = scopes[at]
         if (
             len(gap) > LONGEST_GAP
             or _APART.search(gap)
@@ -39,9 +40,13 @@ def turned_moves(text: str, figures: Sequence[Figure], scopes: Sequence[Scope]) 
             continue
         lead = text[max(scope.start, one.start - MOVE_REACH) : one.start]
         if _TO.search(lead) and _FROM.search(gap):
-            new, old, place = one, other, at
+            new = one
+            old = other
+            place = at
         elif _FROM.search(lead) and _TO.search(gap):
-            new, old, place = other, one, at + 1
+            new = other
+            old = one
+            place = at + 1
         else:
             continue
         told = [word for word in map(str.casefold, _WORD.findall(lead)) if word in _MOVES]

@@ -22,5 +22,6 @@ def counts_years(claim: Claim) -> bool:
         return False
     if not re.search(rf"\b{re.escape(figure.text)}[- ]years?\b", claim.paragraph, re.IGNORECASE):
         return False
-    years, count = claim.mention.years, int(figure.value)
+    years = claim.mention.years
+    count = int(figure.value)
     return any(year + count in years or year + count - 1 in years for year in years)

@@ -54,7 +54,9 @@ def _lists(sentence: str, figures: tuple[tuple[int, int], ...]) -> list[dict[int
 
 
 def _item(found: re.Match[str] | None) -> frozenset[str]:
-    return label_words(found["item"]) if found else frozenset()
+    if found:
+        return label_words(found["item"])
+    return frozenset()
 
 
 def _runs(items: Sequence[frozenset[str]], joined: Sequence[bool]) -> list[dict[int, frozenset[str]]]:

@@ -74,7 +74,9 @@ def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
     if (claim.figure.value < 0) != (placed.figure.value < 0):
         return ""
     if _denied(claim.before) != _denied(before):
-        return "the page denies it" if _denied(before) else "the answer denies what the page says"
+        if _denied(before):
+            return "the page denies it"
+        return "the answer denies what the page says"
     if any(_side(claim.before, sides) * _side(before, sides) < 0 for sides in HOLDINGS):
         return "the page has it as the opposite, as a deficit is of a surplus"
     turned = (
@@ -103,7 +105,9 @@ def _side(before: _Words, sides: tuple[frozenset[str], frozenset[str]]) -> int:
         max(first) < SENSE_WORDS and (min(first) >= NEAREST_WORDS or abs(first[0] - first[1]) < NEAREST_WORDS)
     ):
         return 0
-    return 1 if first[0] < first[1] else -1
+    if first[0] < first[1]:
+        return 1
+    return -1
 
 
 def move_told(before: _Words, after: _Words) -> int:
@@ -208,7 +212,8 @@ def drops_scale(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer gives money without the scale that the page's mark gives to this cell, in words
     of its own.
     """
-    mine, mark = claim.figure, placed.mark
+    mine = claim.figure
+    mark = placed.mark
     if (
         mark is None
         or mark.scale == 1

@@ -91,7 +91,10 @@ def _stepped(text: str, figures: Sequence[Figure], step: int, result: int) -> It
     / 4 = 8 / 4 = 2".
     """
     before = step - 1
-    equals = list(_EQUALS.finditer(text, figures[before].end, figures[step].start)) if before >= 0 else []
+    if before >= 0:
+        equals = list(_EQUALS.finditer(text, figures[before].end, figures[step].start))
+    else:
+        equals = []
     if len(equals) != 1 or not _TO_RESULT.fullmatch(text, equals[0].end(), figures[step].start):
         return
     first, tokens = _left_side(text, figures, before, equals[0].start())
@@ -101,7 +104,8 @@ def _stepped(text: str, figures: Sequence[Figure], step: int, result: int) -> It
                 figures[first].start - _opening(text, figures[first].start, tokens) : figures[result].end
             ].split()
         )
-        operands, between = tuple(range(first, before + 1)), tuple(range(step, result))
+        operands = tuple(range(first, before + 1))
+        between = tuple(range(step, result))
         yield Formula(written, operands, result, _sums(tokens, figures), between)
 
 
@@ -143,12 +147,14 @@ def is_constant(figure: Figure) -> bool:
 
 def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> tuple[int, list[_Token]]:
     """Position of the first operand, and the tokens up to the equals sign."""
-    trailing = (
-        _closing(text[figures[last].end : equals]) if equals - figures[last].end <= _LONGEST_GAP else None
-    )
+    if equals - figures[last].end <= _LONGEST_GAP:
+        trailing = _closing(text[figures[last].end : equals])
+    else:
+        trailing = None
     if trailing is None:
         return last, []
-    first, tokens = last, [float(last), *trailing]
+    first = last
+    tokens = [float(last), *trailing]
     while first > 0 and last - first < _MOST_OPERANDS:
         between = _between(text, figures[first - 1], figures[first])
         if between is None:
@@ -160,7 +166,9 @@ def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> 
 
 def _closing(gap: str) -> list[_Token] | None:
     gap = _NAMES.sub("", _ANNOTATION.sub("", gap)).strip()
-    return [")"] * len(gap) if set(gap) <= {")"} else None
+    if set(gap) <= {")"}:
+        return [")"] * len(gap)
+    return None
 
 
 def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
@@ -188,7 +196,9 @@ def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
 def _opening(text: str, start: int, tokens: list[_Token]) -> int:
     """How many characters of opening brackets stand right before the first operand."""
     wanted = next((count for count, token in enumerate(tokens) if token != "("), 0)
-    return wanted if text[max(0, start - wanted) : start] == "(" * wanted else 0
+    if text[max(0, start - wanted) : start] == "(" * wanted:
+        return wanted
+    return 0
 
 
 def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, result: Figure) -> bool:
@@ -220,7 +230,10 @@ def amount_of(figure: Figure) -> float:
 
 def _close(computed: float, result: Figure, shown: float) -> bool:
     """Equal within half a unit of the last digit shown."""
-    unit = abs(shown / result.value) if result.value else 1.0
+    if result.value:
+        unit = abs(shown / result.value)
+    else:
+        unit = 1.0
     return math.isfinite(computed) and abs(computed - shown) <= unit * 10.0**-result.decimals * 0.5 * (
         1 + 1e-6
     )
@@ -241,4 +254,6 @@ def _value(node: ast.expr, amounts: dict[int, float]) -> float:
     """
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         return _OPERATIONS[type(node.op)](_value(node.left, amounts), _value(node.right, amounts))
-    return amounts[int(node.id[1:])] if isinstance(node, ast.Name) else math.nan
+    if isinstance(node, ast.Name):
+        return amounts[int(node.id[1:])]
+    return math.nan

@@ -83,7 +83,8 @@ def _results(worked_out: str, views: Collection[PageEvidence]) -> Iterator[_Resu
 
 def _comes_to(claim: Claim, one: _Result) -> bool:
     """Whether a figure is the result, as exact or rounded; a fall may be told without its minus."""
-    mine, other = claim.figure, one.figure
+    mine = claim.figure
+    other = one.figure
     if mine.percent != other.percent or mine.decimals + other.decimals == 0:
         return False
     sides = (
@@ -96,7 +97,10 @@ def _comes_to(claim: Claim, one: _Result) -> bool:
 
 def _may_be_of(claim: Claim, one: _Result) -> bool:
     """Whether a figure's sentence names the result's measure, or nothing at all: "It was 15%"."""
-    said = claim.mention.nearby[-2] if len(claim.mention.nearby) > 1 else frozenset[str]()
+    if len(claim.mention.nearby) > 1:
+        said = claim.mention.nearby[-2]
+    else:
+        said = frozenset[str]()
     return (one.words <= said or not said) and _is_of_year(claim, one)
 
 

@@ -112,11 +112,16 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     period, in another source or the question, under another scale, unit or kind, or more exactly than an
     answer says that does not call it rounded.
     """
-    figures, questioned = find_figures(text), find_figures(prompt.question)
+    figures = find_figures(text)
+    questioned = find_figures(prompt.question)
     spoken = Spoken(text, figures, prompt.question)
     views = {key: page_of(hit) for key, hit in prompt.sources.items()}
-    claims, checks, places, scopes = [], [], [], []
-    ranks, exact = _row_numbers(text, figures), [*figures]
+    claims = []
+    checks = []
+    places = []
+    scopes = []
+    ranks = _row_numbers(text, figures)
+    exact = [*figures]
     for index, figure in enumerate(figures):
         scope = scope_of(figure.start)
         scopes.append(scope)
@@ -176,9 +181,17 @@ def _check(
 
 def _row_numbers(text: str, figures: Sequence[Figure]) -> frozenset[int]:
     """The figures that stand alone in the first cell of a table's rows and count them, 1, 2, 3."""
-    at, found, rank = {figure.start: index for index, figure in enumerate(figures)}, set[int](), 0
+    at = {figure.start: index for index, figure in enumerate(figures)}
+    found = set[int]()
+    rank = 0
     for row in _FIRST_CELL.finditer(text):
-        rank = rank + 1 if int(row[1]) == rank + 1 else 1 if int(row[1]) == 1 else 0
+        if int(row[1]) == rank + 1:
+            rank = rank + 1
+        else:
+            if int(row[1]) == 1:
+                rank = 1
+            else:
+                rank = 0
         if rank and row.start(1) in at:
             found.add(at[row.start(1)])
     return frozenset(found)
@@ -187,7 +200,10 @@ def _row_numbers(text: str, figures: Sequence[Figure]) -> frozenset[int]:
 def _result(claim: Claim, verdict: _Verdict, key: str | None) -> NumberCheck:
     figure, periods = claim.figure, claim.mention.periods
     period = periods[0].text if len(periods) == 1 else verdict.period or figure.period
-    shown = key.split("-")[0] if key else None
+    if key:
+        shown = key.split("-")[0]
+    else:
+        shown = None
     return NumberCheck(
         figure.text,
         figure.value,
@@ -221,9 +237,10 @@ def _verdict(claim: Claim, view: PageEvidence) -> _Verdict:
         and not any(_says_it(claim, other, placed, view) for other in doubtful)
     ]
     named = any(_in_name(claim, placed) for placed in fitting)
-    against = (
-        [] if named else figures_against(claim, view, equal, rows=not any(placed.place for placed in fitting))
-    )
+    if named:
+        against = []
+    else:
+        against = figures_against(claim, view, equal, rows=not any(placed.place for placed in fitting))
     if sure := next((placed for placed in fitting if not against or _is_the_one(claim, placed, view)), None):
         return _supported(sure, view)
     if unscaled := next((placed.mark for placed in stating if placed.mark and placed not in equal), None):
@@ -286,14 +303,18 @@ def _is_another(placed: OnPage, claim: Claim) -> bool:
     """Whether a page's figure is of the answer's kind and has other digits, noughts or another sign: a
     scale that is not said contradicts nothing.
     """
-    there, said = placed.figure, claim.figure
+    there = placed.figure
+    said = claim.figure
     if there.percent != said.percent or (
         _NOTE_MARK.fullmatch(there.text) and (said.unit or said.scale != 1 or abs(said.value) >= LARGEST_NAME)
     ):
         return False
     if digits_of(there) != digits_of(said) or (there.value < 0) != (said.value < 0):
         return True
-    scale = placed.mark.scale if placed.mark else there.scale
+    if placed.mark:
+        scale = placed.mark.scale
+    else:
+        scale = there.scale
     return not any(_apart_by_scale(replace(there, scale=scale), reading) for reading in claim.readings)
 
 
@@ -302,10 +323,8 @@ def _apart_by_scale(one: Figure, other: Figure) -> bool:
     45 is none of 4.5 million.
     """
     unsaid = 1.0 in (one.scale, other.scale)
-    values, stated = (
-        sorted((abs(one.value * one.scale), abs(other.value * other.scale))),
-        {one.scale, other.scale},
-    )
+    values = sorted((abs(one.value * one.scale), abs(other.value * other.scale)))
+    stated = {one.scale, other.scale}
     if values[0] == values[1] or (unsaid and abs(one.value) == abs(other.value)):
         return True
     ratio = next((scale for scale in SCALE_NAMES if math.isclose(values[1], values[0] * scale)), None)
@@ -357,7 +376,9 @@ def _supported(placed: OnPage, view: PageEvidence) -> _Verdict:
 def _line(placed: OnPage, view: PageEvidence) -> str:
     """The page's line around a figure."""
     line = " ".join(_line_of(placed, view).split())
-    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
+    if len(line) <= LONGEST_SHOWN:
+        return line
+    return f"{line[: LONGEST_SHOWN - 1]}…"
 
 
 def _line_of(placed: OnPage, view: PageEvidence) -> str:
@@ -416,9 +437,14 @@ def _of_other_order(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
     start, end = view.sentence_around(placed.figure.start, placed.figure.end)
     inside = [one.figure.start for one in view.figures.all if start <= one.figure.start < end]
     orders = orders_in(view.text[start:end], [at - start for at in inside])
-    there = orders[inside.index(placed.figure.start)] if orders and placed.figure.start in inside else ""
+    if orders and placed.figure.start in inside:
+        there = orders[inside.index(placed.figure.start)]
+    else:
+        there = ""
     same_kind = there.partition(" ")[2] == claim.mention.order.partition(" ")[2]
-    return f"the page has it for the {there}" if there and same_kind and there != claim.mention.order else ""
+    if there and same_kind and there != claim.mention.order:
+        return f"the page has it for the {there}"
+    return ""
 
 
 def _of_other_item(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
@@ -443,7 +469,9 @@ def _items_around(placed: OnPage, view: PageEvidence) -> tuple[frozenset[str], t
         if start <= one.figure.start and one.figure.end <= end
     ]
     mine = (placed.figure.start - start, placed.figure.end - start)
-    return item_of(view.text[start:end], inside, inside.index(mine)) if mine in inside else (frozenset(), ())
+    if mine in inside:
+        return item_of(view.text[start:end], inside, inside.index(mine))
+    return (frozenset(), ())
 
 
 def _is_spelled(figure: Figure) -> bool:
@@ -530,7 +558,8 @@ def _of_other_period(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
     """
     if not claim.mention.periods or not claim.mention.own or placed.place is not None:
         return ""
-    sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
+    sentence = _sentence(placed, view)
+    tied = period_beside(view.text, placed.figure)
     if not placed.cell and _RELATIVE.match(view.text, placed.figure.end):
         return ""
     named = view.once(periods_in, sentence)
@@ -608,13 +637,17 @@ def _with_formulas(
     for formula in [*find_formulas(text, figures)] * 2:
         operands = [index for index in formula.operands if not is_constant(figures[index])]
         labels = [_labels(claims[index], cited, results) for index in operands]
-        shared = set.intersection(*labels) if labels else set()
+        if labels:
+            shared = set.intersection(*labels)
+        else:
+            shared = set()
         result = figures[formula.result]
         fits = bool(shared) and (result.scale == 1.0 or (formula.sums and (result.scale, None) in shared))
         if fits or all(checked[index].status in ("supported", "derived") for index in operands):
-            readings = (
-                _labelled(result, shared) if formula.sums and result.bare and result.unit is None else []
-            )
+            if formula.sums and result.bare and result.unit is None:
+                readings = _labelled(result, shared)
+            else:
+                readings = []
             results += [(reading, formula.text) for reading in (result, *readings)]
             exact.append((formula.value, formula.text))
             for index in (*formula.operands, *formula.between, formula.result):
@@ -715,14 +748,12 @@ def _labelled(result: Figure, labels: set[_Label]) -> list[Figure]:
 
 
 def _derived(check: NumberCheck, formula: str) -> NumberCheck:
-    return (
-        check
-        if check.status in ("supported", "derived")
-        else replace(
-            check,
-            status="derived",
-            citation=None,
-            formula=formula,
-            reason="computed from figures of the answer; the arithmetic holds",
-        )
+    if check.status in ("supported", "derived"):
+        return check
+    return replace(
+        check,
+        status="derived",
+        citation=None,
+        formula=formula,
+        reason="computed from figures of the answer; the arithmetic holds",
     )

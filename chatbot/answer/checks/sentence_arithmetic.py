@@ -178,13 +178,14 @@ def reckoned(
 def _as_rounded(text: str, result: Figure) -> Figure:
     """A figure that is called rounded, "close to 20,000", with the digits that it then shows."""
     whole = f"{abs(result.value):.0f}"
-    noughts = (
-        min(len(whole) - len(whole.rstrip("0")), len(whole) - FEWEST_DIGITS)
-        if result.decimals == 0 and result.value
-        else 0
-    )
+    if result.decimals == 0 and result.value:
+        noughts = min(len(whole) - len(whole.rstrip("0")), len(whole) - FEWEST_DIGITS)
+    else:
+        noughts = 0
     called = noughts > 0 and _NEARLY.search(text, max(0, result.start - MOVE_REACH), result.start)
-    return replace(result, decimals=-noughts) if called else result
+    if called:
+        return replace(result, decimals=-noughts)
+    return result
 
 
 def _of_near(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound: Mapping[int, bool]) -> str:
@@ -202,7 +203,10 @@ def _of_near(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound:
     if _CHANGE_OF.search(text, max(scope.start, result.start - BASE_REACH), result.start):
         compares, divides = True, False
     told = direction_told(beside)
-    tolerance = 0.5 * 10.0**-result.decimals / abs(result.value) if result.value else 1.0
+    if result.value:
+        tolerance = 0.5 * 10.0**-result.decimals / abs(result.value)
+    else:
+        tolerance = 1.0
     for some in (
         [pair for pair in pairs if all(scope.start <= one.start < scope.end for one in pair)],
         pairs,
@@ -250,7 +254,11 @@ def _results(
     if divides and _is_whole(text, result, larger):
         yield share, f"{smaller.text} / {larger.text}"
     if compares and told and not turned:
-        change, base = (1 / share - 1, smaller) if told > 0 else (1 - share, larger)
+        if told > 0:
+            change = 1 / share - 1
+            base = smaller
+        else:
+            change, base = (1 - share, larger)
         yield change, f"({larger.text} - {smaller.text}) / {base.text}"
     if divides and _REST.search(text, max(0, result.start - BASE_REACH), result.end + BASE_REACH):
         yield 1 - share, f"({larger.text} - {smaller.text}) / {larger.text}"
@@ -264,13 +272,17 @@ def _newer(text: str, pair: tuple[Figure, Figure]) -> Figure | None:
     if all(years) and years[0] != years[1]:
         return pair[years[0] < years[1]]
     old = [_is_base(text, one) or _EARLIER.match(text, one.end) is not None for one in pair]
-    return pair[old[0]] if old[0] != old[1] else None
+    if old[0] != old[1]:
+        return pair[old[0]]
+    return None
 
 
 def _year_of(text: str, figure: Figure) -> int:
     """The year right behind a figure, 0 for none."""
     found = _YEAR_BEHIND.match(text, figure.end)
-    return int(found["year"]) if found else 0
+    if found:
+        return int(found["year"])
+    return 0
 
 
 def _is_whole(text: str, result: Figure, whole: Figure) -> bool:
@@ -279,10 +291,8 @@ def _is_whole(text: str, result: Figure, whole: Figure) -> bool:
     if named is None:
         return True
     behind = _CLAUSE_END.split(text[whole.end : whole.end + BASE_REACH])[0]
-    said, around = (
-        label_words(named[1]),
-        label_words(f"{text[max(0, whole.start - BASE_REACH) : whole.start]} {behind}"),
-    )
+    said = label_words(named[1])
+    around = label_words(f"{text[max(0, whole.start - BASE_REACH) : whole.start]} {behind}")
     return not said or (
         (bool(said & around - _TOTALS) or said <= _TOTALS)
         and (said.isdisjoint(_TOTALS) or not around.isdisjoint(_TOTALS))
@@ -296,17 +306,13 @@ def _has(pattern: re.Pattern[str], text: str, scope: Scope) -> bool:
 def _near_fraction(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound: Sequence[int]) -> str:
     """What "a little over half", "nearly a quarter" is said of: the last of these figures that is near it, on
     the side that is told, else two neighbours among them of which it is the share or the change."""
-    fraction, told = (
-        figures[at].value,
-        _NEARLY.search(text, max(0, figures[at].start - MOVE_REACH), figures[at].start),
-    )
+    fraction = figures[at].value
+    told = _NEARLY.search(text, max(0, figures[at].start - MOVE_REACH), figures[at].start)
     if not 0 < fraction < 1:
         return ""
     near = NEAR_FRACTION if told else VERY_FRACTION
-    least, most = (
-        fraction * (1.0 if told and told["over"] else 1 - near),
-        fraction * (1.0 if told and told["under"] else 1 + near),
-    )
+    least = fraction * (1.0 if told and told["over"] else 1 - near)
+    most = fraction * (1.0 if told and told["under"] else 1 + near)
     if of := next(
         (
             figures[other].text
@@ -323,7 +329,8 @@ def _near_fraction(text: str, figures: Sequence[Figure], at: int, scope: Scope, 
         larger, smaller = sorted(pair, key=amount_of, reverse=True)
         if amount_of(smaller) <= 0 or larger.percent:
             continue
-        share, newer = amount_of(smaller) / amount_of(larger), _newer(text, pair)
+        share = amount_of(smaller) / amount_of(larger)
+        newer = _newer(text, pair)
         value = (1 - share, share, 1 / share - 1)[direction + 1]
         if least <= value <= most and (
             newer is None or not direction or (newer is larger) == (direction > 0)
@@ -366,7 +373,8 @@ def _part(text: str, figures: Sequence[Figure], at: int, before: Sequence[int], 
 
 def _of_column(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
     """The share that a cell of a table is of two cells above it, "margin" below income and revenue."""
-    result, place = figures[at], _cell(text, figures[at])
+    result = figures[at]
+    place = _cell(text, figures[at])
     if result.percent != "percent" or place is None:
         return ""
     top = text.rfind("\n\n", 0, result.start) + 1
@@ -394,7 +402,9 @@ def _of_column(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int
 def _cell(text: str, figure: Figure) -> int | None:
     """Which cell of its row of a table a figure stands in, None where it stands in none."""
     line = text[text.rfind("\n", 0, figure.start) + 1 : figure.start]
-    return line.count("|") if line.lstrip().startswith("|") else None
+    if line.lstrip().startswith("|"):
+        return line.count("|")
+    return None
 
 
 def _of_all(text: str, figures: Sequence[Figure], at: int, inside: range, sound: Mapping[int, bool]) -> str:
@@ -410,7 +420,9 @@ def _of_all(text: str, figures: Sequence[Figure], at: int, inside: range, sound:
     added = (
         colon and 1 < len(following) <= MOST_ADDED and comes_to(sum(map(amount_of, following)), figures[at])
     )
-    return " + ".join(one.text for one in following) if added else ""
+    if added:
+        return " + ".join(one.text for one in following)
+    return ""
 
 
 def _neighbours(figures: Sequence[Figure], operands: Sequence[int]) -> Iterator[tuple[Figure, Figure]]:
@@ -500,7 +512,8 @@ def _share(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) 
         or not _OPENS.fullmatch(text, figures[at - 1].end, result.start)
     ):
         return ""
-    part, wholes = figures[at - 1], [figures[other] for other in sound[-1 - SHARES_REACH : -1]]
+    part = figures[at - 1]
+    wholes = [figures[other] for other in sound[-1 - SHARES_REACH : -1]]
     of = (
         whole
         for whole in reversed(wholes)

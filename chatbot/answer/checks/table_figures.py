@@ -83,7 +83,8 @@ def _of_other_row(view: TableView, mention: Mention, place: CellPlace) -> str:
         return ""
 
     def differs(other: int) -> bool:
-        words, digits = view.rows[other].words, view.digits(other, place.column)
+        words = view.rows[other].words
+        digits = view.digits(other, place.column)
         if words <= view.heads[place.column] or digits in ("", view.digits(place.row, place.column)):
             return False
         texts = view.text(place.row, place.column), view.text(other, place.column)
@@ -136,9 +137,15 @@ def _best_named(
     """
     this, rivals = mine
     own = options[this]
-    sentence = mention.nearby[-2] if len(mention.nearby) > 1 else frozenset[str]()
+    if len(mention.nearby) > 1:
+        sentence = mention.nearby[-2]
+    else:
+        sentence = frozenset[str]()
     bare = own.words - _TOTAL  # "operating expenses" may be their total
-    beside = _shared(view, own, mention.nearby[0]) if mention.nearby else 0.0
+    if mention.nearby:
+        beside = _shared(view, own, mention.nearby[0])
+    else:
+        beside = 0.0
     for scope, said in enumerate(
         mention.nearby[: -1 if own.words <= _TOTAL and len(mention.nearby) > 1 else None]
     ):
@@ -252,7 +259,10 @@ def _of_other_column(view: TableView, mention: Mention, place: CellPlace) -> str
         named_apart = not view.columns[column].words <= view.rows[place.row].words
         if "%" in view.text(place.row, place.column) and _AMOUNT.search(view.text(place.row, column)):
             return False  # no amount is meant for a percentage
-        asked = frozenset[str]() if _is_said(view.digits(place.row, column), mention) else mention.asked
+        if _is_said(view.digits(place.row, column), mention):
+            asked = frozenset[str]()
+        else:
+            asked = mention.asked
         weak = (mention.base or of_other_kind(column)) and not view.columns[column].words <= mention.nearby[
             0
         ] | asked
@@ -298,7 +308,10 @@ def _has_instead(view: TableView, place: CellPlace, column: int) -> str:
 def _is_unnamed(view: TableView, mention: Mention, place: CellPlace) -> bool:
     """Whether the answer has no word of the column's head, where that has any, such as "change"."""
     words = view.columns[place.column].words | view.columns[place.column].beside
-    said = mention.nearby[-1] if mention.nearby else frozenset()
+    if mention.nearby:
+        said = mention.nearby[-1]
+    else:
+        said = frozenset()
     return bool(words) and not (words & said or (view.heads[place.column] & _CHANGES and said & _CHANGES))
 
 
@@ -306,14 +319,18 @@ def _fits(view: TableView, mention: Mention, place: CellPlace) -> int:
     """How well the cell's period fits one that the answer states: 2, 1 or 0 as in periods_agree; -1 where
     either says none.
     """
-    own, of_label = view.periods(place.row, place.column), periods_in(view.table.rows[place.row].label)
+    own = view.periods(place.row, place.column)
+    of_label = periods_in(view.table.rows[place.row].label)
     stated = mention.periods
     if (
         of_label and view.column_periods[place.column]
     ):  # "notes due 2026 were 5 in 2021": the year of a name is no time
         apart = [_without(some, of_label) for some in (mention.periods, mention.named)]
         stated = apart[0] or apart[1] or stated
-        own = own if stated == mention.periods and not apart[0] else view.column_periods[place.column]
+        if stated == mention.periods and not apart[0]:
+            own = own
+        else:
+            own = view.column_periods[place.column]
     if not own or not stated:
         return -1
     return agreement(stated, own)

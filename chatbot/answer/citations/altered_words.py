@@ -46,7 +46,8 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
     Compared are the statement's words with those of the page around the span, in order; only between words
     that both have.
     """
-    first, last = bisect_left(page.starts, span[0]), bisect_left(page.starts, span[1])
+    first = bisect_left(page.starts, span[0])
+    last = bisect_left(page.starts, span[1])
     reach = len(said.texts)
     there = page.texts[max(0, first - reach) : last + reach]
     matcher = SequenceMatcher(None, said.texts, there, autojunk=False)
@@ -58,7 +59,8 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
     telling = sum(word not in STOP_WORDS for word in said.texts)
     if equal < FEWEST_EQUAL:
         return ""
-    often, as_often = _how_often(said.texts), _how_often(page.texts[first : last + reach])
+    often = _how_often(said.texts)
+    as_often = _how_often(page.texts[first : last + reach])
     if often and as_often and often != as_often:
         return f"the page says “{as_often}” where the answer says “{often}”"
     if equal < LEAST_SHARE * telling:
@@ -74,13 +76,16 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
             # of what the page has before the statement only a number right before the first common word,
             # "Four cases exceeded"
         ):
-            a, c = max(a, b - 1), max(c, d - 1)
+            a = max(a, b - 1)
+            c = max(c, d - 1)
             if a == b or said.texts[a] not in _NUMBERS:
                 continue
         if kind == "equal" or at == len(codes) - 1 or max(b - a, d - c) > longest:
             continue
-        mine, its = said.texts[a:b], there[c:d]
-        own, others = _numbers(mine, its), _numbers(its, mine)
+        mine = said.texts[a:b]
+        its = there[c:d]
+        own = _numbers(mine, its)
+        others = _numbers(its, mine)
         if own and others and own != others:
             return f"the page says “{' '.join(others)}” where the answer says “{' '.join(own)}”"
         denials += _denial(mine, its)
@@ -88,7 +93,9 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
             opposites += _opposition(mine, its)
     # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only
     # after".
-    return "" if len(denials) == len(opposites) else (denials or opposites)[0]
+    if len(denials) == len(opposites):
+        return ""
+    return (denials or opposites)[0]
 
 
 def has_numbers(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
@@ -104,7 +111,8 @@ def repeats(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
     """Whether each term of a statement, figures apart, stands in the sentences around a span of the page,
     nearly all in one order: it is copied, with words such as "the" and "this year" left out or put elsewhere,
     and nothing denied that the page does not deny."""
-    there, terms = _terms(page.text[slice(*_sentences_around(page, span))]), _terms(said)
+    there = _terms(page.text[slice(*_sentences_around(page, span))])
+    terms = _terms(said)
     over = (page.text[start:end] for start, end in page.sentence_spans if start < span[1] and span[0] < end)
     around = comparable_words(" ".join(over)).texts
     if not set(there).issuperset(terms) or DENIALS.isdisjoint(
@@ -172,10 +180,8 @@ def _opposition(said: Sequence[str], there: Sequence[str]) -> list[str]:
     """
     for pair in OPPOSITES:
         for mine, its in (pair, pair[::-1]):
-            used, used_there = (
-                [word for word in said if word in mine],
-                [word for word in there if word in its],
-            )
+            used = [word for word in said if word in mine]
+            used_there = [word for word in there if word in its]
             if used and used_there and its.isdisjoint(said) and mine.isdisjoint(there):
                 return [f"the page says “{used_there[0]}” where the answer says “{used[0]}”"]
     return []

@@ -61,7 +61,9 @@ def read_citations(text: str, prompt: Prompt) -> str:
             for key, hit in prompt.sources.items()
             if str(hit.page) == found["page"] and _names(found["name"] or "", hit)
         ]
-        return f"[{named[0]}]" if len(named) == 1 else found[0]
+        if len(named) == 1:
+            return f"[{named[0]}]"
+        return found[0]
 
     return _PAGE.sub(of_page, _FORMS.sub(read, _without_list(text, prompt)))
 
@@ -80,7 +82,8 @@ def _numbers(written: str, given: int) -> Iterator[str]:
     are.
     """
     if between := _RANGE.fullmatch(written):
-        first, last = int(between[1]), int(between[2])
+        first = int(between[1])
+        last = int(between[2])
         if first < last <= given:
             return map(str, range(first, last + 1))
     return (key[0] if "-" in key[0] else key[1] for key in _KEY.finditer(written))
@@ -102,4 +105,6 @@ def _without_list(text: str, prompt: Prompt) -> str:
     while at and (not lines[at - 1].strip() or any(name in lines[at - 1].casefold() for name in names)):
         at -= 1
     listed = 0 < at < len(lines) and _LIST_OF_SOURCES.fullmatch(lines[at - 1])
-    return "\n".join(lines[: at - 1]).rstrip() if listed and at > 1 else text
+    if listed and at > 1:
+        return "\n".join(lines[: at - 1]).rstrip()
+    return text

@@ -87,7 +87,8 @@ _OPENS_SENTENCE = re.compile(
     r"|Despite|Both|Only|Under|Across)\b"
 )
 # The rows of a table from one on, and those that a text ends in.
-_ROWS, _TABLE_AT_END = re.compile(r"\s*(?:\|[^\n]*\n)+\s*"), re.compile(r"(?m:^)\|[^\n]*(?:\n\|[^\n]*)*\Z")
+_ROWS = re.compile(r"\s*(?:\|[^\n]*\n)+\s*")
+_TABLE_AT_END = re.compile(r"(?m:^)\|[^\n]*(?:\n\|[^\n]*)*\Z")
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -221,11 +222,10 @@ class _Answer:
         if stretch >= 0 and position < self.uncited[stretch][1]:
             return Scope(start, end, ())
         following = self._marks_within(position, end)
-        marks = (
-            self._together(following[0])
-            if following
-            else self._marks_within(start, end) or self._nearby(index)
-        )
+        if following:
+            marks = self._together(following[0])
+        else:
+            marks = self._marks_within(start, end) or self._nearby(index)
         return Scope(start, end, tuple(dict.fromkeys(key for mark in marks for _, key in mark.keys if key)))
 
     def _judged(self, mark: _Mark, key: str) -> Citation:
@@ -244,14 +244,20 @@ class _Answer:
             (first, last), reason, quote = self._passage(*paragraph, hit)
         basis = "located"
         if not copied and (name := self._unknown_name(*self._statement(mark))):
-            reason = UNKNOWN_NAME.format(name) if not reason or reason in FREELY_PUT else reason
+            if not reason or reason in FREELY_PUT:
+                reason = UNKNOWN_NAME.format(name)
+            else:
+                reason = reason
         elif not copied and (not reason or reason in FREELY_PUT) and (word := self._unsaid(mark)):
             reason = UNSAID.format(word)
         elif reason in FREELY_PUT:
             (first, last), basis = self._freely_put(mark, key, (first, last))
             missing = says_absent(self.blanked[slice(*self._statement(mark))])
             reason = {"figures": "", "reworded": MISSING if missing else REWORDED}.get(basis, reason)
-            quote = hit.page_text[max(0, first) : max(0, last)] if basis != "located" else quote
+            if basis != "located":
+                quote = hit.page_text[max(0, first) : max(0, last)]
+            else:
+                quote = quote
         if not reason and not copied and basis == "located" and (wrong := self._wrong_figure(mark)):
             reason = OTHER_FIGURE.format(wrong)
         if basis == "reworded" and self._wrong_figure(mark, FINE | {"present_elsewhere", "unsupported"}):
@@ -292,11 +298,10 @@ class _Answer:
         start, end = self._statement(mark)
         view = page_of(self.prompt.sources[key])
         worked = any(start <= figure < end and status == "derived" for figure, status, _ in self.figures)
-        words = (
-            self._beside_sums(start, end)
-            if worked
-            else stems_of(parted(_FRAME.sub(" ", self.blanked[start:end])))
-        )
+        if worked:
+            words = self._beside_sums(start, end)
+        else:
+            words = stems_of(parted(_FRAME.sub(" ", self.blanked[start:end])))
         least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
         statuses = {status for figure, status, _ in self.figures if start <= figure < end}
         confirmed = (
@@ -310,7 +315,10 @@ class _Answer:
             confirmed or (worked and _short(key) in self.reckoned_from)
         ):
             return at, "located"
-        place = at if at[0] >= 0 else self._place(start, end, view)
+        if at[0] >= 0:
+            place = at
+        else:
+            place = self._place(start, end, view)
         if statuses and self._stands(mark, start, end) and has_numbers(self.blanked[start:end], view, place):
             return place, "figures"
         return self._place(start, end, view), "reworded"
@@ -322,7 +330,9 @@ class _Answer:
             unsaid(said, page_of(self.prompt.sources[key]), self._known_text)
             for key in self._keys_together(mark)
         ]
-        return words[0] if all(words) else ""
+        if all(words):
+            return words[0]
+        return ""
 
     def _unknown_name(self, start: int, end: int) -> str:
         """A name of several words of which no page, question or exchange of the prompt has one; "" where
@@ -374,7 +384,10 @@ class _Answer:
     def _has(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
         said = _FRAME.sub(" ", self.blanked[start:end])
         mark = SAFE_ITEM.match(said)
-        said = said[mark.end() :] if mark else said
+        if mark:
+            said = said[mark.end() :]
+        else:
+            said = said
         clauses = clauses_of(said)
         statuses = {status for at, status, _ in self.figures if start <= at < end}
         if statuses - FINE or not (statuses or clauses):
@@ -417,12 +430,16 @@ class _Answer:
         if stated := next(
             (places[0] for figure in find_figures(said) if (places := figures_stating(figure, view))), None
         ):
-            first, last = view.text.rfind("\n", 0, stated.start) + 1, view.text.find("\n", stated.end)
+            first = view.text.rfind("\n", 0, stated.start) + 1
+            last = view.text.find("\n", stated.end)
             line = view.text[first : last if last >= 0 else len(view.text)]
             return first + len(line) - len(line.lstrip()), first + len(line.rstrip())
         words = stems_of(said)
         shared = [len(words & sentence) for sentence in view.stems.sentences]
-        first, last = view.sentence_spans[shared.index(max(shared))] if shared else (-1, -1)
+        if shared:
+            first, last = view.sentence_spans[shared.index(max(shared))]
+        else:
+            first, last = (-1, -1)
         sentence = view.text[first:last]
         return first + len(sentence) - len(sentence.lstrip()), first + len(sentence.rstrip())
 
@@ -433,8 +450,12 @@ class _Answer:
         start, end = self._before(
             mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1, LONGEST_COPIED
         )
-        said, view = self.blanked[start:end], page_of(hit)
-        parts = [said] if self._quoted(start, end) else _ELLIPSIS.split(said)
+        said = self.blanked[start:end]
+        view = page_of(hit)
+        if self._quoted(start, end):
+            parts = [said]
+        else:
+            parts = _ELLIPSIS.split(said)
         if span := copied_passage(parts, view) or printed_row(comparable_words(said), hit):
             return span, "", view.text[slice(*span)]
         if span := row_behind_head(said, view):
@@ -464,11 +485,9 @@ class _Answer:
         clause = self._before(mark, start)
         words = comparable_words(self.blanked[slice(*clause)]).texts
         enough = len(words) >= MIN_QUOTE_WORDS or any(word[0].isdigit() for word in words)
-        return (
-            clause
-            if enough
-            else (max(start, clause[1] - LONGEST_STATEMENT), min(end, clause[1] + LONGEST_STATEMENT))
-        )
+        if enough:
+            return clause
+        return (max(start, clause[1] - LONGEST_STATEMENT), min(end, clause[1] + LONGEST_STATEMENT))
 
     def _before(self, mark: _Mark, start: int, longest: int = LONGEST_STATEMENT) -> tuple[int, int]:
         """From a position, or the key before, to the first of the keys that stand with this one; cut to
@@ -477,11 +496,12 @@ class _Answer:
         first = self.marks[mark.group]
         start = max(start, self.marks[mark.group - 1].end if mark.group else 0)
         cut = max(start, first.start - longest)
-        opened = (
-            next((opened for opened, closed in reversed(self.quotations) if opened <= cut < closed), cut)
-            if cut > start
-            else cut
-        )
+        if cut > start:
+            opened = next(
+                (opened for opened, closed in reversed(self.quotations) if opened <= cut < closed), cut
+            )
+        else:
+            opened = cut
         return max(start, opened), first.start
 
     def _paragraph(self, mark: _Mark) -> tuple[int, int] | None:
@@ -490,7 +510,9 @@ class _Answer:
         """
         line = self.blanked.rfind("\n", 0, self.marks[mark.group].start) + 1
         paragraph = self._before(mark, line)
-        return paragraph if paragraph[0] < self._statement(mark)[0] else None
+        if paragraph[0] < self._statement(mark)[0]:
+            return paragraph
+        return None
 
     def _passage(self, start: int, end: int, hit: Hit) -> tuple[tuple[int, int], str, str]:
         """Offsets, reason ("" where verified) and quote for one statement."""
@@ -597,7 +619,9 @@ class _Answer:
         ):
             return self._together(marks[0])
         # The operands of arithmetic are cited with their own rows, before or after it.
-        return self.marks if "=" in self.blanked[start:end] else []
+        if "=" in self.blanked[start:end]:
+            return self.marks
+        return []
 
     def _table_above(self, position: int) -> tuple[int, int] | None:
         """The table whose last row ends right above a position, with nothing but blanks between; None
@@ -607,7 +631,9 @@ class _Answer:
         if not above.endswith("|") or "\n" not in self.blanked[len(above) : position]:
             return None
         table = _TABLE_AT_END.search(above, max(0, len(above) - LONGEST_STATEMENT))
-        return (table.start(), len(above)) if table else None
+        if table:
+            return (table.start(), len(above))
+        return None
 
     def _below_table(self, start: int) -> list[_Mark]:
         """Of a row of a table the keys that stand right below it, where they belong to no sentence of
@@ -617,21 +643,26 @@ class _Answer:
         if rows is None:
             return []
         marks = self._marks_within(rows.end(), self._up_to("\n", rows.end()))
-        return (
-            self._together(marks[0])
-            if marks and not self.blanked[rows.end() : marks[0].start].strip()
-            else []
-        )
+        if marks and not self.blanked[rows.end() : marks[0].start].strip():
+            return self._together(marks[0])
+        return []
 
     def _up_to(self, mark: str, position: int) -> int:
         """Where the next of these marks begins from a position on, the text's end where there is none."""
         found = self.blanked.find(mark, position)
-        return found if found >= 0 else len(self.blanked)
+        if found >= 0:
+            return found
+        return len(self.blanked)
 
     def _leading_in(self, index: int) -> list[_Mark]:
         before = bisect_left(self.leads, index)
-        above = self.leads[before - 1] if before else -1
-        return self._marks_within(*self._bounds(above)) if before and self._said(above).endswith(":") else []
+        if before:
+            above = self.leads[before - 1]
+        else:
+            above = -1
+        if before and self._said(above).endswith(":"):
+            return self._marks_within(*self._bounds(above))
+        return []
 
     def _said(self, index: int) -> str:
         return self.blanked[slice(*self._bounds(index))].rstrip()
@@ -652,7 +683,9 @@ def _sentence_starts(text: str, quotations: list[tuple[int, int]]) -> list[int]:
     """Where sentences and lines begin, never inside a quotation. Blank lines, and those of keys only,
     belong to what precedes.
     """
-    starts, opened, line = [0], [start for start, _ in quotations], 0
+    starts = [0]
+    opened = [start for start, _ in quotations]
+    line = 0
     for said in text.splitlines(keepends=True):
         spans = sentence_spans(said, longest=len(said))
         begun = [

@@ -105,7 +105,8 @@ def clauses_of(said: str) -> list[Clause]:
     for part in _PARTS.split(said):
         figures = tuple(find_figures(part))
         if words := _telling(part):
-            verb, named = VERB.search(part) is not None, bool(_telling(" ".join(_CAPITAL.findall(part))))
+            verb = VERB.search(part) is not None
+            named = bool(_telling(" ".join(_CAPITAL.findall(part))))
             listed = len(words) <= MOST_LISTED and not verb
             found.append(
                 Clause(
@@ -179,11 +180,9 @@ def _around_figures(clause: Clause, page: PageEvidence) -> list[frozenset[str]]:
     """The words around the places at which a page has the clause's figures."""
     starts = [start for start, _ in page.sentence_spans]
     stated = (place for figure in clause.figures for place in figures_stating(figure, page))
-    return (
-        [page.stems.around[max(0, bisect_right(starts, place.start) - 1)] for place in stated]
-        if starts
-        else []
-    )
+    if starts:
+        return [page.stems.around[max(0, bisect_right(starts, place.start) - 1)] for place in stated]
+    return []
 
 
 def _in_sense_at_figures(clause: Clause, page: PageEvidence) -> bool:
@@ -207,8 +206,12 @@ def unsaid(said: str, page: PageEvidence, known: str) -> str:
     What is told with a figure is left to the figure. known: what names may stand in beside the page:
     question, names of documents."""
     for part in _PARTS.split(said):
-        done, cause = PAST.search(part), _CAUSE.search(part)
-        verb = str(done[0]).split()[0] if done and not find_figures(part) else ""
+        done = PAST.search(part)
+        cause = _CAUSE.search(part)
+        if done and not find_figures(part):
+            verb = str(done[0]).split()[0]
+        else:
+            verb = ""
         words: list[str] = [
             word
             for word in (verb, *_WORD.findall(cause[1] if cause else ""))

@@ -86,10 +86,8 @@ _EXCERPTS = (
     r"(?: of the [\w-]+(?: [\w-]+)?)?"
 )
 # "The excerpts give the equity [1], but not the income".
-_OF_EXCERPTS, _BUT_NOT = (
-    re.compile(rf"\W*{_EXCERPTS}\b", re.I),
-    re.compile(r"(?:but|and) (?:not|no|nothing)\b[^;:]*", re.I),
-)
+_OF_EXCERPTS = re.compile(rf"\W*{_EXCERPTS}\b", re.I)
+_BUT_NOT = re.compile(r"(?:but|and) (?:not|no|nothing)\b[^;:]*", re.I)
 # Where the whole sentence says only that: "the excerpts do not state a rate", "… show revenue but no rate".
 _LACKING = re.compile(
     rf"\W*(?:(?:i['’]?m|i am) (?:sorry|afraid),? (?:but |that )?|unfortunately,? )?"
@@ -163,7 +161,8 @@ def check_statements(text: str, prompt: Prompt) -> CheckedText:
         if one.status == "unsupported":
             uncited.append((length + one.start - position, length + len(piece)))
         pieces.append(piece)
-        length, position = length + len(piece), end
+        length = length + len(piece)
+        position = end
     shown, citations, numbers = check_answer("".join([*pieces, text[position:]]), prompt, uncited=uncited)
     return CheckedText(
         shown, citations, numbers, tuple(_statement(one, prompt) for one in sentences if one.status)
@@ -176,14 +175,17 @@ def _with_key(said: str, key: str) -> str:
     """
     if not key:
         return said
-    return f"{said[:-1]}[{key}] |" if said.endswith("|") else f"{said} [{key}]"
+    if said.endswith("|"):
+        return f"{said[:-1]}[{key}] |"
+    return f"{said} [{key}]"
 
 
 def check_behind(own: str, said: str, prompt: Prompt) -> CheckedText:
     """The documents' own words first, with whole keys, and behind them the text of a model of which
     nothing was found.
     """
-    quoted, unfound = check_quoted(own, prompt), check_statements(said, prompt)
+    quoted = check_quoted(own, prompt)
+    unfound = check_statements(said, prompt)
     text = f"{own}\n\n{MODEL_TEXT}\n\n{said}"
     shown, citations, numbers = check_answer(text, prompt, uncited=[(len(own), len(text))])
     return CheckedText(shown, citations, numbers, (*quoted.statements, *unfound.statements))
@@ -199,7 +201,10 @@ def with_whole_keys(text: str, prompt: Prompt) -> str:
 
 def _quoted(text: str, citations: Sequence[Citation]) -> tuple[Statement, ...]:
     """The statements of an answer in the documents' own words, as it is shown."""
-    first = citations[-1].key if citations else None
+    if citations:
+        first = citations[-1].key
+    else:
+        first = None
     found: list[Statement] = []
     for start, end in reversed(sentence_spans(text)):
         said = text[start:end].strip()
@@ -231,7 +236,9 @@ def _without_key(said: str, prompt: Prompt) -> str:
     """As `_with_key` was given it."""
     for key in prompt.sources:
         if said.endswith((f" [{key}]", f"[{key}] |")):
-            return f"{said[: -len(key) - 4]}|" if said.endswith("|") else said[: -len(key) - 3]
+            if said.endswith("|"):
+                return f"{said[: -len(key) - 4]}|"
+            return said[: -len(key) - 3]
     return said
 
 
@@ -255,7 +262,8 @@ def _judged(text: str, prompt: Prompt) -> list[_ModelSentence]:
     judged: list[_ModelSentence] = []
     # From the end, for a line that leads a list in is judged by what follows it.
     for at in range(len(sentences) - 1, -1, -1):
-        one, below = sentences[at], judged[-1] if judged else None
+        one = sentences[at]
+        below = judged[-1] if judged else None
         if one.keys:
             one = replace(one, status="cited", rests_on=one.keys[0])
         elif _states(one.text) and not (
@@ -353,7 +361,10 @@ def _lacks(text: str, known: frozenset[str]) -> bool:
     new. known: words of the question and the pages.
     """
     found = _LACKING.fullmatch(text.strip())
-    has = found["has"] or "" if found else ""
+    if found:
+        has = found["has"] or ""
+    else:
+        has = ""
     return (
         found is not None
         and not VERB.search(has)
@@ -378,7 +389,10 @@ def _is_question(said: str) -> bool:
 
 def _is_table_head(sentences: Sequence[_ModelSentence], at: int) -> bool:
     """Whether a row of a table in Markdown has the rule below it that parts the head from the rest."""
-    following = sentences[at + 1].text.strip() if at + 1 < len(sentences) else ""
+    if at + 1 < len(sentences):
+        following = sentences[at + 1].text.strip()
+    else:
+        following = ""
     return (
         sentences[at].text.lstrip().startswith("|")
         and following.startswith("|")
@@ -452,20 +466,28 @@ class _Around:
         """The key that is meant for a sentence of a list or a paragraph too: of the line that leads its list
         in, behind its last item, or at the paragraph's end where it is the only one; "" for none."""
         ended = bisect_left(self.ends, at)
-        first = self.ends[ended - 1] + 1 if ended else 0
-        last = self.ends[ended] if ended < len(self.ends) else len(self.sentences) - 1
+        if ended:
+            first = self.ends[ended - 1] + 1
+        else:
+            first = 0
+        if ended < len(self.ends):
+            last = self.ends[ended]
+        else:
+            last = len(self.sentences) - 1
         behind = bisect_left(self.keyed, at)
-        following = (
-            self.sentences[self.keyed[behind]].keys[0]
-            if behind < len(self.keyed) and self.keyed[behind] <= last
-            else ""
-        )
+        if behind < len(self.keyed) and self.keyed[behind] <= last:
+            following = self.sentences[self.keyed[behind]].keys[0]
+        else:
+            following = ""
         if not _ITEM.match(self.sentences[at].text):
             ahead = bisect_left(self.keyed, first)
             alone = ahead == len(self.keyed) or self.keyed[ahead] >= last
             return following if alone else ""
         above = bisect_left(self.leads, at)
-        lead = self.sentences[self.leads[above - 1]] if above else None
+        if above:
+            lead = self.sentences[self.leads[above - 1]]
+        else:
+            lead = None
         if (
             lead is not None
             and lead.keys
@@ -481,7 +503,8 @@ def _shared(one: _ModelSentence, prompt: Prompt, key: str) -> _ModelSentence | N
     """
     if not key:
         return None
-    said, hit = one.text.strip(), prompt.sources[key]
+    said = one.text.strip()
+    hit = prompt.sources[key]
     words = stems_of(_without_item(said))
     page = page_of(hit).stems
     if len(words & page.all) < LEAST_SHARED * len(words) or not all(
@@ -529,7 +552,8 @@ def _sums_up(said: str, prompt: Prompt, key: str) -> bool:
     """Whether a sentence without a figure says in words of its own what may stand on the page that the
     next one is cited for.
     """
-    words, there = stems_of(said), page_of(prompt.sources[key]).stems.all
+    words = stems_of(said)
+    there = page_of(prompt.sources[key]).stems.all
     if (
         telling_words(comparable_words(said)) > MOST_SUMMED_UP
         or len(words & there) < LEAST_SUMMED_UP * len(words)
@@ -551,7 +575,8 @@ def _page_of(said: str, prompt: Prompt, keys: Sequence[str]) -> str:
     Few pages are looked at in earnest, which costs: those that have its figures' digits, and of them those
     that have most of its words anywhere.
     """
-    words, clauses = stems_of(said), clauses_of(said)
+    words = stems_of(said)
+    clauses = clauses_of(said)
     shares = {
         key: len(words & page_of(prompt.sources[key]).stems.all) / len(words) if words else 1.0
         for key in keys
@@ -572,8 +597,14 @@ def _page_of(said: str, prompt: Prompt, keys: Sequence[str]) -> str:
         ),
         MOST_LOOKED_AT,
     ):
-        share = _share_found(said, words, key, prompt) if shares[key] > found else 0.0
-        best, found = (key, share) if share >= LEAST_NEAR and share > found else (best, found)
+        if shares[key] > found:
+            share = _share_found(said, words, key, prompt)
+        else:
+            share = 0.0
+        if share >= LEAST_NEAR and share > found:
+            best, found = (key, share)
+        else:
+            best, found = (best, found)
     return best
 
 
@@ -587,13 +618,17 @@ def _share_found(said: str, words: frozenset[str], key: str, prompt: Prompt) -> 
         return 0.0
     hit = prompt.sources[key]
     around = hit.page_text[max(0, citation.start - NEAR) : citation.end + NEAR]
-    return len(words & stems_of(f"{hit.document} {hit.context} {around}")) / len(words) if words else 1.0
+    if words:
+        return len(words & stems_of(f"{hit.document} {hit.context} {around}")) / len(words)
+    return 1.0
 
 
 def _without_item(said: str) -> str:
     """A sentence without the bullet, number or letter of its item."""
     mark = _ITEM.match(said)
-    return said[mark.end() :] if mark else said
+    if mark:
+        return said[mark.end() :]
+    return said
 
 
 def _statement(one: _ModelSentence, prompt: Prompt) -> Statement:

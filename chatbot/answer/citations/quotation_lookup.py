@@ -64,7 +64,10 @@ def quoted_passage(
         spans = [_located(view.text, view.words, part) for part in parts]
         if missing := next((part for part, span in zip(parts, spans, strict=True) if span is None), None):
             return (-1, -1), NOT_QUOTED_THERE, " ".join(missing.split())
-        joined = _in_order(parts, view) if len(parts) > 1 else [span for span in spans if span]
+        if len(parts) > 1:
+            joined = _in_order(parts, view)
+        else:
+            joined = [span for span in spans if span]
         if not joined:
             return (-1, -1), PARTS_APART, " … ".join(" ".join(part.split()) for part in parts[:MOST_PARTS])
         found += joined
@@ -100,7 +103,9 @@ def _in_order(parts: Sequence[str], view: PageEvidence) -> list[tuple[int, int]]
         chains = [
             [*chain, span] for span, chain in before if not number or (chain and follows(span, chain[-1]))
         ]
-    return chains[0] if chains else []
+    if chains:
+        return chains[0]
+    return []
 
 
 def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | None:
@@ -120,25 +125,27 @@ def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | No
     if not spans:
         return None
     around = spans[0][0], spans[-1][1]
-    span = (
-        around
-        if around[1] - around[0] <= LONGEST_WITH_GAPS or len(spans) == 1
-        else max(spans, key=lambda span: span[1] - span[0])
-    )
+    if around[1] - around[0] <= LONGEST_WITH_GAPS or len(spans) == 1:
+        span = around
+    else:
+        span = max(spans, key=lambda span: span[1] - span[0])
     found = comparable_words(view.text[slice(*span)])
     row = (
         telling_words(found) > 0
         and any(word[0].isdigit() for word in found.texts)
         and _is_whole_lines(view.text, *span)
     )
-    return span if len(found.texts) >= MIN_QUOTE_WORDS or row else None
+    if len(found.texts) >= MIN_QUOTE_WORDS or row:
+        return span
+    return None
 
 
 def row_behind_head(said: str, view: PageEvidence) -> tuple[int, int] | None:
     """Offsets of the row that a text gives behind its head, "Interest rates: Repo rate 5.25 (2025: 5.25)":
     whole lines that hold a figure, the next ones below the head where the page has several. None where there
     are none, or the head's words are not the page's. Only the last colons part a head."""
-    words, known = comparable_words(said), frozenset(view.words.texts)
+    words = comparable_words(said)
+    known = frozenset(view.words.texts)
     brackets = [bracket.start() for bracket in _read_out_brackets(said)]
     for colon in [*_HEAD_END.finditer(said)][-MOST_HEADS:]:
         first = bisect_left(words.starts, colon.end())
@@ -166,7 +173,8 @@ def _is_whole_lines(text: str, start: int, end: int) -> bool:
     """Whether nothing but a bullet or an item's number stands before the span on its first line, and no
     word behind it on its last.
     """
-    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
     behind = text[end : last if last >= 0 else len(text)]
     return ITEM_START.fullmatch(text, first, start) is not None and not any(map(str.isalnum, behind))
 
@@ -175,13 +183,16 @@ def _located(page_text: str, words: Words, quote: str) -> tuple[int, int] | None
     """As locate, with the page's words at hand."""
     sought = comparable_words(quote)
     span = span_of(sought.texts, words)
-    return _with_outer_marks(page_text, quote, sought, span) if span else None
+    if span:
+        return _with_outer_marks(page_text, quote, sought, span)
+    return None
 
 
 def _with_outer_marks(page_text: str, quote: str, sought: Words, span: tuple[int, int]) -> tuple[int, int]:
     """The span with the marks that stand at the quotation's ends, where the page has them too."""
     start, end = span
-    lead, tail = quote[: sought.starts[0]].strip(), quote[sought.ends[-1] :].strip()
+    lead = quote[: sought.starts[0]].strip()
+    tail = quote[sought.ends[-1] :].strip()
     start -= len(lead) if lead and page_text.endswith(lead, 0, start) else 0
     return start, end + (len(tail) if tail and page_text.startswith(tail, end) else 0)
 
@@ -199,7 +210,9 @@ def unquoted_passage(words: Words, figures: list[Figure], view: PageEvidence) ->
         )
     span = longest_run(words, view.words, names_figure)
     has_figure = span and any(placed.figure.start < span[1] for placed in _figures_from(view, span[0])[:1])
-    return _with_whole_figures(view, *span) if span and has_figure else None
+    if span and has_figure:
+        return _with_whole_figures(view, *span)
+    return None
 
 
 def _row(said: Words, figures: list[Figure], view: PageEvidence) -> tuple[int, int] | None:
@@ -211,7 +224,10 @@ def _row(said: Words, figures: list[Figure], view: PageEvidence) -> tuple[int, i
         end = view.text.find("\n", stated.end)
         line = view.text[start : end if end >= 0 else len(view.text)]
         before = _FIGURES_OF_ROW.split(line, maxsplit=1)[0]  # what stands behind them is "Yes", or a note
-        named = before if any(map(str.isalpha, before)) else line
+        if any(map(str.isalpha, before)):
+            named = before
+        else:
+            named = line
         label = [
             word for word in comparable_words(named).texts if word not in STOP_WORDS and not word[0].isdigit()
         ]
@@ -231,5 +247,6 @@ def _with_whole_figures(view: PageEvidence, start: int, end: int) -> tuple[int, 
     for placed in _figures_from(view, start):
         if placed.figure.start >= end:
             break
-        start, end = min(start, placed.figure.start), max(end, placed.figure.end)
+        start = min(start, placed.figure.start)
+        end = max(end, placed.figure.end)
     return start, end

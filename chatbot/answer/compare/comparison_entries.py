@@ -53,11 +53,10 @@ def read_entry(answer: Answer, place: EntryPlace) -> Entry:
         found = worked_out(answer, parts, wanted) or stated(answer, parts, wanted)
         if found is not None:
             quantity, part, cited = found
-            undated = (
-                f"The sentence names no year; the document is of {own[0].text}."
-                if own and not quantity.dated
-                else ""
-            )
+            if own and not quantity.dated:
+                undated = f"The sentence names no year; the document is of {own[0].text}."
+            else:
+                undated = ""
             return Entry(place, "figure", quantity, _short(part), cited, reason=undated, model=answer.model)
     best = _passage(parts, wanted, strict=answer.model == "extractive")
     if best is None:
@@ -82,16 +81,19 @@ def read_entry(answer: Answer, place: EntryPlace) -> Entry:
 
 def _parts(answer: Answer) -> Iterator[Part]:
     figures = find_figures(answer.text)
-    checks: list[NumberCheck | None] = (
-        list(answer.numbers) if len(figures) == len(answer.numbers) else [None] * len(figures)
-    )
+    checks: list[NumberCheck | None]
+    if len(figures) == len(answer.numbers):
+        checks = list(answer.numbers)
+    else:
+        checks = [None] * len(figures)
     text = _supported_text(answer)
     checked = [
         (figure, check)
         for figure, check in zip(figures, checks, strict=True)
         if text[figure.start : figure.end].strip()
     ]
-    citations, start = iter(answer.citations), 0
+    citations = iter(answer.citations)
+    start = 0
     for mark in KEYS_IN_BRACKETS.finditer(text):
         cited = [next(citations, None) for _ in re.findall(r"S\d", mark[0])]
         inside = tuple(one for one in checked if start <= one[0].start < mark.start())
@@ -106,7 +108,10 @@ def _supported_text(answer: Answer) -> str:
     text, position = answer.text, 0
     for one in answer.statements:
         at = text.find(one.text, position)
-        position = at + len(one.text) if at >= 0 else position
+        if at >= 0:
+            position = at + len(one.text)
+        else:
+            position = position
         if at >= 0 and one.status == "unsupported":
             # Keys stay, for the n-th of them belongs to the n-th citation.
             blanked = "".join(
@@ -127,7 +132,9 @@ def _why_no_figure(text: str, wanted: MeasureQuery) -> str:
     """
     asked = wanted.period
     if not _wants_figure(wanted) or asked is None:
-        return NO_FIGURE if _wants_figure(wanted) else ""
+        if _wants_figure(wanted):
+            return NO_FIGURE
+        return ""
     near = list(
         dict.fromkeys(one.text for one in find_periods(text) if 0 < periods_agree(asked, one) < EXACT)
     )[:MOST_PERIODS]
@@ -145,7 +152,10 @@ def _passage(parts: Sequence[Part], wanted: MeasureQuery, *, strict: bool) -> Pa
     spoken = [part for part in parts if part.text.strip(" .\n")]
     if strict and _wants_figure(wanted) and wanted.measures:
         spoken = [part for part in spoken if names(part.text, wanted)]
-    ranked = sorted(spoken, key=lambda part: -fits(part.text, wanted)) if wanted.period else spoken
+    if wanted.period:
+        ranked = sorted(spoken, key=lambda part: -fits(part.text, wanted))
+    else:
+        ranked = spoken
     if not ranked or (strict and wanted.period and not fits(ranked[0].text, wanted) and not _covers(wanted)):
         return None
     return ranked[0]
@@ -162,11 +172,10 @@ def _why_absent(wanted: MeasureQuery) -> str:
 
 
 def _nearest(answer: Answer, *, cited: bool = False) -> tuple[Nearest, ...]:
-    pages = (
-        [(citation.version, citation.page) for citation in answer.citations]
-        if cited
-        else [(None, page.page) for page in answer.nearest]
-    )
+    if cited:
+        pages = [(citation.version, citation.page) for citation in answer.citations]
+    else:
+        pages = [(None, page.page) for page in answer.nearest]
     found = [
         hit
         for version, page in pages
@@ -181,4 +190,6 @@ def _nearest(answer: Answer, *, cited: bool = False) -> tuple[Nearest, ...]:
 
 def _short(text: str) -> str:
     line = " ".join(text.split()).lstrip(".,;: ")
-    return line if len(line) <= LONGEST_PASSAGE else f"{line[: LONGEST_PASSAGE - 2].rstrip()} …"
+    if len(line) <= LONGEST_PASSAGE:
+        return line
+    return f"{line[: LONGEST_PASSAGE - 2].rstrip()} …"

@@ -129,7 +129,10 @@ def stated(
     """The figure of the first row or sentence that names the measure and gives one for the year."""
     undated = None
     for part in parts:
-        found = _of_row(answer, part, wanted) if _read_out(part.text) else _of_sentence(part, wanted)
+        if _read_out(part.text):
+            found = _of_row(answer, part, wanted)
+        else:
+            found = _of_sentence(part, wanted)
         if found is None or not _is_of_kind(found, wanted):
             continue
         given = found, part.text, (part.citation,) if part.citation else ()
@@ -161,7 +164,9 @@ def _read_out(text: str) -> tuple[int, int] | None:
     for at in range(len(text) - 1, -1, -1):
         depth += {")": 1, "(": -1}.get(text[at], 0)
         if depth == 0:
-            return (at + 1, len(text) - 1) if ": " in text[at:] else None
+            if ": " in text[at:]:
+                return (at + 1, len(text) - 1)
+            return None
     return None
 
 
@@ -182,13 +187,13 @@ def _of_row(answer: Answer, part: Part, wanted: MeasureQuery) -> Quantity | None
     figure, check = figures[0]
     last_words = part.text[first:last].rpartition(", ")[2]
     own = stated_mark(chosen[0][0])
-    heading = (
-        chosen[0][0][own.start : own.end]
-        if own
-        else last_words
-        if passage_scale(last_words) != (1.0, None)
-        else ""
-    )
+    if own:
+        heading = chosen[0][0][own.start : own.end]
+    else:
+        if passage_scale(last_words) != (1.0, None):
+            heading = last_words
+        else:
+            heading = ""
     if asks_per_share(wanted):
         return _quantity(figure, check)
     return _with_unit(_quantity(figure, check, heading=heading), *_source(answer, part), label)
@@ -211,14 +216,24 @@ def _with_unit(quantity: Quantity, hit: Hit | None, at: int, label: str) -> Quan
     if quantity.scale == 1.0 and not quantity.unit and states_percent(_unit_of_row(hit, at)):
         return replace(quantity, unit="%")
     own = stated_mark(quantity.heading)
-    scale, unit = (own.scale, own.unit) if own else (1.0, None)
+    if own:
+        scale = own.scale
+        unit = own.unit
+    else:
+        scale, unit = (1.0, None)
     # The line of the page that scales the cited row.
     scaled = at >= 0 and not quantity.heading and quantity.scale == 1.0
-    mark = governing_mark(scale_marks(hit.page_text), at) if hit and scaled else None
+    if hit and scaled:
+        mark = governing_mark(scale_marks(hit.page_text), at)
+    else:
+        mark = None
     if COUNTS.search(label):
-        return replace(quantity, scale=quantity.scale * scale) if quantity.heading else quantity
+        if quantity.heading:
+            return replace(quantity, scale=quantity.scale * scale)
+        return quantity
     if mark is not None:
-        scale, unit = mark.scale, mark.unit
+        scale = mark.scale
+        unit = mark.unit
     unit = quantity.unit or unit
     if unit is None and hit is not None:
         unit = _page_currency(hit)
@@ -244,7 +259,9 @@ def _page_currency(hit: Hit) -> str | None:
     """
     units = {figure.unit for figure in find_figures(hit.page_text) if figure.unit in MONEY}
     units |= {mark.unit for mark in scale_marks(hit.page_text) if mark.unit in MONEY}
-    return units.pop() if len(units) == 1 else None
+    if len(units) == 1:
+        return units.pop()
+    return None
 
 
 def _source(answer: Answer, part: Part) -> tuple[Hit | None, int]:
@@ -272,7 +289,10 @@ def _of_sentence(part: Part, wanted: MeasureQuery) -> Quantity | None:
     ]
     # "11,760 million crowns, or 2.6 per cent of output": the share goes beside the amount, unless it is asked
     # for.
-    kept = rates if ASKS_RATE.search(wanted.understanding.subject) else amounts or rates
+    if ASKS_RATE.search(wanted.understanding.subject):
+        kept = rates
+    else:
+        kept = amounts or rates
     chosen = [pair for pair in kept if wanted.period is None or fits(pair[0].period or "", wanted) == EXACT]
     is_dated = bool(chosen)
     if not chosen and is_own(wanted):
@@ -286,7 +306,8 @@ def _is_meant(figure: Figure, part: Part, wanted: MeasureQuery) -> bool:
     """Whether a figure may be the value of what is asked for: not of another measure, no limit, no change,
     not where a change began.
     """
-    asked, at = wanted.understanding, figure.start - part.start
+    asked = wanted.understanding
+    at = figure.start - part.start
     before = part.text[max(0, at - LOOK_BACK) : at]
     if not speaks_of(part.text[:at], wanted) or (
         BEFORE_LIMIT.search(before) and not ASKS_LIMIT.search(asked.subject)
@@ -301,7 +322,10 @@ def _is_meant(figure: Figure, part: Part, wanted: MeasureQuery) -> bool:
 
 def _quantity(figure: Figure, check: NumberCheck | None, *, heading: str = "") -> Quantity:
     status = check.status if check else "unsupported"
-    doubt = (check.reason or "") if check and status not in FINE else ""
+    if check and status not in FINE:
+        doubt = check.reason or ""
+    else:
+        doubt = ""
     return Quantity(
         figure.text, figure.value, figure.unit, figure.scale, figure.decimals, heading, status, doubt
     )

@@ -106,7 +106,9 @@ def _places(words: Sequence[str], phrase: Sequence[str]) -> list[int]:
 
 def _phrases(measure: Measure) -> tuple[tuple[str, ...], ...]:
     """What the measure is called; of a ratio not the names of what it is worked out from."""
-    return measure.asked if measure.formula else (*measure.asked, *measure.printed)
+    if measure.formula:
+        return measure.asked
+    return (*measure.asked, *measure.printed)
 
 
 def fits(text: str, wanted: MeasureQuery) -> int:

@@ -100,7 +100,8 @@ def _two_times(wanted: RequestedOperation, pages: Pages) -> Result:
     topic = wanted.topics[0]
     earlier, later = (pick(topic, pages, partial(_is_level, slot=slot, named=True)) for slot in wanted.slots)
     check_alike((later, earlier), _said(wanted, pages))
-    a, b = later.figure, earlier.figure
+    a = later.figure
+    b = earlier.figure
     growth = (
         (
             f"{HUNDRED:.0f} × ({bare(a)} - {bare(b)}) / {bare(b)} = "
@@ -118,7 +119,10 @@ def _two_times(wanted: RequestedOperation, pages: Pages) -> Result:
         f"{printed(a)} (in {names[1]}) - {printed(b)} (in {names[0]}) = "
         f"{as_difference(a, a.value - b.value, max(a.decimals, b.decimals))}"
     )
-    parts = [change] if a.percent or not growth else [change, growth]
+    if a.percent or not growth:
+        parts = [change]
+    else:
+        parts = [change, growth]
     return Result(f"{wanted.kind.capitalize()}: {'; '.join(parts)}.", (later, earlier))
 
 
@@ -145,7 +149,8 @@ def _gap(wanted: RequestedOperation, pages: Pages) -> Result:
     check_alike((left, right), _said(wanted, pages))
     if years_of(left) != years_of(right):
         raise DoubtError
-    a, b = left.figure, right.figure
+    a = left.figure
+    b = right.figure
     return Result(
         (
             f"Difference: {printed(a)} - {printed(b)} = "
@@ -178,7 +183,8 @@ def _share(wanted: RequestedOperation, pages: Pages) -> Result:
             raise
     check_alike((part, whole), _said(wanted, pages))
     told = any(one.figure.percent and one.sentence == part.sentence for one in pages.stated)
-    a, b = part.figure, whole.figure
+    a = part.figure
+    b = whole.figure
     if told or a.percent or not 0 < a.value < b.value or years_of(part) != years_of(whole):
         raise DoubtError
     return Result(
@@ -252,18 +258,19 @@ def _of_one_sentence(
             continue
     if len({tuple(magnitude(one.figure) for one in operands) for operands in found}) > 1:
         raise DoubtError
-    return found[0] if found else ()
+    if found:
+        return found[0]
+    return ()
 
 
 def _slot_name(slot: Slot) -> str:
     period = slot.period
     name = period.text if period else ""
     if period and not name[-1:].isdigit():  # "the year before"
-        name = (
-            str(period.start_year)
-            if period.start_year == period.end_year
-            else f"{period.start_year}-{period.end_year % CENTURY:02}"
-        )
+        if period.start_year == period.end_year:
+            name = str(period.start_year)
+        else:
+            name = f"{period.start_year}-{period.end_year % CENTURY:02}"
     return f"{name}, {slot.version}" if slot.version else name
 
 

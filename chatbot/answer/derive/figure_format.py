@@ -40,7 +40,9 @@ def bare(figure: Figure) -> str:
     """Its digits alone, with the sign of a negative one in brackets: "(-3)"."""
     _, number, _ = _parts(figure)
     number = _plain(figure, number)
-    return f"(-{number})" if figure.value < 0 else number
+    if figure.value < 0:
+        return f"(-{number})"
+    return number
 
 
 def with_number(figure: Figure, value: float, decimals: int) -> str:
@@ -65,7 +67,9 @@ def with_unit(*figures: Figure) -> Figure:
 
 def percent(value: float) -> str:
     """With one decimal, as statements have it; below one per cent with two."""
-    return f"{_unsigned_zero(value, 1):.1f}%" if abs(value) >= 1 else f"{_unsigned_zero(value, 2):.2f}%"
+    if abs(value) >= 1:
+        return f"{_unsigned_zero(value, 1):.1f}%"
+    return f"{_unsigned_zero(value, 2):.2f}%"
 
 
 def _unsigned_zero(value: float, decimals: int) -> float:
@@ -78,7 +82,8 @@ def _parts(figure: Figure) -> tuple[str, str, str]:
     takes from the next one.
     """
     text = " ".join(figure.text.replace("`", sign_of(currency_of("`"))).split())
-    first, last = _FIRST.search(text), _LAST.search(text)
+    first = _FIRST.search(text)
+    last = _LAST.search(text)
     if first is None or last is None:
         raise UnreadableFigureError(figure.text)
     after = _BRACKETS.sub("", text[last.end() :])
@@ -95,9 +100,9 @@ def _plain(figure: Figure, number: str) -> str:
     """
     read = find_figures(number)
     same = len(read) == 1 and read[0].value == abs(figure.value) and read[0].text == number
-    return (
-        number if same or (figure.percent and "/" in number) else f"{abs(figure.value):,.{figure.decimals}f}"
-    )
+    if same or (figure.percent and "/" in number):
+        return number
+    return f"{abs(figure.value):,.{figure.decimals}f}"
 
 
 def _readable(figure: Figure, value: float, number: str, *, result: bool = False) -> str:
@@ -107,7 +112,10 @@ def _readable(figure: Figure, value: float, number: str, *, result: bool = False
     before, _, after = _parts(figure)
     for currency in (_GLUED.sub(r"\1 ", before), before):
         amount = f"{currency}{number}"
-        text = f"{amount}{after}" if value >= 0 else f"-{amount}{after}" if result else f"(-{amount}){after}"
+        if value >= 0:
+            text = f"{amount}{after}"
+        else:
+            text = f"-{amount}{after}" if result else f"(-{amount}){after}"
         read = find_figures(text)
         if len(read) == 1 and _is_read_as(read[0], value, figure, unsaid=not before):
             return text

@@ -127,11 +127,19 @@ def distance(one: StatedFigure, topic: Sequence[str], pages: Pages) -> int:
         or not _leads(raw, marks, said | (_TARGET if "rate" in topic else set()))
     ):
         return -1
-    goes_on = set(content(one.trail)) if one.trail != one.phrase and not one.figure.percent else set()
+    if one.trail != one.phrase and not one.figure.percent:
+        goes_on = set(content(one.trail))
+    else:
+        goes_on = set()
     beside = _beside(marks, said) | goes_on | (_after(raw, marks, said) if len(asked) < SOME_WORDS else set())
     beside -= said | _PLAIN | (_WEIGHTED if words >= _WEIGHTED else set())
-    most = MOST_BESIDE if len(asked) >= MANY_WORDS else 0
-    return -1 if len(beside) > most else OTHER_WORD * (len(asked - words) + len(beside))
+    if len(asked) >= MANY_WORDS:
+        most = MOST_BESIDE
+    else:
+        most = 0
+    if len(beside) > most:
+        return -1
+    return OTHER_WORD * (len(asked - words) + len(beside))
 
 
 def _leads(raw: Sequence[str], marks: Sequence[str], said: frozenset[str]) -> bool:
@@ -196,7 +204,8 @@ def in_slot(one: StatedFigure, slot: Slot, *, named: bool) -> bool:
 
 def _like(one: StatedFigure, other: StatedFigure) -> bool:
     """Whether two figures can be added."""
-    left, right = one.figure, other.figure
+    left = one.figure
+    right = other.figure
     # "5 million crowns and 6 million": the second one's unit goes without saying.
     unsaid = one.sentence == other.sentence and left.scale > 1 and None in (left.unit, right.unit)
     same = (left.scale, left.percent) == (right.scale, right.percent) and (unsaid or left.unit == right.unit)

@@ -90,14 +90,22 @@ def bound_of(text: str, figure: Figure) -> str:
     """LEAST, OTHER_BOUND, or "" for a figure that is no bound."""
     match = _BOUND.search(text[max(0, figure.start - 40) : figure.start])
     if match:
-        return LEAST if match["least"] else OTHER_BOUND
-    return OTHER_BOUND if _OR_MORE.match(text, figure.end) else ""
+        if match["least"]:
+            return LEAST
+        return OTHER_BOUND
+    if _OR_MORE.match(text, figure.end):
+        return OTHER_BOUND
+    return ""
 
 
 def qualifiers(text: str, figures: Sequence[Figure], index: int) -> frozenset[str]:
     """Terms of what leads the sentence and of what follows the figure, without times and amounts."""
     parts = [*_leads(text[: figures[0].start]), *(match[0] for match in _ATTRIBUTED.finditer(text))]
-    figure, end = figures[index], figures[index + 1].start if index + 1 < len(figures) else len(text)
+    figure = figures[index]
+    if index + 1 < len(figures):
+        end = figures[index + 1].start
+    else:
+        end = len(text)
     bracket = _BRACKET.match(text, figure.end)
     if bracket and bracket.start("inside") <= end and not _REFERS.match(bracket["inside"]):
         parts += _in_bracket(bracket, figure, figures)
@@ -125,7 +133,9 @@ def _in_bracket(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure
     rest = bracket["inside"]
     for one in same:
         rest = rest.replace(one.text, " ")
-    return [bracket["inside"], OTHER] if same and _content(rest) else [bracket["inside"]]
+    if same and _content(rest):
+        return [bracket["inside"], OTHER]
+    return [bracket["inside"]]
 
 
 def _clauses(after: str, *, last: bool) -> Iterator[str]:
@@ -142,4 +152,6 @@ def _clauses(after: str, *, last: bool) -> Iterator[str]:
 def _content(text: str) -> list[str]:
     text = without_periods(text)
     said = [term for term in terms(text) if not term[0].isdigit() and term not in _PLAIN]
-    return said + [word for word in text.casefold().split() if word in _CONTRARY] if said else []
+    if said:
+        return said + [word for word in text.casefold().split() if word in _CONTRARY]
+    return []

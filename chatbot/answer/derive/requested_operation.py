@@ -50,7 +50,9 @@ class RequestedOperation:
     @property
     def slot(self) -> Slot:
         """The one that all operands are of."""
-        return self.slots[0] if self.slots else Slot(None)
+        if self.slots:
+            return self.slots[0]
+        return Slot(None)
 
 
 # A longer question asks for more than one sum.
@@ -193,8 +195,11 @@ def requested_operation(question: str) -> RequestedOperation | None:
 
 
 def _full_years(match: re.Match[str]) -> str:
-    first, last = int(match[1]), int(match[2])
-    return f"20{match[0]}" if last == first + 1 else match[0]
+    first = int(match[1])
+    last = int(match[2])
+    if last == first + 1:
+        return f"20{match[0]}"
+    return match[0]
 
 
 def _topic(text: str, beside: frozenset[str] = frozenset()) -> tuple[str, ...]:
@@ -247,25 +252,27 @@ def _meant(text: str, position: int, periods: Sequence[Period]) -> int:
 def _two_times(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     if len(slots) != 2 or _GROWTH_MOVED.search(text):
         return None
-    kind = "growth" if _GROWTH.search(text) else "change" if _CHANGE.search(text) else ""
+    if _GROWTH.search(text):
+        kind = "growth"
+    else:
+        if _CHANGE.search(text):
+            kind = "change"
+        else:
+            kind = ""
     first, last = sorted(
         slots, key=lambda slot: (slot.period.start_year, slot.period.text) if slot.period else (0, "")
     )
     same = _span(first) == _span(last)
-    return (
-        None
-        if not kind or same
-        else RequestedOperation(kind, (_topic(_without_periods(text)),), (first, last))
-    )
+    if not kind or same:
+        return None
+    return RequestedOperation(kind, (_topic(_without_periods(text)),), (first, last))
 
 
 def _span(slot: Slot) -> tuple[int, int, str]:
     period = slot.period
-    return (
-        (period.start_year, period.end_year, period.text if period.kind == "quarter" else "")
-        if period
-        else (0, 0, "")
-    )
+    if period:
+        return (period.start_year, period.end_year, period.text if period.kind == "quarter" else "")
+    return (0, 0, "")
 
 
 def _without_periods(text: str) -> str:
@@ -289,10 +296,8 @@ def _share(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _SHARE_OF.search(text) or _AS_SHARE.search(text)
     if match is None or len({_span(slot) for slot in slots}) > 1:
         return None
-    part, whole = (
-        _item(_without_periods(match["part"])),
-        _item(_without_periods(match["whole"])) or ("total",),
-    )
+    part = _item(_without_periods(match["part"]))
+    whole = _item(_without_periods(match["whole"])) or ("total",)
     return RequestedOperation("share", (part, whole), slots[:1])
 
 
@@ -306,7 +311,9 @@ def _total(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     if len(listed) != 1:
         return None
     items = tuple(_item(part) for part in _ITEM.split(listed[0]) if part.strip())
-    return RequestedOperation("total", items, slots[:1]) if 2 <= len(items) <= 3 else None
+    if 2 <= len(items) <= 3:
+        return RequestedOperation("total", items, slots[:1])
+    return None
 
 
 def _part(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
@@ -321,7 +328,10 @@ def _before(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _BEFORE.search(text)
     if match is None or len(slots) > 1:
         return None
-    direction = DOWN if match["down"] else UP if match["up"] else 0
+    if match["down"]:
+        direction = DOWN
+    else:
+        direction = UP if match["up"] else 0
     return RequestedOperation(
         "before",
         (_topic(_without_periods(_BEFORE.sub(" ", text))),),

@@ -80,12 +80,15 @@ def amount_of_share(wanted: RequestedOperation, pages: Pages) -> Result:
 def _is_part_of(share: StatedFigure, amount: StatedFigure, verb: str) -> bool:
     """Whether the sentence says that this share of the amount was used."""
     text, (one, other) = share.text, sorted((share.figure, amount.figure), key=lambda figure: figure.start)
-    between, after = text[one.end : other.start], text[other.end : other.end + LONGEST_VERB_GAP]
+    between = text[one.end : other.start]
+    after = text[other.end : other.end + LONGEST_VERB_GAP]
     if share.figure is one:
-        says, links = between, bool(_FROM_THE.search(between))
+        says = between
+        links = bool(_FROM_THE.search(between))
     else:
         from_it = _OF_THE.search(text, 0, one.start) is not None and "," in between
-        says, links = after, from_it or bool(_OF_WHICH.search(between))
+        says = after
+        links = from_it or bool(_OF_WHICH.search(between))
     return links and not alike(terms(verb)[0]).isdisjoint(terms(says))
 
 
@@ -140,7 +143,10 @@ def level_before(wanted: RequestedOperation, pages: Pages) -> Result:
         f"{printed(one.figure)} {sign} {printed(move.figure)} = {result}"
         for one, result in zip(levels, results, strict=True)
     ]
-    whole = f", a range of {' to '.join(results)}" if len(results) > 1 else ""
+    if len(results) > 1:
+        whole = f", a range of {' to '.join(results)}"
+    else:
+        whole = ""
     return Result(f"Before: {'; '.join(parts)}{whole}.", (move, *levels))
 
 
@@ -169,4 +175,6 @@ def _levels(move: StatedFigure, pages: Pages) -> tuple[StatedFigure, ...]:
         r"\s{0,3}(?:to|and|[-–])\s{0,3}", move.text[later[0].figure.end : later[1].figure.start]
     ):
         later = later[:1]
-    return tuple(later) if all(one.figure.percent == "percent" for one in later) else ()
+    if all(one.figure.percent == "percent" for one in later):
+        return tuple(later)
+    return ()

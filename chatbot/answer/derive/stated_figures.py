@@ -169,15 +169,20 @@ def _stated(place: _Place) -> Iterator[StatedFigure]:
     spoken = ""
     listed = _by_order(place)
     for index, figure in enumerate(place.figures):
-        lead, trail = _lead(place, index), _trail(place, index)
-        phrase, inherits = listed.get(index, ""), False
+        lead = _lead(place, index)
+        trail = _trail(place, index)
+        phrase = listed.get(index, "")
+        inherits = False
         if not phrase:
             phrase, inherits = _phrase(place, index, lead, trail)
         if spoken and _IT.search(_HEDGED.sub("", lead)):
             phrase = spoken
         after = place.text[figure.end :]
         rate = _RATE.match(after)
-        base = _BASE.match(_up_to_next(place, index)) if figure.percent else None
+        if figure.percent:
+            base = _BASE.match(_up_to_next(place, index))
+        else:
+            base = None
         moves = _moves(place, index, lead)
         one = StatedFigure(
             figure,
@@ -204,12 +209,16 @@ def _stated(place: _Place) -> Iterator[StatedFigure]:
         elif before is not None and (index - 1 in listed if index in listed else _goes_on(lead, before)):
             one = replace(one, moves=before.moves)
         yield one
-        before, spoken = one, one.phrase or spoken
+        before = one
+        spoken = one.phrase or spoken
 
 
 def _up_to_next(place: _Place, index: int) -> str:
     """What follows a figure, up to the next one."""
-    end = place.figures[index + 1].start if index + 1 < len(place.figures) else None
+    if index + 1 < len(place.figures):
+        end = place.figures[index + 1].start
+    else:
+        end = None
     return place.text[place.figures[index].end : end]
 
 
@@ -220,43 +229,63 @@ def _goes_on(lead: str, before: StatedFigure) -> bool:
 
 def _lead(place: _Place, index: int) -> str:
     """The clause before a figure, from the figure before it on."""
-    start = place.figures[index - 1].end if index else 0
+    if index:
+        start = place.figures[index - 1].end
+    else:
+        start = 0
     text = place.text[start : place.figures[index].start]
     cuts = [match.end() for match in _CLAUSE.finditer(text)]
     if cuts:
         return text[cuts[-1] :]
-    joined = text.find(" and ") if index else -1
-    return text[joined + 5 :] if joined >= 0 else text
+    if index:
+        joined = text.find(" and ")
+    else:
+        joined = -1
+    if joined >= 0:
+        return text[joined + 5 :]
+    return text
 
 
 def _trail(place: _Place, index: int) -> str:
     """What goes on from a figure to the next clause or figure."""
-    text, last = _up_to_next(place, index), index + 1 == len(place.figures)
+    text = _up_to_next(place, index)
+    last = index + 1 == len(place.figures)
     rate = _RATE.match(text)
     match = _TRAIL.match(text, rate.end() if rate else 0)
     if match is None:
         return ""
     rest = match["rest"].rstrip(" .")
-    cut = rest.rfind(" and ") if not last and not match.end() < len(text) else -1
+    if not last and not match.end() < len(text):
+        cut = rest.rfind(" and ")
+    else:
+        cut = -1
     return (rest[:cut] if cut >= 0 else rest.removesuffix(" and")).strip()
 
 
 def _phrase(place: _Place, index: int, lead: str, trail: str) -> tuple[str, bool]:
     """(the words that the figure belongs to, whether they are those of the figure before it)."""
     bare = _HEDGED.sub("", lead)
-    moving = _MOVES.search(bare.split()[-1]) if bare.split() else None
+    if bare.split():
+        moving = _MOVES.search(bare.split()[-1])
+    else:
+        moving = None
     links = bool(_LINK.search(bare)) or bool(moving)
     if index and _says_nothing_new(place, index):
         return "", True
     if links and content(bare):
         return _LINK.sub("", bare).strip(), False
-    return (trail, False) if content(trail) else ("", False)
+    if content(trail):
+        return (trail, False)
+    return ("", False)
 
 
 def _says_nothing_new(place: _Place, index: int) -> bool:
     """Whether a figure goes on from the one before it: "from 5 per cent of GDP in 2024 to 4"."""
     between = place.text[place.figures[index - 1].end : place.figures[index].start]
-    base = _BASE.match(between) if place.figures[index - 1].percent else None
+    if place.figures[index - 1].percent:
+        base = _BASE.match(between)
+    else:
+        base = None
     return set(content(between)) <= set(content(base["base"])[:MOST_BASE] if base else ())
 
 
@@ -287,7 +316,8 @@ def _by_order(place: _Place) -> dict[int, str]:
     left = left[left.rfind(",") + 1 :]
     if _FULL_PHRASE.match(right) or right[:1].isupper():
         return {first: left.strip(), first + 1: right.strip()}
-    shared, own = " ".join(right.split()[1:]), " ".join(left.split()[:-1])
+    shared = " ".join(right.split()[1:])
+    own = " ".join(left.split()[:-1])
     return {first: f"{left} {shared}".strip(), first + 1: f"{own} {right}".strip()}
 
 
@@ -297,21 +327,31 @@ def _moves(place: _Place, index: int, lead: str) -> int:
     """
     bare = _HEDGED.sub("", lead).rstrip()
     figure = place.figures[index]
-    last = bare.rsplit(None, 1)[-1].casefold() if bare else ""
+    if bare:
+        last = bare.rsplit(None, 1)[-1].casefold()
+    else:
+        last = ""
     verbs = list(_MOVES.finditer(bare))
     if verbs and (
         last == "by" or (last == "of" and verbs[-1].end() >= len(bare) - 3) or verbs[-1].end() == len(bare)
     ):
-        return UP if verbs[-1]["up"] else DOWN
+        if verbs[-1]["up"]:
+            return UP
+        return DOWN
     after = _MOVES.match(place.text[figure.end :].lstrip(" -"))
-    return 0 if after is None else UP if after["up"] else DOWN
+    if after is None:
+        return 0
+    if after["up"]:
+        return UP
+    return DOWN
 
 
 def _periods(place: _Place, index: int) -> tuple[Period, ...]:
     """The figure's: what follows it at once, else what stands before it and is no other figure's, else
     what follows later; else the heading's.
     """
-    periods, figure = place.periods, place.figures[index]
+    periods = place.periods
+    figure = place.figures[index]
     after = [period for period in periods if figure.end <= period.start < _next_start(place, index)]
     if after and _at_once(place, figure, after[0]):
         return (after[0],)
@@ -324,7 +364,9 @@ def _periods(place: _Place, index: int) -> tuple[Period, ...]:
     }
     before = [period for period in periods if period.end <= figure.start and period.start not in owned]
     if before or after:
-        return (before[-1],) if before else (after[0],)
+        if before:
+            return (before[-1],)
+        return (after[0],)
     return tuple(find_periods(place.head)[:1])
 
 

@@ -24,17 +24,17 @@ from ingestion.pages.kinds import PRIMARY_STATEMENTS
 __all__ = ["key_figures", "main_points"]
 
 # Words of a sentence that can stand alone; of a page those looked at.
-FEWEST_WORDS, MOST_WORDS, MOST_OF_A_PAGE = 8, 45, 8
+FEWEST_WORDS = 8
+MOST_WORDS = 45
+MOST_OF_A_PAGE = 8
 # What likeness to sentences already chosen costs, of a sentence's own likeness to all.
 REPEATED_COST = 0.5
 # The number of a paragraph, and what else a line that is no sentence of the text begins with; words that
 # point back at a sentence before.
 NUMBERED = re.compile(r"(?:[IVX]{1,5}\.)?\d{1,3}(?:\.\d{1,3})*[.)]?\s+(?=[A-Z])")
 BESIDE = re.compile(r"(?:sources?|notes?|charts?|tables?|figures?|box)\b[^.]{0,30}:", re.IGNORECASE)
-POINTS_BACK, WORDS_BEFORE = (
-    frozenset("this these that those such above he she they it its their his her".split()),
-    8,
-)
+POINTS_BACK = frozenset("this these that those such above he she they it its their his her".split())
+WORDS_BEFORE = 8
 # Characters by which a sentence is found on its page.
 SURELY = 60
 # The share of letters below which a sentence is a line of figures or a web address.
@@ -59,7 +59,10 @@ def main_points(
     )
     if vectors is None or len(found) <= count:
         first = list({key: at for at, (key, _) in reversed(list(enumerate(found)))}.values())
-        chosen = sorted(first)[:count] if vectors is None else list(range(len(found)))
+        if vectors is None:
+            chosen = sorted(first)[:count]
+        else:
+            chosen = list(range(len(found)))
     else:
         chosen = _spread(vectors([text for _, text in found]), count)
     return [f"{escape_keys(found[at][1])} [{found[at][0]}]" for at in chosen]
@@ -80,10 +83,15 @@ def key_figures(prompt: Prompt, count: int) -> list[str]:
 
 def _newest(passage: Passage) -> str:
     """The row in a sentence of the newest year of its table's heads, "" where that is not one figure."""
-    heads = passage.table.heads if passage.table else ()
+    if passage.table:
+        heads = passage.table.heads
+    else:
+        heads = ()
     years = [period.end_year for head in heads for period in find_periods(head)]
     asked = f"{max(years)}" if years else ""
-    return row_in_a_sentence(passage, Understanding(asked, asked, "figure", (max(years),))) if years else ""
+    if years:
+        return row_in_a_sentence(passage, Understanding(asked, asked, "figure", (max(years),)))
+    return ""
 
 
 def _sentences(prompt: Prompt, key: str, after: tuple[str, int]) -> Iterator[str]:
@@ -92,7 +100,10 @@ def _sentences(prompt: Prompt, key: str, after: tuple[str, int]) -> Iterator[str
     """
     hit = prompt.sources[key]
     page = " ".join(hit.page_text.split())
-    begins = page.find(after[0]) if hit.page == after[1] else -1
+    if hit.page == after[1]:
+        begins = page.find(after[0])
+    else:
+        begins = -1
     orders, said = orders_of(hit), 0
     for passage in page_of(hit).passages:
         text = NUMBERED.sub("", " ".join(passage.text.split()), count=1)

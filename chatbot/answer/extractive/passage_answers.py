@@ -51,7 +51,8 @@ WINDOW_WORDS = 60
 CLOSE_TO_BEST = 4.0
 CLOSE_TO_BEST_ELSEWHERE = 1.0
 LONGEST_PASSAGE = 1_200
-WORD, MONTHS = re.compile(r"[^\W\d_]{2}"), re.compile(rf"\b{MONTH}")
+WORD = re.compile(r"[^\W\d_]{2}")
+MONTHS = re.compile(rf"\b{MONTH}")
 # Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
 FEWEST_WORDS = 3
 # Sentences before one that go with it where it leans back on them or sums a list up.
@@ -130,7 +131,10 @@ def extract_answer(
     )
     if not question.words or not places or not (likeness or question.weights):
         return ""
-    near = likeness([embedded(passage) for _, passage, _ in places]) if likeness else [0.0] * len(places)
+    if likeness:
+        near = likeness([embedded(passage) for _, passage, _ in places])
+    else:
+        near = [0.0] * len(places)
     best = max((hit.score for hit in prompt.sources.values()), default=0.0) or 1.0
     found = [
         ScoredPassage(passage, prompt.sources[key].score / best, near[at])
@@ -199,7 +203,10 @@ def _is_long_list(passage: Passage) -> bool:
 
 def _is_denied(passage: Passage, question: str) -> bool:
     """Whether a row is of what the question's is not: "non-tax revenue" where tax revenue is asked for."""
-    denied = [match[1].casefold() for match in _NON.finditer(passage.row.label)] if passage.row else []
+    if passage.row:
+        denied = [match[1].casefold() for match in _NON.finditer(passage.row.label)]
+    else:
+        denied = []
     asked = _NON.sub(" ", question).casefold()
     return any(word in asked and not re.search(rf"(?i)\bnon[-\s]?{word}", question) for word in denied)
 
@@ -216,11 +223,9 @@ def embedded(passage: Passage) -> str:
     """What of a passage is compared with the question by meaning."""
     if passage.row is not None:
         return f"{passage.head} {passage.row.label}".strip()
-    return (
-        f"{passage.head}: {passage.text[:600]}"
-        if passage.head and len(passage.head) < 100
-        else passage.text[:600]
-    )
+    if passage.head and len(passage.head) < 100:
+        return f"{passage.head}: {passage.text[:600]}"
+    return passage.text[:600]
 
 
 def _chosen(
@@ -233,16 +238,26 @@ def _chosen(
     said: list[set[str]] = []
     quoted: set[tuple[str, int]] = set()
     for candidate in scored:
-        close = CLOSE_TO_BEST if candidate.key == scored[0].key else CLOSE_TO_BEST_ELSEWHERE
+        if candidate.key == scored[0].key:
+            close = CLOSE_TO_BEST
+        else:
+            close = CLOSE_TO_BEST_ELSEWHERE
         if len(said) >= MOST_PASSAGES or candidate.score < scored[0].score - CLOSE_TO_BEST:
             return
         if candidate.score < scored[0].score - close or (candidate.key, candidate.passage.at) in quoted:
             continue
-        window = [candidate.passage] if said else _window(candidate, asked.form == "list", around=around)
+        if said:
+            window = [candidate.passage]
+        else:
+            window = _window(candidate, asked.form == "list", around=around)
         shown = [_shown(passage, asked) for passage in window]
         if lead := window[0].lead:  # with a mark where items between the two are left out
-            shown[:0] = [lead, LEFT_OUT] if window[0].skips else [lead]
-        size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
+            if window[0].skips:
+                shown[:0] = [lead, LEFT_OUT]
+            else:
+                shown[:0] = [lead]
+        size = sum(len(text.split()) for text in shown)
+        own = {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= len(own) for other in said):
             continue
         if not said:
@@ -267,11 +282,10 @@ def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> I
     passage = candidate.passage
     if passage.row is None or passage.table is None:
         return
-    decided = (
-        decided_by(candidate.key, prompt.sources[candidate.key], passage.table, passage.row, asked)
-        if asks_yes_or_no(asked.subject)
-        else ""
-    )
+    if asks_yes_or_no(asked.subject):
+        decided = decided_by(candidate.key, prompt.sources[candidate.key], passage.table, passage.row, asked)
+    else:
+        decided = ""
     if sentence := decided or row_in_a_sentence(passage, asked):
         yield f"{escape_keys(sentence)} [{candidate.key}]"
 
@@ -283,7 +297,8 @@ def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passa
         return [candidate.passage]
     most = MOST_LIST_WORDS if is_list or around else WINDOW_WORDS
     window = [_whole_list(candidate, most)]
-    at, room = window[0].at, most - len(window[0].text.split())
+    at = window[0].at
+    room = most - len(window[0].text.split())
     for passage in reversed(candidate.page[max(0, at - LIST_BEFORE) : at]):
         room -= len(passage.text.split())
         leans = (
@@ -322,7 +337,9 @@ def _whole_list(candidate: _Candidate, most_words: int) -> Passage:
         if item.lead and one.text.startswith(f"{item.lead}\n")
     )
     found = next(whole, item)
-    return found if item.text in found.text and len(found.text.split()) <= most_words else item
+    if item.text in found.text and len(found.text.split()) <= most_words:
+        return found
+    return item
 
 
 def _sentence(passage: Passage) -> str:
@@ -335,7 +352,8 @@ def _sentence(passage: Passage) -> str:
         text = f"{text[: max(ends)].rstrip()} {LEFT_OUT}"
     if passage.is_item or "\n" in text or text.endswith(LEFT_OUT):
         return text
-    begins_within, ends_within = text[:1].islower() or text[:1] in "%),;", not is_finished(text, also=":;,")
+    begins_within = text[:1].islower() or text[:1] in "%),;"
+    ends_within = not is_finished(text, also=":;,")
     return f"{LEFT_OUT} " * begins_within + text + f" {LEFT_OUT}" * ends_within
 
 
@@ -343,10 +361,19 @@ def _shown(passage: Passage, asked: Understanding) -> str:
     """A sentence as it stands; a row with its caption before it and its columns read out after it."""
     if not passage.is_row:
         return _sentence(passage)
-    gap = f"\n{LEFT_OUT}\n" if passage.skips else "\n" if NUMBER_OF_ROW.match(passage.text) else " "
+    if passage.skips:
+        gap = f"\n{LEFT_OUT}\n"
+    else:
+        if NUMBER_OF_ROW.match(passage.text):
+            gap = "\n"
+        else:
+            gap = " "
     # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an
     # amount.
-    text = f"{_head(passage)}:{gap}{passage.text}" if passage.head and not passage.lead else passage.text
+    if passage.head and not passage.lead:
+        text = f"{_head(passage)}:{gap}{passage.text}"
+    else:
+        text = passage.text
     read = _columns(passage, asked)
     return f"{text} ({read})" if read else text
 
@@ -356,11 +383,9 @@ def _head(passage: Passage) -> str:
     its columns' heads are read out behind it.
     """
     once = REPEATED.sub(r"\1", passage.head)
-    return (
-        once
-        if len(once) <= LONGEST_HEAD or passage.table is None
-        else f"{once[: LONGEST_HEAD + 1].rpartition(' ')[0] or once[:LONGEST_HEAD]} {LEFT_OUT}"
-    )
+    if len(once) <= LONGEST_HEAD or passage.table is None:
+        return once
+    return f"{once[: LONGEST_HEAD + 1].rpartition(' ')[0] or once[:LONGEST_HEAD]} {LEFT_OUT}"
 
 
 def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
@@ -395,10 +420,8 @@ def _named(passage: Passage, row: Row, asked: Understanding) -> str:
     """A row's label, with the measure that is asked for where it only stands above the row: "Greater China
     net sales".
     """
-    label, around = (
-        set(terms(row.label)),
-        set(terms(f"{row.section} {passage.table.caption if passage.table else ''}")),
-    )
+    label = set(terms(row.label))
+    around = set(terms(f"{row.section} {passage.table.caption if passage.table else ''}"))
     if len(asked.measures) != 1:
         return row.label
     measure = measure_named(asked.measures[0])
@@ -463,13 +486,14 @@ def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
         or OWN_UNIT.search(head)
     ):
         return cell
-    mark = None if mark_beside(head, row) else mark_of_table(table, row)
+    if mark_beside(head, row):
+        mark = None
+    else:
+        mark = mark_of_table(table, row)
     if mark is None:
         return cell
-    return (
-        f"{cell}%"
-        if mark.unit == "%"
-        else f"{cell} {SCALE_NAMES[mark.scale]}"
-        if mark.scale in SCALE_NAMES
-        else cell
-    )
+    if mark.unit == "%":
+        return f"{cell}%"
+    if mark.scale in SCALE_NAMES:
+        return f"{cell} {SCALE_NAMES[mark.scale]}"
+    return cell

@@ -158,20 +158,20 @@ def score_passages(question: QuestionProfile, found: Sequence[ScoredPassage]) ->
 def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float]:
     """What speaks for and against a passage, by the names of WEIGHTS; each within 0-1."""
     passage = found.passage
-    own, head = set(terms(passage.text)), set(terms(passage.head))
+    own = set(terms(passage.text))
+    head = set(terms(passage.head))
     if passage.table is not None:
         head |= set(terms(" ".join(passage.table.heads)))
     heads = " ".join([passage.head, *(passage.table.heads if passage.table is not None else ())])
     has_figure = any(term[0].isdigit() and term not in question.weights for term in own)
     # What a sentence says of no period of its own is of its heading's.
     said = find_periods(passage.text) or ([] if passage.is_row else find_periods(passage.head))
-    label = (
-        set(
+    if passage.is_row:
+        label = set(
             terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text)))
         )
-        if passage.is_row
-        else set()
-    )
+    else:
+        label = set()
     shared = sum(weight for word, weight in question.weights.items() if word in own)
     whole = passage.is_row or (len(own) >= FEWEST_TERMS and is_finished(passage.text, also=";"))
     return {

@@ -153,8 +153,13 @@ def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> FoundCell | None
                     and (best is None or fit - RANK_COST * rank > best[0])
                 ):
                     cell = cell_of(key, hit, table, row, column)
-                    best = (fit - RANK_COST * rank, cell) if cell else best
-    return best[1] if best else None
+                    if cell:
+                        best = (fit - RANK_COST * rank, cell)
+                    else:
+                        best = best
+    if best:
+        return best[1]
+    return None
 
 
 def newest_year(sources: Sequence[Hit]) -> int | None:
@@ -190,7 +195,10 @@ def _fit(wanted: CellQuery, row: Row) -> float:
     ):  # "diluted" is not "basic"
         return 0.0
     narrower = NARROWER_COST * (not (NARROWER & set(label)) <= set(terms(measure.name)))
-    label = label[: label.index(OWNER)] if OWNER in label else label
+    if OWNER in label:
+        label = label[: label.index(OWNER)]
+    else:
+        label = label
     if not label:
         return 0.0
     fits = [
@@ -220,8 +228,13 @@ def _year_of(head: str) -> int | None:
     spans = {(period.start_year, period.end_year) for period in find_periods(head)} or {
         (year, year) for year in _years(head)
     }
-    first, last = next(iter(spans)) if len(spans) == 1 else (0, LONGEST_YEAR + 1)
-    return last if last - first <= LONGEST_YEAR else None
+    if len(spans) == 1:
+        first, last = next(iter(spans))
+    else:
+        first, last = (0, LONGEST_YEAR + 1)
+    if last - first <= LONGEST_YEAR:
+        return last
+    return None
 
 
 def _column(table: Table, year: int | None) -> int | None:
@@ -233,10 +246,15 @@ def _column(table: Table, year: int | None) -> int | None:
         for at, head in enumerate(table.heads)
         if not CHANGE.search(head) and (found := _year_of(head))
     }
-    wanted = max(of_year.values(), default=None) if year is None else year
+    if year is None:
+        wanted = max(of_year.values(), default=None)
+    else:
+        wanted = year
     columns = [at for at, found in of_year.items() if found == wanted]
     whole = [at for at in columns if not PART_OF_YEAR.search(table.heads[at])] or columns
-    return whole[0] if len(whole) == 1 else None
+    if len(whole) == 1:
+        return whole[0]
+    return None
 
 
 def is_planned(head: str) -> bool:
@@ -253,25 +271,36 @@ def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]
             of_year.setdefault(year, []).append(at)
     for year, found in of_year.items():
         columns = [at for at in found if not PART_OF_YEAR.search(table.heads[at])] or found
-        wanted = (
-            [at for at in columns if not set(terms(table.heads[at])).isdisjoint(asked)]
-            if len(columns) > 1
-            else columns
-        )
+        if len(columns) > 1:
+            wanted = [at for at in columns if not set(terms(table.heads[at])).isdisjoint(asked)]
+        else:
+            wanted = columns
         done = [at for at in columns if not is_planned(table.heads[at])]
-        of_year[year] = wanted if len(wanted) == 1 else done
+        if len(wanted) == 1:
+            of_year[year] = wanted
+        else:
+            of_year[year] = done
     return {year: columns[0] for year, columns in of_year.items() if len(columns) == 1}
 
 
 def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> FoundCell | None:
     """The figure of a row in a column, None where there is none. key: of its page."""
-    found = row.cells[column] if column < len(row.cells) else None
-    figures = find_figures(found.text) if found else []
+    if column < len(row.cells):
+        found = row.cells[column]
+    else:
+        found = None
+    if found:
+        figures = find_figures(found.text)
+    else:
+        figures = []
     if found is None or not figures:
         return None
     figure = figures[0]
     own = figure.percent is not None or PERCENT.search(row.label) is not None
-    stated = "" if own else stated_unit(table, row, column)
+    if own:
+        stated = ""
+    else:
+        stated = stated_unit(table, row, column)
     mark = for_row(stated_mark(stated), row) or (
         mark_of_table(table, row) if stated and stated == table.unit else None
     )
@@ -299,11 +328,9 @@ def stated_unit(table: Table, row: Row, column: int | None = None) -> str:
         if stated_mark(text) or PERCENT.search(text):
             return text
     caption = EXCEPTION.sub("", table.caption)
-    return (
-        caption
-        if bool(PERCENT.search(caption)) != (passage_scale(caption)[0] != 1.0)
-        else EXCEPTION.sub("", table.unit)
-    )
+    if bool(PERCENT.search(caption)) != (passage_scale(caption)[0] != 1.0):
+        return caption
+    return EXCEPTION.sub("", table.unit)
 
 
 def states_percent(unit: str) -> bool:

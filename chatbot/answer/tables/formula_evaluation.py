@@ -119,7 +119,9 @@ def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[
     except MissingError:
         return []
     exact = set(measure.asked)
-    return cells if all(tuple(terms(cell.label)) in exact for cell in cells) else []
+    if all(tuple(terms(cell.label)) in exact for cell in cells):
+        return cells
+    return []
 
 
 def work_out(measure: Measure, year: int, task: Task) -> Worked:
@@ -160,7 +162,8 @@ def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
     """Raises MissingError unless the parts of a debt stand in one table that has no other row of debt in
     that column.
     """
-    first, used = cells[0], {(cell.label, cell.text) for cell in cells}
+    first = cells[0]
+    used = {(cell.label, cell.text) for cell in cells}
     tables = [
         table
         for table in task.sources[first.key].tables

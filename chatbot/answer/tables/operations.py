@@ -224,7 +224,8 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
     nothing of the kind is asked for or a row is in doubt.
 
     All operands are of the document that was found first."""
-    operation, first = asked_operation(asked.subject), next(iter(prompt.sources.values()), None)
+    operation = asked_operation(asked.subject)
+    first = next(iter(prompt.sources.values()), None)
     if operation is None or first is None or asked.form == "reason":
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
@@ -242,11 +243,10 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
     named = frozenset(term for name in asked.names for term in terms(name)) - printed | frozenset(
         terms(re.sub(r"[\W_]+", " ", first.document))
     )
-    found = (
-        _part_and_total(operation.topics, sources, named)
-        if operation.kind == "part"
-        else _rows(operation.topics, sources, named)
-    )
+    if operation.kind == "part":
+        found = _part_and_total(operation.topics, sources, named)
+    else:
+        found = _rows(operation.topics, sources, named)
     if not found and operation.kind in ("sum", "change"):  # "research and development" is one row
         found = _rows((asked.subject,), sources, named)
     if not found:
@@ -277,7 +277,10 @@ def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding)
     ):
         return ""
     found = _Found(key, hit, table, row, columns_by_year(table, content_terms(asked.subject)))
-    kind = "bound" if bound_of(asked.subject) is not None and not asks_move(asked.subject) else "change"
+    if bound_of(asked.subject) is not None and not asks_move(asked.subject):
+        kind = "bound"
+    else:
+        kind = "change"
     try:
         years = _years(asked, [found])
         verdict = _verdict(asked.subject, kind, [found], years)
@@ -290,13 +293,19 @@ def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding)
 
 def _years(asked: Understanding, found: Sequence[_Found]) -> list[int]:
     """Those asked for; where the only one is what another is compared with, with the newest of the row."""
-    years, newest = sorted(set(asked.years)), max(found[0].columns, default=0)
-    return [*years, newest] if is_compared_with(asked) and years[0] < newest else years
+    years = sorted(set(asked.years))
+    newest = max(found[0].columns, default=0)
+    if is_compared_with(asked) and years[0] < newest:
+        return [*years, newest]
+    return years
 
 
 def is_compared_with(asked: Understanding) -> bool:
     """Whether the only year that a question names is what another is compared with: "since 2021"."""
-    first = asked.subject.find(str(asked.years[0])) if len(asked.years) == 1 else -1
+    if len(asked.years) == 1:
+        first = asked.subject.find(str(asked.years[0]))
+    else:
+        first = -1
     return first >= 0 and _SINCE.search(asked.subject[:first]) is not None
 
 
@@ -316,18 +325,20 @@ class _Found:
 
     def cell(self, year: int) -> FoundCell:
         """Its figure of a year. Raises _NoCellError."""
-        cell = (
-            cell_of(self.key, self.hit, self.table, self.row, self.columns[year])
-            if year in self.columns
-            else None
-        )
+        if year in self.columns:
+            cell = cell_of(self.key, self.hit, self.table, self.row, self.columns[year])
+        else:
+            cell = None
         if cell is None:
             raise _NoCellError
         return cell
 
     def cells(self, years: Sequence[int]) -> list[FoundCell]:
         """Those of some years, of all that it has where none is named; the oldest first."""
-        wanted = [year for year in years if year in self.columns] if years else sorted(self.columns)
+        if years:
+            wanted = [year for year in years if year in self.columns]
+        else:
+            wanted = sorted(self.columns)
         if years and len(wanted) < len(years):
             raise _NoCellError
         return [self.cell(year) for year in wanted[-MOST_YEARS:]]
@@ -343,7 +354,9 @@ def _topic(text: str) -> frozenset[str]:
 def _rows(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
     """The row of each topic; [] where one has none, or two have the same."""
     found = [row for topic in topics if (row := _row(topic, sources, named))]
-    return found if len({id(one.row) for one in found}) == len(topics) else []
+    if len({id(one.row) for one in found}) == len(topics):
+        return found
+    return []
 
 
 def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
@@ -370,9 +383,9 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: fr
         )
     ]
     nearest = min(totals, key=lambda place: abs(place - at), default=None)
-    return (
-        [] if nearest is None else [part, _Found(part.key, part.hit, part.table, rows[nearest], part.columns)]
-    )
+    if nearest is None:
+        return []
+    return [part, _Found(part.key, part.hit, part.table, rows[nearest], part.columns)]
 
 
 def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
@@ -405,9 +418,17 @@ def _adds_up(part: _Found, at: int, place: int) -> bool:
 
 
 def _value(row: Row, column: int) -> float | None:
-    cell = row.cells[column] if 0 <= column < len(row.cells) else None
-    figures = find_figures(cell.text) if cell else []
-    return figures[0].value if figures else None
+    if 0 <= column < len(row.cells):
+        cell = row.cells[column]
+    else:
+        cell = None
+    if cell:
+        figures = find_figures(cell.text)
+    else:
+        figures = []
+    if figures:
+        return figures[0].value
+    return None
 
 
 def _row(
@@ -426,9 +447,10 @@ def _row(
         )
         for table in hit.tables:
             columns = columns_by_year(table, words | within)
-            around = (
-                frozenset(terms(" ".join([table.caption, *table.heads]))) if columns else frozenset[str]()
-            )
+            if columns:
+                around = frozenset(terms(" ".join([table.caption, *table.heads])))
+            else:
+                around = frozenset[str]()
             if within and within.isdisjoint(
                 around | frozenset(terms(" ".join(f"{row.section} {row.label}" for row in table.rows)))
             ):
@@ -448,7 +470,9 @@ def _row(
         return None
     best = scored[0]
     rivals = [one for score, one in scored[1:] if score > best[0] - IN_DOUBT and not _is_same(one, best[1])]
-    return None if rivals else best[1]
+    if rivals:
+        return None
+    return best[1]
 
 
 def _is_same(one: _Found, other: _Found) -> bool:
@@ -478,7 +502,10 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     section = frozenset(terms(row.section))
     told = len(own & words) / len(own)
     covered = len(asked & label) + ABOVE * len((asked - label) & (section | around))
-    reached = len(asked & (label | section | around)) / len(asked) if asked else told
+    if asked:
+        reached = len(asked & (label | section | around)) / len(asked)
+    else:
+        reached = told
     if told < LEAST_SAID or reached < LEAST_COVERED or 2 * len(asked & label) < len(asked - section):
         return 0.0
     total = 0.1 * (bool(label & _TOTALS) == bool(words & _TOTALS))
@@ -512,7 +539,10 @@ def _pair(rows: Sequence[_Found], years: Sequence[int]) -> tuple[FoundCell, Foun
 
 def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
     common = set.intersection(*(set(row.columns) for row in rows))
-    wanted = [year for year in years if year in common] if years else sorted(common)
+    if years:
+        wanted = [year for year in years if year in common]
+    else:
+        wanted = sorted(common)
     if not wanted or (years and len(years) > 1):
         raise _NoCellError
     return wanted[-1]
@@ -538,17 +568,17 @@ def _check_alike(*cells: FoundCell) -> None:
 
 def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     before, after = as_amounts(*_pair(rows, years))
-    change, decimals = after.value - before.value, decimals_of([after, before])
+    change = after.value - before.value
+    decimals = decimals_of([after, before])
     result = (
         f"{change:.{decimals}f} percentage points"
         if after.percent
         else f"{number_text(change, decimals)}{unit_text(after)}"
     )
-    name = (
-        f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
-        if len(rows) == 1
-        else f"{after.label} less {before.label}, {short_head(after.head)}"
-    )
+    if len(rows) == 1:
+        name = f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
+    else:
+        name = f"{after.label} less {before.label}, {short_head(after.head)}"
     yield f"{_line(name)}: {operand(after)} - {operand(before)} = {result}."
     yield from said([after, before])
 
@@ -577,13 +607,19 @@ def _stated(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
 
 def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[FoundCell, FoundCell]:
     """A row's figures of a year, as they were meant to be and as they were. Raises _NoCellError."""
-    year = years[-1] if years else max(found.columns)
+    if years:
+        year = years[-1]
+    else:
+        year = max(found.columns)
     planned = [
         at
         for at, head in enumerate(found.table.heads)
         if is_planned(head) and any(one.start_year == year for one in find_periods(head))
     ]
-    plan = cell_of(found.key, found.hit, found.table, found.row, planned[0]) if len(planned) == 1 else None
+    if len(planned) == 1:
+        plan = cell_of(found.key, found.hit, found.table, found.row, planned[0])
+    else:
+        plan = None
     actual = found.cell(year)
     if (
         plan is None
@@ -596,13 +632,16 @@ def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[FoundCell,
 
 def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     plan, actual = _planned_and_actual(rows[0], years)
-    over, difference = actual.value - plan.value, f"{operand(actual)} - {operand(plan)}"
-    unit = " percentage points" if actual.percent else unit_text(actual)
-    share = (
-        f"; 100 × ({difference}) / {operand(plan)} = {100 * over / plan.value:.1f}%"
-        if plan.value > 0 and not actual.percent
-        else ""
-    )
+    over = actual.value - plan.value
+    difference = f"{operand(actual)} - {operand(plan)}"
+    if actual.percent:
+        unit = " percentage points"
+    else:
+        unit = unit_text(actual)
+    if plan.value > 0 and not actual.percent:
+        share = f"; 100 × ({difference}) / {operand(plan)} = {100 * over / plan.value:.1f}%"
+    else:
+        share = ""
     name = _line(f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}")
     yield f"{name}: {difference} = {number_text(over, decimals_of([actual, plan]))}{unit}{share}."
     yield from said([actual, plan])
@@ -626,7 +665,10 @@ def _mean(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
         raise _NoCellError
     _check_alike(*cells)
     mean = sum(cell.value for cell in cells) / len(cells)
-    unit = "%" if cells[0].percent else unit_text(cells[0])
+    if cells[0].percent:
+        unit = "%"
+    else:
+        unit = unit_text(cells[0])
     yield (
         f"{_line(f'{cells[0].label}, average')}: ({' + '.join(map(operand, cells))}) / {len(cells)} = "
         f"{number_text(mean, MEAN_DECIMALS)}{unit}."
@@ -639,7 +681,10 @@ def _sum(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
         year = _one_year(rows, years)
         cells = [row.cell(year) for row in rows]
     else:
-        cells = rows[0].cells(years) if len(years) > 1 else []
+        if len(years) > 1:
+            cells = rows[0].cells(years)
+        else:
+            cells = []
     if len(cells) < 2 or cells[0].percent:
         raise _NoCellError
     _check_alike(*cells)

@@ -130,12 +130,13 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         )
     except (MissingError, ZeroDivisionError):
         return ""
-    operands = (
-        frozenset(terms(" ".join(task.labels)))
-        if any(measure.formula for measure in measures)
-        else frozenset[str]()
-    )
-    return "" if _asks_for_narrower(asked, measures, sources, operands) else text
+    if any(measure.formula for measure in measures):
+        operands = frozenset(terms(" ".join(task.labels)))
+    else:
+        operands = frozenset[str]()
+    if _asks_for_narrower(asked, measures, sources, operands):
+        return ""
+    return text
 
 
 def leaves_average_out(question: str, answer: str) -> bool:
@@ -201,7 +202,9 @@ def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
             )[-MOST_STATED:]
         )
     if newest is not None and is_compared_with(asked):  # "compared with 2021"
-        return (asked.years[0], newest) if asked.years[0] < newest else asked.years
+        if asked.years[0] < newest:
+            return (asked.years[0], newest)
+        return asked.years
     if asked.years or newest is None:
         fiscal = [
             period
@@ -289,26 +292,33 @@ def _stated(
     )
     if sentence and not _GROWTH.search(question):
         doubted = len(years) > 1 or not task.settles or is_other(cells[0].label, question)
-        verdict = "" if doubted else by_bound(question, amount(cells[0]))
+        if doubted:
+            verdict = ""
+        else:
+            verdict = by_bound(question, amount(cells[0]))
         yield f"{verdict} {sentence} [{cells[0].key}]".strip()
     yield from said(cells)
 
 
 def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
-    first, last = min(years), max(years)
-    before, after = task.cell(measure, first), task.cell(measure, last)
+    first = min(years)
+    last = max(years)
+    before = task.cell(measure, first)
+    after = task.cell(measure, last)
     part = [PART_OF_YEAR.search(cell.head) is not None for cell in (before, after)]
     if (before.scale, before.percent) != (after.scale, after.percent) or part[0] != part[1]:
         raise MissingError(measure.name)
     before, after = as_amounts(before, after)
     change = after.value - before.value
-    direction = "rose" if change > 0 else "fell" if change < 0 else "did not change"
+    if change > 0:
+        direction = "rose"
+    else:
+        direction = "fell" if change < 0 else "did not change"
     name = owned(task.whose, after.label)
-    verdict = (
-        ""
-        if not task.settles or is_other(after.label, question)
-        else by_move(question, (first, amount(before)), (last, amount(after)))
-    )
+    if not task.settles or is_other(after.label, question):
+        verdict = ""
+    else:
+        verdict = by_move(question, (first, amount(before)), (last, amount(after)))
     text = (
         f"{verdict} {name} {direction} from {before.text} ({year_text(before, first)}) to {after.text} "
         f"({year_text(after, last)}){unit_text(after)}: "
@@ -345,7 +355,10 @@ def _formula(measure: Measure, years: Sequence[int], task: Task, *, changes: boo
     """The measure of each year named, of the last one alone where the others only bound a balance, and of the
     year before too where a change is asked for."""
     averages = "avg" in measure.formula or "change" in measure.formula
-    wanted = [max(years)] if averages and not changes else sorted(years, reverse=True)[:MOST_STATED]
+    if averages and not changes:
+        wanted = [max(years)]
+    else:
+        wanted = sorted(years, reverse=True)[:MOST_STATED]
     if changes and len(wanted) == 1:
         wanted.append(wanted[0] - 1)
     worked = []
@@ -367,18 +380,23 @@ def _formula(measure: Measure, years: Sequence[int], task: Task, *, changes: boo
 def _average(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:
     chosen = sorted(years)[-MOST_YEARS:]
     worked = [work_out(measure, year, task) for year in chosen]
-    each = (
-        "; ".join(
+    if measure.formula:
+        each = "; ".join(
             f"{year}: {one.written} = {printed(one, measure)}"
             for year, one in zip(chosen, worked, strict=True)
         )
-        if measure.formula
-        else ""
-    )
-    scale = 1.0 if measure.unit else worked[0].cells[0].scale
+    else:
+        each = ""
+    if measure.unit:
+        scale = 1.0
+    else:
+        scale = worked[0].cells[0].scale
     mean = sum(one.value for one in worked) / len(worked) / scale
     terms_ = " + ".join(printed(one, measure) for one in worked)
-    result = result_text(mean, measure) if measure.unit else number_text(mean, MEAN_DECIMALS)
+    if measure.unit:
+        result = result_text(mean, measure)
+    else:
+        result = number_text(mean, MEAN_DECIMALS)
     cells = [cell for one in worked for cell in one.cells]
     label = f"{owned(task.whose, measure.name)}, average of {chosen[0]}-{chosen[-1]}"
     yield (

@@ -63,9 +63,16 @@ class Worked:
 
 def amount(cell: FoundCell) -> Amount:
     """What of a cell a verdict is made from."""
-    figures, of_table = find_figures(cell.text), re.search(CURRENCY, cell.unit)
-    printed_unit = figures[0].unit if figures else None
-    unit = None if cell.percent else printed_unit or (currency_of(of_table[0]) if of_table else None)
+    figures = find_figures(cell.text)
+    of_table = re.search(CURRENCY, cell.unit)
+    if figures:
+        printed_unit = figures[0].unit
+    else:
+        printed_unit = None
+    if cell.percent:
+        unit = None
+    else:
+        unit = printed_unit or (currency_of(of_table[0]) if of_table else None)
     return Amount(cell.value, cell.scale, cell.percent, unit, is_planned(cell.head))
 
 
@@ -73,7 +80,9 @@ def operand(cell: FoundCell) -> str:
     """As printed; with a minus sign in brackets, so that none stands by the sign of the formula: "300 -
     (-80)".
     """
-    return cell.text if cell.value >= 0 or "(" in cell.text else f"({cell.text})"
+    if cell.value >= 0 or "(" in cell.text:
+        return cell.text
+    return f"({cell.text})"
 
 
 def owned(whose: str, label: str) -> str:
@@ -84,7 +93,10 @@ def owned(whose: str, label: str) -> str:
         label = label.lower()
     if not whose or re.search(rf"\b{re.escape(whose)}\b", label, re.IGNORECASE):
         return f"{label[:1].upper()}{label[1:]}"
-    ending = "'" if whose.endswith("s") else "'s"
+    if whose.endswith("s"):
+        ending = "'"
+    else:
+        ending = "'s"
     return f"{whose}{ending} {within_sentence(label)}"
 
 
@@ -97,7 +109,10 @@ def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = ""
     if not name or not name[0].isalpha() or len(name) > LONGEST_NAME:
         return ""
     first = _HEAD_OF_NAME.match(name)
-    verb = "were" if first and _PLURAL.search(first[0]) else "was"
+    if first and _PLURAL.search(first[0]):
+        verb = "were"
+    else:
+        verb = "was"
     heads = [short_head(head) for _, head in stated]
     if len(set(heads)) < len(heads):
         return ""
@@ -120,9 +135,17 @@ def short_head(head: str) -> str:
 def stated_value(cell: FoundCell) -> str:
     """A cell's figure with its scale, or its per cent."""
     if cell.percent:
-        return cell.text if "%" in cell.text else f"{cell.text}%"
-    written = find_figures(cell.text)[0].scale if find_figures(cell.text) else 1.0
-    name = SCALE_NAMES.get(cell.scale / written) if written else None
+        if "%" in cell.text:
+            return cell.text
+        return f"{cell.text}%"
+    if find_figures(cell.text):
+        written = find_figures(cell.text)[0].scale
+    else:
+        written = 1.0
+    if written:
+        name = SCALE_NAMES.get(cell.scale / written)
+    else:
+        name = None
     return f"{cell.text} {name}" if name else cell.text
 
 
@@ -143,8 +166,13 @@ def result_text(value: float, measure: Measure) -> str:
     """A ratio in its measure's unit; small ones with four decimals."""
     if measure.unit == "%":
         return f"{value:.1f}%"
-    shown = f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.4f}"
-    return f"{shown} days" if measure.unit == "days" else shown
+    if abs(value) >= 0.01:
+        shown = f"{value:.2f}"
+    else:
+        shown = f"{value:.4f}"
+    if measure.unit == "days":
+        return f"{shown} days"
+    return shown
 
 
 def printed(one: Worked, measure: Measure) -> str:
@@ -157,13 +185,17 @@ def printed(one: Worked, measure: Measure) -> str:
 
 def scale_text(one: Worked, measure: Measure) -> str:
     """What follows a result that is no ratio: its operands' unit."""
-    return "" if measure.unit else unit_text(one.cells[0])
+    if measure.unit:
+        return ""
+    return unit_text(one.cells[0])
 
 
 def year_text(cell: FoundCell, year: int) -> str:
     """The year of a cell, as its head has it where that is a fiscal one over two: "2005-06"."""
     spans = [period for period in find_periods(cell.head) if period.end_year > period.start_year]
-    return cell.head[spans[0].start : spans[0].end] if spans else str(year)
+    if spans:
+        return cell.head[spans[0].start : spans[0].end]
+    return str(year)
 
 
 def unit_text(cell: FoundCell) -> str:
@@ -187,4 +219,6 @@ def decimals_of(cells: Sequence[FoundCell]) -> int:
 
 def number_text(value: float, decimals: int) -> str:
     """With thousands set apart, and no decimals where it is whole."""
-    return f"{value:,.0f}" if abs(value - round(value)) < 1e-6 else f"{value:,.{decimals}f}"
+    if abs(value - round(value)) < 1e-6:
+        return f"{value:,.0f}"
+    return f"{value:,.{decimals}f}"

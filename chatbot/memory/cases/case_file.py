@@ -76,7 +76,9 @@ class CaseFileView:
 
     def case(self, key: str) -> Case | None:
         """The case with this id; None where it is not there."""
-        return self.cases[self.ids[key]] if key in self.ids else None
+        if key in self.ids:
+            return self.cases[self.ids[key]]
+        return None
 
 
 def own_case(case: Case, *, shared: bool) -> Case:
@@ -84,7 +86,9 @@ def own_case(case: Case, *, shared: bool) -> Case:
     whatever a line says.
     """
     by = (case.by or SOMEBODY) if shared else ""
-    return case if by == case.by else replace(case, by=by, id=case_id(case.question, by, case.asked_of))
+    if by == case.by:
+        return case
+    return replace(case, by=by, id=case_id(case.question, by, case.asked_of))
 
 
 def unknown_case(key: str) -> NotFoundError:
@@ -172,7 +176,10 @@ class CaseFile:
                 connection.execute(
                     "delete from rated_answer where shelf = ? and id = ?", (self._name, new.id)
                 )
-            vectors = "" if new.question == old.question else ", fingerprint = null, vector = null"
+            if new.question == old.question:
+                vectors = ""
+            else:
+                vectors = ", fingerprint = null, vector = null"
             connection.execute(
                 (
                     f"update rated_answer set id = ?, line = ?, revision = revision + 1{vectors} where "
@@ -234,13 +241,20 @@ class CaseFile:
         """of: the number of the row whose vector it has; 0 for what stands on its question, if that is
         written alike.
         """
-        line, own = case_line(case), case_id(case.question, case.by, case.asked_of)
+        line = case_line(case)
+        own = case_id(case.question, case.by, case.asked_of)
         where, given = ("number = ?", (of,)) if of else ("shelf = ? and id = ?", (self._name, own))
         before = connection.execute(
             f"select {LINE}, fingerprint, vector from rated_answer where {where}", given
         ).fetchone()
-        old = self._case(before[0], 0) if before else None
-        vector = before[1:] if isinstance(old, Case) and old.question == case.question else (None, None)
+        if before:
+            old = self._case(before[0], 0)
+        else:
+            old = None
+        if isinstance(old, Case) and old.question == case.question:
+            vector = before[1:]
+        else:
+            vector = (None, None)
         connection.execute(
             (
                 "insert or replace into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, "
@@ -266,9 +280,10 @@ class CaseFile:
         """Read the rows that came or changed; the others are known."""
         keys = self._database.read(ORDER, (self._name,))
         lacking = [key[0] for key in keys if key not in self._known]
-        found = (
-            self._database.read(ROWS, (self._embedder.fingerprint, json.dumps(lacking))) if lacking else []
-        )
+        if lacking:
+            found = self._database.read(ROWS, (self._embedder.fingerprint, json.dumps(lacking)))
+        else:
+            found = []
         known = self._known | {
             (number, revision): (self._case(line, 0), self._row(vector), len(line))
             for number, revision, line, vector in found
@@ -301,11 +316,15 @@ class CaseFile:
     def _row(self, vector: Any) -> Vectors:
         """A vector as it was kept; zeros for what is none."""
         sound = isinstance(vector, bytes) and len(vector) == 4 * self._embedder.dimension
-        return np.frombuffer(vector, np.float32) if sound else np.zeros(self._embedder.dimension, np.float32)
+        if sound:
+            return np.frombuffer(vector, np.float32)
+        return np.zeros(self._embedder.dimension, np.float32)
 
 
 def _placed(one: Case | LineProblem, at: int) -> Case | LineProblem:
     """What a row holds, at its place, from 0, among those of its shelf."""
     if isinstance(one, LineProblem):
         return replace(one, line=at + 1)
-    return one if one.line_index == at else replace(one, line_index=at)
+    if one.line_index == at:
+        return one
+    return replace(one, line_index=at)

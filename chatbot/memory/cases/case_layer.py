@@ -17,7 +17,9 @@ from ingestion.prompt_injection.injections import find_instructions
 __all__ = ["CaseLayer", "open_layer"]
 
 # What a note may take of a question, of an answer and of what its reader said about it.
-QUESTION_CHARACTERS, ANSWER_CHARACTERS, WORD_CHARACTERS = 300, 700, 200
+QUESTION_CHARACTERS = 300
+ANSWER_CHARACTERS = 700
+WORD_CHARACTERS = 200
 
 
 def open_layer(opening: LayerOpening) -> CaseLayer:
@@ -60,17 +62,19 @@ class CaseLayer:
 
     def _note(self, found: Recalled) -> Note:
         case = found.case
-        day = time.strftime(" of %d %B %Y", time.localtime(case.at)) if case.at else ""
+        if case.at:
+            day = time.strftime(" of %d %B %Y", time.localtime(case.at))
+        else:
+            day = ""
         whose = "a shared rating" if case.by else "your rating"
         example = (
             "An example to follow, rated helpful." if case.reward else "An example to avoid, rated wrong."
         )
         # Of what others share only the answer was checked.
-        said = (
-            f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}"
-            if case.word and not case.by
-            else ""
-        )
+        if case.word and not case.by:
+            said = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}"
+        else:
+            said = ""
         text = (
             f"{example} Asked: {one_line(case.question, QUESTION_CHARACTERS)} Answered: "
             f"{one_line(case.plan, ANSWER_CHARACTERS)}{said}"

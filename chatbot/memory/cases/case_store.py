@@ -103,7 +103,8 @@ class CaseQuery:
     stale: bool = False
 
 
-NO_DOCUMENTS, NEAREST = Documents(), CaseQuery()
+NO_DOCUMENTS = Documents()
+NEAREST = CaseQuery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,17 +164,24 @@ class Cases:
         Embeds nothing: of cases without a vector see `catch_up`. A vector that is not of this embedder, not
         finite or zero finds none. Raises StoreError.
         """
-        length = float(np.linalg.norm(vector)) if vector.shape == (self._embedder.dimension,) else 0.0
+        if vector.shape == (self._embedder.dimension,):
+            length = float(np.linalg.norm(vector))
+        else:
+            length = 0.0
         if not np.isfinite(length) or length == 0:
             return []
-        least = self.thresholds.similar if wanted.least is None else wanted.least
-        stale, found, own = self._staleness(), list[tuple[float, Case]](), self._shelf(owner).view()
+        if wanted.least is None:
+            least = self.thresholds.similar
+        else:
+            least = wanted.least
+        stale = self._staleness()
+        found = list[tuple[float, Case]]()
+        own = self._shelf(owner).view()
         for view in (own, self._shared().view()):
-            allowed = (
-                view.embedded
-                if wanted.reward is None
-                else view.embedded & (view.positive == bool(wanted.reward))
-            )
+            if wanted.reward is None:
+                allowed = view.embedded
+            else:
+                allowed = view.embedded & (view.positive == bool(wanted.reward))
             scores = cosines_of(view.rows, vector / length)
             fresh = (
                 at for at in nearest(scores, allowed, least) if wanted.stale or not stale(view.cases[at])
@@ -265,9 +273,9 @@ class Cases:
         old = self.rated(owner, answer)
         # As it is read again, which is what an older one can be compared with.
         new = read_case(case_line(replace(case, document_ids=ids, pages=pages)), 0)
-        return (
-            old if old and replace(new, at=old.at, line_index=old.line_index) == old else self.add(owner, new)
-        )
+        if old and replace(new, at=old.at, line_index=old.line_index) == old:
+            return old
+        return self.add(owner, new)
 
     def rated(self, owner: str, answer: Answer) -> Case | None:
         """The owner's verdict on the question of an answer; None where there is none. Raises StoreError."""
@@ -412,7 +420,11 @@ class Cases:
         """The owner's cases, or those that all have, the latest first. search: only those with each of its
         words in question, answer or word.
         """
-        stale, shelf = self._staleness(), self._shared() if shared else self._shelf(owner)
+        stale = self._staleness()
+        if shared:
+            shelf = self._shared()
+        else:
+            shelf = self._shelf(owner)
         cases = [
             case
             for case in shelf.view().cases
@@ -429,9 +441,12 @@ class Cases:
     def health(self, owner: str) -> CaseHealth:
         """How the owner's cases fare. Raises StoreError where they cannot be read at all."""
         stale = self._staleness()
-        view, shared = self._shelf(owner).view(), self._shared().view()
-        positive, count = int(view.positive.sum()), len(view.cases)
-        waiting, gone = count - int(view.embedded.sum()), sum(map(stale, view.cases))
+        view = self._shelf(owner).view()
+        shared = self._shared().view()
+        positive = int(view.positive.sum())
+        count = len(view.cases)
+        waiting = count - int(view.embedded.sum())
+        gone = sum(map(stale, view.cases))
         return CaseHealth(
             count,
             positive,
@@ -452,7 +467,8 @@ class Cases:
         return [case for case in self._deleted(owner).view().cases if case.deleted_at > since]
 
     def _publish(self, owner: str, own: Case) -> Case:
-        by, shelf = hidden(owner), self._shared()
+        by = hidden(owner)
+        shelf = self._shared()
         shared = replace(own, by=by, id=case_id(own.question, by, own.asked_of))
         shelf.put([shared])
         _embed(shelf, shared.id)
@@ -462,7 +478,8 @@ class Cases:
         """Let what this owner shares say what the owner's cases say now: one that was rated anew is shared
         anew, one that is gone, or not checked, no more.
         """
-        by, view = hidden(owner), self._shelf(owner).view()
+        by = hidden(owner)
+        view = self._shelf(owner).view()
         gone = set[str]()
         for case in [case for case in self._shared().view().cases if case.by == by]:
             own = view.case(_own_id(case))

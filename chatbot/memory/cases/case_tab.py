@@ -50,9 +50,13 @@ BY_OTHERS = "Shared by somebody else here."
 
 def draw(context: AppContext) -> None:
     """The tab. Raises StoreError where the cases cannot be read."""
-    cases, owner = context.chatbot.cases, session.owner()
+    cases = context.chatbot.cases
+    owner = session.owner()
     health = cases.health(owner)
-    shared = cases.listed(owner, shared=True) if health.shared else []
+    if health.shared:
+        shared = cases.listed(owner, shared=True)
+    else:
+        shared = []
     mine = hidden(owner)
     st.html(quiet_html(health_text(health)) if health.cases or health.problems else paragraphs_html(EMPTY))
     unread = [("", one) for one in health.problems] + [
@@ -81,24 +85,32 @@ def health_text(health: CaseHealth) -> str:
         f"{health.cases:,} rated answer{'' if health.cases == 1 else 's'}: {health.positive:,} helpful, "
         f"{health.negative:,} not."
     )
-    stale = [f"{health.stale:,} left out, for a document changed or went."] if health.stale else []
-    waiting = (
-        [
+    if health.stale:
+        stale = [f"{health.stale:,} left out, for a document changed or went."]
+    else:
+        stale = []
+    if health.waiting:
+        waiting = [
             (
                 f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with "
                 f"each answer."
             )
         ]
-        if health.waiting
-        else []
-    )
-    unread = [f"{len(health.problems):,} cannot be read."] if health.problems else []
+    else:
+        waiting = []
+    if health.problems:
+        unread = [f"{len(health.problems):,} cannot be read."]
+    else:
+        unread = []
     return " ".join([counted, *stale, *waiting, *unread])
 
 
 def remarks(row: CaseRow, *, shared: bool) -> list[str]:
     """What must be known of a case of one's own beside its verdict. shared: whether everybody has it."""
-    said = [STALE] if row.stale else []
+    if row.stale:
+        said = [STALE]
+    else:
+        said = []
     said += [f"Asked of {short(', '.join(row.case.asked_of), 120)} alone."] if row.case.asked_of else []
     said += [UNVERIFIED] if row.case.reward and not row.case.verified else []
     return said + ([SHARED] if shared else [])
@@ -115,7 +127,9 @@ def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, cont
 
 def _draw_buttons(row: CaseRow, shared: str, context: AppContext) -> None:
     """shared: its id among the shared ones, "" where it is not there."""
-    case, cases, owner = row.case, context.chatbot.cases, session.owner()
+    case = row.case
+    cases = context.chatbot.cases
+    owner = session.owner()
     of = plain_markdown(short(case.question, 60))
     draw_button("Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct verdict and word: {of}")
     if shared:
@@ -169,7 +183,10 @@ def _draw_folded(
         return
     opened = st.expander(f"{label} ({len(rows):,})", key=key, on_change="rerun")
     if opened.open:
-        more = f"And {len(rows) - ROWS:,} more." if len(rows) > ROWS else ""
+        if len(rows) > ROWS:
+            more = f"And {len(rows) - ROWS:,} more."
+        else:
+            more = ""
         with opened:
             st.html(quiet_html(told)) if told else None
             for row in rows[:ROWS]:
@@ -211,4 +228,5 @@ def _delete(case: Case, context: AppContext) -> None:
     draw_choice(lambda: context.chatbot.cases.delete(session.owner(), case.id))
 
 
-EDIT, DELETE = Dialog("Correct this rating", _edit), Dialog("Delete this rating?", _delete)
+EDIT = Dialog("Correct this rating", _edit)
+DELETE = Dialog("Delete this rating?", _delete)

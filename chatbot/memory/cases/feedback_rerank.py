@@ -44,11 +44,10 @@ class FeedbackRerank:
     @property
     def why(self) -> str:
         """What the reader is told of a remembered answer."""
-        day = (
-            f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}"
-            if self.case and self.case.at
-            else ""
-        )
+        if self.case and self.case.at:
+            day = f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}"
+        else:
+            day = ""
         if self.case is not None and self.case.by:
             return (
                 f"{REMEMBERED}somebody here rated this answer helpful{day}, and shares it. It was looked up "
@@ -76,11 +75,11 @@ class FeedbackRerank:
                 ordered.pop()
             ordered = [self._weighed(hit) for hit in ordered]
         first = self._pages_of_case(search)
-        return (
-            list({_place(hit): hit for hit in [*first, *ordered]}.values())[: max(len(ordered), MOST_PAGES)]
-            if first
-            else ordered
-        )
+        if first:
+            return list({_place(hit): hit for hit in [*first, *ordered]}.values())[
+                : max(len(ordered), MOST_PAGES)
+            ]
+        return ordered
 
     def told(self, before: Sequence[Hit], after: Sequence[Hit]) -> list[Notice]:
         """What the reader is told of pages that stand elsewhere than they would without ratings, and which
@@ -90,7 +89,8 @@ class FeedbackRerank:
         kept = {_place(hit): rank for rank, hit in enumerate(hit for hit in after if _place(hit) in ranks)}
         notices = []
         for hit in after:
-            was, now = ranks.get(_place(hit), len(ranks)), kept.get(_place(hit), 0)
+            was = ranks.get(_place(hit), len(ranks))
+            now = kept.get(_place(hit), 0)
             weight = self._weight(hit)
             if (weight < 0 and now > was) or (weight > 0 and now < was):
                 notices.append(Notice(self._reason(hit)))
@@ -118,10 +118,15 @@ class FeedbackRerank:
             return "".join(f"[{keys[name]}]" for name in named)
 
         text = re.sub(rf"\((?:{one.pattern})(?:; (?:{one.pattern}))*\)", keyed, self.case.plan)
-        return text if used == set(names) else ""
+        if used == set(names):
+            return text
+        return ""
 
     def _pages_of_case(self, search: Search) -> list[Hit]:
-        wanted = dict.fromkeys((page.document, page.page) for page in self.case.pages) if self.case else {}
+        if self.case:
+            wanted = dict.fromkeys((page.document, page.page) for page in self.case.pages)
+        else:
+            wanted = {}
         names = tuple(dict.fromkeys(document for document, _ in wanted))
         return [hit for hit in (search(names, DEPTH) if names else ()) if (hit.document, hit.page) in wanted][
             :MOST_PAGES
@@ -135,7 +140,8 @@ class FeedbackRerank:
         while moved:
             moved = False
             for at in range(len(hits) - 1):
-                first, second = hits[at], hits[at + 1]
+                first = hits[at]
+                second = hits[at + 1]
                 carried = first.score >= second.score and first.score + self._weight(
                     first
                 ) < second.score + self._weight(second)
@@ -150,7 +156,10 @@ class FeedbackRerank:
             (case for case in weight.cases if bool(case.reward) == (weight.weight > 0)), weight.cases[0]
         )
         who = "somebody here" if case.by else "you"
-        verdict, way = ("helpful", "forward") if weight.weight > 0 else ("not helpful", "back")
+        if weight.weight > 0:
+            verdict, way = ("helpful", "forward")
+        else:
+            verdict, way = ("not helpful", "back")
         asked = one_line(case.question, QUESTION_CHARACTERS)
         return (
             f"{page_named(hit.document, hit.page)}, was put {way}: {who} rated an answer from it {verdict} "
@@ -163,9 +172,9 @@ class FeedbackRerank:
 
     def _weighed(self, hit: Hit) -> Hit:
         weight = self._weight(hit)
-        return (
-            replace(hit, score=hit.score + weight, scores={**hit.scores, "rated": weight}) if weight else hit
-        )
+        if weight:
+            return replace(hit, score=hit.score + weight, scores={**hit.scores, "rated": weight})
+        return hit
 
 
 def _place(hit: Hit) -> tuple[int, int]:

@@ -113,7 +113,13 @@ def _asked(question: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             linked = False
             parts[-1].append(term)
         elif not (word in ARTICLES and linked):
-            turn = [word] if word in TURNS else ["many"] if word == "many" else []
+            if word in TURNS:
+                turn = [word]
+            else:
+                if word == "many":
+                    turn = ["many"]
+                else:
+                    turn = []
             words += [*_joined(parts), *turn]
             parts, linked = [[]], False
     return tuple(numbers), (*words, *_joined(parts))

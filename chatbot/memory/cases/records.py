@@ -143,7 +143,8 @@ def read_case(line: bytes, line_index: int) -> Case:
         raise ValueError(f"it has {len(line):,} bytes, at most {LONGEST_LINE:,} are read")
     record = _record(line)
     question_field, plan_field, reward_field = _shape(record)
-    question, plan = _text(record, question_field), _text(record, plan_field)
+    question = _text(record, question_field)
+    plan = _text(record, plan_field)
     document_ids = tuple(dict.fromkeys(map(_digest, _texts(record.get("document_ids")))))
     word, by = ("".join(_texts([record.get(name)])) for name in ("word", "by"))
     asked_of = tuple(sorted({*_texts(record.get("asked_of"))}))
@@ -170,7 +171,10 @@ def read_reward(value: object) -> int:
     """
     if value is None:
         return 1
-    word = str(value).strip().casefold() if isinstance(value, bool | int | float | str) else ""
+    if isinstance(value, bool | int | float | str):
+        word = str(value).strip().casefold()
+    else:
+        word = ""
     if word in POSITIVE or word in NEGATIVE:
         return int(word in POSITIVE)
     raise ValueError(f"its verdict {_short(value)} is neither positive (1, true) nor negative (0, false)")
@@ -214,7 +218,9 @@ def _text(record: Mapping[str, Any], field: str) -> str:
 
 def _texts(value: object) -> list[str]:
     """The texts in a list; none where it is no list."""
-    return [encodable(one) for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [encodable(one) for one in value if isinstance(one, str)]
+    return []
 
 
 def _seconds(value: object) -> float:
@@ -224,10 +230,15 @@ def _seconds(value: object) -> float:
             given = datetime.fromisoformat(value.strip())
             seconds = (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
         else:
-            seconds = float(value) if isinstance(value, int | float) else 0.0
+            if isinstance(value, int | float):
+                seconds = float(value)
+            else:
+                seconds = 0.0
     except (ValueError, OverflowError):
         return 0.0
-    return seconds if 0 < seconds < LATEST else 0.0
+    if 0 < seconds < LATEST:
+        return seconds
+    return 0.0
 
 
 def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
@@ -236,14 +247,15 @@ def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
     """
     found = []
     for one in value if isinstance(value, list) else []:
-        fields = (
-            one
-            if isinstance(one, dict)
-            else {"document_id": document_ids[0], "page": one}
-            if len(document_ids) == 1
-            else {}
-        )
-        digest, page = fields.get("document_id"), fields.get("page")
+        if isinstance(one, dict):
+            fields = one
+        else:
+            if len(document_ids) == 1:
+                fields = {"document_id": document_ids[0], "page": one}
+            else:
+                fields = {}
+        digest = fields.get("document_id")
+        page = fields.get("page")
         if isinstance(digest, str) and type(page) is int and page > 0:
             document, quote = (encodable(str(fields.get(name, ""))) for name in ("document", "quote"))
             found.append(CasePage(_digest(digest), document, page, quote[:LONGEST_QUOTE]))
@@ -251,7 +263,9 @@ def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
 
 
 def _digest(text: str) -> str:
-    return text if SHA256.fullmatch(text) else GONE
+    if SHA256.fullmatch(text):
+        return text
+    return GONE
 
 
 def _kind(value: object) -> str:
@@ -260,7 +274,9 @@ def _kind(value: object) -> str:
 
 def _short(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+    if len(text) <= 40:
+        return text
+    return f"{text[:39]}…"
 
 
 # --- writing

@@ -98,7 +98,9 @@ class CompressionOptions:
     @property
     def chunk_share(self) -> float:
         """rho, as given or as the scoring has it."""
-        return BEST_RHO[self.scoring] if self.rho is None else self.rho
+        if self.rho is None:
+            return BEST_RHO[self.scoring]
+        return self.rho
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,27 +161,33 @@ class Conversation:
         """What is kept for a question: at most the target, and less than one sentence below it, wherever
         the last messages are below it.
         """
-        count, said = len(self._messages.all), self._messages
+        count = len(self._messages.all)
+        said = self._messages
         # A message that stands alone has nothing before it that could go, so its own sentences may.
         head = max(count - (options.keep_last if count > 1 else 0), 0)
-        scoring = options.scoring if options.scoring == "seed" or question.text.strip() else "facts"
-        spans, target = [said.whole(at) for at in range(count)], options.compression_ratio * self.tokens
+        if options.scoring == "seed" or question.text.strip():
+            scoring = options.scoring
+        else:
+            scoring = "facts"
+        spans = [said.whole(at) for at in range(count)]
+        target = options.compression_ratio * self.tokens
         if self.tokens <= max(options.max_tokens, target):
             return self._result(spans, [], head, target, "none")
         groups = self._groups(head, by_role=scoring == "seed")
         left = target - sum(said.tokens[head:])
-        spans[:head] = (
-            self._kept(self._chunks(groups, question, options, scoring), head, left, options)
-            if left > 0
-            else map(said.none, range(head))
-        )
+        if left > 0:
+            spans[:head] = self._kept(self._chunks(groups, question, options, scoring), head, left, options)
+        else:
+            spans[:head] = map(said.none, range(head))
         return self._result(spans, groups, head, target, scoring)
 
     def _groups(self, head: int, *, by_role: bool) -> list[range]:
         """The chunks, as places of messages: for a question each message is one, which keeps more of what is
         asked for (a run's other messages would stay or go with it); for the seed's scoring runs of one role,
         of at most CHUNK_TOKENS where they are several messages."""
-        starts, size, said = [], 0, self._messages
+        starts = []
+        size = 0
+        said = self._messages
         for at in range(head):
             size += said.tokens[at]
             if not at or not by_role or said.all[at].role != said.all[at - 1].role or size > CHUNK_TOKENS:
@@ -191,7 +199,8 @@ class Conversation:
         self, chunks: Sequence[Segment], head: int, target: float, options: CompressionOptions
     ) -> list[Spans]:
         """What stays of each message before the last ones, of at most `target` tokens."""
-        goal, longest = target, max(max(chunk.sizes, default=0) for chunk in chunks)
+        goal = target
+        longest = max(max(chunk.sizes, default=0) for chunk in chunks)
         tried: list[tuple[bool, float, list[Spans]]] = []
         for _ in range(MOST_ROUNDS):
             chosen = choose(chunks, goal, rho=options.chunk_share, gamma=options.gamma)
@@ -212,10 +221,11 @@ class Conversation:
     def _chunks(
         self, groups: Sequence[range], question: CompressionFocus, options: CompressionOptions, scoring: str
     ) -> list[Segment]:
-        chunks, importances = (
-            [],
-            self._seed_importances(groups) if scoring == "seed" else self._importances(groups, question),
-        )
+        chunks = []
+        if scoring == "seed":
+            importances = self._seed_importances(groups)
+        else:
+            importances = self._importances(groups, question)
         for group, (value, ones) in zip(groups, importances, strict=True):
             sizes = [size for at in group for size in self._messages.sizes[at]]
             if options.protect_figures:
@@ -226,18 +236,19 @@ class Conversation:
 
     def _importances(self, groups: Sequence[range], question: CompressionFocus) -> list[Importance]:
         vector = question.vector
-        near = (
-            None
-            if self._vectors is None or vector is None
-            else np.asarray(self._vectors @ vector, np.float64)
-        )
+        if self._vectors is None or vector is None:
+            near = None
+        else:
+            near = np.asarray(self._vectors @ vector, np.float64)
         given = self._relevance.score(question.text, near)
-        best, places = float(given.messages.max()), self._messages.places
+        best = float(given.messages.max())
+        places = self._messages.places
         values = np.exp(np.maximum(given.messages - best, LOWEST_SCORE)).tolist()
         return [(values[group[0]], given.sentences[places[group[0]]].tolist()) for group in groups]
 
     def _seed_importances(self, groups: Sequence[range]) -> list[Importance]:
-        found, asked = list[Importance](), False
+        found = list[Importance]()
+        asked = False
         for position, group in enumerate(groups):
             text = "\n".join(self._messages.all[at].content for at in group)
             inside = [sentence for at in group for sentence in self._messages.sentences[at]]

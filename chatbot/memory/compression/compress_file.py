@@ -63,12 +63,12 @@ def compress_file(
         option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
         raise UsageError(f"{option} {wrong}.", hint=f"See {PROGRAM} compress --help.") from error
     messages = _messages(asked.file)
-    queries = (
-        [(None, asked.query)]
-        if asked.queries is None
-        else [(row["id"], row["query"]) for _, row in _rows(asked.queries, ["query"], QUERY_HINT)]
-    )
-    conversation, texts = Conversation(messages), [query for _, query in queries]
+    if asked.queries is None:
+        queries = [(None, asked.query)]
+    else:
+        queries = [(row["id"], row["query"]) for _, row in _rows(asked.queries, ["query"], QUERY_HINT)]
+    conversation = Conversation(messages)
+    texts = [query for _, query in queries]
     questions = [CompressionFocus(text) for text in texts]
     wants = (
         chosen.scoring == "query" and any(map(str.strip, texts)) and conversation.tokens > chosen.max_tokens
@@ -103,7 +103,8 @@ def result_line(number: object, result: Compressed) -> dict[str, Any]:
 def result_text(result: Compressed) -> str:
     """What is left of the conversation, a message a paragraph, and how much that is."""
     stats = result.stats
-    partly, out = stats.messages_partly, stats.messages_left_out
+    partly = stats.messages_partly
+    out = stats.messages_left_out
     told = (
         f"{stats.compressed_tokens} of {stats.original_tokens} tokens kept; {partly} messages kept in part, "
         f"{out} left out"

@@ -69,7 +69,8 @@ def shares_of(stats: CompressionStats) -> list[dict[str, str | int]]:
     """
     rows: list[dict[str, str | int]] = []
     for number, one in enumerate(stats.compression_history, 1):
-        full, kept = int(one["original_tokens"]), int(one["compressed_tokens"])
+        full = int(one["original_tokens"])
+        kept = int(one["compressed_tokens"])
         said = f"{number}: {time.strftime('%d %b %H:%M', time.localtime(one['timestamp']))}"
         rows += [
             {"answer": said, "part": KEPT, "tokens": kept},

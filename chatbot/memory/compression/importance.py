@@ -10,7 +10,10 @@ import re
 __all__ = ["KEYWORDS", "seed_importance"]
 
 # The seed document's weights; they sum to 1.
-LENGTH, KEYWORD, RECENCY, PATTERN = 0.2, 0.4, 0.2, 0.2
+LENGTH = 0.2
+KEYWORD = 0.4
+RECENCY = 0.2
+PATTERN = 0.2
 # The seed document's tiers.
 TIERS = {
     1.0: (

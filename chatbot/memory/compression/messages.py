@@ -78,7 +78,9 @@ class Messages:
 
     def none(self, at: int) -> Spans:
         """The spans of a message that is left out. An empty one costs nothing, and stays."""
-        return () if self.all[at].content else self.whole(at)
+        if self.all[at].content:
+            return ()
+        return self.whole(at)
 
     def kept(self, at: int, stays: Sequence[bool]) -> Spans:
         """The spans of the sentences that stay, neighbours as one."""
@@ -110,7 +112,9 @@ class Messages:
         """Tokens of that text."""
         if spans == self.whole(at):
             return self.tokens[at]
-        return count_tokens(self.text(at, spans), self._model) if spans else 0
+        if spans:
+            return count_tokens(self.text(at, spans), self._model)
+        return 0
 
 
 def pieces(content: str, spans: Spans) -> list[tuple[str, bool]]:

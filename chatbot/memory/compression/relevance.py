@@ -25,10 +25,15 @@ Array = NDArray[np.float64]
 NEIGHBOUR = 0.5
 # Weights beside the match of words, all in standard deviations over the conversation. Who is named in the
 # question mostly said it.
-SPEAKER, VECTOR, FACTS = 4.0, 1.0, 0.25
+SPEAKER = 4.0
+VECTOR = 1.0
+FACTS = 0.25
 # What a message has to tell: rare words of its statements, beside them dates and figures, names, and words of
 # who tells of himself.
-FIGURES, NAMES, FIRST_PERSON, CITED = 0.5, 0.4, 0.3, 1.0
+FIGURES = 0.5
+NAMES = 0.4
+FIRST_PERSON = 0.3
+CITED = 1.0
 # Beyond so many standard deviations over the mean, more facts do not make a message more worth keeping.
 MOST_DEVIATIONS = 2.0
 # A label before a colon is a speaker where so many messages have it.
@@ -71,7 +76,10 @@ class Relevance:
         counts = Counter(label for label in self._labels if label)
         self._speakers = {label for label, count in counts.items() if count >= FEWEST_TURNS}
         self._of = np.repeat(np.arange(len(messages)), [len(sentences) for sentences in messages])
-        self._starts = np.flatnonzero(np.diff(self._of, prepend=-1)) if len(self._of) else np.zeros(0, int)
+        if len(self._of):
+            self._starts = np.flatnonzero(np.diff(self._of, prepend=-1))
+        else:
+            self._starts = np.zeros(0, int)
         said = [
             self._body(sentence, at, one)
             for at, sentences in enumerate(messages)
@@ -129,12 +137,18 @@ class Relevance:
 
     def _body(self, sentence: str, at: int, one: int) -> str:
         """The sentence without its speaker's label, which every message of theirs has."""
-        label = SPEAKER_LABEL.match(sentence) if not one and self._labels[at] in self._speakers else None
-        return sentence[label.end() :] if label else sentence
+        if not one and self._labels[at] in self._speakers:
+            label = SPEAKER_LABEL.match(sentence)
+        else:
+            label = None
+        if label:
+            return sentence[label.end() :]
+        return sentence
 
     def _facts(self, said: Sequence[str], found: Sequence[Sequence[str]]) -> None:
         """What sentences and messages have to tell. said: every sentence. found: its terms."""
-        count, sentences = len(self._labels), len(said)
+        count = len(self._labels)
+        sentences = len(said)
         # In a single message every term is equally common: what counts there is how many of its sentences
         # hold it.
         rarity = {
@@ -174,7 +188,9 @@ def holds_cited_figure(sentence: str) -> bool:
 
 def _label(sentence: str) -> str:
     found = SPEAKER_LABEL.match(sentence)
-    return found[1].casefold() if found else ""
+    if found:
+        return found[1].casefold()
+    return ""
 
 
 def _told(rare: Array, figures: Array, names: Array) -> Array:
@@ -182,17 +198,22 @@ def _told(rare: Array, figures: Array, names: Array) -> Array:
 
 
 def _capped(values: Array) -> Array:
-    return (
-        _standard(np.minimum(values, values.mean() + MOST_DEVIATIONS * values.std()))
-        if len(values)
-        else values
-    )
+    if len(values):
+        return _standard(np.minimum(values, values.mean() + MOST_DEVIATIONS * values.std()))
+    return values
 
 
 def _standard(values: Array) -> Array:
     """Mean 0 and deviation 1; all 0 where nothing differs."""
-    spread = values.std() if len(values) else 0.0
-    standard: Array = (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(values))
+    if len(values):
+        spread = values.std()
+    else:
+        spread = 0.0
+    standard: Array
+    if spread > 1e-9:
+        standard = (values - values.mean()) / spread
+    else:
+        standard = np.zeros(len(values))
     return standard
 
 

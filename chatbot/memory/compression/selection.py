@@ -38,7 +38,8 @@ def choose(chunks: Sequence[Segment], goal: float, *, rho: float, gamma: float) 
     )
     kept = [[True] * len(chunk.sizes) for chunk in chunks]
     left = sum(sum(chunk.sizes) for chunk in chunks)
-    budget, dropped = rho * max(left - goal, 0), 0
+    budget = rho * max(left - goal, 0)
+    dropped = 0
     for at in order[:-1]:
         size = sum(chunks[at].sizes)
         if size > budget:
@@ -100,6 +101,9 @@ def _shares(weights: Sequence[float], room: Sequence[float], total: float) -> li
     # Sums from the end: subtracting from one sum would leave nothing of weights of very different size.
     sums = list(accumulate(weights[at] for at in reversed(order)))[::-1]
     for at, weight in zip(order, sums, strict=True):
-        shares[at] = min(room[at], total * weights[at] / weight) if weight else 0.0
+        if weight:
+            shares[at] = min(room[at], total * weights[at] / weight)
+        else:
+            shares[at] = 0.0
         total -= shares[at]
     return shares

@@ -57,12 +57,11 @@ def fit_exchanges(exchanges: Sequence[Exchange], question: str, settings: Settin
     """The exchanges within their share of the prompt. What fits into an equal part stays whole; longer
     ones share what is left, by their sentences.
     """
-    model, texts = (
-        settings.chat_model,
-        [text for exchange in exchanges for text in (exchange.user, exchange.assistant)],
-    )
+    model = settings.chat_model
+    texts = [text for exchange in exchanges for text in (exchange.user, exchange.assistant)]
     sizes = [count_tokens(text, model) for text in texts]
-    left, allowed = SHARE_OF_LAST * settings.context_tokens, [0.0] * len(texts)
+    left = SHARE_OF_LAST * settings.context_tokens
+    allowed = [0.0] * len(texts)
     for place, at in enumerate(sorted(range(len(texts)), key=lambda at: sizes[at])):
         allowed[at] = min(sizes[at], left / (len(texts) - place))
         left -= allowed[at]
@@ -110,7 +109,8 @@ def shorten(
         vectors=near,
         query_vector=recall.vector,
     )
-    spans, stats = result.spans, result.stats
+    spans = result.spans
+    stats = result.stats
     both = {one.number: (spans[f"{one.number}u"], spans[f"{one.number}a"]) for one in older}
     kept = {number: pair for number, pair in both.items() if any(pair)}
     left_out = 2 * (len(long.older) - len(older))
@@ -131,10 +131,12 @@ def _likeliest(
     long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors]
 ) -> tuple[list[Said], int]:
     """(at most MOST_TOKENS of the older exchanges, in time order; their tokens)."""
-    older, sizes = long.older, {one.number: size for one, size in zip(long.older, long.tokens, strict=True)}
+    older = long.older
+    sizes = {one.number: size for one, size in zip(long.older, long.tokens, strict=True)}
     if sum(sizes.values()) <= MOST_TOKENS:
         return list(older), sum(sizes.values())
-    chosen, left = set[int](), MOST_TOKENS
+    chosen = set[int]()
+    left = MOST_TOKENS
     for found in rank_exchanges(
         recall,
         [replace(one, cited=one.cited[:BEGINNING]) for one in older],
@@ -152,4 +154,6 @@ def _rows(found: Sequence[Vectors | None], query: Vectors | None) -> Vectors | N
     if query is None:
         return None
     rows = [one if one is not None and one.shape == query.shape else np.zeros_like(query) for one in found]
-    return np.repeat(np.array(rows, np.float32), 2, axis=0) if np.any(rows) else None
+    if np.any(rows):
+        return np.repeat(np.array(rows, np.float32), 2, axis=0)
+    return None

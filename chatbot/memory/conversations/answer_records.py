@@ -123,11 +123,9 @@ def cited_text(answer: Answer) -> str:
 
     def named(found: re.Match[str]) -> str:
         keys = KEY.findall(found[1])
-        return (
-            f"({'; '.join(dict.fromkeys(pages[key] for key in keys))})"
-            if pages.keys() >= set(keys)
-            else found[0]
-        )
+        if pages.keys() >= set(keys):
+            return f"({'; '.join(dict.fromkeys(pages[key] for key in keys))})"
+        return found[0]
 
     return KEYS.sub(named, answer.text)
 

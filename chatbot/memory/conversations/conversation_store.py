@@ -190,7 +190,8 @@ class Conversations:
                 f"{conversation[:80]!r} is not the id of a conversation.",
                 hint="Use letters, digits, - and _, at most 64.",
             )
-        now, file = time.time(), self._file(conversation)
+        now = time.time()
+        file = self._file(conversation)
         file.change(
             (
                 "insert into conversation (id, owner, begun_at, changed_at) values (?, ?, ?, ?) on "
@@ -207,11 +208,10 @@ class Conversations:
     def get(self, conversation: str, owner: str) -> ConversationRow:
         """One conversation, deleted or not. Raises NotFoundError where it is not this owner's."""
         known = CONVERSATION_ID.fullmatch(conversation)
-        rows = (
-            self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner))
-            if known
-            else []
-        )
+        if known:
+            rows = self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner))
+        else:
+            rows = []
         if not rows:
             raise NotFoundError(f"There is no conversation {conversation[:80]!r}.", hint="Begin a new one.")
         return _row(rows[0])
@@ -231,11 +231,12 @@ class Conversations:
 
     def _holds(self, row: ConversationRow, words: Sequence[str]) -> bool:
         left = {word for word in words if word not in row.title.casefold()}
-        texts = (
-            self._file(row.id).read("select user, assistant from exchange where conversation = ?", (row.id,))
-            if left
-            else []
-        )
+        if left:
+            texts = self._file(row.id).read(
+                "select user, assistant from exchange where conversation = ?", (row.id,)
+            )
+        else:
+            texts = []
         said = "\n".join(f"{user}\n{assistant}" for user, assistant in texts).casefold()
         return all(word in said for word in left)
 
@@ -286,7 +287,10 @@ class Conversations:
         and private ones left for a day. Returns how many.
         """
         now = time.time()
-        since = now - retention_days * 86_400 if retention_days > 0 else 0.0
+        if retention_days > 0:
+            since = now - retention_days * 86_400
+        else:
+            since = 0.0
         gone = self._disk.change(
             "delete from conversation where deleted_at < ? or changed_at < ?",
             (now - KEPT_DAYS * 86_400, since),
@@ -397,7 +401,9 @@ class Conversations:
             (conversation, number, owner),
         )
         try:
-            return unpack_answer(rows[0][0]) if rows else None
+            if rows:
+                return unpack_answer(rows[0][0])
+            return None
         except ValueError as error:
             raise StoreError(
                 f"What was checked of answer {number} cannot be read any more; its words can.",
@@ -500,7 +506,9 @@ class Conversations:
                 )
 
     def _file(self, conversation: str) -> MemoryDatabase:
-        return self._memory if conversation.startswith(PRIVATE) else self._disk
+        if conversation.startswith(PRIVATE):
+            return self._memory
+        return self._disk
 
 
 def _row(row: Iterable[Any]) -> ConversationRow:

@@ -92,7 +92,10 @@ def _markdown(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answ
 
 def _checked(answer: Answer) -> list[str]:
     citations = {(citation.key, citation.page, citation.quote): citation for citation in answer.citations}
-    lines = [f"- {fit_text(answer)}."] if fit_text(answer) else []
+    if fit_text(answer):
+        lines = [f"- {fit_text(answer)}."]
+    else:
+        lines = []
     lines += [_citation_line(citation) for citation in citations.values()]
     lines += dict.fromkeys(map(_number_line, answer.numbers))
     lines += [f"- {one.mark}: “{_plain(one.text)}”" for one in answer.statements if one.mark]
@@ -104,12 +107,14 @@ def _citation_line(citation: Citation) -> str:
     if citation.document is None:
         return f"- \\[{_plain(citation.key)}\\] no such source"
     label = citation.page_label
-    printed = f" (printed {_plain(label)})" if label and label != str(citation.page) else ""
-    checked = (
-        f"not verified: {citation.reason or 'its words were not found on the page'}"
-        if citation.doubted
-        else citation.verdict.removeprefix("≈ ")
-    )
+    if label and label != str(citation.page):
+        printed = f" (printed {_plain(label)})"
+    else:
+        printed = ""
+    if citation.doubted:
+        checked = f"not verified: {citation.reason or 'its words were not found on the page'}"
+    else:
+        checked = citation.verdict.removeprefix("≈ ")
     quote = f": “{_plain(citation.quote)}”" if citation.quote else ""
     return (
         f"- \\[{_plain(citation.key)}\\] {_plain(citation.document)}, page {citation.page}{printed}, "

@@ -96,7 +96,10 @@ class HistoryLayer:
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall."""
-        floor = CALLED if goes_back(recall.question) else UNASKED
+        if goes_back(recall.question):
+            floor = CALLED
+        else:
+            floor = UNASKED
         found = [
             one
             for one in self.find(recall)
@@ -125,19 +128,16 @@ class HistoryLayer:
 
     def vectors(self, recall: Recall, conversations: Sequence[str]) -> Mapping[tuple[str, int], Vectors]:
         """Those of the exchanges of these conversations; none where the question has none."""
-        return (
-            self._conversations.vectors(conversations, self._embedder.fingerprint)
-            if recall.vector is not None
-            else {}
-        )
+        if recall.vector is not None:
+            return self._conversations.vectors(conversations, self._embedder.fingerprint)
+        return {}
 
     def _note(self, said: Said, recall: Recall) -> Note:
         day = time.strftime("%d %B %Y", time.localtime(said.at))
-        where = (
-            "this conversation"
-            if said.conversation == recall.conversation
-            else "another of your conversations"
-        )
+        if said.conversation == recall.conversation:
+            where = "this conversation"
+        else:
+            where = "another of your conversations"
         text = (
             f"Asked: {one_line(said.user, QUESTION_CHARACTERS)} Answered: "
             f"{one_line(said.cited, ANSWER_CHARACTERS)}"

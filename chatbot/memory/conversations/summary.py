@@ -39,7 +39,8 @@ def cited_facts(said: Sequence[Said], most_tokens: int = FACTS_TOKENS) -> list[s
         for answer, one in enumerate(said)
         for place, fact in enumerate(_facts(one.cited))
     )
-    chosen, left = list[tuple[int, int, str]](), most_tokens
+    chosen = list[tuple[int, int, str]]()
+    left = most_tokens
     for place, answer, fact in found:
         cost = count_tokens(fact)
         if cost <= left:
@@ -109,4 +110,6 @@ class SummaryLayer:
             for one in self._conversations.complete(conversation, owner, before=before)
             if one.number > covered
         ]
-        return waiting[:BLOCK] if len(waiting) >= BLOCK else []
+        if len(waiting) >= BLOCK:
+            return waiting[:BLOCK]
+        return []

@@ -62,14 +62,14 @@ def goes_back(question: str) -> TopicReturn | None:
     if found:
         topic = " ".join(TOPIC_WORDS.sub(" ", found["topic"]).split())
         rest = found["rest"].strip(" .:;,!\n")
-        return (
-            TopicReturn(topic or rest, rest if content_terms(rest) or "?" in rest else "")
-            if topic or rest
-            else None
-        )
+        if topic or rest:
+            return TopicReturn(topic or rest, rest if content_terms(rest) or "?" in rest else "")
+        return None
     if SPEAKS_OF_BEFORE.search(question[:2_000]):
         topic = " ".join(AGAIN.sub(" ", SPEAKS_OF_BEFORE.sub(" ", question[:2_000])).split())
-        return TopicReturn(topic, question) if content_terms(topic) else None
+        if content_terms(topic):
+            return TopicReturn(topic, question)
+        return None
     return None
 
 

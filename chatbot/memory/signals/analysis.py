@@ -27,13 +27,17 @@ __all__ = ["CAP", "RULES", "SCHEMA", "read_by_model", "read_by_rules"]
 RULES = "rules-1"
 # No rule reads what a text means: never surer than the least a recall asks for by default, and a little.
 CAP = 0.65
-WITHOUT_ASSET, ASSET_ALONE, NOTHING = 0.1, 0.35, 0.2
+WITHOUT_ASSET = 0.1
+ASSET_ALONE = 0.35
+NOTHING = 0.2
 ADVERT = re.compile(
     r"\berid\b|#(?:ad|advert|sponsored|реклама)\b|\b(?:sponsored post|на правах рекламы|реклама[.:])",
     re.IGNORECASE,
 )
 # What a note has room for.
-MOST_SUMMARY, MOST_ASSETS, LONGEST_ASSET = 400, 8, 12
+MOST_SUMMARY = 400
+MOST_ASSETS = 8
+LONGEST_ASSET = 12
 LEAST_SUMMARY = 20
 # A post fits; the beginning of an article tells.
 MOST_SHOWN = 6_000
@@ -63,7 +67,8 @@ def read_by_model(item: NewsItem, model: LLM) -> NewsReading:
     """The model's reading of an item. Raises ModelError where it fails or does not keep to the schema."""
     shown = f"Published {item.at:%Y-%m-%d %H:%M} UTC in {item.source}:\n\n{item.text[:MOST_SHOWN]}"
     said = "".join(model.stream([("system", TASK), ("user", shown)], max_tokens=ANSWER_TOKENS, schema=SCHEMA))
-    begin, end = said.find("{"), said.rfind("}")
+    begin = said.find("{")
+    end = said.rfind("}")
     try:
         return _checked(json.loads(said[begin : end + 1]), model.name)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -79,11 +84,15 @@ def read_by_rules(item: NewsItem, templates: Sequence[Template]) -> NewsReading:
     matches = ((one, match_templates(one, templates)) for one in sentences)
     sentence, matched = next(((one, found) for one, found in matches if found), (sentences[0], []))
     named = tuple(dict.fromkeys([*assets_in(sentence), *(matched[0].assets if matched else ())]))
-    action = matched[0].action if matched else "observe"
+    if matched:
+        action = matched[0].action
+    else:
+        action = "observe"
     named_anywhere = named or assets_in(item.text)
-    confidence = (
-        (CAP if named else CAP - WITHOUT_ASSET) if matched else (ASSET_ALONE if named_anywhere else NOTHING)
-    )
+    if matched:
+        confidence = CAP if named else CAP - WITHOUT_ASSET
+    else:
+        confidence = ASSET_ALONE if named_anywhere else NOTHING
     if ADVERT.search(item.text):
         confidence /= 2
     return NewsReading(_short(sentence), named_anywhere[:MOST_ASSETS], action, round(confidence, 2), RULES)
@@ -99,7 +108,9 @@ def _sentences(text: str) -> list[str]:
 
 
 def _short(line: str) -> str:
-    return line if len(line) <= MOST_SUMMARY else f"{line[: MOST_SUMMARY - 1]}…"
+    if len(line) <= MOST_SUMMARY:
+        return line
+    return f"{line[: MOST_SUMMARY - 1]}…"
 
 
 def _checked(fields: dict[str, object], name: str) -> NewsReading:

@@ -150,8 +150,13 @@ class EmbeddedServer:
     def pid(self) -> int:
         """Of the running server, 0 where none runs."""
         lines = self._status()
-        number = int(lines[0]) if lines and lines[0].strip().isdigit() else 0
-        return number if number and _runs_postgres(number) else 0
+        if lines and lines[0].strip().isdigit():
+            number = int(lines[0])
+        else:
+            number = 0
+        if number and _runs_postgres(number):
+            return number
+        return 0
 
     def stop(self) -> None:
         """Stop it and wait until it has written everything; does nothing where it does not run."""
@@ -182,7 +187,8 @@ class EmbeddedServer:
             self._starting_again.clear()
 
     def _start(self) -> None:
-        programs, user = _programs(), _user()
+        programs = _programs()
+        user = _user()
         if self._watcher is not None:
             _end(self._watcher)
         _check_reach(user, programs)
@@ -197,7 +203,8 @@ class EmbeddedServer:
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = [str(programs / "postgres"), "-D", str(called), *options]
         atexit.register(self.stop)
-        end, settled = time.monotonic() + START_SECONDS, time.monotonic() + SETTLE_SECONDS
+        end = time.monotonic() + START_SECONDS
+        settled = time.monotonic() + SETTLE_SECONDS
         while True:
             self._watcher = self._spawn(command, user)
             if self._is_ready(end):
@@ -237,7 +244,8 @@ class EmbeddedServer:
         """Make the data folder; under another name until it is whole, so that one cut short is begun
         again.
         """
-        version, kept = programs.parent.name.removeprefix("pginstall"), self._data / "PG_VERSION"
+        version = programs.parent.name.removeprefix("pginstall")
+        kept = self._data / "PG_VERSION"
         if kept.exists():
             if (made := kept.read_text().strip()) != version:
                 message = f"The signals in {self._data} are of Postgres {made}, and {version} is installed."

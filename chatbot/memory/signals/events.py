@@ -152,7 +152,10 @@ def keep_vectors(connection: Connection, vectors: Mapping[int, Vectors | None]) 
     vector of no length or with NaN.
     """
     for event, vector in vectors.items():
-        text = None if vector is None else vector_text(vector)
+        if vector is None:
+            text = None
+        else:
+            text = vector_text(vector)
         state = "keywords" if vector is None else "vector"
         connection.execute(
             "UPDATE news_events SET embedding = %s, found_by = %s WHERE id = %s", [text, state, event]

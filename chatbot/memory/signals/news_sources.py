@@ -41,7 +41,8 @@ LINK_NAMES = ("link", "url", "href")
 SOURCE_NAMES = ("source", "channel", "publisher")
 # A date without hyphens; what is smaller than the first number of nine digits is no time of any news: seconds
 # since 1970 have nine from 1973 on.
-DAY, EARLIEST_SECONDS = re.compile(rf"{YEAR}[0-9]{{4}}"), 100_000_000
+DAY = re.compile(rf"{YEAR}[0-9]{{4}}")
+EARLIEST_SECONDS = 100_000_000
 NUMBER_NAMES = ("source_message_id", "message_id", "id", "guid")
 # Kinds of Bot API update that bring a post; edits come with the number of the post they change.
 UPDATES = ("channel_post", "message", "edited_channel_post", "edited_message")
@@ -77,13 +78,18 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
     are refused and named.
     """
     name = name or (file.stem if isinstance(file, Path) else "stdin")
-    shown = str(file) if isinstance(file, Path) else "The input"
+    if isinstance(file, Path):
+        shown = str(file)
+    else:
+        shown = "The input"
     data = read_whole(file, shown, most=MOST_BYTES, hint=HINT)
     try:
-        text, whole = data.decode("utf-8-sig"), True
+        text = data.decode("utf-8-sig")
+        whole = True
     except UnicodeDecodeError as error:
         # One broken byte costs the item that it stands in.
-        text, whole = data.decode("utf-8-sig", "surrogateescape"), False
+        text = data.decode("utf-8-sig", "surrogateescape")
+        whole = False
         if "\0" in text:  # another encoding, or no text at all
             raise QuestionError(f"{shown} is not UTF-8 text.", hint=HINT) from error
     items: list[NewsItem] = []
@@ -100,7 +106,10 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
         raise QuestionError(f"{shown} is nested too deep.", hint=HINT) from error
     if not whole and not items:
         raise QuestionError(f"{shown} is not UTF-8 text.", hint=HINT)
-    more = [f"{shown}: {len(refused) - MOST_REFUSED} more"] if len(refused) > MOST_REFUSED else []
+    if len(refused) > MOST_REFUSED:
+        more = [f"{shown}: {len(refused) - MOST_REFUSED} more"]
+    else:
+        more = []
     return News(tuple(items), (*refused[:MOST_REFUSED], *more), len(refused))
 
 
@@ -190,9 +199,16 @@ def _unfold(whole: Any) -> Iterator[object]:
 def _update(message: dict[str, object]) -> dict[str, object]:
     """A message of the Bot API under the names of an item."""
     chat = message.get("chat")
-    chat = chat if isinstance(chat, dict) else {}
-    user, number = chat.get("username"), message.get("message_id")
-    link = f"https://t.me/{user}/{number}" if isinstance(user, str) and user else ""
+    if isinstance(chat, dict):
+        chat = chat
+    else:
+        chat = {}
+    user = chat.get("username")
+    number = message.get("message_id")
+    if isinstance(user, str) and user:
+        link = f"https://t.me/{user}/{number}"
+    else:
+        link = ""
     source = user or chat.get("title") or chat.get("id")
     text = message.get("text") or message.get("caption") or ""
     return {"text": text, "date": message.get("date"), "link": link, "chat_name": source, "id": number}
@@ -227,8 +243,14 @@ def _item(row: object, name: str) -> NewsItem:
     )
     link = _word(row, LINK_NAMES)
     post = POST.fullmatch(link)
-    source = post[1] if post else (_word(row, ("chat_name", *SOURCE_NAMES)) or _host(link))
-    number = (post[3] or post[2]) if post else _word(row, NUMBER_NAMES)
+    if post:
+        source = post[1]
+    else:
+        source = _word(row, ("chat_name", *SOURCE_NAMES)) or _host(link)
+    if post:
+        number = post[3] or post[2]
+    else:
+        number = _word(row, NUMBER_NAMES)
     if not (number and source):
         # Nothing tells it from others but what it says, where and when: told again it is known again. A
         # number that only its file gave is another's in the next.
@@ -267,7 +289,9 @@ def _host(link: str) -> str:
     """Of a web address, "" where it is none."""
     try:
         parts = urlsplit(link)
-        return str(parts.hostname or "") if parts.scheme in {"http", "https"} else ""
+        if parts.scheme in {"http", "https"}:
+            return str(parts.hostname or "")
+        return ""
     except ValueError:
         return ""
 
@@ -290,6 +314,8 @@ def _time(value: object) -> datetime:
             at = datetime.fromtimestamp(seconds, UTC)
         else:
             raise ValueError(seconds)
-        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+        if at.tzinfo:
+            return at.astimezone(UTC)
+        return at.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         raise _UnreadableError(f"its date cannot be read: {str(value)[:40]!r}") from None

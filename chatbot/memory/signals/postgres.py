@@ -111,7 +111,10 @@ class Postgres:
         wait = max(LEAST_CONNECT_SECONDS, round(seconds))
         while True:
             with self._lock:
-                kept = self._idle.pop() if self._idle else None
+                if self._idle:
+                    kept = self._idle.pop()
+                else:
+                    kept = None
             # Statements are never prepared: a pooler may give the next one to another session.
             connection = kept or psycopg.connect(
                 address, connect_timeout=wait, application_name="finpolicy signals", prepare_threshold=None

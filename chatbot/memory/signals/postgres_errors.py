@@ -119,7 +119,10 @@ def explain(error: psycopg.Error, *, address: str, late: bool = False) -> Signal
     """
     kind = "slow" if late else _kind(error)
     words, hint = KINDS[kind]
-    said = "" if kind in {"slow", "read-only"} else _clean(str(error), address)
+    if kind in {"slow", "read-only"}:
+        said = ""
+    else:
+        said = _clean(str(error), address)
     message = f"The signal database {words} ({shown_address(address)}){': ' if said else ''}{said}"
     return SignalsError(message, kind=kind, hint=hint, retryable=kind in {"busy", "down", "slow"})
 
@@ -138,7 +141,9 @@ def _kind(error: psycopg.Error) -> str:
         if known and known in STATES:
             return STATES[known]
     if isinstance(error, OperationalError):
-        return "login" if any(words in said for words in REFUSALS) else "down"
+        if any(words in said for words in REFUSALS):
+            return "login"
+        return "down"
     return "other"
 
 
@@ -156,5 +161,8 @@ def _clean(text: str, address: str) -> str:
                 form and len(form) < SHORTEST_CUT and form in line
             ):  # stars in the midst of words would tell it
                 return ""
-            line = line.replace(form, "***") if form else line
+            if form:
+                line = line.replace(form, "***")
+            else:
+                line = line
     return one_line(line, MOST_CHARACTERS)

@@ -163,4 +163,6 @@ def _type(dimension: int) -> tuple[LiteralString, LiteralString]:
             kind="embedder",
             hint="Set FINPOLICY_EMBEDDING_DIMENSION to 4000 or less.",
         )
-    return ("vector", "vector_norm") if dimension <= MOST_DIMENSIONS else ("halfvec", "l2_norm")
+    if dimension <= MOST_DIMENSIONS:
+        return ("vector", "vector_norm")
+    return ("halfvec", "l2_norm")

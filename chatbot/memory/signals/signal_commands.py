@@ -53,7 +53,10 @@ def _list_signals(chatbot: Chatbot, options: Namespace) -> Lines:
             "signals": readings,
         }
         best = f" {row.readings[0].action} {row.readings[0].confidence:.2f}" if row.readings else ""
-        early = " (in the future)" if row.at > datetime.now(UTC) else ""
+        if row.at > datetime.now(UTC):
+            early = " (in the future)"
+        else:
+            early = ""
         yield line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {' '.join(row.text.split())[:200]}"
 
 
@@ -68,7 +71,10 @@ def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
     from chatbot.memory.signals.news_sources import read_news
 
     name = options.texts[0]
-    news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(Path(name))
+    if name == "-":
+        news = read_news(sys.stdin.buffer, "standard input")
+    else:
+        news = read_news(Path(name))
     return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering()), options)
 
 
@@ -85,7 +91,9 @@ def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:
         and (health := chatbot.signals.health(chatbot.signal_options(OWNER))).recallable < health.read
     ):
         note(Notice(recallable_text(health), MORE_RECALLED))
-    return FAILED if done.problem or done.refused else DONE
+    if done.problem or done.refused:
+        return FAILED
+    return DONE
 
 
 @told
@@ -94,8 +102,12 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
 
     if _off(chatbot):
         return
-    query, wanted = options.texts[0], chatbot.signal_options(OWNER)
-    as_of = time_told(options.date) if options.date else None
+    query = options.texts[0]
+    wanted = chatbot.signal_options(OWNER)
+    if options.date:
+        as_of = time_told(options.date)
+    else:
+        as_of = None
     results = chatbot.signals.find(
         query, chatbot.library.embedder.embed([query], query=True)[0], options.k, as_of=as_of, options=wanted
     )
@@ -143,11 +155,13 @@ def _remove_signal(chatbot: Chatbot, options: Namespace) -> Lines:
 def _health_of_signals(chatbot: Chatbot, options: Namespace) -> int:
 
     health = chatbot.signals.health(chatbot.signal_options(OWNER))
-    why = (
-        f"{health.message} {health.hint}"
-        if health.state != "normal"
-        else (MORE_RECALLED if health.recallable < health.read else "")
-    )
+    if health.state != "normal":
+        why = f"{health.message} {health.hint}"
+    else:
+        if health.recallable < health.read:
+            why = MORE_RECALLED
+        else:
+            why = ""
     text = " ".join(
         filter(
             None,
@@ -159,7 +173,9 @@ def _health_of_signals(chatbot: Chatbot, options: Namespace) -> int:
         )
     )
     emit(dataclasses.asdict(health), text, as_json=options.json)
-    return FAILED if health.state in {"failed", "fallback"} else DONE
+    if health.state in {"failed", "fallback"}:
+        return FAILED
+    return DONE
 
 
 def _reembed(chatbot: Chatbot, options: Namespace) -> int:

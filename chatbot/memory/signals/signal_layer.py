@@ -113,7 +113,10 @@ class SignalLayer:
             script = script_of(found.text).capitalize()
             how = f"matched by keywords ({found.similarity:.0%} of the question's)"
             how += f", for the embedder does not read {script} script" if script not in {"", "Latin"} else ""
-        by = "by rules" if one.analyser.startswith("rules-") else f"by {one.analyser}"
+        if one.analyser.startswith("rules-"):
+            by = "by rules"
+        else:
+            by = f"by {one.analyser}"
         parts = [
             f"news, {found.source}",
             f"{found.at:%Y-%m-%d %H:%M} UTC",

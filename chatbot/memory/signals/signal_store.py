@@ -55,7 +55,9 @@ from chatbot.store.vector_index import Vectors
 __all__ = ["Signals"]
 
 # Items and vectors of one transaction: what a kill costs, done again by the next import.
-BATCH, EMBEDDED_AT_ONCE, READ_AT_ONCE = 500, 64, 50
+BATCH = 500
+EMBEDDED_AT_ONCE = 64
+READ_AT_ONCE = 50
 # An import may wait for others' locks, and re-indexing takes what it takes.
 IMPORT_SECONDS, REBUILD_SECONDS = 60.0, 3_600.0
 # A model that failed so often in a row is left alone for the rest of an import.
@@ -105,14 +107,18 @@ class Signals:
         """Why it is not in use, "" where it is. A database of one's own counts as imported into, until it
         says otherwise.
         """
-        return why.message if (why := self._off()) else ""
+        if why := self._off():
+            return why.message
+        return ""
 
     def _off(self) -> SignalsError | None:
         state = self.state
         if not state.on:
             hint = f"Switch them on: {PROGRAM} memory signals on"
             return SignalsError("News signals are switched off.", kind="off", hint=hint)
-        return None if state.imported else nothing_imported()
+        if state.imported:
+            return None
+        return nothing_imported()
 
     def switch(self, *, on: bool) -> None:
         """Use it, or leave it as it is and recall nothing. Raises StoreError."""
@@ -229,11 +235,10 @@ class Signals:
             ):
                 vector = None
             usable = vector is not None and bool(np.isfinite(vector).all() and vector.any())
-            found = (
-                events.search_by_vector(connection, vector, threshold, search)
-                if usable and vector is not None
-                else []
-            )
+            if usable and vector is not None:
+                found = events.search_by_vector(connection, vector, threshold, search)
+            else:
+                found = []
             if len(found) < search.count:
                 share = replace(search, count=search.count - len(found))
                 found += events.search_by_keywords(
@@ -293,7 +298,8 @@ class Signals:
                 check_tables(state, vectors=True)
                 counts = events.count_events(connection, wanted.confidence, wanted.hours)
         except SignalsError as error:
-            told, breaker = replace(told, message=error.message, hint=error.hint), self.breaker
+            told = replace(told, message=error.message, hint=error.hint)
+            breaker = self.breaker
             if error.kind == "off":
                 return told
             state_now = "fallback" if breaker.retry_at else "failed"
@@ -352,7 +358,9 @@ class Signals:
             progress("embedded", done.embedded + done.by_keywords)
 
     def _analyse(self, done: Imported, model: LLM | None, progress: Stages) -> Imported:
-        after, failures, analysed = 0, 0, Counter[str]()
+        after = 0
+        failures = 0
+        analysed = Counter[str]()
         while True:
             with self._writing() as connection:
                 waiting = events.unread_events(connection, READ_AT_ONCE, after=after)
@@ -363,10 +371,8 @@ class Signals:
             for event, item in waiting:
                 reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
                 if failure:
-                    failures, done = (
-                        failures + 1,
-                        replace(done, problem=f"Some news were read by rules. {failure}"),
-                    )
+                    failures = failures + 1
+                    done = replace(done, problem=f"Some news were read by rules. {failure}")
                 elif reading.analyser != RULES:
                     failures = 0
                 readings.append((event, reading))

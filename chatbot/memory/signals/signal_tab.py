@@ -82,11 +82,10 @@ def draw(context: AppContext) -> None:
 
 def health_line(health: Health) -> str:
     """One line on how much there is and where."""
-    whose = (
-        ""
-        if health.state in {"failed", "fallback"}
-        else " Seen and used by everybody on this server. Not advice."
-    )
+    if health.state in {"failed", "fallback"}:
+        whose = ""
+    else:
+        whose = " Seen and used by everybody on this server. Not advice."
     return f"{STATES.get(health.state, '⚠')} {health_text(health)}{whose}"
 
 
@@ -174,11 +173,10 @@ def _import(context: AppContext, file: UploadedFile) -> Imported | ProjectError:
 
 
 def _edit(row: EventRow, context: AppContext) -> None:
-    best = (
-        row.readings[0]
-        if row.readings
-        else NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
-    )
+    if row.readings:
+        best = row.readings[0]
+    else:
+        best = NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
     with st.form("edit-signal", border=False):
         st.html(signal_html(row))
         summary = st.text_area(
@@ -215,4 +213,5 @@ def _delete(row: EventRow, context: AppContext) -> None:
     draw_choice(lambda: context.chatbot.signals.remove(row.event))
 
 
-EDIT, DELETE = Dialog("Correct this signal", _edit), Dialog("Delete this news?", _delete)
+EDIT = Dialog("Correct this signal", _edit)
+DELETE = Dialog("Delete this news?", _delete)

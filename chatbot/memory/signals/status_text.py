@@ -36,13 +36,15 @@ def recallable_text(health: Health) -> str:
     """
     if not health.read:
         return ""
-    why = (
-        [f"{health.unsure:,} {_are(health.unsure)} less sure than {health.confidence:.2f}"]
-        if health.unsure
-        else []
-    )
+    if health.unsure:
+        why = [f"{health.unsure:,} {_are(health.unsure)} less sure than {health.confidence:.2f}"]
+    else:
+        why = []
     days, left = divmod(health.hours, HOURS_OF_A_DAY)
-    span = counted(health.hours, "hour") if left or not days else counted(days, "day")
+    if left or not days:
+        span = counted(health.hours, "hour")
+    else:
+        span = counted(days, "day")
     why += [f"{health.old:,} {_are(health.old)} older than {span}"] if health.old else []
     why += [f"{health.early:,} {_are(health.early)} dated in the future"] if health.early else []
     begin = f"{health.recallable:,} of {counted(health.read, 'event')} with a signal can be recalled now"

@@ -79,7 +79,9 @@ def match_templates(text: str, templates: Sequence[Template]) -> list[Template]:
 def _parts(keyword: str) -> tuple[tuple[Phrase, ...], ...]:
     """The parts of a keyword, each with its ways; () for one of no words."""
     parts = [[tuple(stems_of(way)) for way in part.split(WAYS)] for part in keyword.split(PARTS)]
-    return tuple(tuple(filter(None, ways)) for ways in parts) if all(any(ways) for ways in parts) else ()
+    if all(any(ways) for ways in parts):
+        return tuple(tuple(filter(None, ways)) for ways in parts)
+    return ()
 
 
 def _holds(said: Sequence[str], words: frozenset[str], parts: Sequence[Sequence[Phrase]]) -> bool:
@@ -100,7 +102,8 @@ def _template(fields: dict[str, object]) -> Template:
     """Raises ValueError, KeyError or TypeError for what is no template. `confidence` stands in for
     `base_confidence` where only that is given.
     """
-    keywords, assets = fields["keywords"], fields.get("assets", [])
+    keywords = fields["keywords"]
+    assets = fields.get("assets", [])
     if not isinstance(keywords, list) or not isinstance(assets, list):
         raise TypeError("keywords or assets are no list")
     action, confidence = checked(

@@ -84,7 +84,9 @@ def script_of(text: str) -> str:
     too few to tell.
     """
     counts = Counter(_script(letter) for letter in text[:MOST_CHARACTERS] if letter.isalpha())
-    return counts.most_common(1)[0][0] if counts.total() >= LEAST_LETTERS else ""
+    if counts.total() >= LEAST_LETTERS:
+        return counts.most_common(1)[0][0]
+    return ""
 
 
 def is_foreign(text: str) -> bool:
@@ -96,7 +98,8 @@ def assets_in(text: str) -> tuple[str, ...]:
     """Codes of the assets a text names, most often named first: known names in any of their languages,
     known codes in capitals, any $CODE.
     """
-    names, counts = _assets(), Counter[str](CASHTAG.findall(text[:MOST_CHARACTERS]))
+    names = _assets()
+    counts = Counter[str](CASHTAG.findall(text[:MOST_CHARACTERS]))
     codes = frozenset(names.values())
     for word in WORD.findall(text[:MOST_CHARACTERS]):
         bare = word.lstrip(ASSET_MARK)
@@ -151,7 +154,9 @@ def _keywords(word: str, named: set[str]) -> list[str]:
         return terms(bare)
     if script in UNPARTED:
         return _pairs(bare)
-    return [] if bare.casefold() in COMMON or len(bare) < 2 else [stem]
+    if bare.casefold() in COMMON or len(bare) < 2:
+        return []
+    return [stem]
 
 
 @cache
@@ -168,13 +173,18 @@ def _assets() -> dict[str, str]:
 
 @lru_cache(maxsize=4_096)
 def _script(letter: str) -> str:
-    return unicodedata.name(letter, "").split()[0].split("-")[0] if letter.isalpha() else ""
+    if letter.isalpha():
+        return unicodedata.name(letter, "").split()[0].split("-")[0]
+    return ""
 
 
 @lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
     """The folded word without its endings; as it is where its script has no stemmer."""
-    name = "english" if (script := _script(word[0])) == "LATIN" else STEMMERS.get(script, "")
+    if (script := _script(word[0])) == "LATIN":
+        name = "english"
+    else:
+        name = STEMMERS.get(script, "")
     if not name or word in STOP_WORDS:
         return word
     with _stemming:

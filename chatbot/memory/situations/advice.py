@@ -89,13 +89,14 @@ def advice_of(line: str) -> Advice | None:
     lead = LEAD.match(text)
     start = lead.end() if lead else 0
     condition = CONDITION.match(text, start)
-    joint = THEN.search(text, condition.end()) if condition else None
+    if condition:
+        joint = THEN.search(text, condition.end())
+    else:
+        joint = None
     if not condition or not joint:
         return None
-    situation, recommendation = (
-        text[condition.end() : joint.start()].strip(" ,;:–—-"),
-        text[joint.end() :].strip().rstrip(".! "),
-    )
+    situation = text[condition.end() : joint.start()].strip(" ,;:–—-")
+    recommendation = text[joint.end() :].strip().rstrip(".! ")
     if min(sum(map(str.isalpha, part)) for part in (situation, recommendation)) < FEWEST_LETTERS:
         return None
     if ASKS.match(situation) or REQUEST.match(recommendation) or QUESTION.match(recommendation):

@@ -34,10 +34,8 @@ def read_situations(path: Path, owner: str) -> tuple[list[Situation], tuple[Line
 
     Raises as read_whole.
     """
-    data, now = (
-        read_whole(path, path.name, most=MOST_BYTES, hint=HINT).removeprefix(b"\xef\xbb\xbf"),
-        time.time(),
-    )
+    data = read_whole(path, path.name, most=MOST_BYTES, hint=HINT).removeprefix(b"\xef\xbb\xbf")
+    now = time.time()
     found, problems = read_lines(data.split(b"\n"), lambda line, number: _read(line, owner, now), "situation")
     return [one for made in found for one in made], problems
 
@@ -53,11 +51,17 @@ def _read(line: bytes, owner: str, now: float) -> list[Situation]:
         raise ValueError(NO_JSON) from None
     match fields:
         case [str(situation), str(recommendation)]:
-            given, scope, at = [recommendation], "", now
+            given = [recommendation]
+            scope = ""
+            at = now
         case {"situation": str(situation), **others}:
             given = others.get("recommendations", others.get("recommendation", others.get("advice")))
-            given = [given] if isinstance(given, str) else given
-            scope, at = others.get("scope", ""), others.get("at", now)
+            if isinstance(given, str):
+                given = [given]
+            else:
+                given = given
+            scope = others.get("scope", "")
+            at = others.get("at", now)
         case _:
             raise ValueError("it has no situation with what is advised in it")
     if not isinstance(scope, str):
@@ -77,7 +81,10 @@ def _read(line: bytes, owner: str, now: float) -> list[Situation]:
             f"recommendation {LONGEST_RECOMMENDATION:,}"
         )
     # A time that is none, or one to come, would be the newest for ever.
-    when = float(at) if isinstance(at, int | float) and not isinstance(at, bool) and 0 < at <= now else now
+    if isinstance(at, int | float) and not isinstance(at, bool) and 0 < at <= now:
+        when = float(at)
+    else:
+        when = now
     return [
         new_situation(owner, scope, (situation, text), when - place / 1_000)
         for place, text in enumerate(given)

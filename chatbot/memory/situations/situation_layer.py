@@ -129,9 +129,10 @@ class SituationLayer:
         embedder = self.situations.embedder
         query = LongQuery(recall.question, (QueryChunk(0, recall.question, recall.vector),))
         if len(embedder.split(recall.question)) > 1:
-            reserve = (
-                max(0, embedder.max_tokens - FINE_TOKENS) if embedder.fingerprint.startswith(EMBEDDED) else 0
-            )
+            if embedder.fingerprint.startswith(EMBEDDED):
+                reserve = max(0, embedder.max_tokens - FINE_TOKENS)
+            else:
+                reserve = 0
             query = embed_query(embedder, recall.question, reserve=reserve)
         self.situations.catch_up()
         found = self.situations.search(query, recall.owner, scopes, strategy="per_chunk", n=n)

@@ -155,7 +155,9 @@ class Situations:
         them. Raises ModelError.
         """
         query = embed_query(self.embedder, text)
-        return query if strategy in MEANS else embed_subwindows(self.embedder, query)
+        if strategy in MEANS:
+            return query
+        return embed_subwindows(self.embedder, query)
 
     def search(
         self, query: LongQuery, owner: str, scopes: Collection[str], *, strategy: str, n: int
@@ -188,11 +190,12 @@ class Situations:
 
         fused = search_chunks(query, nearest, strategy=strategy, n=n)
         # A sum of ranks orders but says nothing of likeness.
-        cosines = (
-            {key: float(score) for (key, _), score in zip(stored, np.max(scored, axis=0), strict=True)}
-            if strategy == "rrf"
-            else {}
-        )
+        if strategy == "rrf":
+            cosines = {
+                key: float(score) for (key, _), score in zip(stored, np.max(scored, axis=0), strict=True)
+            }
+        else:
+            cosines = {}
         there = self._get([one.key for one in fused])
         return [
             RecalledSituation(there[one.key], cosines.get(one.key, one.score), one.chunk_match)

@@ -29,7 +29,9 @@ __all__ = ["draw", "health_text"]
 
 ROWS = 20
 # Characters that the form takes; what is longer is a document.
-LONGEST_SITUATION, LONGEST_RECOMMENDATION, LONGEST_SUBJECT = 10_000, 2_000, 60
+LONGEST_SITUATION = 10_000
+LONGEST_RECOMMENDATION = 2_000
+LONGEST_SUBJECT = 60
 # Advice of one situation that the dialog corrects; what is older stays as it is.
 MOST_FIELDS = 10
 EMPTY = (
@@ -50,7 +52,8 @@ ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled onl
 
 def draw(context: AppContext) -> None:
     """The tab. Raises StoreError where the situations cannot be read."""
-    situations, owner = context.chatbot.situations, session.owner()
+    situations = context.chatbot.situations
+    owner = session.owner()
     health = situations.health(owner)
     st.html(quiet_html(health_text(health)) if health.situations else paragraphs_html(EMPTY))
     if health.situations:
@@ -112,7 +115,10 @@ def _draw_form(context: AppContext) -> None:
     try:
         context.chatbot.situations.add(session.owner(), [(situation, advice)], scope=subject)
     except ProjectError as error:
-        told = "Say both when and then what." if not (situation.strip() and advice.strip()) else error.message
+        if not (situation.strip() and advice.strip()):
+            told = "Say both when and then what."
+        else:
+            told = error.message
         st.html(notice_html(told, error.hint))
         return
     st.session_state["advice_form"] = number + 1
@@ -120,7 +126,8 @@ def _draw_form(context: AppContext) -> None:
 
 
 def _edit(one: Situation, context: AppContext) -> None:
-    shown, kept = one.recommendations[:MOST_FIELDS], one.recommendations[MOST_FIELDS:]
+    shown = one.recommendations[:MOST_FIELDS]
+    kept = one.recommendations[MOST_FIELDS:]
     with st.form("edit-advice", border=False):
         situation = st.text_area(
             "When …",
@@ -148,7 +155,8 @@ def _edit(one: Situation, context: AppContext) -> None:
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
     if not saved:
         return
-    said, texts = situation.strip(), [*(text.strip() for text in advice if text.strip()), *kept]
+    said = situation.strip()
+    texts = [*(text.strip() for text in advice if text.strip()), *kept]
     if not said or not texts:
         st.html(notice_html("Say both when and then what."))
         return
@@ -165,4 +173,5 @@ def _delete(one: Situation, context: AppContext) -> None:
     draw_choice(lambda: context.chatbot.situations.remove(session.owner(), one.key))
 
 
-EDIT, DELETE = Dialog("Correct this advice", _edit), Dialog("Delete this advice?", _delete)
+EDIT = Dialog("Correct this advice", _edit)
+DELETE = Dialog("Delete this advice?", _delete)

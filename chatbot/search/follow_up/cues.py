@@ -254,7 +254,9 @@ def names_by_pronoun(question: str) -> bool:
 
 def without_conjunction(question: str) -> str:
     """The question without "and", "so" or their like at its beginning."""
-    return question[found.end() :] if (found := _CONJUNCTION.match(question)) else question
+    if found := _CONJUNCTION.match(question):
+        return question[found.end() :]
+    return question
 
 
 def years_in(text: str) -> list[tuple[int, int]]:
@@ -285,7 +287,10 @@ def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> st
     """The text with these periods (months: with these months) for its own, in the order of time; at its
     end where it has none.
     """
-    spans = months_in(text) if months else years_in(text)
+    if months:
+        spans = months_in(text)
+    else:
+        spans = years_in(text)
     periods = sorted(
         periods,
         key=lambda period: (month_number(period) if months else find_periods(period)[0].start_year, period),
@@ -312,11 +317,9 @@ def other_year(question: str, step: int) -> str:
     written = question[last.start : last.end]
     fiscal = FISCAL_YEAR.search(written)
     if not fiscal:
-        return (
-            f"{question[: last.start]}{last.start_year + step}{question[last.end :]}"
-            if last.start_year == last.end_year
-            else ""
-        )
+        if last.start_year == last.end_year:
+            return f"{question[: last.start]}{last.start_year + step}{question[last.end :]}"
+        return ""
     digits = len(fiscal["second"])
     years = f"{int(fiscal['first']) + step}{fiscal['mark']}{(int(fiscal['second']) + step) % 10**digits:0{digits}}"
     return f"{question[: last.start]}{written[: fiscal.start()]}{years}{written[fiscal.end() :]}{question[last.end :]}"

@@ -49,7 +49,9 @@ class Rewritten:
 def make_rewriting_model(settings: Settings) -> LLM | None:
     """The chat model that rewrites follow-ups; None where that is not switched on or there is no chat model.
     Silence counts as failure after half of MOST_SECONDS."""
-    return make_model(settings.hurried(MOST_SECONDS / 2)) if settings.rewrite else None
+    if settings.rewrite:
+        return make_model(settings.hurried(MOST_SECONDS / 2))
+    return None
 
 
 def rewrite(

@@ -118,7 +118,8 @@ def _talk(exchanges: Sequence[Exchange]) -> Talk:
 
 
 def _leans(question: str, talk: Talk) -> bool:
-    said, question = [subject.text for subject in talk.subjects[-2:]], question.strip()
+    said = [subject.text for subject in talk.subjects[-2:]]
+    question = question.strip()
     return bool(said and not is_courtesy(question)) and (
         bool(GOES_ON.match(question))
         or points_back(question)
@@ -139,16 +140,19 @@ def _taken(question: str, talk: Talk) -> tuple[str, Talk]:
         return question, talk.about(Subject(question))
     if not _leans(question, talk):
         return question, talk.about(Subject(question))
-    subject = talk.subjects[-2] if FORMER.search(question) and len(talk.subjects) > 1 else talk.subjects[-1]
+    if FORMER.search(question) and len(talk.subjects) > 1:
+        subject = talk.subjects[-2]
+    else:
+        subject = talk.subjects[-1]
     if mentions(question, [earlier.text for earlier in talk.subjects[-2:]]):
         operands = _with_years_of(question, talk.operands or _operands(question, talk.subjects))
         return _joined(*operands, question), Talk(talk.subjects, operands)
-    carried, topic = " ".join(talk.operands) or subject.text, topic_of(question)
-    whole = (
-        ""
-        if subject.last and not topic
-        else substitute(subject.whole, question) or _longer_name(subject.whole, question)
-    )
+    carried = " ".join(talk.operands) or subject.text
+    topic = topic_of(question)
+    if subject.last and not topic:
+        whole = ""
+    else:
+        whole = substitute(subject.whole, question) or _longer_name(subject.whole, question)
     whole = (
         whole
         or _completed(question, subject.text, carried)
@@ -176,7 +180,11 @@ def _operands(question: str, subjects: Sequence[Subject]) -> tuple[str, ...]:
     last = subjects[-1]
     if last.last:
         return (last.text,)
-    own, count = own_terms(last.whole), COUNTS[found[1].lower()] if (found := COUNTED.search(question)) else 2
+    own = own_terms(last.whole)
+    if found := COUNTED.search(question):
+        count = COUNTS[found[1].lower()]
+    else:
+        count = 2
     run = list(
         takewhile(lambda subject: not subject.last and own_terms(subject.whole) == own, reversed(subjects))
     )
@@ -197,22 +205,23 @@ def _with_years_of(question: str, operands: tuple[str, ...]) -> tuple[str, ...]:
     *others, last = operands
     known = [period for operand in operands for period in found_at(years_in, operand)]
     more = [period for period in found_at(years_in, question) if period not in known]
-    return (
-        (*others, with_years(last, list(dict.fromkeys([*found_at(years_in, last), *more]))))
-        if more
-        else operands
-    )
+    if more:
+        return (*others, with_years(last, list(dict.fromkeys([*found_at(years_in, last), *more]))))
+    return operands
 
 
 def _longer_name(question: str, follow_up: str) -> str:
     """The earlier question for the follow-up's years where that names its subject by fewer words: "that
     revenue in 2014"; "" elsewhere.
     """
-    own, years = own_terms(follow_up), found_at(years_in, follow_up)
+    own = own_terms(follow_up)
+    years = found_at(years_in, follow_up)
     shorter = (
         own and own < own_terms(question) and not computes(follow_up) and not names_by_pronoun(follow_up)
     )
-    return with_years(question, years) if shorter and years else ""
+    if shorter and years:
+        return with_years(question, years)
+    return ""
 
 
 def _alone(topic: str, carried: str) -> str:
@@ -220,16 +229,18 @@ def _alone(topic: str, carried: str) -> str:
     "education, Acme, 2024".
     """
     own = understand(carried, carried).names
-    bodies = (
-        []
-        if understand(f"Of {topic}", f"Of {topic}").names
-        else [name for name in own if _owns(name, carried)]
-    )
+    if understand(f"Of {topic}", f"Of {topic}").names:
+        bodies = []
+    else:
+        bodies = [name for name in own if _owns(name, carried)]
     parts = [*bodies, *([] if years_in(topic) else [" and ".join(found_at(dates_in, carried))])]
-    added, end = ", ".join(filter(None, parts)), len(topic.rstrip(" ?.!"))
+    added = ", ".join(filter(None, parts))
+    end = len(topic.rstrip(" ?.!"))
     if not added:
         return topic
-    return f"{topic[:end]} ({added}){topic[end:]}" if asks_of_document(topic) else f"{topic}, {added}"
+    if asks_of_document(topic):
+        return f"{topic[:end]} ({added}){topic[end:]}"
+    return f"{topic}, {added}"
 
 
 def _completed(question: str, subject: str, carried: str) -> str:
@@ -245,17 +256,29 @@ def _completed(question: str, subject: str, carried: str) -> str:
         or not (asks_figure or (again and years_in(question)))
     ):
         return ""
-    years, dates = found_at(years_in, carried), found_at(dates_in, carried)
-    whole = THAT_YEAR.sub(years[0], question) if len(years) == 1 else question
+    years = found_at(years_in, carried)
+    dates = found_at(dates_in, carried)
+    if len(years) == 1:
+        whole = THAT_YEAR.sub(years[0], question)
+    else:
+        whole = question
     if dates and not years_in(whole):
         inside = THAT_PERIOD.sub(with_years("", dates).removeprefix(" in "), whole, count=1)
-        whole = inside if inside != whole else with_years(whole, dates)
+        if inside != whole:
+            whole = inside
+        else:
+            whole = with_years(whole, dates)
     if not years_in(whole):
         return ""
-    names = [] if understand(whole, whole).names else _bodies(subject)
+    if understand(whole, whole).names:
+        names = []
+    else:
+        names = _bodies(subject)
     end = len(whole.rstrip(" ?.!"))
     whole = f"{whole[:end]} ({', '.join(names)}){whole[end:]}" if names else whole
-    return question if whole == question else _begun_as(question, without_conjunction(whole))
+    if whole == question:
+        return question
+    return _begun_as(question, without_conjunction(whole))
 
 
 def _bodies(question: str) -> list[str]:
@@ -279,4 +302,6 @@ def _owns(name: str, question: str) -> bool:
 
 def _begun_as(question: str, whole: str) -> str:
     """With a capital letter where the question begins with one."""
-    return whole[:1].upper() + whole[1:] if question[:1].isupper() else whole
+    if question[:1].isupper():
+        return whole[:1].upper() + whole[1:]
+    return whole

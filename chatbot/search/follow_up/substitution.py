@@ -114,7 +114,9 @@ def topic_of(question: str) -> str:
     known = _is_purpose(topic) or bool(_of_measures(topic))
     named = any(not topic[start:end].isupper() for start, end in _of_names(topic))
     spoken_of = other[:4].casefold() == "the " and len(own_terms(topic)) == 1
-    return topic if stands_alone(topic) and (known or not (named or spoken_of)) else ""
+    if stands_alone(topic) and (known or not (named or spoken_of)):
+        return topic
+    return ""
 
 
 def substitute(question: str, follow_up: str) -> str:
@@ -123,15 +125,22 @@ def substitute(question: str, follow_up: str) -> str:
     than that, or there is nothing of its kind."""
     bare = not own_terms(follow_up) and not computes(follow_up)
     found = SAME_OF.fullmatch(follow_up.strip())
-    other = found["other"].strip() if found else follow_up if bare else ""
+    if found:
+        other = found["other"].strip()
+    else:
+        other = follow_up if bare else ""
     if step := next((step for pattern, step in STEPS if pattern.search(other or follow_up)), 0):
-        return other_year(question, step) if other else ""
+        if other:
+            return other_year(question, step)
+        return ""
     if not other or (not bare and len(other.split()) > MOST_WORDS):
         return ""
     with_periods, other = _other_periods(question, other)
     if with_periods and own_terms(other) <= own_terms(question):
         return with_periods
-    return _other_subject(with_periods or question, other) if found and other else ""
+    if found and other:
+        return _other_subject(with_periods or question, other)
+    return ""
 
 
 def _other_periods(question: str, other: str) -> tuple[str, str]:
@@ -156,23 +165,29 @@ def _other_subject(question: str, other: str) -> str:
         match.span("object") for match in OBJECT.finditer(question) if not find_periods(match["object"])
     ]
     # Where it stands what a budget is for: "health" of "the health budget".
-    purposes, purpose = [found.span("purpose") for found in PURPOSE.finditer(question)], _as_purpose(other)
+    purposes = [found.span("purpose") for found in PURPOSE.finditer(question)]
+    purpose = _as_purpose(other)
     if (
         purposes and purpose and all(NAME.search(question[start:end]) for start, end in objects)
     ):  # "the health budget of Acme"
         return f"{question[: purposes[-1][0]]}{purpose}{question[purposes[-1][1] :]}"
     for kind in (_of_measures, _of_names):
-        here, there = kind(other), kind(question)
+        here = kind(other)
+        there = kind(question)
         if kind is _of_names and _is_purpose(other):
             here = there = [(start, end) for start, end in there if _is_purpose(question[start:end])]
         if here:
-            start, end = there[-1] if there else (0, 0)
-            named = (
-                re.sub(r"^(?:the|its|their) ", "", other, flags=re.I)
-                if kind is _of_measures or here is there
-                else other[slice(*here[0])]
-            )
-            return DOUBLED.sub(r"\1", f"{question[:start]}{named}{question[end:]}") if there else ""
+            if there:
+                start, end = there[-1]
+            else:
+                start, end = (0, 0)
+            if kind is _of_measures or here is there:
+                named = re.sub(r"^(?:the|its|their) ", "", other, flags=re.I)
+            else:
+                named = other[slice(*here[0])]
+            if there:
+                return DOUBLED.sub(r"\1", f"{question[:start]}{named}{question[end:]}")
+            return ""
     if re.match(r"(?:its|their) ", other, re.I):
         return ""
     return f"{question[: objects[0][0]]}{other}{question[objects[0][1] :]}" if objects else ""
@@ -205,7 +220,8 @@ def _name_start(before: str, measure: Measure) -> int:
     """Where the name of a measure begins, given the text before the last words of it: "CPI" of "core CPI
     inflation" is the same measure's.
     """
-    same, start = {term for phrase in measure.asked for term in phrase}, len(before)
+    same = {term for phrase in measure.asked for term in phrase}
+    start = len(before)
     for word in reversed(list(WORD.finditer(before))):
         if before[word.end() : start].strip() or not (
             QUALIFIES.fullmatch(word[0]) or ((parts := set(terms(word[0]))) and parts <= same)
@@ -224,8 +240,6 @@ def _as_purpose(other: str) -> str:
     """What the other says that money is spent on, as it stands before "budget"; "" where it says none."""
     purpose = re.sub(r"^(?:the|a|an) ", "", other, flags=re.I)
     bare = BUDGET_END.sub("", purpose)
-    return (
-        bare
-        if stands_alone(bare) and (bare != purpose or _is_purpose(bare)) and not _of_measures(bare)
-        else ""
-    )
+    if stands_alone(bare) and (bare != purpose or _is_purpose(bare)) and not _of_measures(bare):
+        return bare
+    return ""

@@ -80,7 +80,9 @@ def for_row(mark: ScaleMark | None, row: Row) -> ScaleMark | None:
 
 def _crores(unit: str) -> ScaleMark | None:
     found = _CRORES.search(unit)
-    return ScaleMark(*found.span(), scale_of("cr"), None) if found else None
+    if found:
+        return ScaleMark(*found.span(), scale_of("cr"), None)
+    return None
 
 
 def _bare_scales(text: str) -> list[ScaleMark]:

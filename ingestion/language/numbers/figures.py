@@ -222,17 +222,16 @@ def units_agree(left: Figure, right: Figure) -> bool:
     """Whether neither states a currency that the other contradicts. A plain "$" agrees with every dollar,
     "crowns" with every crown.
     """
-    one, other = left.unit or "", right.unit or ""
+    one = left.unit or ""
+    other = right.unit or ""
     if one == other or one not in MONEY or other not in MONEY:
         return True
     family = family_of(one)
     if not family or family != family_of(other):
         return False
-    return (
-        not (_names_its_dollar(left) and _names_its_dollar(right))
-        if family == "dollars"
-        else family in (one, other)
-    )
+    if family == "dollars":
+        return not (_names_its_dollar(left) and _names_its_dollar(right))
+    return family in (one, other)
 
 
 def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
@@ -244,7 +243,8 @@ def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
     """
     if a.percent != b.percent or not units_agree(a, b):
         return False
-    one, other = magnitude(a), magnitude(b)
+    one = magnitude(a)
+    other = magnitude(b)
     if math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-15):
         return True
     return rounding and abs(one - other) <= _shown_step(a) / 2 * (1 + 1e-9)
@@ -266,10 +266,17 @@ def _names_its_dollar(figure: Figure) -> bool:
 def _spelled(text: str, amounts: str) -> Iterator[Figure]:
     """The amounts in words. amounts: the text with what is none blanked out."""
     for one in find_spelled(amounts):
-        unit, scale, percent, end = (
-            _unit_after(amounts, one.end, False) if one.measured else (None, 1.0, None, one.end)
-        )
-        end = end if unit or scale != 1.0 else one.end
+        if one.measured:
+            unit, scale, percent, end = _unit_after(amounts, one.end, False)
+        else:
+            unit = None
+            scale = 1.0
+            percent = None
+            end = one.end
+        if unit or scale != 1.0:
+            end = end
+        else:
+            end = one.end
         yield Figure(
             text[one.start : end], one.start, end, one.value, unit, scale, None, percent, one.decimals
         )
@@ -310,7 +317,10 @@ def _read(
     tail = _tail(text, digits.end(), before)
     letter = before["currency"] in LETTERS and tail.scale == 1.0 and "," not in digits[0]
     name = _is_name(text, before, tail) or (letter and not _is_money(text, digits, letters))
-    negative = None if math.isnan(value) or name else _negative(text, before, tail)
+    if math.isnan(value) or name:
+        negative = None
+    else:
+        negative = _negative(text, before, tail)
     if negative is None:
         return None, digits.end()
     currency = (
@@ -319,12 +329,17 @@ def _read(
         else None
     )  # `91.5` is code
     unit = tail.unit or (currency_of(currency) if currency else None)
-    start = (
-        _start(before, tail.closed) if negative else before.start("currency") if currency else digits.start()
-    )
+    if negative:
+        start = _start(before, tail.closed)
+    else:
+        if currency:
+            start = before.start("currency")
+        else:
+            start = digits.start()
     end = tail.end if negative else tail.inside
     if not negative and (said := _SAID_MINUS.search(text, max(floor, start - _SAID_LONGEST), start)):
-        start, negative = said.start("word"), True
+        start = said.start("word")
+        negative = True
     return Figure(
         source[start:end],
         start,
@@ -357,7 +372,8 @@ def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
     unit, scale, percent, end = _unit_after(text, position, has_currency)
     if not (before["outer"] or before["inner"]) or not text[end : end + 2].lstrip(" ").startswith(")"):
         return _Tail(unit, scale, percent, end, end, False)
-    inside, end = end, text.index(")", end) + 1
+    inside = end
+    end = text.index(")", end) + 1
     if unit is None and scale == 1.0:
         unit, scale, percent, end = _unit_after(text, end, has_currency)
     return _Tail(unit, scale, percent, inside, end, True)
@@ -375,7 +391,8 @@ def _is_name(text: str, before: re.Match[str], tail: _Tail) -> bool:
 
 def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool:
     """Whether a letter that touches an unscaled amount is its currency, not part of a name such as "R50"."""
-    first, end = digits.start(), digits.end()
+    first = digits.start()
+    end = digits.end()
     if _NAME_BEHIND.search(text, max(0, first - 20), first):
         return False
     if _FOR_EACH.match(text, end) or " " in digits[0] or len(digits["decimals"] or "") == 2:
@@ -408,14 +425,18 @@ def _start(before: re.Match[str], closed: bool) -> int:
 
 def _value(match: re.Match[str]) -> tuple[float, int]:
     """Value and digits after the point; not-a-number for what is too long or starts with a needless zero."""
-    written, form = match[0], match.lastgroup
+    written = match[0]
+    form = match.lastgroup
     if form == "mixed":
         whole, _, fraction = written.replace("-", " ").rpartition(" ")
         above, below = re.split("[/⁄]", fraction)
         return float(whole or 0) + int(above) / int(below), 2
     if form in ("fraction", "vulgar"):
         return float(re.sub("[^0-9]", "", written) or 0) + _VULGAR[written[-1]], 2
-    whole, _, decimals = written.rpartition(",") if form == "comma" else written.partition(".")
+    if form == "comma":
+        whole, _, decimals = written.rpartition(",")
+    else:
+        whole, _, decimals = written.partition(".")
     if not whole.isdigit():
         whole = re.sub("[^0-9]", "", whole) or "0"
     if len(whole) > _LONGEST or len(decimals) > _LONGEST or (len(whole) > 1 and whole[0] == "0"):
@@ -509,7 +530,10 @@ def _spaced_minus(text: str, position: int, end: int) -> bool:
 
 def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
     """Accounting brackets are a minus; a bracketed aside in prose, "the deficit (4.4%) fell", is not."""
-    opening = before.start("outer") if before["outer"] else before.start("inner")
+    if before["outer"]:
+        opening = before.start("outer")
+    else:
+        opening = before.start("inner")
     content = text[before.end() : tail.inside]
     closing = text.index(")", tail.inside) + 1
     if (before["currency"] and before["inner"]) or tail.end > closing:
@@ -541,13 +565,13 @@ def _sharing_units(figures: list[Figure], text: str) -> list[Figure]:
     """ "2 to 3 percent", "between $4 and 5 billion": the figure without a unit takes it from its partner."""
     shared = list(figures)
     for index in range(len(shared) - 2, -1, -1):
-        first, second = shared[index], shared[index + 1]
+        first = shared[index]
+        second = shared[index + 1]
         shareable = second.percent or second.scale > 1 or first.unit
-        link = (
-            _CONNECTOR.fullmatch(text, first.end, second.start)
-            if shareable and second.start - first.end <= 24
-            else None
-        )
+        if shareable and second.start - first.end <= 24:
+            link = _CONNECTOR.fullmatch(text, first.end, second.start)
+        else:
+            link = None
         if link:
             shared[index], shared[index + 1] = _shared_pair(
                 first, second, link["word"].lower() in ("and", "or")
@@ -565,7 +589,10 @@ def _shared_pair(first: Figure, second: Figure, loose: bool) -> tuple[Figure, Fi
         and first.value <= second.value
         and (first.unit == second.unit or (first.unit and not second.unit))
     ):
-        first = replace(first, scale=second.scale) if first.unit or not loose else first
+        if first.unit or not loose:
+            first = replace(first, scale=second.scale)
+        else:
+            first = first
     if (
         first.unit in MONEY
         and second.unit is None
@@ -593,7 +620,8 @@ def _nearest(
     """The period that follows at once, "4.4 per cent in 2025-26" or "47.16 (RE 2024-25)"; else the one
     before; else the one after.
     """
-    index, sentence = bisect_left(starts, figure.start), bisect_left(ends, figure.start)
+    index = bisect_left(starts, figure.start)
+    sentence = bisect_left(ends, figure.start)
     near = [
         period
         for period in periods[max(0, index - 1) : index + 1]
@@ -607,4 +635,6 @@ def _nearest(
     ]
     if after and (not before or _AT_ONCE.fullmatch(text, figure.end, after[0].start)):
         return after[0].text
-    return before[0].text if before else None
+    if before:
+        return before[0].text
+    return None

@@ -77,11 +77,15 @@ def scale_marks(text: str) -> list[ScaleMark]:
             continue
         line_end = text.find("\n", match.end(), match.end() + 300)
         line = text[match.end() : line_end if line_end >= 0 else match.end() + 300]
-        local = line_end if line_end >= 0 and re.search("[0-9]", masked(line)) else None
+        if line_end >= 0 and re.search("[0-9]", masked(line)):
+            local = line_end
+        else:
+            local = None
         exceptions = "except" in line[:80].lower()
-        counts = (
-            _AND_COUNTS.fullmatch(text, marks[-1].end, match.start()) if marks and marks[-1].unit else None
-        )
+        if marks and marks[-1].unit:
+            counts = _AND_COUNTS.fullmatch(text, marks[-1].end, match.start())
+        else:
+            counts = None
         of_two = (marks[-1], counts["counted"]) if counts else ()
         marks.append(
             ScaleMark(
@@ -100,7 +104,9 @@ def passage_scale(text: str) -> tuple[float, str | None]:
     (1.0, None) where there is no mark.
     """
     marks = sorted(scale_marks(text), key=lambda mark: (mark.scale == 1.0, mark.until is not None))
-    return (marks[0].scale, marks[0].unit) if marks else (1.0, None)
+    if marks:
+        return (marks[0].scale, marks[0].unit)
+    return (1.0, None)
 
 
 def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
@@ -120,9 +126,9 @@ def _mark_scale(match: re.Match[str]) -> float:
     if match["letter"]:
         return LETTER_SCALES[match["letter"].lower()]
     words = (match["s1"] or match["s2"] or match["s3"] or match["s4"] or "").lower().replace("\u00a0", " ")
-    return (
-        1e3 if words.startswith("000") else math.prod((scale_of(word) for word in words.split()), start=1.0)
-    )
+    if words.startswith("000"):
+        return 1e3
+    return math.prod((scale_of(word) for word in words.split()), start=1.0)
 
 
 def _mark_unit(match: re.Match[str]) -> str | None:
@@ -130,4 +136,6 @@ def _mark_unit(match: re.Match[str]) -> str | None:
         if match[name]:
             return unit
     money = next((match[name] for name in ("m1", "m2", "m3", "m4", "m5") if match[name]), None)
-    return currency_of(money) if money else None
+    if money:
+        return currency_of(money)
+    return None

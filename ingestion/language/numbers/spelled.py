@@ -97,7 +97,10 @@ def find_spelled(text: str) -> Iterator[Spelled]:
     amounts: list[tuple[int, int]] = []  # in order, apart
     for match in _AMOUNT.finditer(text):
         amounts.append(match.span())
-        whole = _value(match["cardinal"]) if match["cardinal"] else 0.0
+        if match["cardinal"]:
+            whole = _value(match["cardinal"])
+        else:
+            whole = 0.0
         part = _part_of_one(match["and"] or match["half"] or "")
         end = match.end("number")
         yield Spelled(match.start(), end, whole + part, match["duration"] is None, 2 if part else 0)
@@ -105,7 +108,13 @@ def find_spelled(text: str) -> Iterator[Spelled]:
         next_one = bisect_left(amounts, (match.end(),))
         if next_one and amounts[next_one - 1][1] > match.start():
             continue
-        above = 3 if match["quarters"] else _ONES[match["above"].lower()] if match["above"] else 1
+        if match["quarters"]:
+            above = 3
+        else:
+            if match["above"]:
+                above = _ONES[match["above"].lower()]
+            else:
+                above = 1
         below = match["below"] or match["quarters"] or match["half"] or match["one"]
         yield Spelled(match.start(), match.end(), above / _PARTS[below.lower()], False, 2)
 
@@ -120,4 +129,8 @@ def _value(words: str) -> float:
 
 def _part_of_one(words: str) -> float:
     words = words.lower()
-    return 0.75 if "three" in words else 0.25 if "quarter" in words else 0.5 if "half" in words else 0.0
+    if "three" in words:
+        return 0.75
+    if "quarter" in words:
+        return 0.25
+    return 0.5 if "half" in words else 0.0
