@@ -1,5 +1,6 @@
-"""Finds the pages that answer a query: Chroma and the keyword index name candidates, each chunk of their
-pages is scored exactly; answers nothing itself.
+"""Finds the pages that answer a query.
+
+Chroma and the keyword index name candidates; then each chunk of their pages is scored exactly.
 """
 
 from __future__ import annotations
@@ -7,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +33,7 @@ from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.library import Library
 from chatbot.store.term_scores import K1, Lexicon, inverse_frequency
-from ingestion.language.measures import related_words
+from ingestion.language.measures import Measure, related_words
 from ingestion.language.terms import content_terms
 from ingestion.pages.kinds import (
     CONTENTS,
@@ -43,37 +46,51 @@ from ingestion.records import DocumentFacts
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]
 
 MODES = ("hybrid", "vector", "keyword")
-# Up to this many chunks of named documents are each scored exactly, which takes 10 ms: a filter within Chroma
-# is a scan, and takes longer.
+# Up to this many chunks of named documents are each scored exactly, which takes 10 ms. A filter within Chroma
+# is a scan and takes longer.
 MOST_EXACT_CHUNKS = 20_000
-# Candidates from each index: the pages that end in the first ten were always among the first 60 chunks of one
-# of them. Where their pages are fewer than are asked for, so many times more are taken, and their pages
-# follow those before.
+# Candidates from each index: the pages that end up in the first ten were always among the first 60 chunks of
+# one of them. Where they have fewer pages than are asked for, this many times more candidates are taken, and
+# the new pages follow the earlier ones.
 CANDIDATES, MORE_CANDIDATES = 100, 4
 MOST_HITS = 10_000
-# Share of a question from which on it is about its measures and nothing else.
+# From this share of a question's weight on, the question counts as being about its measures and nothing else.
 WHOLE = 0.5
-# What a page of a wanted kind gets that is no primary statement.
+# What a page of a wanted kind gets that is not a primary statement.
 OTHER_KINDS = 0.25
-# What a term adds that the question does not say itself: one by which documents print its measure, and one
-# that may stand for a word of it.
+# What a term adds that the question itself does not use: a term by which documents print its measure, and a
+# term that may stand for one of its words.
 PRINTED_SHARE = 0.4
 RELATED_SHARE = 0.3
-# Who asks of these wants the pages that name every danger or clause, which else keep a share of their score
-# only.
+# A question with one of these terms wants the pages that list every danger or clause. For other questions
+# such pages keep only a share of their score.
 ABOUT_RISKS = frozenset(
     content_terms(
         "risk risks legal litigation lawsuit audit auditor exhibit clause contract agreement signed"
     )
 )
 Floats = NDArray[np.float32]
+Ordinals = NDArray[np.int64]
+# page -> its kinds.
+PageKinds = Mapping[int, Sequence[str]]
+# (version, page).
+PageKey = tuple[int, int]
+# (version, ordinal, score).
+FoundChunk = tuple[int, int, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is searched. vector: the unit vector of its subject, None to search by words alone. names:
-    documents to stay in, () for all. understanding: of `text`, made from it where it is None. weights: of the
-    kinds of evidence."""
+    """What is searched for.
+
+    text: the words of the query.
+    vector: the unit vector of its subject, None to search by words alone.
+    names: documents to stay in, () for all.
+    mode: one of MODES.
+    k: the number of pages.
+    understanding: of `text`; made from it where None.
+    weights: of the kinds of evidence.
+    """
 
     text: str
     vector: Floats | None
@@ -86,25 +103,34 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A live version in reach. chunk_pages: (chunks,) page of each chunk; named: how much the question names
-    it, 0-1; bonus: what its pages get for that, and for being of the year that is asked for or the newest of
-    their series."""
+    """A live version in reach.
+
+    name: of the document.
+    years: that it is about.
+    chunk_pages: (chunks,) page of each chunk.
+    named: how much the question names it, 0-1.
+    bonus: what its pages gain for being named, and for being of the year asked for or the newest of their
+        series.
+    """
 
     name: str
     years: tuple[int, ...]
-    chunk_pages: NDArray[np.int64]
+    chunk_pages: Ordinals
     named: float
     bonus: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What is searched. documents: by version; keep: version -> ordinals to score, None for all; more:
-    there are other candidates.
+    """The part of the library that is searched.
+
+    documents: by version.
+    keep: version -> ordinals to score, None for all.
+    more: whether there are other candidates.
     """
 
     documents: Mapping[int, _Candidate]
-    keep: Mapping[int, NDArray[np.int64]] | None = None
+    keep: Mapping[int, Ordinals] | None = None
     more: bool = False
 
     @property
@@ -113,34 +139,34 @@ class _Scope:
         return sum(len(document.chunk_pages) for document in self.documents.values())
 
     def among(self, candidates: Iterable[tuple[int, int]], *, more: bool) -> _Scope:
-        """Kept to the pages of these chunks, as (version, ordinal), and to the documents that the question
-        names.
+        """Narrows the scope to the pages of these chunks, given as (version, ordinal), and to the documents
+        that the question names.
         """
         chosen: dict[int, list[int]] = {}
         for version, ordinal in candidates:
             chosen.setdefault(version, []).append(ordinal)
-        keep = {
-            version: _on_the_same_pages(self.documents[version].chunk_pages, ordinals)
-            for version, ordinals in chosen.items()
-        }
-        keep |= {version: np.arange(len(self.documents[version].chunk_pages)) for version in self._named()}
+        keep = {}
+        for version, ordinals in chosen.items():
+            keep[version] = _on_the_same_pages(self.documents[version].chunk_pages, ordinals)
+        for version in self._named():
+            keep[version] = np.arange(len(self.documents[version].chunk_pages))
         return replace(self, keep=keep, more=more)
 
     def _named(self) -> list[int]:
         """The versions that the question names, best first, as far as all of them can be scored whole."""
-        named = sorted(
-            (-document.named, version) for version, document in self.documents.items() if document.named > 0
-        )
-        sizes = np.cumsum([len(self.documents[version].chunk_pages) for _, version in named])
-        return [
-            version for _, version in named[: int(np.searchsorted(sizes, MOST_EXACT_CHUNKS, side="right"))]
-        ]
+        named = [version for version, document in self.documents.items() if document.named > 0]
+        named.sort(key=lambda version: (-self.documents[version].named, version))
+        sizes = np.cumsum([len(self.documents[version].chunk_pages) for version in named])
+        count = int(np.searchsorted(sizes, MOST_EXACT_CHUNKS, side="right"))
+        return named[:count]
 
 
 @dataclass(frozen=True, slots=True)
 class _TermWeights:
-    """Inverse document frequencies: own, of the question's terms; meant, of others that may stand for
-    them, a share of theirs.
+    """Inverse document frequencies.
+
+    own: of the question's terms.
+    meant: a share of that of other terms that may stand for them.
     """
 
     own: Mapping[str, float]
@@ -149,14 +175,21 @@ class _TermWeights:
     def share(self, lexicon: Lexicon) -> Floats:
         """BM25 of each unit as a share of the most that the question's own terms could score."""
         most = max(sum(self.own.values()) * (K1 + 1), 1e-9)
-        scores: Floats = np.minimum(lexicon.scores({**self.meant, **self.own}) / np.float32(most), 1.0)
-        return scores
+        scores = lexicon.scores({**self.meant, **self.own})
+        shares: Floats = np.minimum(scores / np.float32(most), 1.0)
+        return shares
 
 
-class _Asked:
-    """A question as it is scored. words, printed, related: its terms, those by which documents print its
-    measures, and relatives of its own; phrases: for each measure the labels of its rows; years: those asked
-    for, as terms."""
+class _ScoredQuestion:
+    """A question in the form in which pages are scored for it.
+
+    words: its terms.
+    printed: terms by which documents print its measures.
+    related: relatives of its own terms.
+    of_measures: terms by which its measures are asked for and printed.
+    phrases: for each measure the labels of its rows.
+    years: those asked for, as terms.
+    """
 
     def __init__(
         self, understanding: Understanding, vector: Floats | None, years: tuple[int, ...] | None = None
@@ -164,52 +197,76 @@ class _Asked:
         self.understanding, self.vector = understanding, vector
         measures = measures_of(understanding)
         self.words = content_terms(understanding.subject) or content_terms(understanding.query)
-        self.related = tuple(dict.fromkeys(other for word in self.words for other in related_words(word)))
-        self.printed = tuple(
-            dict.fromkeys(word for measure in measures for phrase in measure.printed for word in phrase)
-        )
+        related = chain.from_iterable(map(related_words, self.words))
+        self.related = tuple(dict.fromkeys(related))
+        phrases = chain.from_iterable(measure.printed for measure in measures)
+        self.printed = tuple(dict.fromkeys(chain.from_iterable(phrases)))
         self.of_measures = terms_of(measures)
-        # Rows of a statement are what they are called; those of a budget's limits, targets and growth stand
-        # in tables of many kinds.
-        stated = [
-            measure
-            for measure in operands_of(measures)
-            if not set(PRIMARY_STATEMENTS).isdisjoint(measure.kinds)
-        ]
-        self.phrases = [measure.printed for measure in stated]
+        # A statement's rows are labelled with the measure itself. Rows for a budget's limits, targets and
+        # growth stand in tables of many kinds.
+        self.phrases = [measure.printed for measure in operands_of(measures) if _is_stated(measure)]
         self.years = tuple(map(str, understanding.years if years is None else years))
 
     def share_of_measures(self, lexicon: Lexicon) -> np.float32:
-        """0-1: how much of what the question says, by rarity in this document, is its measures, counted as
-        all from WHOLE on. "Spending on the motorway" is about a motorway, "Acme's net income" about net
-        income: a name that is on every page says nothing."""
+        """0-1: how much of the question, by the rarity of its words in this document, is its measures. From
+        WHOLE on it counts as all.
+
+        "Spending on the motorway" is about a motorway, "Acme's net income" about net income: a name that is
+        on every page says nothing.
+        """
         units = len(lexicon.lengths)
-        rarity = {
-            word: inverse_frequency(units, lexicon.frequency(word))
-            for word in self.words
-            if not word.isdecimal()
-        }
-        share = sum(weight for word, weight in rarity.items() if word in self.of_measures) / max(
-            sum(rarity.values()), 1e-9
-        )
+        rarity = {}
+        for word in self.words:
+            if not word.isdecimal():
+                rarity[word] = inverse_frequency(units, lexicon.frequency(word))
+        of_measures = sum(weight for word, weight in rarity.items() if word in self.of_measures)
+        share = of_measures / max(sum(rarity.values()), 1e-9)
         return np.float32(min(1.0, share / WHOLE))
 
-    def in_document(self, own: Sequence[int]) -> _Asked:
-        """The same with "last year" counted from the latest of the document's own years."""
+    def in_document(self, own: Sequence[int]) -> _ScoredQuestion:
+        """The same question with "last year" counted from the latest of the document's own years."""
         steps = self.understanding.relative_years
         if not own or not steps or self.understanding.years:
             return self
-        return _Asked(self.understanding, self.vector, tuple(max(own) + step for step in steps))
+        latest = max(own)
+        return _ScoredQuestion(self.understanding, self.vector, tuple(latest + step for step in steps))
 
 
-# (score, version, page, ordinal of its best chunk, the scores it is from, its place in them); parts are taken
-# of those alone that are shown.
-_Row = tuple[float, int, int, int, PageScores, int]
+class _Row(NamedTuple):
+    """A page that was scored.
+
+    score: with its document's bonus.
+    version, page: which page it is.
+    ordinal: of its best chunk.
+    scored: the scores it comes from, broken down into parts only for the pages that are shown.
+    at: its place in them.
+    """
+
+    score: float
+    version: int
+    page: int
+    ordinal: int
+    scored: PageScores
+    at: int
+
+    @property
+    def key(self) -> PageKey:
+        """(version, page)."""
+        return self.version, self.page
+
+    def parts(self) -> dict[str, float]:
+        """What each kind of evidence gives the page."""
+        return {name: float(part[self.at]) for name, part in self.scored.parts.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """What one search found. rows: of pages, best first; own: weights of the query's own terms."""
+    """What one search found.
+
+    names: of the documents, by version.
+    rows: of pages, best first.
+    own: weights of the query's own terms.
+    """
 
     names: Mapping[int, str]
     rows: list[_Row]
@@ -236,8 +293,8 @@ class Retriever:
         *,
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> list[Hit]:
-        """As search, with the pieces of `long` in place of query's text and vector, combined by `strategy`:
-        see fusion.search_chunks.
+        """Like search, with the pieces of `long` in place of the query's text and vector, combined by
+        `strategy`: see fusion.search_chunks.
 
         query.understanding: of the whole. progress(done, total): searches. Raises QuestionError for an
         unknown strategy.
@@ -249,112 +306,121 @@ class Retriever:
     ) -> list[Hit]:
         rankings: dict[int | None, _Ranking] = {}
 
-        def pages(chunk: QueryChunk, n: int) -> list[tuple[tuple[int, int], float]]:
+        def pages(chunk: QueryChunk, n: int) -> list[tuple[PageKey, float]]:
             if query.mode != "keyword":
                 vector = chunk.vector
             else:
                 vector = None
-            asked = replace(query, vector=vector, k=n)
+            of_chunk = replace(query, vector=vector, k=n)
             if chunk.text != long.text:
-                asked = replace(asked, text=chunk.text, understanding=None)
-            ranking = rankings[chunk.index] = self._ranked(asked)
-            return [((row[1], row[2]), row[0]) for row in ranking.rows[:n]]
+                of_chunk = replace(of_chunk, text=chunk.text, understanding=None)
+            ranking = self._ranked(of_chunk)
+            rankings[chunk.index] = ranking
+            return [(row.key, row.score) for row in ranking.rows[:n]]
 
         fused = search_chunks(long, pages, strategy=strategy, n=query.k, progress=progress)
-        return [self._fused_hit(one, rankings) for one in fused]
+        return [self._fused_hit(page, rankings) for page in fused]
 
-    def _fused_hit(self, one: Fused[tuple[int, int]], rankings: Mapping[int | None, _Ranking]) -> Hit:
-        """The page with the chunk that the matching piece of the query found best; where none is named,
-        with the best of all.
+    def _fused_hit(self, fused: Fused[PageKey], rankings: Mapping[int | None, _Ranking]) -> Hit:
+        """The page with the chunk that the matching piece of the query found best; where no piece is named,
+        with the best chunk of all.
         """
-        if one.chunk_match in rankings:
-            choice = [rankings[one.chunk_match]]
+        if fused.chunk_match in rankings:
+            choice = [rankings[fused.chunk_match]]
         else:
             choice = [*rankings.values()]
-        found = [(row, ranking) for ranking in choice for row in ranking.rows if (row[1], row[2]) == one.key]
-        row, ranking = max(found, key=lambda pair: pair[0][0])
-        return replace(
-            self._hit(ranking.names[row[1]], row, ranking.own),
-            score=round(one.score, 6),
-            chunk_match=one.chunk_match,
-        )
+        found: list[tuple[_Row, _Ranking]] = []
+        for ranking in choice:
+            found += [(row, ranking) for row in ranking.rows if row.key == fused.key]
+        row, ranking = max(found, key=lambda pair: pair[0].score)
+        hit = self._hit(row, ranking)
+        return replace(hit, score=round(fused.score, 6), chunk_match=fused.chunk_match)
 
     def _search(self, query: Query) -> list[Hit]:
         ranking = self._ranked(query)
-        return [self._hit(ranking.names[row[1]], row, ranking.own) for row in ranking.rows[: query.k]]
+        return [self._hit(row, ranking) for row in ranking.rows[: query.k]]
 
     def _ranked(self, query: Query) -> _Ranking:
-        asked = _Asked(
-            query.understanding or understand(query.text, query.text),
-            query.vector if query.mode != "keyword" else None,
-        )
-        every = self._scope(query, asked.understanding)
-        ranking = _Ranking({version: document.name for version, document in every.documents.items()}, [], {})
+        understanding = query.understanding or understand(query.text, query.text)
+        if query.mode != "keyword":
+            vector = query.vector
+        else:
+            vector = None
+        question = _ScoredQuestion(understanding, vector)
+        in_reach = self._scope(query, understanding)
+        names = {version: document.name for version, document in in_reach.documents.items()}
+        ranking = _Ranking(names, [], {})
         wanted = CANDIDATES
         while True:
-            scope = self._narrowed(query, every, wanted)
-            weights = self._term_weights(asked, scope)
-            there = {(row[1], row[2]) for row in ranking.rows}
-            rows = [row for row in self._rows(query, asked, scope, weights) if (row[1], row[2]) not in there]
-            rows.sort(key=lambda row: (-row[0], row[1], row[2]))
-            ranking = replace(ranking, rows=[*ranking.rows, *rows], own=ranking.own or weights.own)
+            scope = self._narrowed(query, in_reach, wanted)
+            weights = self._term_weights(question, scope)
+            ranked_before = {row.key for row in ranking.rows}
+            scored = self._rows(query, question, scope, weights)
+            added = [row for row in scored if row.key not in ranked_before]
+            added.sort(key=_best_first)
+            own = ranking.own or weights.own
+            ranking = _Ranking(names, [*ranking.rows, *added], own)
             if len(ranking.rows) >= query.k or not scope.more:
                 return ranking
             wanted *= MORE_CANDIDATES
 
-    def _scope(self, query: Query, asked: Understanding) -> _Scope:
-        """All that is in reach."""
-        names = self._library.scope(query.names)
-        documents = {version: (name, self._library.facts(version)) for version, name in names.items()}
-        of = _of_mode(query)
-        routed = route(asked, documents)
-        if of.document:
-            newest = self._newest(query, asked, documents)
+    def _scope(self, query: Query, understanding: Understanding) -> _Scope:
+        """Everything in reach."""
+        documents = {}
+        for version, name in self._library.scope(query.names).items():
+            documents[version] = (name, self._library.facts(version))
+        weights = _of_mode(query)
+        routed = route(understanding, documents)
+        if weights.document:
+            newest = self._newest(query, understanding, documents)
         else:
             newest = {}
         found = {}
         for version, (name, facts) in documents.items():
             named, period = routed[version]
-            bonus = of.document * named + of.period_of_document * period + newest.get(name, 0.0)
-            found[version] = _Candidate(
-                name, years_of(name, facts), self._library.chunk_pages(version), named, bonus
-            )
+            bonus = weights.document * named + weights.period_of_document * period + newest.get(name, 0.0)
+            chunk_pages = self._library.chunk_pages(version)
+            found[version] = _Candidate(name, years_of(name, facts), chunk_pages, named, bonus)
         return _Scope(found)
 
-    def _rows(self, query: Query, asked: _Asked, scope: _Scope, weights: _TermWeights) -> Iterator[_Row]:
-        """A row for each page that is scored and that anything speaks for."""
-        of = _of_mode(query)
+    def _rows(
+        self, query: Query, question: _ScoredQuestion, scope: _Scope, term_weights: _TermWeights
+    ) -> Iterator[_Row]:
+        """A row for each page that is scored and has anything in its favour."""
+        weights = _of_mode(query)
         for version in scope.documents if scope.keep is None else scope.keep:
             document = scope.documents[version]
-            yield from _rows(
-                version,
-                self._score(version, asked.in_document(document.years), scope, weights, of),
-                document.bonus,
-            )
+            in_document = question.in_document(document.years)
+            scored = self._score(version, in_document, scope, term_weights, weights)
+            yield from _rows(version, scored, document.bonus)
 
     def _newest(
-        self, query: Query, asked: Understanding, documents: Mapping[int, tuple[str, DocumentFacts]]
+        self, query: Query, understanding: Understanding, documents: Mapping[int, tuple[str, DocumentFacts]]
     ) -> Mapping[str, float]:
-        """name -> what the newest document of a series adds, where the question leaves open which one it
+        """name -> what the newest document of a series gains, where the question leaves open which one it
         means.
         """
-        if query.names or asked.years or asked.relative_years or asks_for_older(asked.query):
+        if query.names or understanding.years or understanding.relative_years:
+            return {}
+        if asks_for_older(understanding.query):
             return {}
         return newer_bonus([Listed(name, None, facts) for name, facts in documents.values()])
 
     def beginnings(self, version: int, name: str, pages: Collection[int]) -> list[Hit]:
         """These pages of a document, each with its first chunk. name: of the document."""
+        catalog = self._library.catalog
         first: dict[int, int] = {}
-        for ordinal, page in enumerate(self._library.catalog.chunk_pages(version)):
+        for ordinal, page in enumerate(catalog.chunk_pages(version)):
             first.setdefault(page, ordinal)
-        return [
-            self._as_hit(name, self._library.catalog.chunk(version, first[page]), 0.0, {})
-            for page in sorted(pages)
-            if page in first
-        ]
+        hits = []
+        for page in sorted(pages):
+            if page in first:
+                chunk = catalog.chunk(version, first[page])
+                hits.append(self._as_hit(name, chunk, 0.0, {}))
+        return hits
 
     def raw(self, vector: Floats, names: Sequence[str], k: int) -> list[Hit]:
-        """The k nearest chunks by cosine, several a page if so: the plain top-k of a vector store."""
+        """The k nearest chunks by cosine, possibly several of one page: the plain top-k of a vector store."""
         _check("vector", k)
         active = self._library.scope(names)
         try:
@@ -364,24 +430,25 @@ class Retriever:
                 found = self._each(vector, active)
         except StoreError:  # as in `_narrowed`
             found = self._each(vector, active)
-        found.sort(key=lambda row: (-row[2], row[0], row[1]))
-        chunks = [
-            (score, self._library.catalog.chunk(version, ordinal)) for version, ordinal, score in found[:k]
-        ]
-        return [
-            self._as_hit(active[chunk.version], chunk, score, {"vector": score}) for score, chunk in chunks
-        ]
+        found.sort(key=_nearest_first)
+        chunks = []
+        for version, ordinal, score in found[:k]:
+            chunks.append((score, self._library.catalog.chunk(version, ordinal)))
+        hits = []
+        for score, chunk in chunks:
+            name = active[chunk.version]
+            hits.append(self._as_hit(name, chunk, score, {"vector": score}))
+        return hits
 
     def _narrowed(self, query: Query, scope: _Scope, wanted: int) -> _Scope:
-        """The scope kept to the pages that the indexes name; all of it where that is little, or where an
-        index cannot be asked.
+        """The scope kept to the pages that the indexes name; all of it where it is small, or where an index
+        cannot be asked.
         """
-        if scope.chunks <= MOST_EXACT_CHUNKS and (
-            query.names or self._library.without_vectors()
-        ):  # Chroma cannot name what it lacks
+        # Chroma cannot name what it lacks.
+        if scope.chunks <= MOST_EXACT_CHUNKS and (query.names or self._library.without_vectors()):
             return scope
-        # Whoever changes the store next makes a damaged index anew, and one that a full disk has no room for;
-        # until then each chunk is scored.
+        # The next change of the store rebuilds a damaged index, or one for which the disk had no room; until
+        # then each chunk is scored.
         try:
             candidates, more = self._candidates(query, scope, wanted)
         except StoreError:
@@ -392,44 +459,36 @@ class Retriever:
         """(version, ordinal) of the best `wanted` chunks of each index, and whether there may be others.
         Raises StoreError.
         """
-        found = list[list[tuple[int, int, float]]]()
-        share = scope.chunks / max(1, self._library.indexes.keywords.count())
+        found = list[list[FoundChunk]]()
+        keywords = self._library.indexes.keywords
+        share = scope.chunks / max(1, keywords.count())
         if query.mode != "vector":
-            found.append(
-                _live(
-                    partial(self._library.indexes.keywords.search, content_terms(query.text)),
-                    scope.documents,
-                    wanted,
-                    share,
-                )
-            )
+            by_words = partial(keywords.search, content_terms(query.text))
+            found.append(_live(by_words, scope.documents, wanted, share))
         if query.vector is not None and query.mode != "keyword":
             found.append(self._nearest(query.vector, scope.documents, wanted, share))
-        return [row[:2] for rows in found for row in rows], any(len(rows) >= wanted for rows in found)
+        candidates = [row[:2] for row in chain.from_iterable(found)]
+        return candidates, any(len(rows) >= wanted for rows in found)
 
-    def _nearest(
-        self, vector: Floats, live: Container[int], wanted: int, share: float
-    ) -> list[tuple[int, int, float]]:
+    def _nearest(self, vector: Floats, live: Container[int], wanted: int, share: float) -> list[FoundChunk]:
         """(version, ordinal, cosine) of the nearest chunks, as Chroma names them. Raises StoreError."""
         if not self._library.indexes.complete:
             raise StoreError(
                 "The vector index is being made anew.", hint="Wait until that is complete.", retryable=True
             )
-        return _live(partial(self._library.indexes.vectors.search, vector), live, wanted, share)
+        by_vector = partial(self._library.indexes.vectors.search, vector)
+        return _live(by_vector, live, wanted, share)
 
-    def _each(self, vector: Floats, live: Iterable[int]) -> list[tuple[int, int, float]]:
+    def _each(self, vector: Floats, live: Iterable[int]) -> list[FoundChunk]:
         """(version, ordinal, cosine) of every chunk."""
-        scores = {
-            version: self._library.matrix(version).cosines(vector, len(self._library.chunk_pages(version)))
-            for version in live
-        }
-        return [
-            (version, ordinal, float(score))
-            for version, of in scores.items()
-            for ordinal, score in enumerate(of)
-        ]
+        found = []
+        for version in live:
+            count = len(self._library.chunk_pages(version))
+            cosines = self._library.matrix(version).cosines(vector, count)
+            found += [(version, ordinal, float(cosine)) for ordinal, cosine in enumerate(cosines)]
+        return found
 
-    def _term_weights(self, asked: _Asked, scope: _Scope) -> _TermWeights:
+    def _term_weights(self, question: _ScoredQuestion, scope: _Scope) -> _TermWeights:
         """Inverse document frequencies over the chunks in reach: of the question's own terms, and smaller
         ones of terms that it means.
         """
@@ -446,62 +505,85 @@ class Retriever:
             def rarity(word: str) -> float:
                 return inverse_frequency(count, sum(lexicon.frequency(word) for lexicon in lexicons))
 
-        own = {word: rarity(word) for word in asked.words}
-        meant = {word: RELATED_SHARE * rarity(word) for word in asked.related if word not in own}
-        meant |= {word: PRINTED_SHARE * rarity(word) for word in asked.printed if word not in own}
+        own = {word: rarity(word) for word in question.words}
+        meant = {word: RELATED_SHARE * rarity(word) for word in question.related if word not in own}
+        meant |= {word: PRINTED_SHARE * rarity(word) for word in question.printed if word not in own}
         return _TermWeights(own, meant)
 
     def _score(
-        self, version: int, asked: _Asked, scope: _Scope, weights: _TermWeights, of: Weights
+        self,
+        version: int,
+        question: _ScoredQuestion,
+        scope: _Scope,
+        term_weights: _TermWeights,
+        weights: Weights,
     ) -> PageScores | None:
-        """The pages of one version; None where it has no chunks."""
+        """The scores of the pages of one version; None where it has no chunks."""
         chunk_pages = scope.documents[version].chunk_pages
         if not len(chunk_pages):
             return None
-        terms = self._library.terms(version)
-        count = len(chunk_pages)
-        pages = len(terms.pages.lengths)
         if scope.keep is not None:
             only = scope.keep[version]
-        else:
-            only = None
-        if only is not None:
             kept = only
         else:
-            kept = np.arange(count)
-        cosines = np.full(len(kept), -1.0, np.float32)
-        if asked.vector is not None:
-            cosines = as_minilms(
-                self._library.embedder.fingerprint,
-                self._library.matrix(version).cosines(asked.vector, count, only),
-            )
+            only = None
+            kept = np.arange(len(chunk_pages))
+        if question.vector is not None:
+            cosines = self._cosines(version, question.vector, len(chunk_pages), only)
+        else:
+            cosines = np.full(len(kept), -1.0, np.float32)
+        terms = self._library.terms(version)
+        pages = len(terms.pages.lengths)
         kinds = self._library.page_kinds(version)
-        of_measures = asked.share_of_measures(terms.chunks)
+        of_measures = question.share_of_measures(terms.chunks)
+        chunk_words = term_weights.share(terms.chunks)
+        page_words = term_weights.share(terms.pages)
+        rows = rows_about(terms.rows, term_weights.own, question.related, pages)
+        measures = measure_rows(terms.rows, question.phrases, question.years, pages)
+        of_kind = _of_kind(kinds, question.understanding.kinds, pages)
+        if question.of_measures:
+            of_kind = of_measures * of_kind
+        if ABOUT_RISKS & set(question.words):
+            share_kept = _kept(kinds, replace(weights, boilerplate=1.0), pages)
+        else:
+            share_kept = _kept(kinds, weights, pages)
         evidence = ScoreInputs(
             chunk_pages=chunk_pages[kept],
             cosines=cosines,
-            chunk_words=weights.share(terms.chunks)[kept],
-            page_words=weights.share(terms.pages),
-            rows=rows_about(terms.rows, weights.own, asked.related, pages),
-            measures=of_measures * measure_rows(terms.rows, asked.phrases, asked.years, pages),
-            periods=_having(terms.pages, asked.years, pages),
-            kinds=(of_measures if asked.of_measures else np.float32(1.0))
-            * _of_kind(kinds, asked.understanding.kinds, pages),
-            kept=_kept(kinds, replace(of, boilerplate=1.0) if ABOUT_RISKS & set(asked.words) else of, pages),
+            chunk_words=chunk_words[kept],
+            page_words=page_words,
+            rows=rows,
+            measures=of_measures * measures,
+            periods=_having(terms.pages, question.years, pages),
+            kinds=of_kind,
+            kept=share_kept,
         )
-        scored = score_pages(evidence, of)
+        scored = score_pages(evidence, weights)
         return replace(scored, best=kept[scored.best])
 
-    def _hit(self, name: str, row: _Row, weights: Mapping[str, float]) -> Hit:
-        score, version, page, ordinal, scored, at = row
-        parts = {name: float(part[at]) for name, part in scored.parts.items()}
-        by_page = self._library.terms(version).pages
-        there = sum(weight for word, weight in weights.items() if by_page.has(word, page - 1))
-        parts["coverage"] = there / max(sum(weights.values()), 1e-9)
-        return self._as_hit(name, self._library.catalog.chunk(version, ordinal), score, parts)
+    def _cosines(self, version: int, vector: Floats, count: int, only: Ordinals | None) -> Floats:
+        """The cosines of a version's chunks, on MiniLM's scale.
+
+        count: of its chunks. only: ordinals, None for all.
+        """
+        cosines = self._library.matrix(version).cosines(vector, count, only)
+        return as_minilms(self._library.embedder.fingerprint, cosines)
+
+    def _hit(self, row: _Row, ranking: _Ranking) -> Hit:
+        weights = ranking.own
+        parts = row.parts()
+        by_page = self._library.terms(row.version).pages
+        unit = row.page - 1
+        on_page = [weight for word, weight in weights.items() if by_page.has(word, unit)]
+        parts["coverage"] = sum(on_page) / max(sum(weights.values()), 1e-9)
+        chunk = self._library.catalog.chunk(row.version, row.ordinal)
+        return self._as_hit(ranking.names[row.version], chunk, row.score, parts)
 
     def _as_hit(self, name: str, chunk: StoredChunk, score: float, parts: Mapping[str, float]) -> Hit:
-        page = self._library.catalog.pages(chunk.version, [chunk.page])[chunk.page]
+        catalog = self._library.catalog
+        page = catalog.pages(chunk.version, [chunk.page])[chunk.page]
+        tables = catalog.tables(chunk.version, chunk.page)
+        kinds = self._library.page_kinds(chunk.version)
         return Hit(
             document=name,
             version=chunk.version,
@@ -517,22 +599,38 @@ class Retriever:
             context=chunk.context,
             score=round(score, 6),
             scores={name: round(value, 4) for name, value in parts.items()},
-            tables=self._library.catalog.tables(chunk.version, chunk.page).get(chunk.page, ()),
-            kinds=self._library.page_kinds(chunk.version).get(chunk.page, ()),
+            tables=tables.get(chunk.page, ()),
+            kinds=kinds.get(chunk.page, ()),
             instructions=self._library.instructions(chunk.version, page),
             facts=self._library.facts(chunk.version),
         )
 
 
 def _again(search: Callable[[], list[Hit]], query: Query) -> list[Hit]:
-    """What a search finds; once more where a document was replaced or erased meanwhile: what is there now
-    answers.
+    """What a search finds. Searches once more where a document was replaced or erased meanwhile, so that what
+    is there now answers.
     """
     _check(query.mode, query.k)
     try:
         return search()
     except (KeyError, IndexError):
         return search()
+
+
+def _best_first(row: _Row) -> tuple[float, int, int]:
+    """Sorts pages by score, ties by version and page."""
+    return -row.score, row.version, row.page
+
+
+def _nearest_first(chunk: FoundChunk) -> tuple[float, int, int]:
+    """Sorts chunks by score, ties by version and ordinal."""
+    version, ordinal, score = chunk
+    return -score, version, ordinal
+
+
+def _is_stated(measure: Measure) -> bool:
+    """Whether a measure stands in a primary statement."""
+    return not set(PRIMARY_STATEMENTS).isdisjoint(measure.kinds)
 
 
 def _of_mode(query: Query) -> Weights:
@@ -544,14 +642,15 @@ def _of_mode(query: Query) -> Weights:
 
 
 def _rows(version: int, scored: PageScores | None, bonus: float) -> Iterator[_Row]:
-    """A row for each page that anything speaks for."""
+    """A row for each page that has anything in its favour."""
     if scored is None:
         return
-    for at, (total, page, best) in enumerate(
-        zip(scored.total.tolist(), scored.pages.tolist(), scored.best.tolist(), strict=True)
-    ):
+    totals = scored.total.tolist()
+    pages = scored.pages.tolist()
+    best_chunks = scored.best.tolist()
+    for at, total in enumerate(totals):
         if total > 0:
-            yield total + bonus, version, page, best, scored, at
+            yield _Row(total + bonus, version, pages[at], best_chunks[at], scored, at)
 
 
 def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
@@ -562,51 +661,49 @@ def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
     return out
 
 
-def _of_kind(kinds: Mapping[int, Sequence[str]], wanted: Sequence[str], pages: int) -> Floats:
-    """(pages,) 1 where a page is a statement that is wanted, less where it is of another kind that is: a
-    filing has one balance sheet, a budget has many pages of forecasts and summaries."""
+def _of_kind(kinds: PageKinds, wanted: Sequence[str], pages: int) -> Floats:
+    """(pages,) 1 where a page is a wanted statement, less where it is of another wanted kind: a filing has
+    one balance sheet, a budget has many pages of forecasts and summaries.
+    """
     out = np.zeros(pages, np.float32)
-    out[[page - 1 for page, of in kinds.items() if not set(wanted).isdisjoint(of)]] = OTHER_KINDS
-    out[
-        [
-            page - 1
-            for page, of in kinds.items()
-            if not set(wanted).intersection(PRIMARY_STATEMENTS).isdisjoint(of)
-        ]
-    ] = 1.0
+    statements = set(wanted).intersection(PRIMARY_STATEMENTS)
+    out[_places_of(kinds, set(wanted))] = OTHER_KINDS
+    out[_places_of(kinds, statements)] = 1.0
     return out
 
 
-def _kept(kinds: Mapping[int, Sequence[str]], weights: Weights, pages: int) -> Floats:
+def _places_of(kinds: PageKinds, wanted: set[str]) -> list[int]:
+    """0-based places of the pages that are of a wanted kind."""
+    return [page - 1 for page, of_page in kinds.items() if not wanted.isdisjoint(of_page)]
+
+
+def _kept(kinds: PageKinds, weights: Weights, pages: int) -> Floats:
     """(pages,) the share of its score that each page keeps."""
     out = np.ones(pages, np.float32)
-    out[[page - 1 for page, of in kinds.items() if RISK_FACTORS_OR_BOILERPLATE in of]] = weights.boilerplate
-    out[[page - 1 for page, of in kinds.items() if CONTENTS in of or INDEX_OF_STATEMENTS in of]] = (
-        weights.contents
-    )
+    out[_places_of(kinds, {RISK_FACTORS_OR_BOILERPLATE})] = weights.boilerplate
+    out[_places_of(kinds, {CONTENTS, INDEX_OF_STATEMENTS})] = weights.contents
     return out
 
 
-def _on_the_same_pages(chunk_pages: NDArray[np.int64], ordinals: Sequence[int]) -> NDArray[np.int64]:
-    """Ordinals, ascending, of all chunks of the pages of these."""
+def _on_the_same_pages(chunk_pages: Ordinals, ordinals: Sequence[int]) -> Ordinals:
+    """Ordinals, ascending, of all chunks on the same pages as these."""
     wanted = np.zeros(chunk_pages.max(initial=0) + 1, bool)
     wanted[chunk_pages[ordinals]] = True
     return np.flatnonzero(wanted[chunk_pages])
 
 
 def _live(
-    search: Callable[[int], list[tuple[int, int, float]]], live: Container[int], wanted: int, share: float
-) -> list[tuple[int, int, float]]:
-    """The best `wanted` chunks of live versions. An index holds others too, so more is asked for: by the
-    `share` that is live, then until there are enough.
+    search: Callable[[int], list[FoundChunk]], live: Container[int], wanted: int, share: float
+) -> list[FoundChunk]:
+    """The best `wanted` chunks of live versions. An index holds other versions too, so more is asked for:
+    first in proportion to the `share` that is live, then more until there are enough.
     """
     limit = round(wanted / min(1.0, max(share, 1e-3)))
     while True:
         found = search(limit)
         kept = [row for row in found if row[0] in live]
-        if (
-            len(kept) >= wanted or len(found) < limit // 2
-        ):  # a chunk of two windows is found twice and named once
+        # A chunk of two windows is found twice and named once.
+        if len(kept) >= wanted or len(found) < limit // 2:
             return kept[:wanted]
         limit *= 4
 
