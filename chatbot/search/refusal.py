@@ -1,8 +1,8 @@
-"""Judges whether the pages found can answer at all, and says why not, or what of the question they leave out;
-numbers and words in, no store.
+"""Judges whether the pages found can answer a question, and says why not or what they leave out.
 
-A logistic regression on what was found, in place of single thresholds: no one sign tells a plausible question
-about what is not there from an answerable one; entity, period, measure and topic together do.
+It works on numbers and words and reads no store. A logistic regression weighs what was found, in place of
+single thresholds: no single sign tells a plausible question about what is not there from an answerable one;
+entity, period, measure and topic together do.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from chatbot.search.abbreviations import said_otherwise
 from chatbot.search.entities import name_words, named_together, names_of
 from chatbot.search.question_terms import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
+from ingestion.language.measures import Measure
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, initials_behind, terms
 
@@ -36,12 +37,12 @@ __all__ = [
 ]
 
 # Weights and threshold of benchmarks/calibrate_refusal.py on 140 answerable questions of 35 documents, each
-# asked of its own and of all, 206 about what is absent there, and 472 of other documents; features are taken
-# as they are. Leaving one document out: answerable refused .05, made absent .87 (by measure .75), as written
-# .53, others' .93; by words alone .05, .76 (.45), .47 and .93. Without any one sign of the first set fewer
-# are refused at the same price; coverage of the question's words, of its pairs of words, and its figure's
-# place added nothing to them. The first set is for cosines of the embedded models, on MiniLM's scale; any
-# other's lie elsewhere, and words decide.
+# asked of its own document and of all, 206 about what is absent there, and 472 of other documents; features
+# are taken as they are. Leaving one document out: answerable refused .05, made absent .87 (by measure .75),
+# as written .53, others' .93; by words alone .05, .76 (.45), .47 and .93. Without any one sign of the first
+# set fewer are refused at the same price; coverage of the question's words, of its pairs of words, and its
+# figure's place added nothing to them. The first set is for cosines of the embedded models, on MiniLM's
+# scale; those of any other model lie elsewhere, so words decide.
 CONSTANT = "constant"
 WITH_LIKENESS: Mapping[str, float] = {
     "names_missing": -5.18,
@@ -71,36 +72,37 @@ REASONS = {
     "topic_without_figure": "Pages come near to this, but none states the {measures}.",
     "not_in_excerpts": "The pages nearest to the question do not answer it.",
 }
-# The share of the measures asked for below which pages are said not to state them.
+# Below this share of the measures asked for, the pages are said not to state them.
 LEAST_STATED = 0.5
-# A name of two words is missing where one of them is nowhere: "Ostrava Plan" in a document that has plans.
+# A name is missing where at least this share of its words is nowhere: "Ostrava Plan" in a document that has
+# plans.
 MISSING = 0.5
-# How like the question a page counts at least that holds the rows or figures its answer is made of: they are
-# unlike questions.
+# The least likeness that a page gets if it holds the rows or figures of its answer: these read unlike
+# questions.
 AS_STATED = 0.6
-# Words that ask for the money of a row without being printed at it.
+# Words that ask for the money of a row without being printed beside it.
 OF_MONEY = frozenset(
     content_terms(
         "target targets spending spend spent budget budgeted cost costs amount amounts allocated "
         "allocation value total receive received"
     )
 )
-# Words that ask how something moved: the sentence that says it has a verb of its own.
+# Words that ask how something moved: the sentence that says so has a verb of its own.
 OF_CHANGE = frozenset(
     content_terms(
         "change changed changes develop developed development evolve evolved move moved compare "
         "compared difference happen happened"
     )
 )
-# Words other than years and those that a sentence must have all of to state what is asked: a single one
-# stands anywhere.
+# How many words, apart from years and these, a question needs before a sentence that has all of them counts
+# as stating what is asked: a single word stands anywhere.
 FEWEST_SAID = 2
-# Deviations above the mean that count as one: of a document's passages the best for an answerable question
-# lies at 3 to 5.
+# Deviations above the mean that count as 1: a document's best passage for an answerable question lies at 3 to
+# 5.
 APART = 6.0
-# A document of a few passages is all about its topic, and its best stands apart from none. It counts as
-# filled up to so many, with passages as far from a question as those of documents of 40 and more lie in the
-# middle, of policies and of filings: mean and deviation of cosines.
+# A document of a few passages is all about its topic, and its best passage stands apart from none. It counts
+# as filled up to this many passages, as far from a question as those of policies and filings with 40 and more
+# passages lie in the middle: mean and deviation of cosines.
 FEWEST_PASSAGES = 40
 USUAL_MEAN = 0.19
 USUAL_DEVIATION = 0.065
@@ -109,9 +111,12 @@ MOST_SAID = 3
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How like a question's topic the documents of its pages are. said: the best cosine of a sentence or row
-    of the pages; apart: by how many deviations the best passage of their documents lies above the mean of
-    all, in APART."""
+    """How like a question's topic the documents of its pages are.
+
+    said: the best cosine of a sentence or row of the pages.
+    apart: by how many deviations the best passage of their documents lies above the mean of all, in units of
+        APART.
+    """
 
     said: float
     apart: float
@@ -119,9 +124,15 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class SearchEvidence:
-    """What a search found. known: whether any document in reach has a term; said: the sentences and rows of
-    the pages with their heads; computed: their tables or sentences state what is asked; likeness: None where
-    it was not measured; rows: (label, the row with all its heads) of their tables' rows."""
+    """What a search found.
+
+    hits: the pages.
+    known: whether any document in reach has a term.
+    said: the sentences of the pages, and their rows with their heads.
+    computed: whether their tables or sentences state what is asked.
+    likeness: None where it was not measured.
+    rows: (label, the row with all its heads) of the rows of their tables.
+    """
 
     hits: Sequence[Hit]
     known: Callable[[str], bool]
@@ -132,58 +143,79 @@ class SearchEvidence:
 
 
 def likeness_of(said: Sequence[float], passages: NDArray[np.float32]) -> Likeness:
-    """From the cosines of the pages' sentences, and of all passages of their documents, -1 for one without
-    a vector.
+    """Likeness from the cosines of the pages' sentences, and of all passages of their documents, -1 for a
+    passage without a vector.
     """
+    best = max(said, default=0.0)
     passages = passages[passages > -1.0].astype(np.float64)
     if not len(passages):
-        return Likeness(max(said, default=0.0), 0.0)
+        return Likeness(best, 0.0)
     lacking = max(0, FEWEST_PASSAGES - len(passages))
     count = len(passages) + lacking
     mean = (passages.sum() + lacking * USUAL_MEAN) / count
-    squares = ((passages - mean) ** 2).sum() + lacking * (USUAL_DEVIATION**2 + (USUAL_MEAN - mean) ** 2)
+    usual_square = USUAL_DEVIATION**2 + (USUAL_MEAN - mean) ** 2
+    squares = ((passages - mean) ** 2).sum() + lacking * usual_square
     deviation = float(np.sqrt(squares / count))
-    return Likeness(
-        max(said, default=0.0), float(passages.max() - mean) / deviation / APART if deviation > 0 else 0.0
-    )
+    if deviation <= 0:
+        return Likeness(best, 0.0)
+    above = float(passages.max() - mean)
+    return Likeness(best, above / deviation / APART)
 
 
 def refusal_evidence(asked: Understanding, found: SearchEvidence) -> dict[str, float]:
     """What speaks for and against an answer, each about 0-1."""
     groups = named_together(asked)
-    missing = [group for group in groups if all(_is_missing(name, found.known) for name in group)]
-    pages = [frozenset(terms(hit.page_text)) for hit in found.hits]
-    named = [_names_of(hit, asked) for hit in found.hits]
+    missing = [group for group in groups if _all_missing(group, found.known)]
     files = [document_parts(hit.document) for hit in found.hits]
-    years = list(map(str, asked.years))
     stated = _names_a_row(asked, found.rows, files) or _says_it_whole(asked, found.said)
     evidence = {
         "names_missing": len(missing) / max(1, len(groups)),
-        "names_on_page": sum(_best_share(group, named, files) for group in groups) / len(groups)
-        if groups
-        else 1.0,
-        "year_found": float(any(year in page for year in years for page in pages)) if years else 1.0,
+        "names_on_page": _share_on_page(asked, groups, found.hits, files),
+        "year_found": _year_found(asked, found.hits),
         "measure_stated": 1.0 if stated else _share_stated(asked, found.said),
     }
     if found.likeness is None:
-        best = max((hit.scores.get("chunk_words", 0.0) for hit in found.hits), default=0.0)
-        return evidence | {"chunk_words": best, "computed": float(found.computed or stated)}
+        scores = [hit.scores.get("chunk_words", 0.0) for hit in found.hits]
+        evidence["chunk_words"] = max(scores, default=0.0)
+        evidence["computed"] = float(found.computed or stated)
+        return evidence
     least = AS_STATED if found.computed or stated else 0.0
-    return evidence | {"likeness": max(least, found.likeness.said), "apart": max(least, found.likeness.apart)}
+    evidence["likeness"] = max(least, found.likeness.said)
+    evidence["apart"] = max(least, found.likeness.apart)
+    return evidence
+
+
+def _share_on_page(
+    asked: Understanding,
+    groups: Sequence[Sequence[str]],
+    hits: Sequence[Hit],
+    files: Sequence[Sequence[str]],
+) -> float:
+    """0-1: how much of each group of names stands on one page, on average; 1 without names."""
+    if not groups:
+        return 1.0
+    pages = [_names_of(hit, asked) for hit in hits]
+    return sum(_best_share(group, pages, files) for group in groups) / len(groups)
+
+
+def _year_found(asked: Understanding, hits: Sequence[Hit]) -> float:
+    """1 where a page has one of the years, or none is asked for, else 0."""
+    if not asked.years:
+        return 1.0
+    years = set(map(str, asked.years))
+    return float(any(not years.isdisjoint(terms(hit.page_text)) for hit in hits))
 
 
 def why_not(evidence: Mapping[str, float], hits: Sequence[Hit]) -> str | None:
     """None where the pages may answer, else a key of REASONS. evidence: of refusal_evidence."""
     if not hits:
         return "no_page"
-    if evidence["names_missing"] == 1.0:  # whoever is asked about is nowhere: what fits is another's
+    # Whoever is asked about is nowhere: what fits belongs to somebody else.
+    if evidence["names_missing"] == 1.0:
         return "no_entity"
     weights = WITH_LIKENESS if "likeness" in evidence else BY_WORDS
-    if (
-        weights[CONSTANT]
-        + sum(weight * evidence[name] for name, weight in weights.items() if name != CONSTANT)
-        >= 0
-    ):
+    weighed = sum(weight * evidence[name] for name, weight in weights.items() if name != CONSTANT)
+    if weights[CONSTANT] + weighed >= 0:
         return None
     if evidence["names_missing"]:
         return "no_entity"
@@ -196,31 +228,41 @@ def why_not(evidence: Mapping[str, float], hits: Sequence[Hit]) -> str | None:
 
 def explain(reason: str, asked: Understanding, known: Callable[[str], bool]) -> str:
     """The sentence for a reason. known: whether any document in reach has a term."""
-    unknown = [str(year) for year in _years_said(asked) if not known(str(year))]
+    unknown = _unknown_years(asked, known)
     years = unknown or [str(year) for year in asked.years]
     if reason == "entity_without_period" and not unknown:
         key = "period_elsewhere"
     else:
         key = reason
     names = [name for name in names_of(asked) if _is_missing(name, known)]
-    return REASONS[key].format(
-        names=_listed(names), years=_listed(years), measures=" or the ".join(asked.measures[:2])
-    )
+    measures = " or the ".join(asked.measures[:2])
+    return REASONS[key].format(names=_listed(names), years=_listed(years), measures=measures)
 
 
 def left_out(asked: Understanding, known: Callable[[str], bool]) -> tuple[str, ...]:
-    """A sentence for the names, and one for the years, that the question has and no document in reach: an
-    answer is of the others.
+    """A sentence for the names, and one for the years, that the question has and no document in reach: the
+    answer is about the others.
     """
-    names = [name for name in names_of(asked) if not any(map(known, name_words(name)))]
-    years = [str(year) for year in _years_said(asked) if not known(str(year))]
-    parts = (("no_entity", {"names": _listed(names)}), ("entity_without_period", {"years": _listed(years)}))
-    return tuple(REASONS[reason].format(**of) for reason, of in parts if any(of.values()))
+    sentences = []
+    names = [name for name in names_of(asked) if not _any_known(name, known)]
+    if listed_names := _listed(names):
+        sentences.append(REASONS["no_entity"].format(names=listed_names))
+    if listed_years := _listed(_unknown_years(asked, known)):
+        sentences.append(REASONS["entity_without_period"].format(years=listed_years))
+    return tuple(sentences)
+
+
+def _unknown_years(asked: Understanding, known: Callable[[str], bool]) -> list[str]:
+    """The years of the question that no document in reach has."""
+    years = map(str, _years_said(asked))
+    return [year for year in years if not known(year)]
 
 
 def _years_said(asked: Understanding) -> list[int]:
-    """The years without those that fill a range; all where the question names none itself."""
-    ends = {year for period in find_periods(asked.subject) for year in (period.start_year, period.end_year)}
+    """The years without those that fill a range; all where the question itself names none."""
+    ends = set[int]()
+    for period in find_periods(asked.subject):
+        ends.update((period.start_year, period.end_year))
     return [year for year in asked.years if year in ends] or list(asked.years)
 
 
@@ -232,42 +274,44 @@ def unnamed(
 
     hits: the pages quoted. about: whether a document, by its version, is about a name.
     """
-    pages = [_names_of(hit, asked) for hit in hits]
-    names = [name for name in names_of(asked) if any(map(known, name_words(name)))]
-    lacking = [
-        name
-        for name in names
-        if not any(
-            about(hit.version, name) or _says(page, name) for hit, page in zip(hits, pages, strict=True)
-        )
-    ]
+    pages = [(hit.version, _names_of(hit, asked)) for hit in hits]
+
+    def is_named(name: str) -> bool:
+        return any(about(version, name) or _says(page, name) for version, page in pages)
+
+    names = [name for name in names_of(asked) if _any_known(name, known)]
+    lacking = [name for name in names if not is_named(name)]
     if lacking and hits:
         return UNNAMED.format(names=_listed(lacking))
     return ""
 
 
 def concerns(asked: Understanding, hit: Hit, whose: Mapping[str, frozenset[int]]) -> bool:
-    """Whether a page is of whom the question names: of a document about it, or speaking of it itself. True
-    where no name is known.
+    """Whether a page concerns those whom the question names: it is of a document about them, or speaks of
+    them itself. True where no name is known.
 
     whose: name -> versions of the documents about it, see named_documents of corpus_vocabulary.
     """
     names = [name for name in names_of(asked) if whose.get(name)]
     page = _names_of(hit, asked)
-    return not names or any(hit.version in whose[name] or _says(page, name) for name in names)
+    if not names:
+        return True
+    return any(hit.version in whose[name] or _says(page, name) for name in names)
 
 
 def also_known(
     asked: Understanding, hits: Sequence[Hit], known: Callable[[str], bool]
 ) -> Callable[[str], bool]:
     """`known`, and the terms of the question's names that these pages spell out or abbreviate."""
-    there = frozenset[str]().union(*(said_otherwise(names_of(asked), hit.page_text) for hit in hits))
-    return lambda term: term in there or known(term)
+    on_pages = set[str]()
+    for hit in hits:
+        on_pages |= said_otherwise(names_of(asked), hit.page_text)
+    return lambda term: term in on_pages or known(term)
 
 
 def _names_of(hit: Hit, asked: Understanding) -> frozenset[str]:
-    """The terms of a page and of its section, whom it is about, with those of the question's names that it
-    says in another form.
+    """The terms of a page and of its section, which says whom it is about, with those of the question's names
+    that it uses in another form.
     """
     text = f"{hit.page_text} {hit.context}"
     return frozenset(terms(text)) | said_otherwise(names_of(asked), text)
@@ -281,34 +325,40 @@ def _says(page: frozenset[str], name: str) -> bool:
 def _names_a_row(
     asked: Understanding, rows: Sequence[tuple[str, str]], files: Sequence[Sequence[str]]
 ) -> bool:
-    """Whether the question has the whole label of one of these rows, and the row and its heads all of the
-    question but years and the document's own name."""
-    names = [name for name in asked.names if any(named_share(parts, name) > 0 for parts in files)]
-    called = {word for name in names for word in name_words(name)}
-    wanted = _words_of(asked.subject) - called - OF_MONEY
+    """Whether the question has the whole label of one of these rows, and the row and its heads have all of
+    the question except years and the document's own name.
+    """
+    own_names = set[str]()
+    for name in asked.names:
+        if _calls_a_file(name, files):
+            own_names.update(name_words(name))
+    wanted = _words_of(asked.subject) - own_names - OF_MONEY
     if not wanted:
         return False
-    labelled = (
-        (_words_of(called), around) for label, around in rows for called in (label, *initials_behind(label))
-    )
-    return any(
-        words and words <= wanted | called | OF_MONEY and wanted <= _words_of(around) | words
-        for words, around in labelled
-    )
+    allowed = wanted | own_names | OF_MONEY
+    for label, row in rows:
+        for written in (label, *initials_behind(label)):
+            words = _words_of(written)
+            if words and words <= allowed and wanted <= _words_of(row) | words:
+                return True
+    return False
 
 
 def _says_it_whole(asked: Understanding, said: Sequence[str]) -> bool:
-    """Whether one sentence has all the question's words but those of money and change, all its years, and
-    a figure beside them.
+    """Whether one sentence has all words of the question except those of money and change, all its years,
+    and a figure beside them.
     """
-    wanted = {word for word in content_terms(asked.subject) if not word.isdecimal()} - OF_MONEY - OF_CHANGE
+    words = {word for word in content_terms(asked.subject) if not word.isdecimal()}
+    wanted = words - OF_MONEY - OF_CHANGE
     years = {str(year) for year in _years_said(asked)}
     if len(wanted) < FEWEST_SAID or asked.form not in {"figure", "passage"}:
         return False
-    return any(
-        wanted | years <= words and any(word[0].isdigit() for word in words - years)
-        for words in (frozenset(terms(text)) for text in said)
-    )
+    wanted |= years
+    for text in said:
+        found = frozenset(terms(text))
+        if wanted <= found and any(word[0].isdigit() for word in found - years):
+            return True
+    return False
 
 
 def _words_of(text: str) -> set[str]:
@@ -317,9 +367,23 @@ def _words_of(text: str) -> set[str]:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """The first of them, with "or" before the last."""
+    """The first of these words, with "or" before the last."""
     *others, last = list(dict.fromkeys(words))[:MOST_SAID] or [""]
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def _any_known(name: str, known: Callable[[str], bool]) -> bool:
+    """Whether any document in reach has a word of a name."""
+    return any(map(known, name_words(name)))
+
+
+def _all_missing(names: Sequence[str], known: Callable[[str], bool]) -> bool:
+    return all(_is_missing(name, known) for name in names)
+
+
+def _calls_a_file(name: str, files: Sequence[Sequence[str]]) -> bool:
+    """Whether one of these files is called by a name. files: the parts of their names."""
+    return any(named_share(parts, name) > 0 for parts in files)
 
 
 def _is_missing(name: str, known: Callable[[str], bool]) -> bool:
@@ -330,13 +394,17 @@ def _is_missing(name: str, known: Callable[[str], bool]) -> bool:
 def _best_share(
     group: Sequence[str], pages: Sequence[frozenset[str]], files: Sequence[Sequence[str]]
 ) -> float:
-    """0-1: the most of a name of the group that stands on one page; 1 where a file is called by it."""
-    if any(named_share(parts, name) > 0 for name in group for parts in files):
+    """0-1: the largest share of a name of the group that stands on one page; 1 where a file is called by a
+    name of it.
+    """
+    if any(_calls_a_file(name, files) for name in group):
         return 1.0
-    return max(
-        (len(page.intersection(words)) / len(words) for words in map(name_words, group) for page in pages),
-        default=0.0,
-    )
+    best = 0.0
+    for name in group:
+        words = name_words(name)
+        for page in pages:
+            best = max(best, len(page.intersection(words)) / len(words))
+    return best
 
 
 def _share_stated(asked: Understanding, said: Sequence[str]) -> float:
@@ -346,6 +414,15 @@ def _share_stated(asked: Understanding, said: Sequence[str]) -> float:
     wanted = operands_of(measures_of(asked))
     if not wanted:
         return 1.0
-    words = [frozenset(terms(text)) for text in said]
-    phrases = [[frozenset(phrase) for phrase in (*measure.asked, *measure.printed)] for measure in wanted]
-    return sum(any(phrase <= one for phrase in some for one in words) for some in phrases) / len(wanted)
+    sentences = [frozenset(terms(text)) for text in said]
+    stated = [measure for measure in wanted if _is_stated(measure, sentences)]
+    return len(stated) / len(wanted)
+
+
+def _is_stated(measure: Measure, sentences: Sequence[frozenset[str]]) -> bool:
+    """Whether one of these sentences, given as its terms, has a name of a measure."""
+    for phrase in (*measure.asked, *measure.printed):
+        words = frozenset(phrase)
+        if any(words <= sentence for sentence in sentences):
+            return True
+    return False
