@@ -1,5 +1,6 @@
-"""Tells which of several documents is the newest of its series by their names, titles and what they say of
-themselves; reads no page.
+"""Tells which of several documents is the newest of its series, by their names, titles and facts.
+
+It reads no page.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ __all__ = [
     "superseded",
 ]
 
-# What the pages of the newest of a series gain. Pages of two editions of one policy that say the same rule
-# score 0.01-0.02 apart, one way or the other; pages on another subject 0.1 and more below.
+# What the pages of the newest of a series gain. Pages of two editions of one policy that state the same rule
+# score 0.01-0.02 apart, either way; pages on another subject 0.1 and more below.
 NEWER_BONUS = 0.05
-# The weaker statuses of one period, and those that stand above them; without any a document counts as it is.
+# Ranks of statuses within one period, the weaker below the stronger; a document without one is taken as it
+# is.
 RANKS = {"superseded": -1, "draft": 0, "proposed": 1, None: 2, "adopted": 3, "revised": 4}
 UNSETTLED = frozenset({"draft", "proposed", "superseded"})
-# Words of names and titles that tell editions of one series apart, and what goes with them.
+# Words of names and titles that tell editions of one series apart, and words that go with them.
 EDITION = (
     frozenset(
         "draft proposed proposal recommended adopted approved enacted revised amended superseded final "
@@ -46,7 +48,7 @@ EDITION = (
     )
     | MONTH_WORDS
 )
-# Kinds of documents, which alone tell no series: any two publishers have an annual report.
+# Kinds of documents. Alone they name no series: any two publishers have an annual report.
 KINDS = frozenset(
     "annual report reports form k q budget policy statement document file paper pdf quarterly interim "
     "results earnings release united states securities "
@@ -83,13 +85,20 @@ OLDER = re.compile(
     re.I,
 )
 WORD = re.compile(r"[^\W\d_]+|\d+")
-# Words of a title from which on equal titles are of one series whatever the files are called.
+# Equal titles of at least this many words are of one series, whatever the files are called.
 TELLING_TITLE = 4
+# (last year, (month, day), rank of the status), see `_age`.
+_Age = tuple[int, tuple[int, int], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A document in reach. name: the file's; title: the file's own."""
+    """A document in reach.
+
+    name: of the file.
+    title: the file's own.
+    facts: what it says of itself.
+    """
 
     name: str
     title: str | None = None
@@ -100,29 +109,35 @@ def newer_of(name: str, documents: Sequence[Listed]) -> str | None:
     """The name of the newest document of the series of `name` that is newer than it, None where it is the
     newest or the only one.
 
-    Of one series are documents whose names, or titles, are equal but for year, date, status and version.
-    Newer is the one of the later period, of one period the later date, of one date the better status; one
-    that calls itself superseded is never newer.
+    Documents are of one series if their names, or titles, are equal but for year, date, status and version.
+    The document of the later period is newer, within one period that of the later date, and of one date that
+    of the better status; one that calls itself superseded is never newer.
     """
-    own = next((document for document in documents if document.name == name), None)
+    own = _named(name, documents)
     if own is None:
         return None
-    newer = [
-        other
-        for other in documents
-        if other.name != name and _same_series(own, other) and _is_newer(other, own)
-    ]
+    others = [other for other in documents if other.name != name and _same_series(own, other)]
+    newer = [other for other in others if _is_newer(other, own)]
     if newer:
-        return max(newer, key=lambda other: (_age(other), other.name)).name
+        return max(newer, key=_by_age).name
     return None
 
 
+def _named(name: str, documents: Sequence[Listed]) -> Listed | None:
+    return next((document for document in documents if document.name == name), None)
+
+
+def _by_age(document: Listed) -> tuple[_Age, str]:
+    """Sorts documents by age, the oldest first, ties by name."""
+    return _age(document), document.name
+
+
 def is_older(listed: Mapping[str, Listed], hit: Hit, other: Hit) -> bool:
-    """Whether a page's document is of the series of another's and older. listed: the documents that are
+    """Whether a page's document is of the same series as another's and older. listed: the documents that are
     there, by name.
     """
-    there = [listed[name] for name in {hit.document, other.document} if name in listed]
-    return len(there) == 2 and newer_of(hit.document, there) is not None
+    compared = [listed[name] for name in {hit.document, other.document} if name in listed]
+    return len(compared) == 2 and newer_of(hit.document, compared) is not None
 
 
 def superseded(
@@ -131,39 +146,38 @@ def superseded(
     """A sentence for each cited document that has a newer one of its series, itself not cited. listed: the
     documents that are there, by name.
 
-    years: asked for by the question; who asks for a document's own year is not told that there are newer
-    ones.
+    years: asked for by the question; whoever asks for a document's own year gets no notice of newer ones.
     """
-    pairs = [
-        (name, newer_of(name, list(listed.values())))
-        for name in sorted(cited)
-        if name in listed and _age(listed[name])[0] not in years
-    ]
-    return tuple(
-        newer_notice(listed[name], listed[newer]) for name, newer in pairs if newer and newer not in cited
-    )
+    notices = []
+    for name in sorted(cited):
+        if name not in listed or _age(listed[name])[0] in years:
+            continue
+        newer = newer_of(name, list(listed.values()))
+        if newer and newer not in cited:
+            notices.append(newer_notice(listed[name], listed[newer]))
+    return tuple(notices)
 
 
 def series_of(name: str, documents: Sequence[Listed]) -> list[str]:
     """The names of all documents of the series of `name`, itself among them, the oldest first; [] for a
     name that is not there.
     """
-    own = next((document for document in documents if document.name == name), None)
+    own = _named(name, documents)
     if own is None:
         return []
     found = [document for document in documents if document.name == name or _same_series(own, document)]
-    return [document.name for document in sorted(found, key=lambda document: (_age(document), document.name))]
+    return [document.name for document in sorted(found, key=_by_age)]
 
 
 def asks_for_older(question: str) -> bool:
-    """Whether a question asks for what was before, or for a change, so that the newest of a series is not
-    what it wants before others.
+    """Whether a question asks for what was before, or for a change, and so does not prefer the newest of a
+    series.
     """
     return OLDER.search(question) is not None
 
 
 def newer_notice(older: Listed, newer: Listed) -> str:
-    """One sentence that says that an answer rests on the older of two documents."""
+    """A sentence that says that an answer rests on the older of two documents."""
     return (
         f"There is a newer document of this series: {_called(newer)}; this answer rests on {_called(older)}."
     )
@@ -177,49 +191,60 @@ def newer_bonus(documents: Sequence[Listed]) -> Mapping[str, float]:
     for document in documents:
         series[False, _words(document.name)].append(document)
         series[True, _words(document.title or "")].append(document)
-    several = [
-        group for (_, words), group in series.items() if len(group) > 1 and any(map(str.isalpha, words))
-    ]
     found = {}
-    for group in several:
-        ages = [
-            (_age(document), document.name, document)
-            for document in group
-            if _status(document) != "superseded"
-        ]
-        dated = [row for row in ages if row[0][0]]
-        newest = max(dated, key=lambda row: row[:2], default=None)
-        if newest and any(row[0] < newest[0] for row in dated) and _status(newest[2]) not in UNSETTLED:
-            found[newest[1]] = NEWER_BONUS
+    for (_, words), group in series.items():
+        if len(group) < 2 or not any(map(str.isalpha, words)):
+            continue
+        newest = _newest(group)
+        if newest and _status(newest) not in UNSETTLED:
+            found[newest.name] = NEWER_BONUS
     return found
 
 
+def _newest(group: Sequence[Listed]) -> Listed | None:
+    """The newest document of a series, None where no other with a date is older. Superseded documents and
+    those without a date do not count.
+    """
+    dated = []
+    for document in group:
+        age = _age(document)
+        if age[0] and _status(document) != "superseded":
+            dated.append((age, document.name, document))
+    if not dated:
+        return None
+    newest_age, _, newest = max(dated, key=lambda row: row[:2])
+    if any(age < newest_age for age, _, _ in dated):
+        return newest
+    return None
+
+
 def _called(document: Listed) -> str:
-    said = [part for part in (_period(document), document.facts.status) if part]
-    return f"{document.name} ({', '.join(said)})" if said else document.name
+    facts = [part for part in (_period(document), document.facts.status) if part]
+    if not facts:
+        return document.name
+    return f"{document.name} ({', '.join(facts)})"
 
 
 def _is_newer(other: Listed, own: Listed) -> bool:
     if _status(other) == "superseded":
         return False
-    there = _age(other)
-    here = _age(own)
-    known = bool(there[0]) and bool(here[0])
+    other_age = _age(other)
+    own_age = _age(own)
+    known = bool(other_age[0]) and bool(own_age[0])
     if _status(own) == "superseded":
-        return not known or there[0] >= here[0]
-    return known and there > here
+        return not known or other_age[0] >= own_age[0]
+    return known and other_age > own_age
 
 
-def _age(document: Listed) -> tuple[int, tuple[int, int], int]:
+def _age(document: Listed) -> _Age:
     """(last year of its period or 0, month and day or quarter in it or zeros, rank of its status)."""
     period = _period(document)
     if len(period) == 7:
         last = int(period[:2] + period[-2:])
+    elif period:
+        last = int(period[-4:])
     else:
-        if period:
-            last = int(period[-4:])
-        else:
-            last = 0
+        last = 0
     return last, _day(document, last), RANKS[_status(document)]
 
 
@@ -228,40 +253,62 @@ def _period(document: Listed) -> str:
 
 
 def _status(document: Listed) -> str | None:
-    return document.facts.status or status_in([re.sub(r"[_.-]", " ", document.name)])
+    if document.facts.status:
+        return document.facts.status
+    words = re.sub(r"[_.-]", " ", document.name)
+    return status_in([words])
 
 
 def _day(document: Listed, year: int) -> tuple[int, int]:
-    """Month and day of a date of that year in name or title, the last month of a quarter; zeros without
+    """Month and day of a date of that year in name or title, or the last month of a quarter; zeros without
     any.
     """
     for text in (document.name, document.title or ""):
         for match in (*DATE.finditer(text), *WRITTEN_DATE.finditer(text)):
             if int(match["year"]) == year:
-                month = match["month"]
-                return int(month) if month.isdigit() else month_number(month), int(match["day"] or 0)
-        if quarter := QUARTER.search(text):
-            return 3 * int(quarter["quarter"] or quarter["before"]), 0
+                return _month(match["month"]), int(match["day"] or 0)
+        if found := QUARTER.search(text):
+            quarter = int(found["quarter"] or found["before"])
+            return 3 * quarter, 0
     return 0, 0
 
 
+def _month(written: str) -> int:
+    if written.isdigit():
+        return int(written)
+    return month_number(written)
+
+
 def _same_series(one: Listed, other: Listed) -> bool:
-    if EVENTS.search(f"{one.name} {one.title}") or EVENTS.search(f"{other.name} {other.title}"):
+    if _is_of_event(one) or _is_of_event(other):
         return False
     names = _words(one.name), _words(other.name)
     titles = _words(one.title or ""), _words(other.title or "")
+    title = titles[0]
     if names[0] == names[1] and any(map(str.isalpha, names[0])):
         # Files called "annual report" are of one publisher unless their titles name two.
-        return _tells(names[0]) or not all(map(_tells, titles)) or _tells(titles[0] & titles[1])
-    if titles[0] != titles[1] or len(titles[0]) < 2 or not _tells(titles[0]):
+        return _tells(names[0]) or _agree(*titles)
+    if title != titles[1] or len(title) < 2 or not _tells(title):
         return False
-    return len(titles[0]) >= TELLING_TITLE or not all(map(_tells, names)) or _tells(names[0] & names[1])
+    return len(title) >= TELLING_TITLE or _agree(*names)
+
+
+def _is_of_event(document: Listed) -> bool:
+    """Whether a document reports a single event."""
+    return EVENTS.search(f"{document.name} {document.title}") is not None
+
+
+def _agree(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether two names or titles do not name two series."""
+    if not _tells(words) or not _tells(others):
+        return True
+    return _tells(words & others)
 
 
 @lru_cache(maxsize=4_096)  # each of the names and titles in reach is compared with every other
 def _words(name: str) -> frozenset[str]:
-    """The words of a name or title that are the same in all editions; figures among them ("10" of a form)
-    but no years, dates, versions.
+    """The words of a name or title that are the same in all editions: with figures ("10" of a form) but
+    without years, dates and versions.
     """
     if is_named_like_a_document(name):
         stem = PurePath(name).stem
@@ -269,11 +316,12 @@ def _words(name: str) -> frozenset[str]:
         stem = name
     for pattern in (DATE, WRITTEN_DATE, YEARS, VERSION, QUARTER):
         stem = pattern.sub(" ", stem)
-    return frozenset(word for word in WORD.findall(stem.casefold()) if word not in EDITION)
+    words = WORD.findall(stem.casefold())
+    return frozenset(words) - EDITION
 
 
 def _tells(words: frozenset[str]) -> bool:
-    """Whether such words name a series: a publisher or a subject is among them, not a kind of document and
-    figures only.
+    """Whether such words name a series: they hold a publisher or a subject, not only a kind of document and
+    figures.
     """
     return any(len(word) > 1 and not word.isdigit() for word in words - KINDS)

@@ -1,6 +1,4 @@
-"""Finds the parts of a document by their headings: in its list of contents, else in its text; reads words
-and lines, no store and no question.
-"""
+"""Finds the parts of a document by their headings: in its list of contents, else in its text."""
 
 from __future__ import annotations
 
@@ -21,9 +19,9 @@ __all__ = ["Section", "part_of", "sections"]
 SHORTEST = 4
 LONGEST = 90
 WIDTH = 0.75
-# Pages on which a line stands that is a running head, of so many.
+# A line that stands on this many pages is a running head.
 MOST_REPEATED = 3
-# Of a page's headings; more are the labels of a table or a chart.
+# Headings of one page at most; more are the labels of a table or a chart.
 MOST_OF_A_PAGE = 6
 # "1.2 Debt ..... 17", "Debt 17": a line of a list of contents.
 ENTRY = re.compile(
@@ -40,8 +38,11 @@ NUMBER = re.compile(
     ),
     re.IGNORECASE,
 )
+ROMAN = dict(zip("1 2 3 4 5 6 7 8 9 10".split(), "i ii iii iv v vi vii viii ix x".split(), strict=True))
+MOST_WORDS = 12
 SMALL = 3
 WORD = re.compile(r"[^\W_]+")
+LETTERS = re.compile(r"[^\W\d_]+")
 WORDS_OF_NUMBERS = {
     name: str(value)
     for value, name in enumerate("one two three four five six seven eight nine ten".split(), 1)
@@ -50,8 +51,11 @@ WORDS_OF_NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a document. title: its heading, as it stands there; page, last: physical, 1-based, of its
-    beginning and of its end.
+    """A part of a document.
+
+    title: its heading, as it stands there.
+    page: physical, 1-based, on which it begins.
+    last: physical, 1-based, on which it ends.
     """
 
     title: str
@@ -60,7 +64,7 @@ class Section:
 
     @property
     def name(self) -> str:
-        """Its heading without that number."""
+        """Its heading without its number."""
         found = NUMBER.match(self.title)
         if found:
             return self.title[found.end() :].strip()
@@ -68,9 +72,11 @@ class Section:
 
     @property
     def number(self) -> str:
-        """What its heading is numbered, "" for none: "3.1", "II"."""
+        """The number of its heading, "" for none: "3.1", "II"."""
         found = NUMBER.match(self.title)
-        return ((found["named"] or found["bare"]) if found else "").casefold()
+        if not found:
+            return ""
+        return _number_in(found)
 
 
 def sections(
@@ -79,13 +85,16 @@ def sections(
     """The parts in order. texts: of all pages; kinds: what a page is, by its number; labels: printed page
     number -> physical page.
     """
-    lists = [page for page, of in kinds.items() if CONTENTS in of or INDEX_OF_STATEMENTS in of]
+    lists = [page for page, of_page in kinds.items() if CONTENTS in of_page or INDEX_OF_STATEMENTS in of_page]
     found = _listed(texts, lists, labels) or _headed(texts, lists)
-    ends = [*(begin for _, begin in found[1:]), len(texts) + 1][: len(found)]
-    return [
-        Section(title, page, max(page, end - (end > page)))
-        for (title, page), end in zip(found, ends, strict=True)
-    ]
+    parts = []
+    for at, (title, page) in enumerate(found):
+        if at + 1 < len(found):
+            end = found[at + 1][1]
+        else:
+            end = len(texts) + 1
+        parts.append(Section(title, page, max(page, end - 1)))
+    return parts
 
 
 def part_of(found: Sequence[Section], said: str) -> Section | None:
@@ -95,45 +104,47 @@ def part_of(found: Sequence[Section], said: str) -> Section | None:
         return _numbered(found, WORDS_OF_NUMBERS[words[1]])
     numbered = NUMBER.match(f"{said} ")
     if numbered and not said[numbered.end() :].strip():
-        return _numbered(found, (numbered["named"] or numbered["bare"]).casefold())
+        return _numbered(found, _number_in(numbered))
     wanted = set(content_terms(said))
-    titled = [one for one in found if wanted and wanted <= set(content_terms(one.title))]
-    return min(titled, key=lambda one: len(one.title), default=None)
+    if not wanted:
+        return None
+    titled = [section for section in found if wanted.issubset(content_terms(section.title))]
+    return min(titled, key=lambda section: len(section.title), default=None)
+
+
+def _number_in(found: re.Match[str]) -> str:
+    """The number that a match of NUMBER holds, case-folded."""
+    number: str = found["named"] or found["bare"]
+    return number.casefold()
 
 
 def _numbered(found: Sequence[Section], number: str) -> Section | None:
     """The part of that number, to the end of its own parts."""
-    roman = {
-        "1": "i",
-        "2": "ii",
-        "3": "iii",
-        "4": "iv",
-        "5": "v",
-        "6": "vi",
-        "7": "vii",
-        "8": "viii",
-        "9": "ix",
-        "10": "x",
-    }.get(number, number)
-    first = next((at for at, one in enumerate(found) if one.number in {number, roman}), None)
-    if first is None:
+    numbers = {number, ROMAN.get(number, number)}
+    begin = next((section for section in found if section.number in numbers), None)
+    if begin is None:
         return None
-    last = first
-    while last + 1 < len(found) and found[last + 1].number.startswith(f"{found[first].number}."):
+    last = found.index(begin)
+    while last + 1 < len(found) and found[last + 1].number.startswith(f"{begin.number}."):
         last += 1
-    return Section(found[first].title, found[first].page, found[last].last)
+    return Section(begin.title, begin.page, found[last].last)
 
 
 class _Plain(dict[int, str]):
-    """The words of pages, by number, with a blank around each; made as they are asked for."""
+    """The words of pages, by number, with a blank around each; made on demand."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__()
         self._texts = texts
 
     def __missing__(self, page: int) -> str:
-        self[page] = f" {' '.join(WORD.findall(self._texts[page - 1].casefold()))} "
+        self[page] = _plain(self._texts[page - 1])
         return self[page]
+
+
+def _plain(text: str) -> str:
+    """The words of a text, case-folded, with a blank around each."""
+    return f" {' '.join(WORD.findall(text.casefold()))} "
 
 
 def _listed(texts: Sequence[str], pages: Sequence[int], labels: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -147,92 +158,113 @@ def _listed(texts: Sequence[str], pages: Sequence[int], labels: Mapping[str, int
             entry = ENTRY.fullmatch(" ".join(line.split()))
             if entry is None:
                 continue
-            title = (entry["title"] or entry["short"]).strip(" .·…_")
-            printed = entry["page"] or entry["last"]
+            title: str = (entry["title"] or entry["short"]).strip(" .·…_")
             if len(found) == MOST_ENTRIES or not WORD.search(title):
                 continue
+            printed: str = entry["page"] or entry["last"]
             physical = labels.get(printed) or (int(printed) if printed.isdigit() else 0)
-            near = [
-                at
-                for at in (physical, physical + 1, physical - 1)
-                if 1 <= at <= len(texts) and at not in pages
-            ]
-            spaced = re.compile(r"[\W_]{0,4}".join(map(re.escape, WORD.findall(title))), re.IGNORECASE)
-            words = f" {' '.join(WORD.findall(title.casefold()))} "
-            near = [
-                at for at in near if words in plain[at]
-            ]  # before the pattern, which is slow where a page repeats itself
-            there = next(
-                (
-                    (" ".join(stands[0].split()), at)
-                    for at in near
-                    if (stands := spaced.search(texts[at - 1]))
-                ),
-                None,
-            )
-            if there and (not found or there[1] >= found[-1][1]):
-                found.append(there)
+            near = [at for at in (physical, physical + 1, physical - 1) if at not in pages]
+            heading = _heading(title, near, texts, plain)
+            if heading and (not found or heading[1] >= found[-1][1]):
+                found.append(heading)
     if len(found) >= FEWEST_ENTRIES:
         return found
     return []
 
 
+def _heading(
+    title: str, near: Sequence[int], texts: Sequence[str], plain: Mapping[int, str]
+) -> tuple[str, int] | None:
+    """(title as it stands there, page) of the first of some pages that has a title, None where none has.
+
+    near: may lie outside the document. plain: the words of each page.
+    """
+    parts = map(re.escape, WORD.findall(title))
+    spaced = re.compile(r"[\W_]{0,4}".join(parts), re.IGNORECASE)
+    words = _plain(title)
+    for page in near:
+        # Looked for before the pattern, which is slow where a page repeats itself.
+        if not 1 <= page <= len(texts) or words not in plain[page]:
+            continue
+        stands = spaced.search(texts[page - 1])
+        if stands:
+            return " ".join(stands[0].split()), page
+    return None
+
+
 def _headed(texts: Sequence[str], aside: Sequence[int]) -> list[tuple[str, int]]:
-    """(line, page) of lines that look like headings and run through no pages."""
-    lines = {
-        page: [line.strip() for line in text.split("\n") if line.strip()]
-        for page, text in enumerate(texts, 1)
-        if page not in aside
-    }
-    often = Counter(_shape(line) for of in lines.values() for line in set(of))
+    """(line, page) of lines that look like headings and are no running heads. aside: pages to leave out."""
+    lines = {page: _lines(text) for page, text in enumerate(texts, 1) if page not in aside}
+    often = Counter[str]()
+    for on_page in lines.values():
+        often.update(map(_shape, set(on_page)))
     found: list[tuple[str, int]] = []
-    for page, of in lines.items():
-        widths = sorted(map(len, of))
-        if widths:
-            width = widths[len(widths) * 9 // 10]
-        else:
-            width = 0
-        on_page = [
-            line
-            for line, following in pairwise([*of, ""])
-            if often[_shape(line)] < MOST_REPEATED
-            and len(line) <= max(width * WIDTH, SHORTEST)
-            and _is_heading(line, following)
-        ]
-        found += [(line, page) for line in on_page] if len(on_page) <= MOST_OF_A_PAGE else []
+    for page, on_page in lines.items():
+        longest = max(_width(on_page) * WIDTH, SHORTEST)
+        headings = []
+        for line, following in pairwise([*on_page, ""]):
+            if often[_shape(line)] >= MOST_REPEATED or len(line) > longest:
+                continue
+            if _is_heading(line, following):
+                headings.append((line, page))
+        if len(headings) <= MOST_OF_A_PAGE:
+            found += headings
     return found
 
 
+def _lines(text: str) -> list[str]:
+    """The lines of a text that are not blank."""
+    stripped = map(str.strip, text.split("\n"))
+    return [line for line in stripped if line]
+
+
+def _width(lines: Sequence[str]) -> int:
+    """The length of which nine in ten lines are shorter or equal; 0 without lines."""
+    widths = sorted(map(len, lines))
+    if not widths:
+        return 0
+    return widths[len(widths) * 9 // 10]
+
+
 def _is_heading(line: str, following: str) -> bool:
-    """A short line without the end of a sentence, numbered or in capitals, after which a sentence begins."""
-    if (
-        not SHORTEST <= len(line) <= LONGEST
-        or is_finished(line, also=":;,")
-        or not following[:1].isalnum()
-        or following[:1].islower()
-    ):
+    """Whether it is a short line without the end of a sentence, numbered or in capitals, after which a
+    sentence begins.
+    """
+    if not SHORTEST <= len(line) <= LONGEST or is_finished(line, also=":;,"):
+        return False
+    if not following[:1].isalnum() or following[:1].islower():
         return False
     numbered = NUMBER.match(line)
     if numbered:
         title = line[numbered.end() :]
     else:
         title = line
-    words = re.findall(r"[^\W\d_]+", title)
-    if (
-        not words
-        or "," in title
-        or (":" in title and not numbered)
-        or sum(map(str.isdigit, title)) > SMALL + 1
-        or (words[-1].islower() and len(words[-1]) <= SMALL)
-    ):
+    words = LETTERS.findall(title)
+    if not words or "," in title or sum(map(str.isdigit, title)) > SMALL + 1:
         return False
-    if not words[0][0].isupper() or len(words) > 12 or len(following) < len(line):
+    if ":" in title and not numbered:
         return False
+    if words[-1].islower() and len(words[-1]) <= SMALL:
+        return False
+    if not words[0][0].isupper() or len(words) > MOST_WORDS:
+        return False
+    if len(following) < len(line):
+        return False
+    return _is_titled(words, numbered)
+
+
+def _is_titled(words: Sequence[str], numbered: re.Match[str] | None) -> bool:
+    """Whether the words of a heading are in capitals, and several or numbered; or it is called a chapter or
+    the like, whatever its words.
+    """
     large = [word for word in words if len(word) > SMALL]
-    return bool(large) and (
-        (all(word[0].isupper() for word in large) and (len(large) > 1 or bool(numbered)))
-        or bool(numbered and numbered["named"])
-    )
+    if not large:
+        return False
+    if numbered and numbered["named"]:
+        return True
+    if not all(word[0].isupper() for word in large):
+        return False
+    return len(large) > 1 or bool(numbered)
 
 
 def _shape(line: str) -> str:
