@@ -1,10 +1,9 @@
-"""What a message asks of the chatbot itself, of the conversation, or of a document as a whole; knows how
-people word that, and answers nothing.
+"""Tells what a message asks of the chatbot itself, of the conversation, or of a document as a whole.
 
 A naive Bayes classifier over the words of intents.tsv and their pairs, behind a gate: a message that has a
 word which none of the intent's wordings has is a question about the documents. Of 144 wordings by another
-hand it tells 141, and of 637 questions about documents, half of them made to look like an intent, it takes 2
-for one (`benchmarks/intents.py`).
+hand it recognises 141, and of 637 questions about documents, half of them made to look like an intent, it
+takes 2 for one (`benchmarks/intents.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -26,17 +25,17 @@ __all__ = ["OF_CONVERSATION", "WHOLE", "Intent", "intent_of"]
 WORDINGS = Path(__file__).with_name("intents.tsv")
 # Intents that ask for a document as a whole, or for a part of it.
 WHOLE = frozenset(("summary", "outline", "chapter"))
-# Intents that the conversation answers, and whom they speak of: "Who asked the first question?" is of a
-# transcript.
+# Intents that the conversation answers, and words for those who take part in it: "Who asked the first
+# question?" is about a transcript.
 OF_CONVERSATION = frozenset(("first_question", "last_question", "conversation_summary"))
 US = frozenset(
     "i we me us my our mine ours you your convers chat session thread discuss dialogu far recap".split()
 )
-# The class of questions that have no word of a subject and are asked of the documents all the same: "and the
-# year before?"
+# The class of questions that have no word of a subject and are still asked of the documents: "and the year
+# before?"
 NONE = "none"
 CHAPTER = "chapter"
-# What stands in a message for a document's name, a part by its number, and a part by its title.
+# What replaces a document's name in a message, and a part named by its number or its title.
 DOCUMENT, PART = "xxdocument", "xxpart"
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|\?")
 KINDS_OF_PARTS = (
@@ -56,35 +55,40 @@ NAMED_PART = re.compile(
     re.IGNORECASE,
 )
 KIND_OF_PART = re.compile(rf"\b{KINDS_OF_PARTS}\b", re.IGNORECASE)
-# "Who audited the statements?" asks for no summary, though a document is called so.
+# "Who audited the statements?" asks for no summary, though a document is called that.
 ASKS_ONE_THING = re.compile(r"\W*(?:who|whom|whose|when|where|why|how many|how much)\b", re.IGNORECASE)
 ORDERS = re.compile(r"\b(?:summar\w+|outline|overview|recap)\b", re.IGNORECASE)
-# The share of what tells a document's name from others from which on a message names it.
+# A message names a document from this share on of what tells its name from others.
 NAMED = 0.5
-# Letters and digits of a name stand apart. A part of so many letters is also named by a longer word:
-# "Zambian".
+# Letters and digits of a name count as parts. A part of at least LONG_PART letters is also named by a longer
+# word: "Zambian".
 PART_OF_NAME = re.compile(r"[^\W\d_]+|\d+")
 LONG_PART = 5
-# Letters that stand for words of a name.
+# Fewer letters do not stand for words of a name.
 SHORTEST_INITIALS = 3
-# Messages beyond so many words are questions.
+# Messages of more words are questions.
 MOST_WORDS = 30
-# Intents whose words nobody can list; in any other a word of no wording is of a subject, whether the
-# documents have it or not.
+# Intents whose words nobody can list. In any other intent a word of no wording belongs to a subject, whether
+# the documents have it or not.
 SMALL_TALK = frozenset(("greeting", "thanks"))
-# Wordings that a word or pair counts as standing in beside those that have it.
+# How many wordings are added to those that have a word or pair.
 UNSEEN = 0.3
-# Wordings that have what an intent is known by, and how many times as often as questions about documents.
+# An intent is known by a feature that this many of its wordings have, and this many times as often as
+# questions about documents.
 FEWEST_TELLING, MORE_TELLING = 3, 4.0
-# Other intents whose wordings have a word from which on it may stand in any: "please", "show".
+# A word in the wordings of this many intents may stand in any other: "please", "show".
 COMMON_WORD = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a message asks for. kind: "greeting", "thanks", "help", "prompt", "documents", "first_question",
-    "last_question", "conversation_summary", "explain", "summary", "outline" or "chapter". document: the one
-    it names, "" for none. part: of a chapter, as written: "chapter 2", "Fiscal risks"."""
+    """What a message asks for.
+
+    kind: "greeting", "thanks", "help", "prompt", "documents", "first_question", "last_question",
+        "conversation_summary", "explain", "summary", "outline" or "chapter".
+    document: the one it names, "" for none.
+    part: of a chapter, as written: "chapter 2", "Fiscal risks".
+    """
 
     kind: str
     document: str = ""
@@ -93,15 +97,26 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """features: intent -> how many of its wordings have each; words: intent -> those of its wordings; count:
-    intent -> of its wordings; telling: intent -> features that its wordings have far more often than
-    questions about documents; whole: the wordings."""
+    """The wordings, counted.
+
+    features: intent -> how many of its wordings have each.
+    words: intent -> the words of its wordings.
+    count: intent -> how many wordings it has.
+    telling: intent -> features that its wordings have far more often than questions about documents.
+    whole: the wordings.
+    """
 
     features: dict[str, Counter[str]]
     words: dict[str, frozenset[str]]
     count: Counter[str]
     telling: dict[str, frozenset[str]]
     whole: frozenset[tuple[str, ...]]
+
+    def knows(self, kind: str, words: Sequence[str]) -> bool:
+        """Whether these words are a wording, or have a feature that the intent is known by."""
+        if tuple(words) in self.whole:
+            return True
+        return not self.telling[kind].isdisjoint(_features(words))
 
 
 def intent_of(
@@ -114,59 +129,63 @@ def intent_of(
     """The intent of a message, None for a question about the documents.
 
     documents: names of those in reach. known: whether one of them has a term. heading: the title of a part of
-    theirs that a text names, "" for none; asked only of what speaks of parts.
+    theirs that a text names, "" for none; asked only of messages that speak of parts.
     """
     if len(message.split()) > MOST_WORDS:
         return None
-    named, text = _without_document(" ".join(message.replace("’", "'").split()), documents)
+    plain = " ".join(message.replace("’", "'").split())
+    named, text = _without_document(plain, documents)
     model = _model()
     # A document's parts are looked through only where something is asked of one.
-    asks = not model.telling[CHAPTER].isdisjoint(_features(_words(text)))
-    text, part = _without_part(text, heading if asks else lambda message: "")
+    if model.telling[CHAPTER].isdisjoint(_features(_words(text))):
+        heading = _no_heading
+    text, part = _without_part(text, heading)
     words = _words(text)
     if not words:
         return None
     kind = _likeliest(model, words, without="" if part else CHAPTER)
     if part and kind in {"summary", "outline", "explain"}:
         kind = CHAPTER
-    known_by = (
-        kind == CHAPTER or tuple(words) in model.whole or not model.telling[kind].isdisjoint(_features(words))
-    )
-    if (
-        kind == NONE
-        or not known_by
-        or (kind in WHOLE and ASKS_ONE_THING.match(message) and not ORDERS.search(message))
-        or (kind in OF_CONVERSATION and US.isdisjoint(words))
-    ):
+    if kind == NONE:
+        return None
+    if kind != CHAPTER and not model.knows(kind, words):
+        return None
+    if kind in WHOLE and ASKS_ONE_THING.match(message) and not ORDERS.search(message):
+        return None
+    if kind in OF_CONVERSATION and US.isdisjoint(words):
         return None
     if any(_speaks_of_documents(word, kind, model, known) for word in words):
         return None
     return Intent(kind, named, part)
 
 
+def _no_heading(message: str) -> str:
+    """No title of a part, whatever the message."""
+    return ""
+
+
 def _speaks_of_documents(word: str, kind: str, model: _Model, known: Callable[[str], bool]) -> bool:
-    """Whether a word is no intent's, and some document has it."""
-    if (
-        word in model.words[kind]
-        or word in STOP_WORDS
-        or len(word) < 2
-        or sum(word in words for words in model.words.values()) >= COMMON_WORD
-    ):
+    """Whether a word belongs to no intent, and some document has it."""
+    if word in model.words[kind] or word in STOP_WORDS or len(word) < 2:
+        return False
+    if sum(word in words for words in model.words.values()) >= COMMON_WORD:
         return False
     return known(word) or kind not in SMALL_TALK
 
 
-def _likeliest(model: _Model, words: list[str], *, without: str) -> str:
-    """The intent under which the words and their pairs are likeliest, all intents but one alike before."""
+def _likeliest(model: _Model, words: Sequence[str], *, without: str) -> str:
+    """The intent under which the words and their pairs are likeliest; all intents have the same prior.
+    without: an intent to leave out.
+    """
     found = set(_features(words))
 
     def likelihood(kind: str) -> float:
         counts = model.features[kind]
-        return sum(
-            math.log((counts[feature] + UNSEEN) / (model.count[kind] + 2 * UNSEEN)) for feature in found
-        )
+        total = model.count[kind] + 2 * UNSEEN
+        return sum(math.log((counts[feature] + UNSEEN) / total) for feature in found)
 
-    return max((kind for kind in model.features if kind != without), key=likelihood)
+    kinds = [kind for kind in model.features if kind != without]
+    return max(kinds, key=likelihood)
 
 
 @cache
@@ -177,77 +196,93 @@ def _model() -> _Model:
     whole = set[tuple[str, ...]]()
     for line in WORDINGS.read_text(encoding="utf-8").splitlines():
         kind, _, wording = line.partition("\t")
-        found = _words(
-            _without_part(
-                _without_document(wording, ["DOC"])[1], lambda text: "HEADING" if "HEADING" in text else ""
-            )[0]
-        )
+        _, text = _without_document(wording, ["DOC"])
+        text, _ = _without_part(text, _heading_of_wording)
+        found = _words(text)
         count[kind] += 1
         whole.add(tuple(found))
         features.setdefault(kind, Counter()).update(set(_features(found)))
         words.setdefault(kind, set()).update(found)
     return _Model(
-        features,
-        {kind: frozenset(of) for kind, of in words.items()},
-        count,
-        {kind: _telling(kind, features, count) for kind in features},
-        frozenset(whole),
+        features=features,
+        words={kind: frozenset(of_kind) for kind, of_kind in words.items()},
+        count=count,
+        telling={kind: _telling_features(kind, features, count) for kind in features},
+        whole=frozenset(whole),
     )
 
 
-def _telling(kind: str, features: dict[str, Counter[str]], count: Counter[str]) -> frozenset[str]:
+def _heading_of_wording(wording: str) -> str:
+    """What stands for the title of a part in intents.tsv, "" where it is not there."""
+    return "HEADING" if "HEADING" in wording else ""
+
+
+def _telling_features(kind: str, features: dict[str, Counter[str]], count: Counter[str]) -> frozenset[str]:
     """What an intent is known by."""
-
-    def share(of: str, feature: str) -> float:
-        return features[of][feature] / count[of]
-
-    return frozenset(
-        feature
-        for feature, often in features[kind].items()
-        if often >= FEWEST_TELLING and share(kind, feature) >= MORE_TELLING * share(NONE, feature)
-    )
+    found = set()
+    for feature, often in features[kind].items():
+        share = often / count[kind]
+        share_of_none = features[NONE][feature] / count[NONE]
+        if often >= FEWEST_TELLING and share >= MORE_TELLING * share_of_none:
+            found.add(feature)
+    return frozenset(found)
 
 
 def _words(text: str) -> list[str]:
     """The words, stemmed where they carry a subject."""
-    plain = re.sub(r"n't\b", " not", re.sub(r"'(?:d|s|re|ve|ll|m)\b", " ", text.casefold()))
-    found = [
-        next(iter(terms(word)), word) if word not in STOP_WORDS else word for word in WORD.findall(plain)
-    ]
-    return [word for at, word in enumerate(found) if word != DOCUMENT or found[at - 1 : at] != [DOCUMENT]]
+    plain = re.sub(r"'(?:d|s|re|ve|ll|m)\b", " ", text.casefold())
+    plain = re.sub(r"n't\b", " not", plain)
+    found = list(map(_stemmed, WORD.findall(plain)))
+    words = []
+    for at, word in enumerate(found):
+        # The parts of a document's name are one word.
+        if word != DOCUMENT or found[at - 1 : at] != [DOCUMENT]:
+            words.append(word)
+    return words
 
 
-def _features(words: list[str]) -> Iterator[str]:
+def _stemmed(word: str) -> str:
+    if word in STOP_WORDS:
+        return word
+    return next(iter(terms(word)), word)
+
+
+def _features(words: Sequence[str]) -> Iterator[str]:
+    """The words, and their pairs, with marks for the beginning and the end."""
     yield from words
-    yield from (f"{one} {other}" for one, other in pairwise(["<", *words, ">"]))
+    for word, following in pairwise(["<", *words, ">"]):
+        yield f"{word} {following}"
 
 
 def _without_document(message: str, documents: Iterable[str]) -> tuple[str, str]:
     """(the document that a message names, by all of its file's name or by what tells it from others, "" where
-    it names several alike or none; the message with a mark in the place of that name)."""
-    said = set(map(str.casefold, PART_OF_NAME.findall(message)))
+    it names several alike or none; the message with a mark in the place of that name).
+    """
+    spoken = set(map(str.casefold, PART_OF_NAME.findall(message)))
     found: dict[str, tuple[float, int]] = {}
     for name in documents:
         words = _name_words(name)
-        if words <= said:
+        if words <= spoken:
             share = 1.0
         else:
             share = named_share(document_parts(name), message)
         if share >= NAMED:
-            found[name] = (share, len(words & said))
-    named = [name for name, of in found.items() if of == max(found.values())]
+            found[name] = (share, len(words & spoken))
+    best = max(found.values(), default=(0.0, 0))
+    named = [name for name, match in found.items() if match == best]
     if not named:
         return "", message
     words = frozenset({"pdf"}).union(*map(_name_words, named))
-    message = _without_initials(message, words)
+    long_parts = tuple(part for part in words if len(part) >= LONG_PART)
 
     def marked(match: re.Match[str]) -> str:
         word = match[0].casefold()
-        if word in words or any(word.startswith(part) for part in words if len(part) >= LONG_PART):
+        if word in words or word.startswith(long_parts):
             return f" {DOCUMENT} "
         return match[0]
 
-    return named[0] if len(named) == 1 else "", PART_OF_NAME.sub(marked, message)
+    message = PART_OF_NAME.sub(marked, _without_initials(message, words))
+    return named[0] if len(named) == 1 else "", message
 
 
 def _without_initials(message: str, parts: Collection[str]) -> str:
@@ -256,23 +291,22 @@ def _without_initials(message: str, parts: Collection[str]) -> str:
     """
     found = list(WORD.finditer(message))
     for at, word in enumerate(found):
+        if not word[0][0].isupper():
+            continue
         for part in parts:
+            if len(part) < SHORTEST_INITIALS:
+                continue
             run = found[at : at + len(part)]
-            if (
-                len(part) >= SHORTEST_INITIALS
-                and word[0][0].isupper()
-                and "".join(one[0][0] for one in run).casefold() == part
-            ):
-                return _without_initials(
-                    f"{message[: run[0].start()]}{DOCUMENT}{message[run[-1].end() :]}", parts
-                )
+            initials = "".join(spelled[0][0] for spelled in run)
+            if initials.casefold() == part:
+                marked = f"{message[: run[0].start()]}{DOCUMENT}{message[run[-1].end() :]}"
+                return _without_initials(marked, parts)
     return message
 
 
 def _name_words(name: str) -> frozenset[str]:
-    return frozenset(map(str.casefold, PART_OF_NAME.findall(name.rpartition(".")[0]))) or frozenset(
-        {name.casefold()}
-    )
+    parts = PART_OF_NAME.findall(name.rpartition(".")[0])
+    return frozenset(map(str.casefold, parts)) or frozenset({name.casefold()})
 
 
 def _without_part(message: str, heading: Callable[[str], str]) -> tuple[str, str]:
@@ -281,12 +315,17 @@ def _without_part(message: str, heading: Callable[[str], str]) -> tuple[str, str
     """
     numbered = NUMBERED_PART.search(message) or NAMED_PART.search(message)
     if numbered:
-        return f"{message[: numbered.start()]}{PART}{message[numbered.end() :]}", numbered[0]
-    if KIND_OF_PART.search(message):
-        title = heading(message)
-    else:
-        title = ""
+        return _marked_part(message, numbered), numbered[0]
+    if not KIND_OF_PART.search(message):
+        return message, ""
+    title = heading(message)
     if not title:
         return message, ""
-    said = re.search(re.escape(title), message, re.IGNORECASE)
-    return (f"{message[: said.start()]}{PART}{message[said.end() :]}" if said else message), title
+    found = re.search(re.escape(title), message, re.IGNORECASE)
+    if found:
+        message = _marked_part(message, found)
+    return message, title
+
+
+def _marked_part(message: str, found: re.Match[str]) -> str:
+    return f"{message[: found.start()]}{PART}{message[found.end() :]}"
