@@ -1,14 +1,10 @@
-"""Understands a question by the language of accounts and budgets: its subject, measures, periods, statements
-and the form it asks for.
-
-Rules only; knows no document and no model.
-"""
+"""Understands a question by rules: its subject, measures, periods, statements and the form of its answer."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from chatbot.records import Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
@@ -20,8 +16,7 @@ from ingestion.language.terms import terms
 
 __all__ = ["measures_of", "operands_of", "subject_of", "terms_of", "understand"]
 
-# What people add about how the answer should look, or where from it should be taken: it is no part of what is
-# searched.
+# What people add about how the answer should look, or where it should be taken from, is not searched for.
 _ABOUT_THE_ANSWER = re.compile(
     r"\b(?:round (?:your|the|to)\b|answers? in\b|(?:state|give|provide|express|report) (?:your |the "
     r"|an? )?(?:answer|response|reply)\b"
@@ -34,8 +29,10 @@ _ABOUT_THE_ANSWER = re.compile(
     r"|relying on\b|information provided\b)",
     re.IGNORECASE,
 )
-# Characters into a sentence up to which such words lead it, rather than end it.
+# Up to this many characters into a sentence such words lead it; further on they end it.
 _LEADS = 30
+_SHORTEST_SUBJECT = 12
+_HOW_MUCH = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
 _SHORTEST_SUBJECT = 12
 _FIGURE = re.compile(
     r"\bhow (?:much|many|large|big|high|low|long|far|fast|old)\b"
@@ -87,12 +84,12 @@ _CHANGE = re.compile(
     r"|accelerat\w+|decelerat\w+|between .{1,60} and)\b",
     re.IGNORECASE,
 )
-# Between two years that bound a range: "FY2017 - FY2019", "from 2016 to 2018"; of "between 2021 and 2022"
-# both ends are meant.
+# Between two years that bound a range: "FY2017 - FY2019", "from 2016 to 2018". "Between 2021 and 2022" means
+# only these two.
 _UNTIL = re.compile(r"\s{0,3}(?:-|–|—|to|through|until)\s{0,3}")
 MOST_YEARS = 20
 # Names that begin with a capital inside a sentence, or are written in capitals; a question's first word may
-# be any.
+# have one without being a name.
 _NAME = re.compile(
     r"(?<![.?!:] )(?<!^)\b(?:[A-Z][\w&'’.-]*[\w]|[A-Z])(?:[ -](?:(?:of|the|and|&) )?[A-Z][\w&'’.-]*)*"
 )
@@ -112,42 +109,55 @@ def understand(question: str, query: str) -> Understanding:
     subject = subject_of(query)
     words = tuple(terms(spelled_out(subject)))
     measures = find_measures(words)
-    statements = find_statements(tuple(terms(query)))
     form = _form(subject_of(question))
-    kinds = statements or tuple(
-        dict.fromkeys(kind for measure in (*measures, *operands_of(measures)) for kind in measure.kinds)
-    )
     if form == "list" and measures and not _NAMES_THEM.match(question):
         form = "figure"
+    if form == "passage" and measures:  # "What is the net working capital?"
+        form = "figure"
+    relative_years = [shift for pattern, shift in RELATIVE_YEARS if pattern.search(subject)]
     return Understanding(
         query=query,
         subject=subject,
-        form="figure" if form == "passage" and measures else form,  # "What is the net working capital?"
+        form=form,
         years=_years(subject),
-        relative_years=tuple(shift for pattern, shift in RELATIVE_YEARS if pattern.search(subject)),
+        relative_years=tuple(relative_years),
         names=_names(subject, measures),
         measures=tuple(measure.name for measure in measures),
-        kinds=kinds,
+        kinds=find_statements(tuple(terms(query))) or _kinds_of(measures),
         compares=bool(_CHANGE.search(subject)),
     )
 
 
+def _kinds_of(measures: Sequence[Measure]) -> tuple[str, ...]:
+    """The kinds of pages on which these measures and their operands stand."""
+    kinds: dict[str, None] = {}
+    for measure in (*measures, *operands_of(measures)):
+        kinds.update(dict.fromkeys(measure.kinds))
+    return tuple(kinds)
+
+
 def subject_of(question: str) -> str:
-    """The question without what it says about the answer's look and its sources; the question where
+    """The question without what it says about the answer's form and its sources; the whole question where
     nothing else is left.
     """
     kept = []
     for sentence in sentences(question, also=":"):
-        part = sentence
-        while (
-            (found := _ABOUT_THE_ANSWER.search(part))
-            and found.start() < _LEADS
-            and ("," in part or ":" in part)
-        ):
-            part = re.split(r"[,:]", part, maxsplit=1)[1].strip()
-        if not _ABOUT_THE_ANSWER.search(part) and len(part) >= min(_SHORTEST_SUBJECT, len(sentence)):
+        part = _without_lead(sentence)
+        if _ABOUT_THE_ANSWER.search(part):
+            continue
+        if len(part) >= min(_SHORTEST_SUBJECT, len(sentence)):
             kept.append(part)
     return " ".join(kept) or question
+
+
+def _without_lead(sentence: str) -> str:
+    """A sentence without what it says about the answer at its beginning, up to a comma or colon."""
+    while "," in sentence or ":" in sentence:
+        found = _ABOUT_THE_ANSWER.search(sentence)
+        if not found or found.start() >= _LEADS:
+            break
+        sentence = re.split(r"[,:]", sentence, maxsplit=1)[1].strip()
+    return sentence
 
 
 def measures_of(understanding: Understanding) -> list[Measure]:
@@ -157,22 +167,25 @@ def measures_of(understanding: Understanding) -> list[Measure]:
 
 def operands_of(measures: Sequence[Measure]) -> list[Measure]:
     """The measures that stand printed: each one's operands, or itself where it is no ratio."""
-    names = [name for measure in measures for name in (measure.operands or (measure.name,))]
+    names = chain.from_iterable(measure.operands or (measure.name,) for measure in measures)
     return [measure_named(name) for name in dict.fromkeys(names)]
 
 
 def terms_of(measures: Sequence[Measure]) -> frozenset[str]:
     """The terms by which these measures are asked for and printed."""
-    return frozenset(
-        term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase
-    )
+    found = set[str]()
+    for measure in measures:
+        for phrase in (*measure.asked, *measure.printed):
+            found.update(phrase)
+    return frozenset(found)
 
 
 def _form(question: str) -> str:
+    """The form of answer that a question asks for, see Understanding."""
     for form, pattern in (("definition", _DEFINITION), ("reason", _REASON)):
         if pattern.search(question):
             return form
-    if _LIST.search(question) and not re.search(r"\bhow (?:much|many)\b", question, re.IGNORECASE):
+    if _LIST.search(question) and not _HOW_MUCH.search(question):
         return "list"
     if _FIGURE.search(question):
         return "figure"
@@ -184,16 +197,14 @@ def _form(question: str) -> str:
 def _years(subject: str) -> tuple[int, ...]:
     """The years it names, ranges with all years between."""
     periods = find_periods(subject)
-    years = {
-        year
-        for period in periods
-        for year in range(period.start_year, min(period.end_year, period.start_year + MOST_YEARS) + 1)
-    }
+    years = set[int]()
+    for period in periods:
+        end = min(period.end_year, period.start_year + MOST_YEARS)
+        years.update(range(period.start_year, end + 1))
     for first, last in pairwise(periods):
-        if (
-            _UNTIL.fullmatch(subject[first.end : last.start])
-            and first.end_year < last.start_year <= first.end_year + MOST_YEARS
-        ):
+        if not _UNTIL.fullmatch(subject[first.end : last.start]):
+            continue
+        if first.end_year < last.start_year <= first.end_year + MOST_YEARS:
             years.update(range(first.end_year, last.start_year))
     return tuple(sorted(years))
 
@@ -201,13 +212,11 @@ def _years(subject: str) -> tuple[int, ...]:
 def _names(subject: str, measures: Sequence[Measure]) -> tuple[str, ...]:
     """Names as written, without those of measures ("EBITDA") and of periods ("H1", "FY24-25")."""
     of_measures = terms_of(measures)
-    found = (match[0].removesuffix("'s").removesuffix("’s") for match in _NAME.finditer(subject))
-    return tuple(
-        dict.fromkeys(
-            name
-            for name in found
-            if name.casefold() not in _NO_NAMES
-            and not _PERIOD_NAME.fullmatch(name)
-            and not set(terms(spelled_out(name))) <= of_measures
-        )
-    )
+    names = []
+    for match in _NAME.finditer(subject):
+        name = match[0].removesuffix("'s").removesuffix("’s")
+        if name.casefold() in _NO_NAMES or _PERIOD_NAME.fullmatch(name):
+            continue
+        if not of_measures.issuperset(terms(spelled_out(name))):
+            names.append(name)
+    return tuple(dict.fromkeys(names))
