@@ -1,5 +1,6 @@
-"""Combines the several embeddings of a query that is longer than its embedder takes; knows neither what is
-searched nor what a key stands for.
+"""Combines the several embeddings of a query that is longer than its embedder takes.
+
+What is searched, and what a key stands for, is up to the caller.
 """
 
 from __future__ import annotations
@@ -36,32 +37,32 @@ __all__ = [
     "worth_searching",
 ]
 
-# Those that search once, with a mean of all pieces, and those that search for each piece.
+# Strategies that search once, with a mean of all pieces; the others search for each piece.
 MEANS = ("average", "weighted")
 STRATEGIES = (*MEANS, "per_chunk", "rrf", "union", "intersection")
 # The constant of reciprocal rank fusion, as its authors give it (Cormack, Clarke and Büttcher, SIGIR 2009).
 RANK_OFFSET = 60
-# How deep each of several searches goes for n results: what is tenth in three lists may be first in all. So
-# deep that the order of the first 25 does not depend on how many are asked for.
+# How deep each of several searches goes for n results: what is tenth in three lists may be first overall. At
+# this depth the order of the first 25 does not depend on how many are asked for.
 LEAST_DEPTH = 100
 DEPTH_PER_RESULT = 4
 # Embeddings and searches of one query under way at the same time: enough for the cores and for an endpoint,
-# without taking all of either.
+# without taking up all of either.
 MOST_AT_ONCE = 4
-# An endpoint that has failed for so many chunks and served none is not asked for the rest, each of which
+# An endpoint that has failed for this many chunks and served none is not asked for the rest, each of which
 # would cost its time-outs again.
 MOST_FAILURES = 2
-# Share of their terms that two chunks have in common before one can be dropped. Of windows of running text
-# the most alike have .63 in common, of one text with a word changed .97.
+# The share of their terms that two chunks must have in common before one can be dropped. The most similar
+# windows of running text have .63 in common, those of one text with a word changed .97.
 LEAST_OVERLAP = 0.8
-# New terms that a chunk may have and still be a copy, if its vector says so too: a figure or a date that was
+# New terms that a chunk may have and still be a copy, if its vector agrees: a figure or a date that was
 # changed.
 MOST_NEW_TERMS = 1
-# Cosine from which one search finds what the other does. A window with one word changed stands at .9965
-# (median) to the window itself, one in which a sentence on another subject is put at .953, and at .9915 at
-# most.
+# From this cosine on one search finds what the other does. A window with one word changed stands at .9965
+# (median) to the window itself; one into which a sentence on another subject is put at .953, and at most
+# .9915.
 SAME_VECTOR = 0.995
-# A mean of unit vectors that is shorter than this points nowhere: they contradict each other.
+# A mean of unit vectors that is shorter than this points nowhere: the vectors contradict each other.
 SHORTEST_MEAN = 1e-6
 
 Floats = NDArray[np.float32]
@@ -81,9 +82,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class QueryChunk:
-    """A piece of a query. index: 0-based among all pieces of the query, None for the query as a whole.
-    vector: unit, shape (dimension,); of shape (0,) where only words are searched. closer: vectors of
-    stretches of it, which a search may take beside its own."""
+    """A piece of a query.
+
+    index: 0-based among all pieces of the query, None for the query as a whole.
+    text: of the piece.
+    vector: unit, shape (dimension,); of shape (0,) where only words are searched.
+    closer: vectors of stretches of it, which a search may use beside its own.
+    """
 
     index: int | None
     text: str
@@ -93,11 +98,12 @@ class QueryChunk:
 
 @dataclass(frozen=True, slots=True)
 class LongQuery:
-    """A query with the vectors of its pieces. text: all of it, pieces without a vector among it. chunks: at
-    least one, by index.
+    """A query with the vectors of its pieces.
 
-    failure: why the embedder has no vector of some other piece, None where each piece that has something to
-    search has one.
+    text: all of it, including pieces without a vector.
+    chunks: at least one, by index.
+    failure: why the embedder has no vector for some other piece; None where each piece that has something to
+        search has one.
     """
 
     text: str
@@ -107,8 +113,12 @@ class LongQuery:
 
 @dataclass(frozen=True, slots=True)
 class Fused(Generic[Key]):
-    """A thing that was found. score: higher is better; comparable within one search only. chunk_match: index
-    of the query chunk that gave the score, None where no single one did."""
+    """A result.
+
+    key: what was found.
+    score: higher is better; comparable within one search only.
+    chunk_match: index of the query chunk that gave the score, None where no single chunk did.
+    """
 
     key: Key
     score: float
@@ -124,7 +134,6 @@ def _no_progress(done: int, total: int) -> None:
 
 
 # --- embedding
-# ------------------------------------------------------------------------------------------------------------
 
 
 def embed_query(
@@ -146,22 +155,19 @@ def embed_query(
 
 def split_query(embedder: Embedder, text: str) -> LongQuery:
     """The query in the same pieces without their vectors, to search by words alone; nothing is embedded."""
-    return LongQuery(
-        text,
-        tuple(
-            QueryChunk(index, piece, NO_VECTOR) for index, piece in enumerate(embedder.split(text) or [text])
-        ),
-    )
+    pieces = embedder.split(text) or [text]
+    chunks = [QueryChunk(index, piece, NO_VECTOR) for index, piece in enumerate(pieces)]
+    return LongQuery(text, tuple(chunks))
 
 
 def embedding_steps(
     embedder: Embedder, text: str, *, reserve: int = 0
 ) -> Generator[tuple[int, int], None, LongQuery]:
-    """As embed_query, for callers that pass progress on as it comes: yields (done, total), returns the
+    """Like embed_query, for callers that pass progress on as it comes: yields (done, total), returns the
     query. Closing it ends the work.
     """
     texts = embedder.split(text, reserve=reserve) or [text]
-    telling = _telling(texts)
+    with_content = _with_content(texts)
     vectors: dict[int, Floats] = {}
     failures: list[ModelError] = []
 
@@ -173,31 +179,31 @@ def embedding_steps(
         except ModelError as error:
             failures.append(error)
 
-    for done, _ in enumerate(_each(embed, telling), 1):
-        yield done, len(telling)
+    for done, _ in enumerate(_each(embed, with_content), 1):
+        yield done, len(with_content)
     if not vectors:
         raise failures[0]
     chunks = tuple(QueryChunk(index, texts[index], vectors[index]) for index in sorted(vectors))
     return LongQuery(text, chunks, failures[0] if failures else None)
 
 
-def _telling(texts: Sequence[str]) -> list[int]:
+def _with_content(texts: Sequence[str]) -> list[int]:
     """Indices of the texts with content terms; the first text where none has any."""
     return [index for index, text in enumerate(texts) if content_terms(text)] or [0]
 
 
 def worth_searching(chunks: Sequence[QueryChunk]) -> tuple[QueryChunk, ...]:
     """The chunks without those that have no content terms and those that nearly repeat an earlier one; at
-    least one of one or more.
+    least one chunk where any is given.
 
-    A chunk repeats another where they share nearly all terms, and it either adds none, or one at most and has
-    a vector that finds the same. What is new in a chunk may be what it is about, so words alone do not tell;
-    nor do vectors alone, which some models lay close together.
+    A chunk repeats another where they share nearly all terms, and it either adds none, or at most one and has
+    a vector that finds the same. What is new in a chunk may be what it is about, so words alone do not
+    decide; nor do vectors alone, which some models lay close together.
     """
     kept: list[tuple[QueryChunk, frozenset[str]]] = []
-    for at in _telling([chunk.text for chunk in chunks]):
+    for at in _with_content([chunk.text for chunk in chunks]):
         chunk = chunks[at]
-        terms = frozenset(content_terms(chunks[at].text))
+        terms = frozenset(content_terms(chunk.text))
         if not any(_repeats(chunk, terms, *other) for other in kept):
             kept.append((chunk, terms))
     return tuple(chunk for chunk, _ in kept)
@@ -207,14 +213,16 @@ def _repeats(
     chunk: QueryChunk, terms: frozenset[str], other: QueryChunk, other_terms: frozenset[str]
 ) -> bool:
     shared = len(terms & other_terms)
-    if shared < LEAST_OVERLAP * (len(terms) + len(other_terms) - shared):
+    in_all = len(terms) + len(other_terms) - shared
+    if shared < LEAST_OVERLAP * in_all:
         return False
     new = len(terms) - shared
-    return not new or (new <= MOST_NEW_TERMS and float(chunk.vector @ other.vector) >= SAME_VECTOR)
+    if not new:
+        return True
+    return new <= MOST_NEW_TERMS and float(chunk.vector @ other.vector) >= SAME_VECTOR
 
 
 # --- searching
-# ------------------------------------------------------------------------------------------------------------
 
 
 def search_chunks(
@@ -228,46 +236,67 @@ def search_chunks(
     """What a long query finds, best first, ties by key: at most n, with "union" everything that was found.
 
     search(chunk, n): the best n (key, score) for a chunk's vector and text, which is query.text where all of
-    it is searched; called from several threads at a time. What it raises is raised. strategy: of STRATEGIES,
-    else QuestionError. n: 1 or more. progress(done, total): searches, called on this thread.
+    it is searched; called from several threads at a time. What it raises is raised.
+    strategy: of STRATEGIES, else QuestionError. n: 1 or more.
+    progress(done, total): searches, called on this thread.
     """
     if strategy not in STRATEGIES:
         raise QuestionError(
             f"There is no strategy {strategy!r}.", hint=f"Strategies: {', '.join(STRATEGIES)}."
         )
-    chunks = worth_searching(query.chunks)
-    if strategy in MEANS:
-        chunks = (QueryChunk(None, query.text, mean_vector(chunks, weighted=strategy == "weighted")),)
-    elif (
-        len(chunks) == 1
-        # what was dropped beside it adds nothing: it stands for the query, and every strategy searches for
-        # the same
-    ):
-        chunks = (replace(chunks[0], text=query.text, closer=()),)
+    chunks = _searched(query, strategy)
     if len(chunks) == 1:
         depth = n
     else:
         depth = max(LEAST_DEPTH, DEPTH_PER_RESULT * n)
+
+    def results_of(chunk: QueryChunk) -> Sequence[tuple[Key, float]]:
+        return search(chunk, depth)
+
     found: dict[int | None, Sequence[tuple[Key, float]]] = {}
-    for chunk, results in zip(chunks, _each(lambda chunk: search(chunk, depth), chunks), strict=True):
+    for chunk, results in zip(chunks, _each(results_of, chunks), strict=True):
         found[chunk.index] = results
         progress(len(found), len(chunks))
     if strategy == "union":
         return best_scores(found)
-    return {"rrf": reciprocal_ranks, "intersection": weakest_scores}.get(strategy, best_scores)(found)[:n]
+    if strategy == "rrf":
+        fused = reciprocal_ranks(found)
+    elif strategy == "intersection":
+        fused = weakest_scores(found)
+    else:
+        fused = best_scores(found)
+    return fused[:n]
+
+
+def _searched(query: LongQuery, strategy: str) -> tuple[QueryChunk, ...]:
+    """The chunks that a strategy searches for."""
+    chunks = worth_searching(query.chunks)
+    if strategy in MEANS:
+        vector = mean_vector(chunks, weighted=strategy == "weighted")
+        return (QueryChunk(None, query.text, vector),)
+    if len(chunks) == 1:
+        # What was dropped beside it adds nothing: it stands for the query, and every strategy searches for
+        # the same.
+        return (replace(chunks[0], text=query.text, closer=()),)
+    return chunks
 
 
 def mean_vector(chunks: Sequence[QueryChunk], *, weighted: bool = False) -> Floats:
     """The mean of the chunks' vectors, made unit again; weighted: by their length in characters without the
     blanks around them.
 
-    Does not depend on the chunks' order. Where they cancel each other out, the first one's vector stands for
-    all; a single one's is given as it is, to the last bit, lest ties fall otherwise than in the strategies
-    that search with it.
+    Does not depend on the chunks' order. Where they cancel each other out, the first chunk's vector stands
+    for all. The vector of a single chunk is returned unchanged, to the last bit, lest ties fall otherwise
+    than in the strategies that search with it.
     """
-    ordered = sorted(chunks, key=lambda chunk: -1 if chunk.index is None else chunk.index)
-    lengths = np.array([len(chunk.text.strip()) if weighted else 1 for chunk in ordered], np.float64)
-    mean = lengths @ np.stack([chunk.vector for chunk in ordered]) / max(lengths.sum(), 1.0)
+    ordered = sorted(chunks, key=lambda chunk: _place(chunk.index))
+    if weighted:
+        weights = [len(chunk.text.strip()) for chunk in ordered]
+    else:
+        weights = [1] * len(ordered)
+    lengths = np.array(weights, np.float64)
+    vectors = np.stack([chunk.vector for chunk in ordered])
+    mean = lengths @ vectors / max(lengths.sum(), 1.0)
     length = float(np.linalg.norm(mean))
     if len(ordered) == 1 or length < SHORTEST_MEAN:
         return ordered[0].vector
@@ -275,7 +304,7 @@ def mean_vector(chunks: Sequence[QueryChunk], *, weighted: bool = False) -> Floa
 
 
 # --- fusing
-# ------------------------------------------------------------------------------------------------------------
+
 # Each takes what every query chunk found, in any order, and gives everything that qualifies, best first, ties
 # by key.
 
@@ -295,12 +324,14 @@ def weakest_scores(found: Found[Key]) -> list[Fused[Key]]:
     several; may be empty.
     """
     best = {index: dict(_ranked(found[index])) for index in _indices(found)}
-    if best:
-        everywhere = set.intersection(*map(set, best.values()))
-    else:
-        everywhere = set()
-    weakest = ((key, min(best, key=lambda index: best[index][key])) for key in everywhere)
-    return _in_order(Fused(key, best[index][key], index) for key, index in weakest)
+    if not best:
+        return []
+    fused = []
+    for key in set.intersection(*map(set, best.values())):
+        scores = {index: of_chunk[key] for index, of_chunk in best.items()}
+        weakest = min(scores, key=scores.__getitem__)
+        fused.append(Fused(key, scores[weakest], weakest))
+    return _in_order(fused)
 
 
 def reciprocal_ranks(found: Found[Key]) -> list[Fused[Key]]:
@@ -316,7 +347,12 @@ def reciprocal_ranks(found: Found[Key]) -> list[Fused[Key]]:
 
 
 def _indices(found: Found[Key]) -> list[int | None]:
-    return sorted(found, key=lambda index: -1 if index is None else index)
+    return sorted(found, key=_place)
+
+
+def _place(index: int | None) -> int:
+    """Where a chunk stands in the order: the query as a whole before its pieces."""
+    return -1 if index is None else index
 
 
 def _ranked(results: Sequence[tuple[Key, float]]) -> list[tuple[Key, float]]:
@@ -328,7 +364,7 @@ def _ranked(results: Sequence[tuple[Key, float]]) -> list[tuple[Key, float]]:
 
 
 def _in_order(fused: Iterable[Fused[Key]]) -> list[Fused[Key]]:
-    return sorted(fused, key=lambda one: (-one.score, one.key))
+    return sorted(fused, key=lambda result: (-result.score, result.key))
 
 
 def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
