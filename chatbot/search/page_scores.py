@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +127,7 @@ def score_pages(evidence: ScoreInputs, weights: Weights) -> PageScores:
         "vector": _highest(vector, evidence.chunk_pages, pages),
         "chunk_words": _highest(evidence.chunk_words, evidence.chunk_pages, pages),
     }
-    total: Floats = np.zeros(len(pages), np.float32)
+    total: NDArray[np.floating[Any]] = np.zeros(len(pages), np.float32)
     # What is known of every page, whether its chunks are among those scored or not.
     of_all: Floats = np.zeros(len(evidence.page_words), np.float32)
     for name in OF_PAGES:
