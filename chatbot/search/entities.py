@@ -1,7 +1,7 @@
-"""Tells whom a question names and what it asks of them, apart from each other; knows no document.
+"""Tells apart whom a question names and what it asks about them.
 
-Names that are put beside each other ("Acme and Beta", "Acme compared with Beta") stand for one another: who
-asks to compare two is helped by one.
+Names that are put beside each other ("Acme and Beta", "Acme compared with Beta") stand for one another: for a
+question that compares two, pages about one are of use.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ def named_together(asked: Understanding) -> list[list[str]]:
         start = max(asked.subject.find(written, max(end, 0)), 0)
         beside = 0 <= end <= start and _joins(asked.subject[end:start], of_measures)
         end = start + len(written)
-        names = [
-            name for part in _BESIDE.split(written) if not set(name_words(name := _bare(part))) <= of_measures
-        ]
+        parts = map(_bare, _BESIDE.split(written))
+        names = [name for name in parts if not of_measures.issuperset(name_words(name))]
         if names and beside and groups:
             groups[-1] += names
         elif names:
@@ -62,8 +61,8 @@ def name_words(name: str) -> list[str]:
 
 
 def topic_of(asked: Understanding, common: Callable[[str], bool]) -> str:
-    """The question's subject without periods and without those names that are common: of what is everywhere
-    they say nothing.
+    """The question's subject without periods and without common names, which say nothing because they are
+    everywhere.
 
     common: whether a name stands on many pages of the documents. The whole subject where nothing else is
     left.
@@ -81,12 +80,14 @@ def _joins(between: str, of_measures: frozenset[str]) -> bool:
     """Whether what stands between two names puts them beside each other: "'s revenue compared with that
     of".
     """
-    words = [
-        word
-        for word in _WORD.findall(without_periods(between).casefold())
-        if not set(terms(word)) or not of_measures.issuperset(terms(word))
-    ]
-    return _BETWEEN.issuperset(words) and (not _JOINING.isdisjoint(words) or between.strip() == ",")
+    words = []
+    for word in _WORD.findall(without_periods(between).casefold()):
+        parts = set(terms(word))
+        if not parts or not parts <= of_measures:
+            words.append(word)
+    if not _BETWEEN.issuperset(words):
+        return False
+    return not _JOINING.isdisjoint(words) or between.strip() == ","
 
 
 def _bare(name: str) -> str:

@@ -1,6 +1,4 @@
-"""Which pages stand for a whole document, where a question asks for all of it: "Summarise the report";
-searches for nothing.
-"""
+"""Chooses the pages that stand for a whole document, where a question asks for all of it."""
 
 from __future__ import annotations
 
@@ -22,24 +20,38 @@ def outline(
     count: int,
     beside: Collection[int] = (),
 ) -> list[int]:
-    """Physical pages, at most so many, in order: the first with text, those that begin a section, and between
-    them others, all at even distances.
+    """Physical pages, at most `count`, in order: the first with text, those that begin a section, and others
+    between them, all at even distances.
 
     texts: of all pages; heads, kinds: what a page stands under, and what it is, by its number. beside: pages
-    that are there already."""
-    there = {
-        page
-        for page, text in enumerate(texts, 1)
-        if len(text) >= LEAST_TEXT and _ASIDE.isdisjoint(kinds.get(page, ()))
-    }
-    full = sorted(there.difference(beside))
-    begins = [page for page in full[1:] if heads.get(page) and heads[page] != heads.get(page - 1)]
-    chosen = [*full[:1], *_evenly(begins, count - 1)][:count]
-    return sorted([*chosen, *_evenly([page for page in full if page not in chosen], count - len(chosen))])
+    that are there already.
+    """
+    full = []
+    for page, text in enumerate(texts, 1):
+        if len(text) < LEAST_TEXT or page in beside:
+            continue
+        if _ASIDE.isdisjoint(kinds.get(page, ())):
+            full.append(page)
+    begins = [page for page in full[1:] if _begins_section(page, heads)]
+    chosen = [*full[:1], *_evenly(begins, count - 1)]
+    chosen = chosen[:count]
+    others = [page for page in full if page not in chosen]
+    chosen += _evenly(others, count - len(chosen))
+    return sorted(chosen)
+
+
+def _begins_section(page: int, heads: Mapping[int, str]) -> bool:
+    """Whether a page stands under another heading than the one before it."""
+    head = heads.get(page)
+    return bool(head) and head != heads.get(page - 1)
 
 
 def _evenly(pages: Sequence[int], count: int) -> list[int]:
-    """So many of them at even distances; all where there are no more."""
-    if 0 < count < len(pages):
-        return [pages[(2 * at + 1) * len(pages) // (2 * count)] for at in range(count)]
-    return list(pages[: max(0, count)])
+    """`count` of the pages at even distances; all where there are no more."""
+    if not 0 < count < len(pages):
+        return list(pages[: max(0, count)])
+    chosen = []
+    for at in range(count):
+        middle = (2 * at + 1) * len(pages) // (2 * count)
+        chosen.append(pages[middle])
+    return chosen

@@ -1,6 +1,4 @@
-"""What of the documents that are searched is still to be read or indexed, in a sentence; reads nothing and
-finds nothing.
-"""
+"""Says, in a sentence, what of the documents that are searched is still to be read or indexed."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ HINT = f"It is read while the server runs, and by `{PROGRAM} doctor`."
 
 
 def pending_content(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
-    """What of the documents that are asked, () for all, is still to be read, where that is anything.
+    """What of the documents that are asked, () for all, is still to be read; None where that is nothing.
     without: versions that are spoken of elsewhere.
     """
     to_come = {
@@ -27,28 +25,32 @@ def pending_content(library: Library, names: Sequence[str], without: Container[i
     if not to_come:
         return None
     scope = library.scope(names)
-    tables = [
-        scope[version] for version, (lacks, _) in to_come.items() if lacks == TABLES and version in scope
-    ]
-    images = [
-        f"{_pages(count)} of {scope[version]}"
-        for version, (_, count) in to_come.items()
-        if count and version in scope
-    ]
-    said = [f"searched by their text alone so far: {listed(tables)}"] if tables else []
-    said += [f"to be read from their images: {listed(images)}"] if images else []
-    if said:
-        return Notice(f"Still {', and still '.join(said)}.", HINT)
+    tables = []
+    images = []
+    for version, (lacks, count) in to_come.items():
+        if version not in scope:
+            continue
+        name = scope[version]
+        if lacks == TABLES:
+            tables.append(name)
+        if count:
+            images.append(f"{_pages(count)} of {name}")
+    pending = []
+    if tables:
+        pending.append(f"searched by their text alone so far: {listed(tables)}")
+    if images:
+        pending.append(f"to be read from their images: {listed(images)}")
+    if pending:
+        return Notice(f"Still {', and still '.join(pending)}.", HINT)
     return None
 
 
 def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
-    """Which of the documents that are asked, () for all, have no vectors yet, where there are any."""
+    """Which of the documents that are asked, () for all, have no vectors yet; None where all have."""
     unfinished = {version.document for version in library.without_vectors()}
-    if unfinished:
-        waiting = sorted(unfinished.intersection(library.scope(names).values()))
-    else:
-        waiting = []
+    if not unfinished:
+        return None
+    waiting = sorted(unfinished.intersection(library.scope(names).values()))
     if waiting:
         return Notice(
             f"Still being indexed, found by words alone so far: {listed(waiting)}.",

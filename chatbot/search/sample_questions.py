@@ -1,5 +1,7 @@
-"""Questions that the documents answer, for people who do not know yet what to ask; made from the rows of
-their tables and what their sentences give figures for; asks nothing itself."""
+"""Makes questions that the documents answer, for people who do not know yet what to ask.
+
+They are made from the rows of tables and from what sentences give figures for.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ from ingestion.records import Row, Table
 
 __all__ = ["Example", "candidates", "in_turn", "shared_question", "spoken_candidates", "spoken_of"]
 
-# A row's label that reads as what somebody would ask for: two to five words, none of which leans on the rows
-# around it.
+# A row's label that reads like something people would ask for: two to five words, none of which depends on
+# the rows around it.
 LABEL = re.compile(r"[A-Z][A-Za-z'’-]{2,20}(?: [A-Za-z'’-]{2,20}){1,4}")
 LEANING = re.compile(
     r"\b(?:other|others|of which|less|all|total|subtotal|item|items|note|notes|end|beginning)\b", re.I
 )
-# Of words that tell only when, or which of several figures: "Second quarter", "Central tendency".
+# Words that say only when, or which of several figures: "Second quarter", "Central tendency".
 NAMES_NOTHING = frozenset(
     """
         first second third fourth last current previous quarter quarters half year years month months week
@@ -39,18 +41,23 @@ YEAR_SAID = re.compile(rf"\b{YEAR}(?:[-–/][0-9]{{2,4}})?\b")
 FIGURE = re.compile(r"\(?[0-9][0-9,. ]*\)?%?")
 # What says how much.
 AMOUNT = re.compile(rf"\d(?:\.\d+)? ?(?:{PERCENT}|{POINTS}|{BASIS}|{SCALE_WORD})", re.IGNORECASE)
-# What is said once may be said by the way; a longer sentence is a table's text.
+# What is said once may be said in passing; a longer sentence is a table's text.
 FEWEST_SENTENCES, LONGEST_SENTENCE = 2, 400
 MOST_OF_PROSE = 3
-# Measures that are spoken of with an article: "the policy rate", but "inflation".
+# Measures that take an article: "the policy rate", but "inflation".
 COUNTED = re.compile(r"\b(?:rate|deficit|balance|account|bill|rule|yield|ratio|margin)$")
-# Of one table; further rows bring more of the same.
+# Rows of one table; more rows bring more of the same.
 MOST_OF_A_TABLE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question, and where its answer stands. page: physical, 1-based; 0 for any."""
+    """A question, and where its answer stands.
+
+    question: as it is asked.
+    document: its name.
+    page: physical, 1-based; 0 for any.
+    """
 
     question: str
     document: str
@@ -58,24 +65,30 @@ class Example:
 
 
 def candidates(document: str, tables: Mapping[int, Iterable[Table]]) -> Iterator[Example]:
-    """Questions after rows that have a figure in a column of one year: the newest year of their table.
+    """Questions about rows that have a figure in a column of one year: the newest year of their table.
     tables: by page.
     """
     for page, on_page in sorted(tables.items()):
         for table in on_page:
-            years = {
-                column: found[0]
-                for column, head in enumerate(table.heads)
-                if len(found := YEAR_SAID.findall(head)) == 1
-            }
-            column = max(years, key=lambda at: years[at][:4], default=-1)
-            rows = [row for row in table.rows if column >= 0 and _askable(row, column)]
+            years = _years_by_column(table)
+            if not years:
+                continue
+            column = max(years, key=lambda at: years[at][:4])
+            rows = [row for row in table.rows if _askable(row, column)]
             for row in rows[:MOST_OF_A_TABLE]:
-                yield Example(
-                    f"What figure is given for {within_sentence(row.label)} in {years[column]}?",
-                    document,
-                    page,
-                )
+                label = within_sentence(row.label)
+                question = f"What figure is given for {label} in {years[column]}?"
+                yield Example(question, document, page)
+
+
+def _years_by_column(table: Table) -> dict[int, str]:
+    """column -> its year, of the columns whose head names one year."""
+    years = {}
+    for column, head in enumerate(table.heads):
+        found = YEAR_SAID.findall(head)
+        if len(found) == 1:
+            years[column] = found[0]
+    return years
 
 
 def spoken_of(passages: Iterable[tuple[int, str]]) -> dict[str, tuple[int, int]]:
@@ -85,47 +98,54 @@ def spoken_of(passages: Iterable[tuple[int, str]]) -> dict[str, tuple[int, int]]
     found: dict[str, tuple[int, int]] = {}
     for page, text in passages:
         for sentence in sentences(text, also=";"):
-            if AMOUNT.search(sentence) and len(sentence) < LONGEST_SENTENCE:
-                for measure in find_measures(tuple(terms(sentence))):
-                    count, first = found.get(measure.name, (0, page))
-                    found[measure.name] = (count + 1, first)
-    often = {name: said for name, said in found.items() if said[0] >= FEWEST_SENTENCES}
-    return dict(sorted(often.items(), key=lambda pair: (-pair[1][0], pair[1][1])))
+            if len(sentence) >= LONGEST_SENTENCE or not AMOUNT.search(sentence):
+                continue
+            for measure in find_measures(tuple(terms(sentence))):
+                count, first = found.get(measure.name, (0, page))
+                found[measure.name] = (count + 1, first)
+    often = [name for name, (count, _) in found.items() if count >= FEWEST_SENTENCES]
+
+    def most_first(name: str) -> tuple[int, int]:
+        count, first = found[name]
+        return -count, first
+
+    return {name: found[name] for name in sorted(often, key=most_first)}
 
 
 def spoken_candidates(document: str, spoken: Mapping[str, tuple[int, int]]) -> Iterator[Example]:
-    """Questions after what a document without tables speaks of most. spoken: see spoken_of."""
+    """Questions about what a document without tables speaks of most. spoken: see spoken_of."""
     for name in list(spoken)[:MOST_OF_PROSE]:
         yield Example(f"What is said about {_with_article(name)}?", document, 0)
 
 
 def shared_question(spoken: Mapping[str, Mapping[str, tuple[int, int]]]) -> tuple[str, tuple[str, ...]]:
     """(a question that most of the documents give figures for, these documents); ("", ()) where no two
-    speak of one thing. spoken: by document.
+    speak of the same measure. spoken: by document.
     """
     documents: dict[str, list[str]] = {}
     for document, found in spoken.items():
         for name in found:
             documents.setdefault(name, []).append(document)
-    name = max(
-        documents,
-        key=lambda one: (len(documents[one]), sum(spoken[of][one][0] for of in documents[one])),
-        default="",
-    )
+
+    def frequency(name: str) -> tuple[int, int]:
+        counts = [spoken[document][name][0] for document in documents[name]]
+        return len(counts), sum(counts)
+
+    name = max(documents, key=frequency, default="")
     if len(documents.get(name, ())) < 2:
         return "", ()
     return f"What figure is given for {_with_article(name)}?", tuple(documents[name])
 
 
 def in_turn(documents: Sequence[Iterable[Example]]) -> Iterator[Example]:
-    """One of each document, then a second of each, and so on; no question twice, for it could be answered
-    from either.
+    """One of each document, then a second of each, and so on; no question twice, because either document
+    could answer it.
     """
     asked = set[str]()
-    for one in chain.from_iterable(zip_longest(*documents)):
-        if one is not None and one.question not in asked:
-            asked.add(one.question)
-            yield one
+    for example in chain.from_iterable(zip_longest(*documents)):
+        if example is not None and example.question not in asked:
+            asked.add(example.question)
+            yield example
 
 
 def _with_article(measure: str) -> str:
@@ -135,17 +155,18 @@ def _with_article(measure: str) -> str:
 
 
 def _askable(row: Row, column: int) -> bool:
-    if column < len(row.cells):
-        cell = row.cells[column]
-    else:
-        cell = None
-    if (
-        cell is None
-        or not FIGURE.fullmatch(cell.text)
-        or not LABEL.fullmatch(row.label)
-        or LEANING.search(row.label)
-    ):
+    """Whether a row has a figure in a column, and a label that names something to ask for."""
+    if column >= len(row.cells):
         return False
-    return any(
-        word.casefold() not in NAMES_NOTHING and not ONE_MONTH.fullmatch(word) for word in row.label.split()
-    )
+    cell = row.cells[column]
+    if cell is None or not FIGURE.fullmatch(cell.text):
+        return False
+    if not LABEL.fullmatch(row.label) or LEANING.search(row.label):
+        return False
+    return any(map(_names_something, row.label.split()))
+
+
+def _names_something(word: str) -> bool:
+    if word.casefold() in NAMES_NOTHING:
+        return False
+    return not ONE_MONTH.fullmatch(word)

@@ -1,8 +1,8 @@
-"""Puts a slip of the keyboard right where the documents have the word that was meant; knows words, no pages.
+"""Corrects typing slips where the documents have the word that was meant.
 
-As in Norvig's "How to write a spelling corrector" (2007): of all words one edit away the one that the
-documents have most often. A word that is common in English, or that a document has, is left as it is, and so
-is a name.
+As in Norvig's "How to write a spelling corrector" (2007): of all words one edit away it takes the one that
+the documents have most often. A word that is common in English, or that a document has, is left as it is, and
+so is a name.
 """
 
 from __future__ import annotations
@@ -18,45 +18,50 @@ __all__ = ["spelled"]
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# Shorter words are near too many others, longer ones are none. Of a question's words those that are put right
-# at most: one with more is in another language.
+# Shorter words are near too many others, longer ones are no words. Up to MOST words of a question are
+# corrected: a question with more slips is in another language.
 SHORTEST = 6
 LONGEST = 24
 MOST = 2
 
 
 def spelled(query: str, frequency: Callable[[str], int]) -> str:
-    """The query with slips put right, else as it is. frequency: on how many pages a term stands."""
-    slips = list(islice((match for match in WORD.finditer(query) if _is_slip(match, frequency)), MOST + 1))
+    """The query with slips corrected, else as it is. frequency: on how many pages a term stands."""
+    found = (match for match in WORD.finditer(query) if _is_slip(match, frequency))
+    slips = list(islice(found, MOST + 1))
     if not 0 < len(slips) <= MOST:
         return query
     for match in reversed(slips):
-        there = {
-            word: often for word in set(_near(match[0].casefold())) if (often := _frequency(word, frequency))
-        }
-        # Of one stem that which is a word.
-        if meant := max(
-            sorted(word for word in there if count_tokens(f" {word}") == 1), key=there.__getitem__, default=""
-        ):
+        meant = _meant(match[0].casefold(), frequency)
+        if meant:
             query = f"{query[: match.start()]}{meant}{query[match.end() :]}"
     return query
 
 
+def _meant(slip: str, frequency: Callable[[str], int]) -> str:
+    """The word that a slip stands for, "" where there is none."""
+    often = {}
+    for word in set(_near(slip)):
+        count = _frequency(word, frequency)
+        if count:
+            often[word] = count
+    # All forms of a stem are equally frequent; only those that are words count.
+    words = sorted(word for word in often if count_tokens(f" {word}") == 1)
+    return max(words, key=often.__getitem__, default="")
+
+
 def _is_slip(match: re.Match[str], frequency: Callable[[str], int]) -> bool:
-    """A word that neither the documents nor the most common two hundred thousand pieces of words have; a
+    """Whether neither the documents nor the two hundred thousand most common pieces of words have a word; a
     capital begins a name.
     """
     word = match[0]
-    if (
-        not SHORTEST <= len(word) <= LONGEST
-        or not word.isascii()
-        or not word.islower()
-        or word.casefold() in STOP_WORDS
-    ):
+    if not SHORTEST <= len(word) <= LONGEST:
         return False
-    if (
-        match.string[match.end() :].startswith(("'", "’")) or count_tokens(f" {word.capitalize()}") == 1
-    ):  # a name without its capital
+    if not word.isascii() or not word.islower() or word.casefold() in STOP_WORDS:
+        return False
+    if match.string[match.end() :].startswith(("'", "’")):
+        return False
+    if count_tokens(f" {word.capitalize()}") == 1:  # a name without its capital
         return False
     return not _frequency(word, frequency) and count_tokens(f" {word}") > 1
 
@@ -66,7 +71,7 @@ def _frequency(word: str, frequency: Callable[[str], int]) -> int:
 
 
 def _near(word: str) -> Iterator[str]:
-    """All that is one letter left out, swapped, changed or put in away."""
+    """All words that differ by one letter left out, changed or added, or two letters swapped."""
     for at in range(len(word) + 1):
         before = word[:at]
         after = word[at:]
