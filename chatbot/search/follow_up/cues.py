@@ -1,12 +1,13 @@
-"""What a question says of its own and what it leaves to those before it: subject, periods, operation;
-compares words, keeps no conversation.
+"""Tells what a question says by itself and what it leaves to the questions before it.
+
+That is its subject, its periods and its operation. No conversation is kept.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH_NAME, month_number
@@ -32,23 +33,28 @@ __all__ = [
     "years_in",
 ]
 
-# Words of a question that stand for no subject: they say what kind of thing is asked for, at what time, or
-# what is done with it.
+# Words of a question that name no subject: they say what kind of thing is asked for, at what time, or what is
+# done with it.
 _OF_ANY_SUBJECT = frozenset(
     terms(
-        """value amount figure number total net one thing specific exact same overall whole year years month quarter period time date end beginning start
-        annual previous prior preceding next following last past first second third latter former two three four five six full later earlier since
-        hundred cents points consider concern regard include exclude add assume
-        become come comprise become result question answer"""
+        """
+        value amount figure number total net one thing specific exact same overall whole year years month
+        quarter period time date end beginning start annual previous prior preceding next following last past
+        first second third latter former two three four five six full later earlier since hundred cents points
+        consider concern regard include exclude add assume become come comprise become result question
+        answer"""
         + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
 )
 # What is computed from figures that were asked for before.
 _COMPUTED = frozenset(
     terms(
-        """change difference differ variation vary increase decrease rise fall grow growth decline drop reduction reduce percent percentage percentages
-        ratio proportion share portion fraction average mean combined together compare comparison represent relation relative divide multiply plus
-        minus half double gain respective sum higher lower larger smaller greater bigger"""
+        """
+        change difference differ variation vary increase decrease rise fall grow growth decline drop reduction
+        reduce percent percentage percentages ratio proportion share portion fraction average mean combined
+        together compare comparison represent relation relative divide multiply plus minus half double gain
+        respective sum higher lower larger smaller greater bigger
+        """
     )
 )
 # "for the two years", "including 2016, what becomes the total", "what is that times 100", "what is the
@@ -123,7 +129,7 @@ _TOPIC = re.compile(
     re.I,
 )
 _CONJUNCTION = re.compile(r"(?:(?:and|but|so|or|also|then|ok|okay)\b[ ,]*)+", re.I)
-# May and March are months where they are written or led in as such.
+# May and March are months only where they are capitalised or follow "in" or "for".
 _MONTH = re.compile(
     rf"\b(?:(?!may|march){MONTH_NAME}|(?-i:March|May)|(?<=in )(?:march|may)|(?<=for )(?:march|may))\b",
     re.IGNORECASE,
@@ -137,8 +143,8 @@ _LEADS_SPAN = re.compile(r"\b(?:between|from)\s*\Z", re.I)
 # "2025-26", "2025/2026": one year under two numbers.
 FISCAL_YEAR = re.compile(rf"(?<!\d)(?P<first>{YEAR})(?P<mark> ?[-/–] ?)(?P<second>(?:\d{{2}}){{1,2}})(?!\d)")
 _END = " \t\r\n?.!"
-# What is said for manners' sake, or that something was understood; what may follow it; neither asks for
-# anything. The longer of two comes first.
+# What is said out of politeness, or to show understanding, and what may follow it; neither asks for anything.
+# The longer of two alternatives comes first.
 _MANNERS = (
     r"thank you|thanks|thank|thx|cheers|okay|ok|great|perfect|excellent|cool|nice|good (?:morning"
     r"|afternoon|evening|day|bye)|good|fine|all right|alright"
@@ -160,7 +166,7 @@ _OF_DOCUMENT = re.compile(
     r"[\s?.!]*",
     re.I,
 )
-# What is the rest of something that was said, or a case of it: "everybody else", "when it is exceeded".
+# The rest of something that was said, or a case of it: "everybody else", "when it is exceeded".
 _REST = re.compile(
     (
         r"\b(?:else|others?|another|rest|remaining|remainder|alternatives?)\b|^(?:if|when|where|while|unless"
@@ -168,12 +174,14 @@ _REST = re.compile(
     ),
     re.I,
 )
-# What is asked of something: "and the reasons?" leans on what was said.
+# Aspects of something else: "and the reasons?" refers to what was said.
 _ASPECTS = frozenset(
     terms(
-        """reason cause impact effect consequence detail source implication background purpose context breakdown definition trend outlook forecast
-        projection estimate target limit ceiling floor level rate actual risk result evidence example exception condition deadline assumption decision
-        page"""
+        """
+        reason cause impact effect consequence detail source implication background purpose context breakdown
+        definition trend outlook forecast projection estimate target limit ceiling floor level rate actual
+        risk result evidence example exception condition deadline assumption decision page
+        """
     )
 )
 
@@ -183,12 +191,10 @@ def own_terms(question: str) -> frozenset[str]:
     subject ("value", "year").
     """
     spans = sorted([(0, 0), *years_in(question), *months_in(question), (len(question), 0)])
-    question = " ".join(question[before[1] : after[0]] for before, after in pairwise(spans))
-    return (
-        frozenset(term for term in content_terms(question) if not _DIGITS.fullmatch(term))
-        - _OF_ANY_SUBJECT
-        - _COMPUTED
-    )
+    rest = [question[before[1] : after[0]] for before, after in pairwise(spans)]
+    found = content_terms(" ".join(rest))
+    subject = frozenset(term for term in found if not _DIGITS.fullmatch(term))
+    return subject - _OF_ANY_SUBJECT - _COMPUTED
 
 
 def computes(question: str) -> bool:
@@ -197,22 +203,30 @@ def computes(question: str) -> bool:
 
 
 def relates(question: str, last: str) -> bool:
-    """Whether it sets one measure against another, where a change sets a measure against itself. last: the
-    question before, which may have done so already ("This change as a percentage?")."""
-    return bool(_PAIR.search(question) or (_RELATION.search(question) and not computes(last)))
+    """Whether it sets one measure against another; a change sets a measure against itself.
+
+    last: the question before, which may have done so already ("This change as a percentage?").
+    """
+    if _PAIR.search(question):
+        return True
+    return bool(_RELATION.search(question)) and not computes(last)
 
 
 def mentions(question: str, before: Sequence[str]) -> bool:
-    """Whether it computes from what the questions before it named, and says no more of that than they did."""
+    """Whether it computes from what the questions before it named, and says no more about that than they
+    did.
+    """
+    if not computes(question):
+        return False
     own = own_terms(question)
-    if not computes(question) or not own <= frozenset(term for text in before for term in own_terms(text)):
+    if not own.issubset(chain.from_iterable(map(own_terms, before))):
         return False
     years = len(years_in(question))
-    return (
-        not own
-        or not years
-        or (years == 1 and bool(_BARE_COMPUTATION.search(question) or _OPERATION.search(question)))
-    )
+    if not own or not years:
+        return True
+    if years > 1:
+        return False
+    return bool(_BARE_COMPUTATION.search(question) or _OPERATION.search(question))
 
 
 def is_courtesy(question: str) -> bool:
@@ -229,9 +243,12 @@ def asks_of_document(question: str) -> bool:
 
 
 def stands_alone(topic: str) -> bool:
-    """Whether what a follow-up names says what it is about: no pronoun, and not the rest of what was said, a
-    case or an aspect of it."""
-    return bool(own_terms(topic) - _ASPECTS) and not points_back(topic) and not _REST.search(topic)
+    """Whether what a follow-up names says what it is about: no pronoun, and not the rest, a case or an aspect
+    of what was said.
+    """
+    if not own_terms(topic) - _ASPECTS:
+        return False
+    return not points_back(topic) and not _REST.search(topic)
 
 
 def points_back(question: str) -> bool:
@@ -240,11 +257,9 @@ def points_back(question: str) -> bool:
     """
     question = question.strip()
     topic = _TOPIC.match(question)
-    return bool(
-        _DEMONSTRATIVE.search(question[topic.end() :])
-        if topic
-        else _PRONOUN.search(question) or _DEMONSTRATIVE.search(question)
-    )
+    if topic:
+        return bool(_DEMONSTRATIVE.search(question[topic.end() :]))
+    return bool(_PRONOUN.search(question) or _DEMONSTRATIVE.search(question))
 
 
 def names_by_pronoun(question: str) -> bool:
@@ -277,10 +292,11 @@ def found_at(places: Callable[[str], list[tuple[int, int]]], text: str) -> list[
 def dates_in(text: str) -> list[tuple[int, int]]:
     """Where its periods stand, a year with the month before it."""
     months = months_in(text)
-    return [
-        (next((begun for begun, end in months if _MONTH_GAP.fullmatch(text[end:start])), start), end)
-        for start, end in years_in(text)
-    ]
+    dates = []
+    for start, end in years_in(text):
+        begun = (first for first, last in months if _MONTH_GAP.fullmatch(text[last:start]))
+        dates.append((next(begun, start), end))
+    return dates
 
 
 def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> str:
@@ -289,13 +305,12 @@ def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> st
     """
     if months:
         spans = months_in(text)
+        periods = sorted(periods, key=lambda month: (month_number(month), month))
     else:
         spans = years_in(text)
-    periods = sorted(
-        periods,
-        key=lambda period: (month_number(period) if months else find_periods(period)[0].start_year, period),
-    )
-    written = " and ".join(filter(None, [", ".join(periods[:-1]), periods[-1]]))
+        periods = sorted(periods, key=_by_year)
+    others = ", ".join(periods[:-1])
+    written = " and ".join(filter(None, [others, periods[-1]]))
     if not spans:
         end = len(text.rstrip(_END))
         return f"{text[:end]} in {written}{text[end:]}"
@@ -303,23 +318,33 @@ def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> st
     while first and _BETWEEN.fullmatch(text[spans[first - 1][1] : spans[first][0]]):
         first -= 1
     before = text[: spans[first][0]]
-    return f"{_LEADS_SPAN.sub('in ', before)}{written}{text[spans[-1][1] :]}"
+    after = text[spans[-1][1] :]
+    return f"{_LEADS_SPAN.sub('in ', before)}{written}{after}"
+
+
+def _by_year(period: str) -> tuple[int, str]:
+    """Sorts written periods by their first year."""
+    return find_periods(period)[0].start_year, period
 
 
 def other_year(question: str, step: int) -> str:
-    """The question for as many years later, earlier where `step` is below 0; "" where it names no single
+    """The question for `step` years later, earlier where `step` is below 0; "" where it names no single
     year.
     """
     periods = find_periods(question)
     if not periods or periods[-1].end_year > periods[-1].start_year + 1:
         return ""
     last = periods[-1]
+    before = question[: last.start]
     written = question[last.start : last.end]
+    after = question[last.end :]
     fiscal = FISCAL_YEAR.search(written)
     if not fiscal:
         if last.start_year == last.end_year:
-            return f"{question[: last.start]}{last.start_year + step}{question[last.end :]}"
+            return f"{before}{last.start_year + step}{after}"
         return ""
+    first = int(fiscal["first"]) + step
     digits = len(fiscal["second"])
-    years = f"{int(fiscal['first']) + step}{fiscal['mark']}{(int(fiscal['second']) + step) % 10**digits:0{digits}}"
-    return f"{question[: last.start]}{written[: fiscal.start()]}{years}{written[fiscal.end() :]}{question[last.end :]}"
+    second = (int(fiscal["second"]) + step) % 10**digits
+    years = f"{first}{fiscal['mark']}{second:0{digits}}"
+    return f"{before}{written[: fiscal.start()]}{years}{written[fiscal.end() :]}{after}"

@@ -1,6 +1,4 @@
-"""Makes a standalone query of a follow-up by carrying over what the exchanges before were about; rules
-only, no model.
-"""
+"""Makes a standalone query of a follow-up, by rules, from what the exchanges before it were about."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ __all__ = ["is_follow_up", "standalone_query"]
 FEW_TERMS = 2
 # Characters that an earlier question may add to a query.
 LONGEST_CARRIED = 1_000
-# What begins so goes on from what was said, with a subject of its own or without.
+# A question that begins like this goes on from what was said, with a subject of its own or without.
 GOES_ON = re.compile(
     (
         r"(?:and|but|so|or|also|then|ok|okay|same)\b|(?:what|how) about\b|what if\b|(?:at|for|by|to|on|with"
@@ -48,7 +46,7 @@ GOES_ON = re.compile(
 # "That same year", "this period": the time that was spoken of.
 THAT_YEAR = re.compile(r"\b(?:that same|this same|the same|that|this) year\b", re.I)
 THAT_PERIOD = re.compile(r"\b(?:that same|this same|the same|that|this) (?:period|time)\b", re.I)
-# What asks for a figure, which is of some period; who, why and what happens are not.
+# Asks for a figure, which is of some period; questions for who, why and what happens do not.
 ASKS_FIGURE = re.compile(
     (
         r"\b(?:what|which) (?:is|was|are|were|will be|amount|percentage|share|number)\b|\bhow (?:much|many"
@@ -56,7 +54,7 @@ ASKS_FIGURE = re.compile(
     ),
     re.I,
 )
-# What follows from what was said leans on all of it.
+# A question for a consequence needs all of what was said.
 CONSEQUENCE = re.compile(r"(?:and )?(?:so|then)\b", re.I)
 FORMER = re.compile(r"\b(?:former|first)\b(?!.{0,80}\b(?:latter|second)\b)", re.I)
 COUNTS = {"three": 3, "four": 4, "five": 5, "3": 3, "4": 4, "5": 5}
@@ -67,22 +65,27 @@ COUNTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a question that can be leant on is about. whole: that question, completed; last: a follow-up since
-    then that could not be put into it, "" where there is none."""
+    """What a question is about, on which others may build.
+
+    whole: that question, completed.
+    last: a follow-up since then that could not be put into it, "" where there is none.
+    """
 
     whole: str
     last: str = ""
 
     @property
     def text(self) -> str:
-        """Both, as they are carried."""
+        """Both, as they are carried over."""
         return " ".join(filter(None, (self.whole, self.last)))
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What the questions so far were about. operands: what the last one computed from, () where it
-    computed nothing.
+    """What the questions so far were about.
+
+    subjects: of the questions, in order.
+    operands: what the last one computed from, () where it computed nothing.
     """
 
     subjects: tuple[Subject, ...] = ()
@@ -90,23 +93,30 @@ class Talk:
 
     def about(self, subject: Subject) -> Talk:
         """The talk after a question about this."""
-        return Talk((*self.subjects, replace(subject, whole=subject.whole[:LONGEST_CARRIED])))
+        shortened = replace(subject, whole=subject.whole[:LONGEST_CARRIED])
+        return Talk((*self.subjects, shortened))
 
 
 def is_follow_up(question: str, exchanges: Sequence[Exchange]) -> bool:
-    """True where `question` leans on the exchanges before it: it points back, goes on from them, or names
+    """Whether `question` depends on the exchanges before it: it points back, goes on from them, or names
     no subject of its own.
     """
     return _leans(question, _talk(exchanges))
 
 
 def standalone_query(question: str, exchanges: Sequence[Exchange]) -> str:
-    """The query to search. A follow-up that names one thing ("And in 2023?") is the earlier question with
-    that thing in the place of its like; one that computes ("What is the difference?") is preceded by the
-    questions for its operands; one with a subject of its own takes over the period and the names alone, as
-    does a topic that has no like in it ("What about education?" after a ceiling); any other is preceded by
-    the last question that stands alone, in the form that follow-ups since then gave it. What was answered
-    does not count: a question that was refused is leant on too."""
+    """The query to search.
+
+    - A follow-up that names one thing ("And in 2023?") becomes the earlier question with that thing in the
+      place of its like.
+    - One that computes ("What is the difference?") is preceded by the questions for its operands.
+    - One with a subject of its own takes over the period and the names alone. So does a topic that has no
+      like in the earlier question ("What about education?" after a ceiling).
+    - Any other is preceded by the last question that stands alone, in the form that follow-ups since then
+      gave it.
+
+    Whether a question was answered does not count: follow-ups of a refused question build on it too.
+    """
     return _taken(question, _talk(exchanges))[0]
 
 
@@ -118,51 +128,63 @@ def _talk(exchanges: Sequence[Exchange]) -> Talk:
 
 
 def _leans(question: str, talk: Talk) -> bool:
-    said = [subject.text for subject in talk.subjects[-2:]]
+    """Whether a question depends on the talk before it."""
+    subjects = [subject.text for subject in talk.subjects[-2:]]
     question = question.strip()
-    return bool(said and not is_courtesy(question)) and (
-        bool(GOES_ON.match(question))
-        or points_back(question)
-        or len(content_terms(question)) < FEW_TERMS
-        or not own_terms(question)
-        or mentions(question, said)
-    )
+    if not subjects or is_courtesy(question):
+        return False
+    if GOES_ON.match(question) or points_back(question):
+        return True
+    if len(content_terms(question)) < FEW_TERMS or not own_terms(question):
+        return True
+    return mentions(question, subjects)
 
 
 def _taken(question: str, talk: Talk) -> tuple[str, Talk]:
     """The query of a question in this talk, and the talk after it."""
     if is_courtesy(question):
         return question, talk
-    # What was asked before asks for the same again, and does not lean on itself.
+    # A question that was asked before asks for the same again, and does not depend on itself.
     if talk.subjects and _same(question, talk.subjects[-1].last):
         return talk.subjects[-1].text, talk
-    if own_terms(question) and any(_same(question, subject.whole) for subject in talk.subjects):
-        return question, talk.about(Subject(question))
-    if not _leans(question, talk):
+    if _asked_before(question, talk) or not _leans(question, talk):
         return question, talk.about(Subject(question))
     if FORMER.search(question) and len(talk.subjects) > 1:
         subject = talk.subjects[-2]
     else:
         subject = talk.subjects[-1]
     if mentions(question, [earlier.text for earlier in talk.subjects[-2:]]):
-        operands = _with_years_of(question, talk.operands or _operands(question, talk.subjects))
+        operands = talk.operands or _operands(question, talk.subjects)
+        operands = _with_years_of(question, operands)
         return _joined(*operands, question), Talk(talk.subjects, operands)
     carried = " ".join(talk.operands) or subject.text
-    topic = topic_of(question)
-    if subject.last and not topic:
-        whole = ""
-    else:
-        whole = substitute(subject.whole, question) or _longer_name(subject.whole, question)
-    whole = (
-        whole
-        or _completed(question, subject.text, carried)
-        or (_alone(topic or question, carried) if topic or asks_of_document(question) else "")
-    )
+    whole = _put_into(subject, question, carried)
     if whole:
         return whole, talk.about(Subject(without_conjunction(whole)))
     if talk.operands and not own_terms(question):  # "How much is that in billions?"
         return _joined(*talk.operands, question), talk
     return _joined(subject.text, question), talk.about(Subject(subject.whole, question))
+
+
+def _asked_before(question: str, talk: Talk) -> bool:
+    """Whether a question with a subject of its own was asked before."""
+    if not own_terms(question):
+        return False
+    return any(_same(question, subject.whole) for subject in talk.subjects)
+
+
+def _put_into(subject: Subject, question: str, carried: str) -> str:
+    """The follow-up as one question, "" where that cannot be made. carried: what its period and names are
+    taken from.
+    """
+    topic = topic_of(question)
+    whole = ""
+    if topic or not subject.last:
+        whole = substitute(subject.whole, question) or _longer_name(subject.whole, question)
+    whole = whole or _completed(question, subject.text, carried)
+    if not whole and (topic or asks_of_document(question)):
+        whole = _alone(topic or question, carried)
+    return whole
 
 
 def _same(question: str, asked: str) -> bool:
@@ -185,29 +207,43 @@ def _operands(question: str, subjects: Sequence[Subject]) -> tuple[str, ...]:
         count = COUNTS[found[1].lower()]
     else:
         count = 2
-    run = list(
-        takewhile(lambda subject: not subject.last and own_terms(subject.whole) == own, reversed(subjects))
-    )
+
+    def is_of_run(subject: Subject) -> bool:
+        return not subject.last and own_terms(subject.whole) == own
+
+    run = list(takewhile(is_of_run, reversed(subjects)))
     for places, months in ((years_in, False), (months_in, True)):
         named = [found_at(places, subject.whole) for subject in run]
-        periods = list[str]()
-        for some in named:  # what one question named together stays together
-            periods += [period for period in some if period not in periods] if len(periods) < count else []
+        periods = _first(named, count)
         if len(periods) > len(set(named[0])):
             return (with_years(last.whole, periods, months=months),)
-    if relates(question, last.whole) and len(subjects) > 1 and own_terms(subjects[-2].text) != own:
-        return subjects[-2].text, last.text
+    if relates(question, last.whole) and len(subjects) > 1:
+        before = subjects[-2].text
+        if own_terms(before) != own:
+            return before, last.text
     return (last.text,)
 
 
+def _first(named: Sequence[Sequence[str]], count: int) -> list[str]:
+    """The first periods, once each, until there are `count`; what one question named stays together."""
+    periods = list[str]()
+    for of_question in named:
+        if len(periods) < count:
+            periods += [period for period in of_question if period not in periods]
+    return periods
+
+
 def _with_years_of(question: str, operands: tuple[str, ...]) -> tuple[str, ...]:
-    """The operands, the last for the years too that the question names beside theirs."""
+    """The operands, the last one also for the years that the question names in addition to theirs."""
     *others, last = operands
-    known = [period for operand in operands for period in found_at(years_in, operand)]
-    more = [period for period in found_at(years_in, question) if period not in known]
-    if more:
-        return (*others, with_years(last, list(dict.fromkeys([*found_at(years_in, last), *more]))))
-    return operands
+    known = set[str]()
+    for operand in operands:
+        known.update(found_at(years_in, operand))
+    added = [period for period in found_at(years_in, question) if period not in known]
+    if not added:
+        return operands
+    years = dict.fromkeys([*found_at(years_in, last), *added])
+    return (*others, with_years(last, list(years)))
 
 
 def _longer_name(question: str, follow_up: str) -> str:
@@ -216,92 +252,95 @@ def _longer_name(question: str, follow_up: str) -> str:
     """
     own = own_terms(follow_up)
     years = found_at(years_in, follow_up)
-    shorter = (
-        own and own < own_terms(question) and not computes(follow_up) and not names_by_pronoun(follow_up)
-    )
-    if shorter and years:
-        return with_years(question, years)
-    return ""
+    if not own or not years or not own < own_terms(question):
+        return ""
+    if computes(follow_up) or names_by_pronoun(follow_up):
+        return ""
+    return with_years(question, years)
 
 
 def _alone(topic: str, carried: str) -> str:
     """What is to be looked for, with the bodies and the periods that were spoken of where it names none:
     "education, Acme, 2024".
     """
-    own = understand(carried, carried).names
-    if understand(f"Of {topic}", f"Of {topic}").names:
-        bodies = []
-    else:
-        bodies = [name for name in own if _owns(name, carried)]
-    parts = [*bodies, *([] if years_in(topic) else [" and ".join(found_at(dates_in, carried))])]
+    parts = list[str]()
+    if not _names_in(f"Of {topic}"):
+        parts += [name for name in _names_in(carried) if _owns(name, carried)]
+    if not years_in(topic):
+        parts.append(" and ".join(found_at(dates_in, carried)))
     added = ", ".join(filter(None, parts))
-    end = len(topic.rstrip(" ?.!"))
     if not added:
         return topic
     if asks_of_document(topic):
-        return f"{topic[:end]} ({added}){topic[end:]}"
+        return _with_brackets(topic, added)
     return f"{topic}, {added}"
+
+
+def _names_in(question: str) -> tuple[str, ...]:
+    return understand(question, question).names
+
+
+def _with_brackets(question: str, added: str) -> str:
+    """The question with something in brackets before its end."""
+    end = len(question.rstrip(" ?.!"))
+    return f"{question[:end]} ({added}){question[end:]}"
 
 
 def _completed(question: str, subject: str, carried: str) -> str:
     """A follow-up that names its subject, with the years that it leaves out, and the names in brackets; ""
-    where it leans on more than these.
+    where it depends on more than these.
     """
     own = own_terms(question)
     again = own_terms(subject) <= own
-    asks_figure = ASKS_FIGURE.search(question) and not CONSEQUENCE.match(question)
-    if (
-        not own
-        or (points_back(question) and not again)
-        or not (asks_figure or (again and years_in(question)))
-    ):
+    if not own or (points_back(question) and not again):
         return ""
-    years = found_at(years_in, carried)
-    dates = found_at(dates_in, carried)
-    if len(years) == 1:
-        whole = THAT_YEAR.sub(years[0], question)
-    else:
-        whole = question
-    if dates and not years_in(whole):
-        inside = THAT_PERIOD.sub(with_years("", dates).removeprefix(" in "), whole, count=1)
-        if inside != whole:
-            whole = inside
-        else:
-            whole = with_years(whole, dates)
+    asks_figure = ASKS_FIGURE.search(question) and not CONSEQUENCE.match(question)
+    if not asks_figure and not (again and years_in(question)):
+        return ""
+    whole = _dated(question, carried)
     if not years_in(whole):
         return ""
-    if understand(whole, whole).names:
-        names = []
-    else:
+    if not _names_in(whole):
         names = _bodies(subject)
-    end = len(whole.rstrip(" ?.!"))
-    whole = f"{whole[:end]} ({', '.join(names)}){whole[end:]}" if names else whole
+        if names:
+            whole = _with_brackets(whole, ", ".join(names))
     if whole == question:
         return question
     return _begun_as(question, without_conjunction(whole))
 
 
+def _dated(question: str, carried: str) -> str:
+    """The question with the periods that were spoken of, where it leaves them out."""
+    years = found_at(years_in, carried)
+    dates = found_at(dates_in, carried)
+    if len(years) == 1:
+        question = THAT_YEAR.sub(years[0], question)
+    if not dates or years_in(question):
+        return question
+    period = with_years("", dates).removeprefix(" in ")
+    inside = THAT_PERIOD.sub(period, question, count=1)
+    if inside != question:
+        return inside
+    return with_years(question, dates)
+
+
 def _bodies(question: str) -> list[str]:
-    """The names of those whom a question is about. Letters alone are one where something is theirs: "VAT
-    rate" has none, "debt of the IMF" has.
+    """The names of those whom a question is about. Capitals alone are such a name only where something is
+    theirs: "VAT rate" has none, "debt of the IMF" has.
     """
-    return [
-        name for name in understand(question, question).names if not name.isupper() or _owns(name, question)
-    ]
+    return [name for name in _names_in(question) if not name.isupper() or _owns(name, question)]
 
 
 def _owns(name: str, question: str) -> bool:
-    """Whether something is this name's, or it does something: "debt of the IMF", "did Acme"."""
+    """Whether something belongs to this name, or it does something: "debt of the IMF", "did Acme"."""
     named = re.escape(name)
-    return bool(
-        re.search(
-            rf"\b(?:of|for|at|by|in|did|does|do|has|will) (?:the )?{named}\b|\b{named}['’]s?(?!\w)", question
-        )
-    )
+    before = rf"\b(?:of|for|at|by|in|did|does|do|has|will) (?:the )?{named}\b"
+    after = rf"\b{named}['’]s?(?!\w)"
+    return bool(re.search(f"{before}|{after}", question))
 
 
 def _begun_as(question: str, whole: str) -> str:
-    """With a capital letter where the question begins with one."""
+    """`whole` with a capital letter where the question begins with one."""
     if question[:1].isupper():
         return whole[:1].upper() + whole[1:]
     return whole

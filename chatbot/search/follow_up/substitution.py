@@ -1,10 +1,10 @@
-"""Puts what a follow-up names in the place of its like in the question before it; one question into
-another, keeps no conversation.
-"""
+"""Puts what a follow-up names in the place of its like in the question before it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import chain
 
 from chatbot.search.follow_up.cues import (
     computes,
@@ -36,13 +36,16 @@ SAME_OF = re.compile(
     r"(?P<led>in |for |of |from |on |at |by |the same for )?(?P<other>[^?.!]{1,80})[?.! ]*",
     re.I,
 )
+# Leads in something that can be looked for alone.
+LED_TOPIC = frozenset(("", "for ", "on ", "the same for "))
+ARTICLE = re.compile(r"^(?:the|a|an) ", re.I)
 STEPS = (
     (re.compile(r"\b(?:the )?(?:year before|previous year|prior year|preceding year)\b", re.I), -1),
     (re.compile(r"\b(?:the )?(?:year after|next year|following year)\b", re.I), 1),
 )
-# "The total total assets": where "total goodwill" gives way to "total assets".
+# "The total total assets": where "total assets" takes the place of "goodwill" in "total goodwill".
 DOUBLED = re.compile(r"\b(\w+) \1\b", re.I)
-# More words than this say something of their own.
+# A follow-up of more words says something of its own.
 MOST_WORDS = 5
 # What is asked of: "on health in 2025", "of the reserve?". Possessive, or a run of blanks is divided in every
 # way.
@@ -59,9 +62,9 @@ QUESTION_WORD = re.compile(
     re.I,
 )
 WORD = re.compile(r"[\w&'’-]+")
-# What belongs to the name of the measure after it.
+# Words that belong to the name of the measure after them.
 QUALIFIES = re.compile(r"core|headline|underlying|real|nominal|gross|net|consumer|price|prices", re.I)
-# What goes on from a measure's name: "ceiling" after "deficit".
+# How a measure's name may go on: "ceiling" after "deficit".
 REST_OF_NAME = re.compile(
     (
         r"(?: (?!(?:in|for|of|on|at|from|by|during|between|as|and|or|is|was|are|were|to|with|than|over|under"
@@ -73,14 +76,17 @@ REST_OF_NAME = re.compile(
 # parts.
 PURPOSES = frozenset(
     terms(
-        """education school schools university universities research science health hospital hospitals defence defense military police justice
-        safety security order agriculture farming fisheries forestry transport roads road rail railways infrastructure energy electricity mining industry tourism
-        communications environment climate housing water sanitation culture recreation sport sports religion youth welfare social protection pensions
-        pension subsidies subsidy debt services"""
+        """
+        education school schools university universities research science health hospital hospitals defence
+        defense military police justice safety security order agriculture farming fisheries forestry transport
+        roads road rail railways infrastructure energy electricity mining industry tourism communications
+        environment climate housing water sanitation culture recreation sport sports religion youth welfare
+        social protection pensions pension subsidies subsidy debt services
+        """
     )
 )
 BUDGET = r"(?:budget|spending|expenditure|allocation|outlay|grant)s?"
-# Words before a budget that say which budget it is, and not what it is for.
+# Words before a budget that say which budget it is, not what it is for.
 KIND_OF_BUDGET = (
     r"(?:the|an?|this|that|its|their|our|capital|current|recurrent|total|annual|gross|net|public"
     r"|government|national|general|federal|state|central|local|overall"
@@ -104,32 +110,42 @@ BUDGET_END = re.compile(rf" {BUDGET}\Z", re.I)
 
 def topic_of(question: str) -> str:
     """What a follow-up such as "What about education?" names, where that can be looked for alone; ""
-    elsewhere: "and in Asia?" and "what about Acme?" say of what else the same is asked, and "and the anchor?"
-    is one that was spoken of."""
+    elsewhere.
+
+    "And in Asia?" and "what about Acme?" say for what else the same is asked, and "and the anchor?" means one
+    that was spoken of.
+    """
     found = SAME_OF.fullmatch(question.strip())
-    if not found or (found["led"] or "").casefold() not in ("", "for ", "on ", "the same for "):
+    if not found or (found["led"] or "").casefold() not in LED_TOPIC:
         return ""
     other = found["other"].strip(" ,")
-    topic = re.sub(r"^(?:the|a|an) ", "", other, flags=re.I)
-    known = _is_purpose(topic) or bool(_of_measures(topic))
-    named = any(not topic[start:end].isupper() for start, end in _of_names(topic))
-    spoken_of = other[:4].casefold() == "the " and len(own_terms(topic)) == 1
-    if stands_alone(topic) and (known or not (named or spoken_of)):
+    topic = ARTICLE.sub("", other)
+    if not stands_alone(topic):
+        return ""
+    if _is_purpose(topic) or _of_measures(topic):
         return topic
-    return ""
+    if any(not topic[start:end].isupper() for start, end in _of_names(topic)):
+        return ""
+    spoken_of = other[:4].casefold() == "the " and len(own_terms(topic)) == 1
+    if spoken_of:
+        return ""
+    return topic
 
 
 def substitute(question: str, follow_up: str) -> str:
     """The earlier question with what a follow-up such as "And in 2023?" or "What about education?" names in
-    the place of its like: periods, a measure, a name, or what was asked of; "" where the follow-up says more
-    than that, or there is nothing of its kind."""
+    the place of its like: periods, a measure, a name, or what was asked of.
+
+    "" where the follow-up says more than that, or there is nothing of its kind.
+    """
     bare = not own_terms(follow_up) and not computes(follow_up)
     found = SAME_OF.fullmatch(follow_up.strip())
     if found:
         other = found["other"].strip()
     else:
         other = follow_up if bare else ""
-    if step := next((step for pattern, step in STEPS if pattern.search(other or follow_up)), 0):
+    step = _step(other or follow_up)
+    if step:
         if other:
             return other_year(question, step)
         return ""
@@ -143,6 +159,14 @@ def substitute(question: str, follow_up: str) -> str:
     return ""
 
 
+def _step(text: str) -> int:
+    """How many years later a text asks for, below 0 for earlier; 0 where it does not say."""
+    for pattern, step in STEPS:
+        if pattern.search(text):
+            return step
+    return 0
+
+
 def _other_periods(question: str, other: str) -> tuple[str, str]:
     """The question with the other's periods and months for its own, "" where that has none, and the other
     without them.
@@ -154,78 +178,118 @@ def _other_periods(question: str, other: str) -> tuple[str, str]:
             text = with_years(text or question, periods, months=months)
             for period in periods:
                 other = other.replace(period, "")
-    return text, re.sub(r" (?:in|for|of|on|at|by)\Z", "", other.rstrip(" ,"))
+    rest = re.sub(r" (?:in|for|of|on|at|by)\Z", "", other.rstrip(" ,"))
+    return text, rest
 
 
 def _other_subject(question: str, other: str) -> str:
     """The question with the other's measure, name, or what is asked of, for its own; "" where there is
     nothing of its kind.
     """
-    objects = [
-        match.span("object") for match in OBJECT.finditer(question) if not find_periods(match["object"])
-    ]
+    objects = _of_objects(question)
     # Where it stands what a budget is for: "health" of "the health budget".
     purposes = [found.span("purpose") for found in PURPOSE.finditer(question)]
     purpose = _as_purpose(other)
-    if (
-        purposes and purpose and all(NAME.search(question[start:end]) for start, end in objects)
-    ):  # "the health budget of Acme"
-        return f"{question[: purposes[-1][0]]}{purpose}{question[purposes[-1][1] :]}"
-    for kind in (_of_measures, _of_names):
-        here = kind(other)
-        there = kind(question)
-        if kind is _of_names and _is_purpose(other):
-            here = there = [(start, end) for start, end in there if _is_purpose(question[start:end])]
-        if here:
-            if there:
-                start, end = there[-1]
-            else:
-                start, end = (0, 0)
-            if kind is _of_measures or here is there:
-                named = re.sub(r"^(?:the|its|their) ", "", other, flags=re.I)
-            else:
-                named = other[slice(*here[0])]
-            if there:
-                return DOUBLED.sub(r"\1", f"{question[:start]}{named}{question[end:]}")
-            return ""
-    if re.match(r"(?:its|their) ", other, re.I):
+    # "the health budget of Acme"
+    if purposes and purpose and _are_names(question, objects):
+        return _replaced(question, purposes[-1], purpose)
+    measures = _of_measures(other)
+    if measures:
+        return _with_measure(question, other, _of_measures(question))
+    names = _of_names(question)
+    if _is_purpose(other):
+        # "Education" is no body's name: it takes the place of another purpose only.
+        named = [(start, end) for start, end in names if _is_purpose(question[start:end])]
+        if named:
+            return _with_measure(question, other, named)
+    else:
+        own_names = _of_names(other)
+        if own_names:
+            start, end = own_names[0]
+            return _with_name(question, other[start:end], names)
+    if not objects or re.match(r"(?:its|their) ", other, re.I):
         return ""
-    return f"{question[: objects[0][0]]}{other}{question[objects[0][1] :]}" if objects else ""
+    return _replaced(question, objects[0], other)
+
+
+def _of_objects(question: str) -> list[tuple[int, int]]:
+    """Where it stands what is asked of, periods apart."""
+    found = OBJECT.finditer(question)
+    return [match.span("object") for match in found if not find_periods(match["object"])]
+
+
+def _are_names(text: str, places: Sequence[tuple[int, int]]) -> bool:
+    """Whether a name stands at each of these places."""
+    return all(NAME.search(text[start:end]) for start, end in places)
+
+
+def _replaced(text: str, span: tuple[int, int], other: str) -> str:
+    start, end = span
+    return f"{text[:start]}{other}{text[end:]}"
+
+
+def _with_measure(question: str, other: str, places: Sequence[tuple[int, int]]) -> str:
+    """The question with another measure or purpose in the last of these places; "" where there is none."""
+    return _with_name(question, re.sub(r"^(?:the|its|their) ", "", other, flags=re.I), places)
+
+
+def _with_name(question: str, name: str, places: Sequence[tuple[int, int]]) -> str:
+    """The question with another name in the last of these places; "" where there is none."""
+    if not places:
+        return ""
+    return DOUBLED.sub(r"\1", _replaced(question, places[-1], name))
 
 
 def _of_names(text: str) -> list[tuple[int, int]]:
-    other = [
-        span for places in (years_in, months_in, _of_measures) for span in places(text)
-    ]  # "GDP growth" names a measure
-    found = (match.span() for match in NAME.finditer(text) if match.start() or not QUESTION_WORD.match(text))
-    return [(start, end) for start, end in found if not any(first <= start < last for first, last in other)]
+    """Where the names of a text stand."""
+    # "GDP growth" names a measure.
+    other = [*years_in(text), *months_in(text), *_of_measures(text)]
+    names = []
+    for match in NAME.finditer(text):
+        start, end = match.span()
+        if start == 0 and QUESTION_WORD.match(text):
+            continue
+        if not any(first <= start < last for first, last in other):
+            names.append((start, end))
+    return names
 
 
 def _of_measures(text: str) -> list[tuple[int, int]]:
     """Where the words of a text stand that name its first measure."""
     words = [(match.start(), match.end(), tuple(terms(match[0]))) for match in WORD.finditer(text)]
-    for measure in find_measures(tuple(term for *_, parts in words for term in parts)):
+    in_order = chain.from_iterable(parts for _, _, parts in words)
+    for measure in find_measures(tuple(in_order)):
         for phrase in measure.asked:
             wanted = set(phrase)
-            places = [(start, end) for start, end, parts in words if parts and set(parts) <= wanted]
+            places = [(start, end) for start, end, parts in words if parts and wanted.issuperset(parts)]
             if len(places) == len(phrase):
-                end = places[-1][1]
-                return [
-                    (_name_start(text[: places[0][0]], measure), end + len(REST_OF_NAME.match(text, end)[0]))  # type: ignore[index]
-                ]
+                start = _name_start(text[: places[0][0]], measure)
+                return [(start, _name_end(text, places[-1][1]))]
     return []
 
 
+def _name_end(text: str, end: int) -> int:
+    """Where the name of a measure ends, given the end of its last known word."""
+    rest = REST_OF_NAME.match(text, end)
+    assert rest is not None  # it matches nothing, too
+    return rest.end()
+
+
 def _name_start(before: str, measure: Measure) -> int:
-    """Where the name of a measure begins, given the text before the last words of it: "CPI" of "core CPI
-    inflation" is the same measure's.
+    """Where the name of a measure begins, given the text before its last words: "CPI" of "core CPI inflation"
+    belongs to the same measure.
     """
-    same = {term for phrase in measure.asked for term in phrase}
+    same = set(chain.from_iterable(measure.asked))
+
+    def belongs(word: str) -> bool:
+        if QUALIFIES.fullmatch(word):
+            return True
+        parts = set(terms(word))
+        return bool(parts) and parts <= same
+
     start = len(before)
     for word in reversed(list(WORD.finditer(before))):
-        if before[word.end() : start].strip() or not (
-            QUALIFIES.fullmatch(word[0]) or ((parts := set(terms(word[0]))) and parts <= same)
-        ):
+        if before[word.end() : start].strip() or not belongs(word[0]):
             break
         start = word.start()
     return start
@@ -238,8 +302,10 @@ def _is_purpose(topic: str) -> bool:
 
 def _as_purpose(other: str) -> str:
     """What the other says that money is spent on, as it stands before "budget"; "" where it says none."""
-    purpose = re.sub(r"^(?:the|a|an) ", "", other, flags=re.I)
+    purpose = ARTICLE.sub("", other)
     bare = BUDGET_END.sub("", purpose)
-    if stands_alone(bare) and (bare != purpose or _is_purpose(bare)) and not _of_measures(bare):
+    if not stands_alone(bare) or _of_measures(bare):
+        return ""
+    if bare != purpose or _is_purpose(bare):
         return bare
     return ""
