@@ -30,10 +30,12 @@ def outline(
     for page, text in enumerate(texts, 1):
         if len(text) < LEAST_TEXT or page in beside:
             continue
-        if _ASIDE.isdisjoint(kinds.get(page, ())):
+        of_page = kinds.get(page, ())
+        if _ASIDE.isdisjoint(of_page):
             full.append(page)
+    first = full[:1]
     begins = [page for page in full[1:] if _begins_section(page, heads)]
-    chosen = [*full[:1], *_evenly(begins, count - 1)]
+    chosen = first + _evenly(begins, count - 1)
     chosen = chosen[:count]
     others = [page for page in full if page not in chosen]
     chosen += _evenly(others, count - len(chosen))
@@ -52,6 +54,7 @@ def _evenly(pages: Sequence[int], count: int) -> list[int]:
         return list(pages[: max(0, count)])
     chosen = []
     for at in range(count):
+        # The middle of the part at this place, of `count` equal parts.
         middle = (2 * at + 1) * len(pages) // (2 * count)
         chosen.append(pages[middle])
     return chosen

@@ -168,11 +168,15 @@ def refusal_evidence(asked: Understanding, found: SearchEvidence) -> dict[str, f
     missing = [group for group in groups if _all_missing(group, found.known)]
     files = [document_parts(hit.document) for hit in found.hits]
     stated = _names_a_row(asked, found.rows, files) or _says_it_whole(asked, found.said)
+    if stated:
+        measure_stated = 1.0
+    else:
+        measure_stated = _share_stated(asked, found.said)
     evidence = {
         "names_missing": len(missing) / max(1, len(groups)),
         "names_on_page": _share_on_page(asked, groups, found.hits, files),
         "year_found": _year_found(asked, found.hits),
-        "measure_stated": 1.0 if stated else _share_stated(asked, found.said),
+        "measure_stated": measure_stated,
     }
     if found.likeness is None:
         scores = [hit.scores.get("chunk_words", 0.0) for hit in found.hits]
@@ -195,7 +199,8 @@ def _share_on_page(
     if not groups:
         return 1.0
     pages = [_names_of(hit, asked) for hit in hits]
-    return sum(_best_share(group, pages, files) for group in groups) / len(groups)
+    shares = [_best_share(group, pages, files) for group in groups]
+    return sum(shares) / len(shares)
 
 
 def _year_found(asked: Understanding, hits: Sequence[Hit]) -> float:
@@ -203,7 +208,10 @@ def _year_found(asked: Understanding, hits: Sequence[Hit]) -> float:
     if not asked.years:
         return 1.0
     years = set(map(str, asked.years))
-    return float(any(not years.isdisjoint(terms(hit.page_text)) for hit in hits))
+    for hit in hits:
+        if not years.isdisjoint(terms(hit.page_text)):
+            return 1.0
+    return 0.0
 
 
 def why_not(evidence: Mapping[str, float], hits: Sequence[Hit]) -> str | None:
@@ -214,7 +222,8 @@ def why_not(evidence: Mapping[str, float], hits: Sequence[Hit]) -> str | None:
     if evidence["names_missing"] == 1.0:
         return "no_entity"
     weights = WITH_LIKENESS if "likeness" in evidence else BY_WORDS
-    weighed = sum(weight * evidence[name] for name, weight in weights.items() if name != CONSTANT)
+    signs = [name for name in weights if name != CONSTANT]
+    weighed = sum(weights[name] * evidence[name] for name in signs)
     if weights[CONSTANT] + weighed >= 0:
         return None
     if evidence["names_missing"]:
@@ -246,9 +255,11 @@ def left_out(asked: Understanding, known: Callable[[str], bool]) -> tuple[str, .
     sentences = []
     names = [name for name in names_of(asked) if not _any_known(name, known)]
     if listed_names := _listed(names):
-        sentences.append(REASONS["no_entity"].format(names=listed_names))
+        reason = REASONS["no_entity"]
+        sentences.append(reason.format(names=listed_names))
     if listed_years := _listed(_unknown_years(asked, known)):
-        sentences.append(REASONS["entity_without_period"].format(years=listed_years))
+        reason = REASONS["entity_without_period"]
+        sentences.append(reason.format(years=listed_years))
     return tuple(sentences)
 
 
@@ -263,7 +274,8 @@ def _years_said(asked: Understanding) -> list[int]:
     ends = set[int]()
     for period in find_periods(asked.subject):
         ends.update((period.start_year, period.end_year))
-    return [year for year in asked.years if year in ends] or list(asked.years)
+    named = [year for year in asked.years if year in ends]
+    return named or list(asked.years)
 
 
 def unnamed(
@@ -368,7 +380,8 @@ def _words_of(text: str) -> set[str]:
 
 def _listed(words: Sequence[str]) -> str:
     """The first of these words, with "or" before the last."""
-    *others, last = list(dict.fromkeys(words))[:MOST_SAID] or [""]
+    distinct = list(dict.fromkeys(words))
+    *others, last = distinct[:MOST_SAID] or [""]
     return f"{', '.join(others)} or {last}" if others else last
 
 
@@ -388,7 +401,8 @@ def _calls_a_file(name: str, files: Sequence[Sequence[str]]) -> bool:
 
 def _is_missing(name: str, known: Callable[[str], bool]) -> bool:
     words = name_words(name)
-    return sum(not known(word) for word in words) >= MISSING * len(words)
+    unknown = sum(not known(word) for word in words)
+    return unknown >= MISSING * len(words)
 
 
 def _best_share(
@@ -403,7 +417,8 @@ def _best_share(
     for name in group:
         words = name_words(name)
         for page in pages:
-            best = max(best, len(page.intersection(words)) / len(words))
+            on_page = page.intersection(words)
+            best = max(best, len(on_page) / len(words))
     return best
 
 

@@ -77,6 +77,8 @@ PageKinds = Mapping[int, Sequence[str]]
 PageKey = tuple[int, int]
 # (version, ordinal, score).
 FoundChunk = tuple[int, int, float]
+# version -> (name, facts).
+Documents = Mapping[int, tuple[str, DocumentFacts]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,11 @@ class _Candidate:
     named: float
     bonus: float
 
+    @property
+    def chunks(self) -> int:
+        """How many chunks it has."""
+        return len(self.chunk_pages)
+
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
@@ -136,7 +143,7 @@ class _Scope:
     @property
     def chunks(self) -> int:
         """How many chunks are in reach."""
-        return sum(len(document.chunk_pages) for document in self.documents.values())
+        return sum(document.chunks for document in self.documents.values())
 
     def among(self, candidates: Iterable[tuple[int, int]], *, more: bool) -> _Scope:
         """Narrows the scope to the pages of these chunks, given as (version, ordinal), and to the documents
@@ -147,18 +154,19 @@ class _Scope:
             chosen.setdefault(version, []).append(ordinal)
         keep = {}
         for version, ordinals in chosen.items():
-            keep[version] = _on_the_same_pages(self.documents[version].chunk_pages, ordinals)
+            chunk_pages = self.documents[version].chunk_pages
+            keep[version] = _on_the_same_pages(chunk_pages, ordinals)
         for version in self._named():
-            keep[version] = np.arange(len(self.documents[version].chunk_pages))
+            keep[version] = np.arange(self.documents[version].chunks)
         return replace(self, keep=keep, more=more)
 
     def _named(self) -> list[int]:
         """The versions that the question names, best first, as far as all of them can be scored whole."""
-        named = [version for version, document in self.documents.items() if document.named > 0]
-        named.sort(key=lambda version: (-self.documents[version].named, version))
-        sizes = np.cumsum([len(self.documents[version].chunk_pages) for version in named])
+        named = [row for row in self.documents.items() if row[1].named > 0]
+        named.sort(key=_most_named_first)
+        sizes = np.cumsum([document.chunks for _, document in named])
         count = int(np.searchsorted(sizes, MOST_EXACT_CHUNKS, side="right"))
-        return named[:count]
+        return [version for version, _ in named[:count]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +182,11 @@ class _TermWeights:
 
     def share(self, lexicon: Lexicon) -> Floats:
         """BM25 of each unit as a share of the most that the question's own terms could score."""
-        most = max(sum(self.own.values()) * (K1 + 1), 1e-9)
+        total = sum(self.own.values())
+        most = max(total * (K1 + 1), 1e-9)
         scores = lexicon.scores({**self.meant, **self.own})
-        shares: Floats = np.minimum(scores / np.float32(most), 1.0)
-        return shares
+        shares: Floats = scores / np.float32(most)
+        return np.minimum(shares, 1.0)
 
 
 class _ScoredQuestion:
@@ -205,7 +214,9 @@ class _ScoredQuestion:
         # A statement's rows are labelled with the measure itself. Rows for a budget's limits, targets and
         # growth stand in tables of many kinds.
         self.phrases = [measure.printed for measure in operands_of(measures) if _is_stated(measure)]
-        self.years = tuple(map(str, understanding.years if years is None else years))
+        if years is None:
+            years = understanding.years
+        self.years = tuple(map(str, years))
 
     def share_of_measures(self, lexicon: Lexicon) -> np.float32:
         """0-1: how much of the question, by the rarity of its words in this document, is its measures. From
@@ -219,8 +230,9 @@ class _ScoredQuestion:
         for word in self.words:
             if not word.isdecimal():
                 rarity[word] = inverse_frequency(units, lexicon.frequency(word))
-        of_measures = sum(weight for word, weight in rarity.items() if word in self.of_measures)
-        share = of_measures / max(sum(rarity.values()), 1e-9)
+        in_all = sum(rarity.values())
+        of_measures = [weight for word, weight in rarity.items() if word in self.of_measures]
+        share = sum(of_measures) / max(in_all, 1e-9)
         return np.float32(min(1.0, share / WHOLE))
 
     def in_document(self, own: Sequence[int]) -> _ScoredQuestion:
@@ -229,7 +241,8 @@ class _ScoredQuestion:
         if not own or not steps or self.understanding.years:
             return self
         latest = max(own)
-        return _ScoredQuestion(self.understanding, self.vector, tuple(latest + step for step in steps))
+        years = tuple(latest + step for step in steps)
+        return _ScoredQuestion(self.understanding, self.vector, years)
 
 
 class _Row(NamedTuple):
@@ -338,7 +351,8 @@ class Retriever:
 
     def _search(self, query: Query) -> list[Hit]:
         ranking = self._ranked(query)
-        return [self._hit(row, ranking) for row in ranking.rows[: query.k]]
+        best = ranking.rows[: query.k]
+        return [self._hit(row, ranking) for row in best]
 
     def _ranked(self, query: Query) -> _Ranking:
         understanding = query.understanding or understand(query.text, query.text)
@@ -368,7 +382,8 @@ class Retriever:
         """Everything in reach."""
         documents = {}
         for version, name in self._library.scope(query.names).items():
-            documents[version] = (name, self._library.facts(version))
+            facts = self._library.facts(version)
+            documents[version] = (name, facts)
         weights = _of_mode(query)
         routed = route(understanding, documents)
         if weights.document:
@@ -378,9 +393,11 @@ class Retriever:
         found = {}
         for version, (name, facts) in documents.items():
             named, period = routed[version]
-            bonus = weights.document * named + weights.period_of_document * period + newest.get(name, 0.0)
+            bonus = weights.document * named + weights.period_of_document * period
+            bonus += newest.get(name, 0.0)
+            years = years_of(name, facts)
             chunk_pages = self._library.chunk_pages(version)
-            found[version] = _Candidate(name, years_of(name, facts), chunk_pages, named, bonus)
+            found[version] = _Candidate(name, years, chunk_pages, named, bonus)
         return _Scope(found)
 
     def _rows(
@@ -388,14 +405,18 @@ class Retriever:
     ) -> Iterator[_Row]:
         """A row for each page that is scored and has anything in its favour."""
         weights = _of_mode(query)
-        for version in scope.documents if scope.keep is None else scope.keep:
+        if scope.keep is None:
+            versions: Iterable[int] = scope.documents
+        else:
+            versions = scope.keep
+        for version in versions:
             document = scope.documents[version]
             in_document = question.in_document(document.years)
             scored = self._score(version, in_document, scope, term_weights, weights)
             yield from _rows(version, scored, document.bonus)
 
     def _newest(
-        self, query: Query, understanding: Understanding, documents: Mapping[int, tuple[str, DocumentFacts]]
+        self, query: Query, understanding: Understanding, documents: Documents
     ) -> Mapping[str, float]:
         """name -> what the newest document of a series gains, where the question leaves open which one it
         means.
@@ -404,7 +425,8 @@ class Retriever:
             return {}
         if asks_for_older(understanding.query):
             return {}
-        return newer_bonus([Listed(name, None, facts) for name, facts in documents.values()])
+        listed = [Listed(name, None, facts) for name, facts in documents.values()]
+        return newer_bonus(listed)
 
     def beginnings(self, version: int, name: str, pages: Collection[int]) -> list[Hit]:
         """These pages of a document, each with its first chunk. name: of the document."""
@@ -433,7 +455,8 @@ class Retriever:
         found.sort(key=_nearest_first)
         chunks = []
         for version, ordinal, score in found[:k]:
-            chunks.append((score, self._library.catalog.chunk(version, ordinal)))
+            chunk = self._library.catalog.chunk(version, ordinal)
+            chunks.append((score, chunk))
         hits = []
         for score, chunk in chunks:
             name = active[chunk.version]
@@ -468,7 +491,8 @@ class Retriever:
         if query.vector is not None and query.mode != "keyword":
             found.append(self._nearest(query.vector, scope.documents, wanted, share))
         candidates = [row[:2] for row in chain.from_iterable(found)]
-        return candidates, any(len(rows) >= wanted for rows in found)
+        more = any(len(rows) >= wanted for rows in found)
+        return candidates, more
 
     def _nearest(self, vector: Floats, live: Container[int], wanted: int, share: float) -> list[FoundChunk]:
         """(version, ordinal, cosine) of the nearest chunks, as Chroma names them. Raises StoreError."""
@@ -497,17 +521,22 @@ class Retriever:
             keywords = self._library.indexes.keywords
 
             def rarity(word: str) -> float:
-                return inverse_frequency(total, min(total, keywords.frequency(word)))
+                frequency = keywords.frequency(word)
+                return inverse_frequency(total, min(total, frequency))
         else:
             lexicons = [self._library.terms(version).chunks for version in scope.documents]
             count = sum(len(lexicon.lengths) for lexicon in lexicons)
 
             def rarity(word: str) -> float:
-                return inverse_frequency(count, sum(lexicon.frequency(word) for lexicon in lexicons))
+                frequency = sum(lexicon.frequency(word) for lexicon in lexicons)
+                return inverse_frequency(count, frequency)
 
         own = {word: rarity(word) for word in question.words}
-        meant = {word: RELATED_SHARE * rarity(word) for word in question.related if word not in own}
-        meant |= {word: PRINTED_SHARE * rarity(word) for word in question.printed if word not in own}
+        meant = {}
+        for words, share in ((question.related, RELATED_SHARE), (question.printed, PRINTED_SHARE)):
+            for word in words:
+                if word not in own:
+                    meant[word] = share * rarity(word)
         return _TermWeights(own, meant)
 
     def _score(
@@ -543,10 +572,10 @@ class Retriever:
         of_kind = _of_kind(kinds, question.understanding.kinds, pages)
         if question.of_measures:
             of_kind = of_measures * of_kind
-        if ABOUT_RISKS & set(question.words):
-            share_kept = _kept(kinds, replace(weights, boilerplate=1.0), pages)
+        if ABOUT_RISKS.isdisjoint(question.words):
+            boilerplate = weights.boilerplate
         else:
-            share_kept = _kept(kinds, weights, pages)
+            boilerplate = 1.0
         evidence = ScoreInputs(
             chunk_pages=chunk_pages[kept],
             cosines=cosines,
@@ -556,7 +585,7 @@ class Retriever:
             measures=of_measures * measures,
             periods=_having(terms.pages, question.years, pages),
             kinds=of_kind,
-            kept=share_kept,
+            kept=_kept(kinds, boilerplate, weights.contents, pages),
         )
         scored = score_pages(evidence, weights)
         return replace(scored, best=kept[scored.best])
@@ -574,8 +603,9 @@ class Retriever:
         parts = row.parts()
         by_page = self._library.terms(row.version).pages
         unit = row.page - 1
+        in_all = sum(weights.values())
         on_page = [weight for word, weight in weights.items() if by_page.has(word, unit)]
-        parts["coverage"] = sum(on_page) / max(sum(weights.values()), 1e-9)
+        parts["coverage"] = sum(on_page) / max(in_all, 1e-9)
         chunk = self._library.catalog.chunk(row.version, row.ordinal)
         return self._as_hit(ranking.names[row.version], chunk, row.score, parts)
 
@@ -615,6 +645,12 @@ def _again(search: Callable[[], list[Hit]], query: Query) -> list[Hit]:
         return search()
     except (KeyError, IndexError):
         return search()
+
+
+def _most_named_first(row: tuple[int, _Candidate]) -> tuple[float, int]:
+    """Sorts (version, document) by how much the question names it, ties by version."""
+    version, document = row
+    return -document.named, version
 
 
 def _best_first(row: _Row) -> tuple[float, int, int]:
@@ -657,7 +693,8 @@ def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
     """(pages,) the share of these words that each page has; 0 without words."""
     out = np.zeros(pages, np.float32)
     for word in words:
-        out[lexicon.postings(word)[0]] += 1.0 / len(words)
+        units, _ = lexicon.postings(word)
+        out[units] += 1.0 / len(words)
     return out
 
 
@@ -677,11 +714,11 @@ def _places_of(kinds: PageKinds, wanted: set[str]) -> list[int]:
     return [page - 1 for page, of_page in kinds.items() if not wanted.isdisjoint(of_page)]
 
 
-def _kept(kinds: PageKinds, weights: Weights, pages: int) -> Floats:
+def _kept(kinds: PageKinds, boilerplate: float, contents: float, pages: int) -> Floats:
     """(pages,) the share of its score that each page keeps."""
     out = np.ones(pages, np.float32)
-    out[_places_of(kinds, {RISK_FACTORS_OR_BOILERPLATE})] = weights.boilerplate
-    out[_places_of(kinds, {CONTENTS, INDEX_OF_STATEMENTS})] = weights.contents
+    out[_places_of(kinds, {RISK_FACTORS_OR_BOILERPLATE})] = boilerplate
+    out[_places_of(kinds, {CONTENTS, INDEX_OF_STATEMENTS})] = contents
     return out
 
 
