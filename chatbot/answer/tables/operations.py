@@ -1,11 +1,14 @@
-"""Answers worked out from the cells of a table by the operation that is asked for, of rows by the question's
-own words: changes, means, sums, ratios and shares, with the formula and every operand; knows no measures, and
-gives nothing where a row or a period is in doubt."""
+"""Answers from the cells of a table by the operation that the question asks for, on rows it names in words.
+
+The operations are changes, means, sums, ratios, shares and comparisons with a plan or an amount. The answer
+shows the formula and every operand. It is empty where a row or a period is in doubt. Measures play no part
+here: see table_answers.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -54,14 +57,14 @@ __all__ = ["OF_BOUNDS", "Operation", "asked_operation", "by_operation", "decided
 # Share of a row's words that the question must have, and of the question's words that row, section, caption
 # and heads must have.
 LEAST_SAID, LEAST_COVERED = 0.6, 0.6
-# A row's own words count more than those of what stands above it.
+# Words in the section, caption and heads count half as much as the row's own.
 ABOVE = 0.5
-# Scores nearer than this are in doubt, where the rows differ.
+# A row is in doubt where another row with other figures scores nearly as well.
 IN_DOUBT = 0.05
 MOST_YEARS = 10
 MEAN_DECIMALS = 2
 WHOLE = 100  # per cent
-# Rows that a total is of, and by how much each may be rounded, in units of the last digit.
+# The rows that a total needs at least, and the rounding allowed for each, in units of the last digit.
 FEWEST_PARTS, ROUNDED = 2, 1.0
 _PERCENT = r"(?:percentage|percent|per cent|%)"
 _MOVE = r"(?:change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction)"
@@ -81,7 +84,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b", re.IGNORECASE)
-# The year that another is compared with.
+# Stands before the year that another is compared with.
 _SINCE = re.compile(
     r"\b(?:compared (?:with|to)|versus|vs\.?|against|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$",
     re.IGNORECASE,
@@ -94,41 +97,29 @@ _SUM = re.compile(
     ),
     re.IGNORECASE,
 )
-_OF_TWO = (
-    ("ratio", re.compile(r"\bratio of (?P<part>.{2,100}?) to (?P<whole>.{2,100})", re.IGNORECASE)),
+_RATIO_OF = re.compile(r"\bratio of (?P<part>.{2,100}?) to (?P<whole>.{2,100})", re.IGNORECASE)
+_PROPORTION_OVER = re.compile(
+    r"\bproportion of (?P<part>.{2,100}?) (?:over|to) (?P<whole>.{2,100})", re.IGNORECASE
+)
+_AS_SHARE_OF = re.compile(
     (
-        "ratio",
-        re.compile(r"\bproportion of (?P<part>.{2,100}?) (?:over|to) (?P<whole>.{2,100})", re.IGNORECASE),
+        r"(?P<part>.{2,120}?) as an? (?:proportion|share|percentage|%|percent"
+        r"|fraction) of (?P<whole>.{2,100})"
     ),
-    (
-        "share",
-        re.compile(
-            (
-                r"(?P<part>.{2,120}?) as an? (?:proportion|share|percentage|%|percent"
-                r"|fraction) of (?P<whole>.{2,100})"
-            ),
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "share",
-        re.compile(
-            rf"\b(?:{_PERCENT}|proportion|share)(?: constitution| composition"
-            rf"| contribution)? of (?P<part>.{{2,100}}?) "
-            r"(?:out of|in|among|amongst|against|over|to|within) (?:the )?(?P<whole>(?:total|all"
-            r"|overall)\b.{2,100})",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "share",
-        re.compile(
-            rf"\bwhat {_PERCENT} of (?:the )?(?P<whole>total\b.{{2,80}}?) (?:is|are|was|were|came|comes)"
-            r"(?: (?:made up of|generated from|from|represented by|due to"
-            r"|accounted for by))? (?P<part>.{2,100})",
-            re.IGNORECASE,
-        ),
-    ),
+    re.IGNORECASE,
+)
+_SHARE_OUT_OF = re.compile(
+    rf"\b(?:{_PERCENT}|proportion|share)(?: constitution| composition"
+    rf"| contribution)? of (?P<part>.{{2,100}}?) "
+    r"(?:out of|in|among|amongst|against|over|to|within) (?:the )?(?P<whole>(?:total|all"
+    r"|overall)\b.{2,100})",
+    re.IGNORECASE,
+)
+_PERCENT_OF_TOTAL = re.compile(
+    rf"\bwhat {_PERCENT} of (?:the )?(?P<whole>total\b.{{2,80}}?) (?:is|are|was|were|came|comes)"
+    r"(?: (?:made up of|generated from|from|represented by|due to"
+    r"|accounted for by))? (?P<part>.{2,100})",
+    re.IGNORECASE,
 )
 # "What share of sales came from the north?": of the total above or below the row.
 _OF_TOTAL = re.compile(
@@ -140,10 +131,19 @@ _OF_TOTAL = re.compile(
     r"(?P<part>.{2,100})",
     re.IGNORECASE,
 )
+# The first that matches says the kind of operation.
+_PART_OF_WHOLE = (
+    ("ratio", _RATIO_OF),
+    ("ratio", _PROPORTION_OVER),
+    ("share", _AS_SHARE_OF),
+    ("share", _SHARE_OUT_OF),
+    ("share", _PERCENT_OF_TOTAL),
+    ("part", _OF_TOTAL),
+)
 _NOT = re.compile(r"\b(?:not|other than|except|excluding|without)\b", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bdifference between (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
-_SUM_OF = re.compile(r"\b(?:sum|total) of (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
-# Words that say what is to be done, or go with any figure.
+_BETWEEN = re.compile(r"\bdifference between (?P<left>.{2,100}?) and (?P<right>.{2,100})", re.IGNORECASE)
+_SUM_OF = re.compile(r"\b(?:sum|total) of (?P<left>.{2,100}?) and (?P<right>.{2,100})", re.IGNORECASE)
+# Words that name an operation or go with any figure.
 _ASKING = frozenset(
     terms(
         "percentage percent change increase decrease growth rise fall decline drop difference increment "
@@ -155,144 +155,205 @@ _ASKING = frozenset(
         "above below over under least most more less"
     )
 )
-# What a head says beside its year that another's bare year does not mean.
+# A head with one of these beside its year does not mean the same as a head that is just a year.
 _NOT_OF_A_YEAR = frozenset(
     terms(
         "quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated "
         "estimate change"
     )
 )
-# Words of a question that say which way, or how much.
-_WITH_ANY = """least most above below over under exceed spend spending spent sell sold hold held have pay paid report reported record earn make made reach stand
-    amount come get go total end year"""
-OF_BOUNDS = frozenset(
-    terms(" ".join((*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS, *SCALE_TERMS, *CURRENCY_TERMS, _WITH_ANY)))
-)
+# Words of a question that give a direction or a size.
+_WITH_ANY = """
+    least most above below over under exceed spend spending spent sell sold hold held have pay paid report
+    reported record earn make made reach stand amount come get go total end year
+"""
+_DIRECTIONS = (*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS)
+_UNITS = (*SCALE_TERMS, *CURRENCY_TERMS)
+OF_BOUNDS = frozenset(terms(" ".join((*_DIRECTIONS, *_UNITS, _WITH_ANY))))
 _TOTALS = frozenset(terms("total totals net annual"))
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share" | "part", a share of the total of a
-    row's table | "plan", actual less budget | "bound", one figure that is held against an amount. topics: the
-    words of each operand's row."""
+    """What is to be worked out, on which rows.
+
+    kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share" | "part", a share of the total of a row's
+        table | "plan", actual less budget | "bound", one figure held against an amount.
+    topics: the words that name the row of each operand.
+    """
 
     kind: str
     topics: tuple[str, ...]
 
 
 def asked_operation(question: str) -> Operation | None:
-    """The one operation that a question asks for; None for none, or for one upon another, "the change in
-    the average".
+    """The one operation that a question asks for.
+
+    None where it asks for none, or for one on top of another: "the change in the average".
     """
     text = without_periods(question)
-    if _NOT.search(text) or (_MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text))):
+    if _NOT.search(text) or _averages_a_change(text):
         return None
-    if (_HOW_MUCH.search(text) or asks_yes_or_no(question)) and AGAINST_PLAN.search(text):
+    decides = asks_yes_or_no(question)
+    if (decides or _HOW_MUCH.search(text)) and AGAINST_PLAN.search(text):
         return Operation("plan", (AGAINST_PLAN.sub(" ", text),))
-    if asks_yes_or_no(question) and (bound_of(text) or asks_move(question)):
-        return _decided(text, moves=asks_move(question))
-    for kind, pattern in () if _CHANGE.search(text) else (*_OF_TWO, ("part", _OF_TOTAL)):
-        if found := pattern.search(text):
+    if decides:
+        moves = asks_move(question)
+        if moves or bound_of(text):
+            return _decided(text, moves=moves)
+    return _part_of_whole(text) or _change_or_sum(text)
+
+
+def _averages_a_change(text: str) -> bool:
+    if not _MEAN.search(text):
+        return False
+    return bool(_CHANGE.search(text) or _GROWTH.search(text))
+
+
+def _part_of_whole(text: str) -> Operation | None:
+    """A ratio or share, unless the question asks for a change."""
+    if _CHANGE.search(text):
+        return None
+    for kind, pattern in _PART_OF_WHOLE:
+        found = pattern.search(text)
+        if found:
             return Operation(kind, (found["part"], found["whole"]))
+    return None
+
+
+def _change_or_sum(text: str) -> Operation | None:
+    """A change, mean or sum."""
     if _GROWTH.search(text):
         return Operation("growth", (text,))
-    if found := _BETWEEN.search(text):
-        one, other = found["one"], found["other"]
-        if _topic(one) and _topic(other):
-            return Operation("change", (one, other))
+    between = _two_topics(_BETWEEN, text)
+    if between:
+        return Operation("change", between)
     if _CHANGE.search(text):
         return Operation("change", (text,))
     if _MEAN.search(text):
         return Operation("mean", (text,))
-    if (found := _SUM_OF.search(text)) and _topic(found["one"]) and _topic(found["other"]):
-        return Operation("sum", (found["one"], found["other"]))
-    return Operation("sum", (text,)) if _SUM.search(text) else None
+    summands = _two_topics(_SUM_OF, text)
+    if summands:
+        return Operation("sum", summands)
+    if _SUM.search(text):
+        return Operation("sum", (text,))
+    return None
+
+
+def _two_topics(pattern: re.Pattern[str], text: str) -> tuple[str, str] | None:
+    """What a pattern has as "left" and "right", where both name something."""
+    found = pattern.search(text)
+    if not found:
+        return None
+    left, right = found["left"], found["right"]
+    if _topic(left) and _topic(right):
+        return left, right
+    return None
 
 
 def _decided(text: str, *, moves: bool) -> Operation:
-    """Of a question that yes or no answers: one figure against the amount named, or two of one row."""
+    """The operation of a yes-or-no question: one figure against an amount, or two figures of one row."""
     bound = bound_of(text)
-    return Operation(
-        "bound" if bound and not moves else "change",
-        (text[: bound[0].start] + text[bound[0].end :] if bound else text,),
-    )
+    if bound is None:
+        return Operation("change", (text,))
+    figure = bound[0]
+    topic = text[: figure.start] + text[figure.end :]
+    return Operation("change" if moves else "bound", (topic,))
 
 
 def by_operation(prompt: Prompt, asked: Understanding) -> str:
-    """The formula with its result, then the rows of its operands, each with its citation key; "" where
-    nothing of the kind is asked for or a row is in doubt.
+    """The formula with its result, then the rows of its operands, each with its citation key.
 
-    All operands are of the document that was found first."""
+    "" where the question asks for no operation or a row is in doubt. All operands come from the document that
+    was found first.
+    """
     operation = asked_operation(asked.subject)
     first = next(iter(prompt.sources.values()), None)
     if operation is None or first is None or asked.form == "reason":
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    printed = frozenset(
-        terms(
-            " ".join(
-                f"{row.section} {row.label}"
-                for hit in sources.values()
-                for table in hit.tables
-                for row in table.rows
-            )
-        )
-    )
-    # Whom the document is about; a name that is a row's, "Greater China", says which.
-    named = frozenset(term for name in asked.names for term in terms(name)) - printed | frozenset(
-        terms(re.sub(r"[\W_]+", " ", first.document))
-    )
+    found = _operands(operation, asked, sources, _names_of(asked, sources, first))
+    if not found:
+        return ""
+    try:
+        years = _years(asked, found)
+        lines = _KINDS[operation.kind](found, years)
+        name, colon, rest = "\n\n".join(lines).partition(":")
+        verdict = _verdict(asked.subject, operation.kind, found, years)
+    except (_NoCellError, ZeroDivisionError):
+        return ""
+    return f"{verdict} {owned(asked.whose, name)}{colon}{rest}".strip()
+
+
+def _names_of(asked: Understanding, sources: Mapping[str, Hit], first: Hit) -> frozenset[str]:
+    """Words that say whom the document is about.
+
+    A name that a row has too, such as "Greater China", is left out: it says which row is meant.
+    """
+    printed = _row_terms(table for hit in sources.values() for table in hit.tables)
+    named = frozenset(term for name in asked.names for term in terms(name))
+    document = re.sub(r"[\W_]+", " ", first.document)
+    return (named - printed) | frozenset(terms(document))
+
+
+def _operands(
+    operation: Operation, asked: Understanding, sources: Mapping[str, Hit], named: frozenset[str]
+) -> list[_Found]:
+    """The rows that the operation needs; [] where one is in doubt."""
     if operation.kind == "part":
         found = _part_and_total(operation.topics, sources, named)
     else:
         found = _rows(operation.topics, sources, named)
     if not found and operation.kind in ("sum", "change"):  # "research and development" is one row
         found = _rows((asked.subject,), sources, named)
-    if not found:
-        return ""
-    try:
-        years = _years(asked, found)
-        name, colon, rest = "\n\n".join(_KINDS[operation.kind](found, years)).partition(":")
-        return (
-            f"{_verdict(asked.subject, operation.kind, found, years)} {owned(asked.whose, name)}{colon}{rest}"
-        ).strip()
-    except (_NoCellError, ZeroDivisionError):
-        return ""
+    return found
 
 
 def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> str:
-    """Yes or no, and the figures of a row that decide it, in a sentence; "" where they do not, or the row
-    lacks most of the question's words. key: of its page."""
-    topic = (
-        _topic(without_periods(asked.subject))
-        - OF_BOUNDS
-        - frozenset(terms(f"{asked.whose} {re.sub(r'[^A-Za-z0-9]+', ' ', hit.document)}"))
-    )
-    there = frozenset(terms(f"{row.label} {row.section} {table.caption}"))
-    if (
-        not topic <= there | frozenset(terms(" ".join(table.heads)))
-        or not topic & there
-        or bool(OTHER.match(row.label)) != bool(ASKS_OTHER.search(asked.subject))
-    ):
+    """Yes or no, and in a sentence the figures of a row that decide it.
+
+    "" where they do not decide it, or the row lacks most of the question's words. key: of the row's page.
+    """
+    if not _is_about(hit, table, row, asked):
         return ""
-    found = _Found(key, hit, table, row, columns_by_year(table, content_terms(asked.subject)))
-    if bound_of(asked.subject) is not None and not asks_move(asked.subject):
+    question = asked.subject
+    found = _Found(key, hit, table, row, columns_by_year(table, content_terms(question)))
+    if bound_of(question) is not None and not asks_move(question):
         kind = "bound"
     else:
         kind = "change"
     try:
         years = _years(asked, [found])
-        verdict = _verdict(asked.subject, kind, [found], years)
-        cells = [found.cell(_one_year([found], years))] if kind == "bound" else _pair([found], years)[::-1]
+        verdict = _verdict(question, kind, [found], years)
+        if kind == "bound":
+            cells = [found.cell(_one_year([found], years))]
+        else:
+            before, after = _pair([found], years)
+            cells = [after, before]
     except _NoCellError:
         return ""
-    said_of = in_a_sentence(row.label, [(stated_value(cell), cell.head) for cell in cells], asked.whose)
-    return f"{verdict} {said_of}" if verdict and said_of else ""
+    figures = [(stated_value(cell), cell.head) for cell in cells]
+    sentence = in_a_sentence(row.label, figures, asked.whose)
+    return f"{verdict} {sentence}" if verdict and sentence else ""
+
+
+def _is_about(hit: Hit, table: Table, row: Row, asked: Understanding) -> bool:
+    """Whether a row and its table have all words of a question that name a figure."""
+    document = re.sub(r"[^A-Za-z0-9]+", " ", hit.document)
+    names = frozenset(terms(f"{asked.whose} {document}"))
+    topic = _topic(without_periods(asked.subject)) - OF_BOUNDS - names
+    around_row = frozenset(terms(f"{row.label} {row.section} {table.caption}"))
+    heads = frozenset(terms(" ".join(table.heads)))
+    if not topic <= around_row | heads or not topic & around_row:
+        return False
+    return bool(OTHER.match(row.label)) == bool(ASKS_OTHER.search(asked.subject))
 
 
 def _years(asked: Understanding, found: Sequence[_Found]) -> list[int]:
-    """Those asked for; where the only one is what another is compared with, with the newest of the row."""
+    """The years asked for, in order.
+
+    Where the only one is what another is compared with, the newest year of the row is added.
+    """
     years = sorted(set(asked.years))
     newest = max(found[0].columns, default=0)
     if is_compared_with(asked) and years[0] < newest:
@@ -302,20 +363,26 @@ def _years(asked: Understanding, found: Sequence[_Found]) -> list[int]:
 
 def is_compared_with(asked: Understanding) -> bool:
     """Whether the only year that a question names is what another is compared with: "since 2021"."""
-    if len(asked.years) == 1:
-        first = asked.subject.find(str(asked.years[0]))
-    else:
-        first = -1
-    return first >= 0 and _SINCE.search(asked.subject[:first]) is not None
+    if len(asked.years) != 1:
+        return False
+    start = asked.subject.find(str(asked.years[0]))
+    return start >= 0 and _SINCE.search(asked.subject[:start]) is not None
 
 
 class _NoCellError(Exception):
-    """A period or a cell is not there, or does not go with another."""
+    """A period or a cell is missing or does not go with another."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A row of a page's table. columns: year -> column."""
+    """A row of a table on a page.
+
+    key: citation key of the page.
+    hit: the page.
+    table: the table.
+    row: the row.
+    columns: year -> column.
+    """
 
     key: str
     hit: Hit
@@ -324,84 +391,117 @@ class _Found:
     columns: Mapping[int, int]
 
     def cell(self, year: int) -> FoundCell:
-        """Its figure of a year. Raises _NoCellError."""
-        if year in self.columns:
-            cell = cell_of(self.key, self.hit, self.table, self.row, self.columns[year])
-        else:
-            cell = None
+        """The row's figure of a year. Raises _NoCellError."""
+        if year not in self.columns:
+            raise _NoCellError
+        cell = cell_of(self.key, self.hit, self.table, self.row, self.columns[year])
         if cell is None:
             raise _NoCellError
         return cell
 
     def cells(self, years: Sequence[int]) -> list[FoundCell]:
-        """Those of some years, of all that it has where none is named; the oldest first."""
+        """The figures of some years, oldest first; of all years where none is named.
+
+        Raises _NoCellError where a named year is missing.
+        """
         if years:
-            wanted = [year for year in years if year in self.columns]
+            chosen = [year for year in years if year in self.columns]
         else:
-            wanted = sorted(self.columns)
-        if years and len(wanted) < len(years):
+            chosen = sorted(self.columns)
+        if years and len(chosen) < len(years):
             raise _NoCellError
-        return [self.cell(year) for year in wanted[-MOST_YEARS:]]
+        return [self.cell(year) for year in chosen[-MOST_YEARS:]]
 
 
 # ---------------------------------------------------------------- rows
 
 
+@dataclass(frozen=True, slots=True)
+class _RowQuery:
+    """What is known of a row that is looked for.
+
+    words: all words of the topic.
+    asked: those that name the row.
+    others: a row called "other" is meant.
+    within: words of its table, empty where any table will do.
+    """
+
+    words: frozenset[str]
+    asked: frozenset[str]
+    others: bool
+    within: frozenset[str]
+
+
 def _topic(text: str) -> frozenset[str]:
-    return frozenset(term for term in content_terms(text) if term not in _ASKING and not term[0].isdigit())
+    words = content_terms(text)
+    return frozenset(term for term in words if term not in _ASKING and not term[0].isdigit())
+
+
+def _row_terms(tables: Iterable[Table]) -> frozenset[str]:
+    """The terms of all labels and sections of some tables."""
+    rows = (row for table in tables for row in table.rows)
+    return frozenset(terms(" ".join(f"{row.section} {row.label}" for row in rows)))
+
+
+def _label_terms(row: Row) -> frozenset[str]:
+    """The terms of a label that are no numbers."""
+    return frozenset(term for term in terms(row.label) if not term[0].isdigit())
 
 
 def _rows(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
     """The row of each topic; [] where one has none, or two have the same."""
     found = [row for topic in topics if (row := _row(topic, sources, named))]
-    if len({id(one.row) for one in found}) == len(topics):
-        return found
-    return []
+    distinct = {id(operand_row.row) for operand_row in found}
+    return found if len(distinct) == len(topics) else []
 
 
 def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
-    """The row of the part, and the total of its table that the whole's words name: a row that is called
-    so, or what the rows of its block add up to.
+    """The row of the part, and the total of its table that the whole's words name; [] without either.
+
+    The total is a row below that is called so, or else one that the rows of its block add up to.
     """
-    part = _row(topics[0], sources, named, within=_topic(topics[1]))
+    whole = _topic(topics[1])
+    part = _row(topics[0], sources, named, within=whole)
     if part is None:
         return []
+    asked = whole - named
     rows = part.table.rows
     at = next(place for place, row in enumerate(rows) if row is part.row)
-    asked = _topic(topics[1]) - named
+    below = range(at + 1, len(rows))
+    totals = [place for place in below if _is_total_of(rows[place], asked)]
+    if not totals:
+        totals = [place for place in below if _adds_up(part, at, place)]
     # "Retail revenue" is no total of a table that has a row of retail.
-    parts = frozenset(terms(" ".join(row.label for row in rows if not frozenset(terms(row.label)) & _TOTALS)))
-    totals = [place for place, row in enumerate(rows) if place != at and _is_total_of(row, asked)]
-    totals = [place for place in totals if place > at] or [
-        place for place in range(at + 1, len(rows)) if _adds_up(part, at, place)
-    ]
-    totals = [
-        place
-        for place in totals
-        if parts.isdisjoint(
-            asked - frozenset(terms(f"{rows[place].label} {rows[place].section} {part.row.section}"))
-        )
-    ]
-    nearest = min(totals, key=lambda place: abs(place - at), default=None)
-    if nearest is None:
-        return []
-    return [part, _Found(part.key, part.hit, part.table, rows[nearest], part.columns)]
+    parts = _terms_of_parts(rows)
+    for place in totals:
+        total = rows[place]
+        own = frozenset(terms(f"{total.label} {total.section} {part.row.section}"))
+        if parts.isdisjoint(asked - own):
+            return [part, _Found(part.key, part.hit, part.table, total, part.columns)]
+    return []
+
+
+def _terms_of_parts(rows: Sequence[Row]) -> frozenset[str]:
+    """The terms of the labels that are called no total."""
+    labels = [row.label for row in rows if _TOTALS.isdisjoint(terms(row.label))]
+    return frozenset(terms(" ".join(labels)))
 
 
 def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
     """Whether a row is called a total, of the words asked for or of no others, or by just these words."""
-    label = frozenset(term for term in terms(row.label) if not term[0].isdigit())
-    rest = label - _TOTALS
+    label = _label_terms(row)
     if not label or not any(row.cells) or OTHER.match(row.label):
         return False
-    return (bool(label & _TOTALS) and (not rest or not rest.isdisjoint(asked))) or (
-        bool(rest) and rest <= asked
-    )
+    rest = label - _TOTALS
+    if label & _TOTALS and (not rest or not rest.isdisjoint(asked)):
+        return True
+    return bool(rest) and rest <= asked
 
 
 def _adds_up(part: _Found, at: int, place: int) -> bool:
-    """Whether a row below a part's is what the rows from it or before it to there come to, in the newest
-    column.
+    """Whether a row below a part's is the sum of the rows above it, the part's among them.
+
+    The figures are those of the newest column. at, place: of the part and of the row below.
     """
     column = part.columns[max(part.columns)]
     values = [_value(row, column) for row in part.table.rows[: place + 1]]
@@ -412,104 +512,123 @@ def _adds_up(part: _Found, at: int, place: int) -> bool:
         block = values[first:place]
         if None in block:
             return False
-        if len(block) >= FEWEST_PARTS and abs(sum(filter(None, block)) - total) <= ROUNDED * len(block):
+        if len(block) < FEWEST_PARTS:
+            continue
+        difference = abs(sum(filter(None, block)) - total)
+        if difference <= ROUNDED * len(block):
             return True
     return False
 
 
 def _value(row: Row, column: int) -> float | None:
-    if 0 <= column < len(row.cells):
-        cell = row.cells[column]
-    else:
-        cell = None
-    if cell:
-        figures = find_figures(cell.text)
-    else:
-        figures = []
-    if figures:
-        return figures[0].value
-    return None
+    if not 0 <= column < len(row.cells):
+        return None
+    cell = row.cells[column]
+    figures = find_figures(cell.text) if cell else []
+    return figures[0].value if figures else None
 
 
 def _row(
     topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, within: frozenset[str] = frozenset()
 ) -> _Found | None:
-    """The row that a topic's words name best; None where none does, or another with other figures does as
-    well. within: words of its table.
+    """The row that a topic's words name best.
+
+    None where they name none, or another row with other figures nearly as well. within: words of its table.
     """
     words = frozenset(content_terms(without_periods(topic)))
     asked = _topic(topic) - named or _topic(topic)
-    others = bool(ASKS_OTHER.search(topic))
-    scored: list[tuple[float, _Found]] = []
-    for key, hit in sources.items():
-        labels = frozenset(
-            terms(" ".join(f"{row.section} {row.label}" for table in hit.tables for row in table.rows))
-        )
-        for table in hit.tables:
-            columns = columns_by_year(table, words | within)
-            if columns:
-                around = frozenset(terms(" ".join([table.caption, *table.heads])))
-            else:
-                around = frozenset[str]()
-            if within and within.isdisjoint(
-                around | frozenset(terms(" ".join(f"{row.section} {row.label}" for row in table.rows)))
-            ):
-                continue
-            for row in table.rows if columns else ():
-                if (within and any("%" in cell.text for cell in row.cells[:1] if cell)) or bool(
-                    OTHER.match(row.label)
-                ) != others:
-                    continue
-                own = frozenset(terms(f"{row.label} {row.section}")) | around
-                if labels.isdisjoint(asked - own) and (
-                    score := _score(row, words, asked, around)
-                ):  # no other row is named by what this one lacks
-                    scored.append((score, _Found(key, hit, table, row, columns)))
-    scored.sort(key=lambda one: -one[0])
+    query = _RowQuery(words, asked, bool(ASKS_OTHER.search(topic)), within)
+    scored = sorted(_scored_rows(query, sources), key=lambda pair: -pair[0])
     if not scored:
         return None
-    best = scored[0]
-    rivals = [one for score, one in scored[1:] if score > best[0] - IN_DOUBT and not _is_same(one, best[1])]
-    if rivals:
-        return None
-    return best[1]
+    best_score, best = scored[0]
+    for score, candidate in scored[1:]:
+        if score > best_score - IN_DOUBT and not _is_same(candidate, best):
+            return None
+    return best
 
 
-def _is_same(one: _Found, other: _Found) -> bool:
-    """Whether two rows state the same figures, or the one those of the other rounded."""
-    if _figures(one.row) == _figures(other.row):
+def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple[float, _Found]]:
+    """The rows that may be meant, each with its score."""
+    for key, hit in sources.items():
+        labels = _row_terms(hit.tables)
+        for table in hit.tables:
+            columns = columns_by_year(table, query.words | query.within)
+            if not columns:
+                continue
+            around = frozenset(terms(" ".join([table.caption, *table.heads])))
+            if query.within and query.within.isdisjoint(around | _row_terms([table])):
+                continue
+            for row in table.rows:
+                score = _score_among(row, query, around, labels)
+                if score:
+                    yield score, _Found(key, hit, table, row, columns)
+
+
+def _score_among(row: Row, query: _RowQuery, around: frozenset[str], labels: frozenset[str]) -> float:
+    """How well a question names a row; 0 where it cannot be the one, or another row has a word it lacks.
+
+    around: terms of the table's caption and heads. labels: terms of all rows of the page.
+    """
+    first = row.cells[0] if row.cells else None
+    if query.within and first and "%" in first.text:
+        return 0.0
+    if bool(OTHER.match(row.label)) != query.others:
+        return 0.0
+    own = frozenset(terms(f"{row.label} {row.section}")) | around
+    if not labels.isdisjoint(query.asked - own):
+        return 0.0
+    return _score(row, query.words, query.asked, around)
+
+
+def _is_same(candidate: _Found, other: _Found) -> bool:
+    """Whether two rows state the same figures, though one may state them rounded."""
+    if _figures(candidate.row) == _figures(other.row):
         return True
     pairs = []
-    for year in one.columns.keys() & other.columns.keys():
+    for year in candidate.columns.keys() & other.columns.keys():
         with suppress(_NoCellError):
-            pairs.append((one.cell(year), other.cell(year)))
-    return bool(pairs) and all(
-        a.percent == b.percent
-        and abs(a.value * a.scale - b.value * b.scale)
-        <= max(0.5 * 10.0 ** -decimals_of([cell]) * cell.scale for cell in (a, b))
-        for a, b in pairs
-    )
+            pairs.append((candidate.cell(year), other.cell(year)))
+    return bool(pairs) and all(_is_rounded(left, right) for left, right in pairs)
+
+
+def _is_rounded(left: FoundCell, right: FoundCell) -> bool:
+    """Whether two figures differ by no more than half of the last digit of either."""
+    if left.percent != right.percent:
+        return False
+    difference = abs(left.value * left.scale - right.value * right.scale)
+    return difference <= max(_half_digit(left), _half_digit(right))
+
+
+def _half_digit(cell: FoundCell) -> float:
+    """Half of a figure's last digit."""
+    return 0.5 * 10.0 ** -decimals_of([cell]) * cell.scale
 
 
 def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: frozenset[str]) -> float:
     """How well a question's words name a row, 0 where too few do."""
-    label = frozenset(term for term in terms(row.label) if not term[0].isdigit())
+    label = _label_terms(row)
     own = label - _TOTALS or label
-    short = [frozenset(terms(found)) for found in initials_behind(row.label)]
-    own = next((one for one in short if one and one <= words), own)
+    for initials in initials_behind(row.label):
+        short = frozenset(terms(initials))
+        if short and short <= words:
+            own = short
+            break
     if not own or not any(cell is not None for cell in row.cells):
         return 0.0
-    section = frozenset(terms(row.section))
-    told = len(own & words) / len(own)
-    covered = len(asked & label) + ABOVE * len((asked - label) & (section | around))
-    if asked:
-        reached = len(asked & (label | section | around)) / len(asked)
-    else:
-        reached = told
-    if told < LEAST_SAID or reached < LEAST_COVERED or 2 * len(asked & label) < len(asked - section):
+    share_of_row = len(own & words) / len(own)
+    if share_of_row < LEAST_SAID:
         return 0.0
     total = 0.1 * (bool(label & _TOTALS) == bool(words & _TOTALS))
-    return told + (covered / len(asked) if asked else 0.0) + total
+    if not asked:
+        return share_of_row + total
+    section = frozenset(terms(row.section))
+    named = asked & label
+    reached = len(asked & (label | section | around)) / len(asked)
+    if reached < LEAST_COVERED or 2 * len(named) < len(asked - section):
+        return 0.0
+    covered = len(named) + ABOVE * len((asked - label) & (section | around))
+    return share_of_row + covered / len(asked) + total
 
 
 def _figures(row: Row) -> tuple[str, ...]:
@@ -523,16 +642,17 @@ def _figures(row: Row) -> tuple[str, ...]:
 def _pair(rows: Sequence[_Found], years: Sequence[int]) -> tuple[FoundCell, FoundCell]:
     """(earlier, later) of one row, or (subtrahend, minuend) of two in one year."""
     if len(rows) == 2:
-        year = _one_year(rows, years)
-        one, other = (row.cell(year) for row in rows)
-        _check_alike(one, other)
-        return other, one
-    cells = rows[0].cells(sorted({min(years), max(years)}) if len(years) > 1 else ())
+        minuend, subtrahend = _cells_of_one_year(rows, years)
+        return subtrahend, minuend
+    if len(years) > 1:
+        cells = rows[0].cells(sorted({min(years), max(years)}))
+    else:
+        cells = rows[0].cells(())
     if len(years) == 1:  # against the year before
         cells = rows[0].cells([years[0] - 1, years[0]])
     if len(cells) < 2:
         raise _NoCellError
-    pair = cells[-2] if not years else cells[0], cells[-1]
+    pair = (cells[0] if years else cells[-2]), cells[-1]
     _check_alike(*pair)
     return pair
 
@@ -540,188 +660,190 @@ def _pair(rows: Sequence[_Found], years: Sequence[int]) -> tuple[FoundCell, Foun
 def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
     common = set.intersection(*(set(row.columns) for row in rows))
     if years:
-        wanted = [year for year in years if year in common]
+        chosen = [year for year in years if year in common]
     else:
-        wanted = sorted(common)
-    if not wanted or (years and len(years) > 1):
+        chosen = sorted(common)
+    if not chosen or len(years) > 1:
         raise _NoCellError
-    return wanted[-1]
+    return chosen[-1]
+
+
+def _cells_of_one_year(rows: Sequence[_Found], years: Sequence[int]) -> list[FoundCell]:
+    """The figure of each row in the one year. Raises _NoCellError, also where they do not go together."""
+    year = _one_year(rows, years)
+    cells = [row.cell(year) for row in rows]
+    _check_alike(*cells)
+    return cells
 
 
 def _check_alike(*cells: FoundCell) -> None:
-    """Raises _NoCellError where figures are of different scales, kinds or currencies, or heads say more
-    than another year: "Q4 2018" beside "2019".
+    """Raises _NoCellError where figures do not go together.
+
+    They differ in scale, kind or currency, or a head says more than another year: "Q4 2018" beside "2019".
     """
+    kinds = {(cell.scale, cell.percent) for cell in cells}
     currencies = {figure.unit for cell in cells for figure in find_figures(cell.text)[:1]} - {None}
-    heads = {
-        frozenset(term for term in terms(short_head(cell.head)) if not term[0].isdigit()) for cell in cells
-    }
-    if (
-        len({(cell.scale, cell.percent) for cell in cells}) > 1
-        or len(currencies) > 1
-        or len(heads - {frozenset()}) > 1
-    ):
+    heads = {_head_terms(cell) for cell in cells}
+    worded = heads - {frozenset()}
+    if len(kinds) > 1 or len(currencies) > 1 or len(worded) > 1:
         raise _NoCellError
     if frozenset() in heads and any(_NOT_OF_A_YEAR & head for head in heads):
         raise _NoCellError
+
+
+def _head_terms(cell: FoundCell) -> frozenset[str]:
+    """The terms of a figure's head that are no numbers."""
+    found = terms(short_head(cell.head))
+    return frozenset(term for term in found if not term[0].isdigit())
 
 
 def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     before, after = as_amounts(*_pair(rows, years))
     change = after.value - before.value
     decimals = decimals_of([after, before])
-    result = (
-        f"{change:.{decimals}f} percentage points"
-        if after.percent
-        else f"{number_text(change, decimals)}{unit_text(after)}"
-    )
+    if after.percent:
+        result = f"{change:.{decimals}f} percentage points"
+    else:
+        result = f"{number_text(change, decimals)}{unit_text(after)}"
     if len(rows) == 1:
         name = f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
     else:
         name = f"{after.label} less {before.label}, {short_head(after.head)}"
-    yield f"{_line(name)}: {operand(after)} - {operand(before)} = {result}."
+    yield f"{_one_line(name)}: {operand(after)} - {operand(before)} = {result}."
     yield from said([after, before])
 
 
 def _verdict(question: str, kind: str, rows: Sequence[_Found], years: Sequence[int]) -> str:
-    """Yes or no, where it is asked whether a row's figure rose or fell, or is above an amount."""
-    if is_other(rows[0].row.label, question):
+    """Yes or no, where the question asks whether a row's figure rose or fell, or is above an amount."""
+    first = rows[0]
+    if is_other(first.row.label, question):
         return ""
     if kind == "bound":
-        return by_bound(question, amount(rows[0].cell(_one_year(rows, years))))
+        return by_bound(question, amount(first.cell(_one_year(rows, years))))
     if kind == "plan":
-        return by_plan(question, *(cell.value for cell in _planned_and_actual(rows[0], years)))
+        plan, actual = _planned_and_actual(first, years)
+        return by_plan(question, plan.value, actual.value)
     if kind not in ("change", "growth") or len(rows) != 1:
         return ""
-    pair = as_amounts(*_pair(rows, years))
-    at = {rows[0].table.heads[column]: year for year, column in rows[0].columns.items()}
-    before, after = ((at.get(cell.head, 0), amount(cell)) for cell in pair)
-    return by_move(question, before, after)
+    before, after = as_amounts(*_pair(rows, years))
+    year_of = {first.table.heads[column]: year for year, column in first.columns.items()}
+    earlier = (year_of.get(before.head, 0), amount(before))
+    later = (year_of.get(after.head, 0), amount(after))
+    return by_move(question, earlier, later)
 
 
 def _stated(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     cell = rows[0].cell(_one_year(rows, years))
-    yield f"{in_a_sentence(cell.label, [(stated_value(cell), cell.head)])} [{cell.key}]"
+    sentence = in_a_sentence(cell.label, [(stated_value(cell), cell.head)])
+    yield f"{sentence} [{cell.key}]"
     yield from said([cell])
 
 
 def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[FoundCell, FoundCell]:
     """A row's figures of a year, as they were meant to be and as they were. Raises _NoCellError."""
-    if years:
-        year = years[-1]
-    else:
-        year = max(found.columns)
-    planned = [
-        at
-        for at, head in enumerate(found.table.heads)
-        if is_planned(head) and any(one.start_year == year for one in find_periods(head))
-    ]
-    if len(planned) == 1:
-        plan = cell_of(found.key, found.hit, found.table, found.row, planned[0])
-    else:
-        plan = None
+    year = years[-1] if years else max(found.columns)
+    heads = found.table.heads
+    planned = [column for column, head in enumerate(heads) if _is_plan_of(head, year)]
     actual = found.cell(year)
-    if (
-        plan is None
-        or (plan.scale, plan.percent) != (actual.scale, actual.percent)
-        or plan.head == actual.head
-    ):
+    if len(planned) != 1:
+        raise _NoCellError
+    plan = cell_of(found.key, found.hit, found.table, found.row, planned[0])
+    if plan is None or plan.head == actual.head:
+        raise _NoCellError
+    if (plan.scale, plan.percent) != (actual.scale, actual.percent):
         raise _NoCellError
     return plan, actual
+
+
+def _is_plan_of(head: str, year: int) -> bool:
+    """Whether a column has what was planned for a year."""
+    return is_planned(head) and any(period.start_year == year for period in find_periods(head))
 
 
 def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     plan, actual = _planned_and_actual(rows[0], years)
     over = actual.value - plan.value
-    difference = f"{operand(actual)} - {operand(plan)}"
+    formula = f"{operand(actual)} - {operand(plan)}"
+    difference = number_text(over, decimals_of([actual, plan]))
     if actual.percent:
         unit = " percentage points"
     else:
         unit = unit_text(actual)
     if plan.value > 0 and not actual.percent:
-        share = f"; 100 × ({difference}) / {operand(plan)} = {100 * over / plan.value:.1f}%"
+        share = f"; 100 × ({formula}) / {operand(plan)} = {100 * over / plan.value:.1f}%"
     else:
         share = ""
-    name = _line(f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}")
-    yield f"{name}: {difference} = {number_text(over, decimals_of([actual, plan]))}{unit}{share}."
+    name = _one_line(f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}")
+    yield f"{name}: {formula} = {difference}{unit}{share}."
     yield from said([actual, plan])
 
 
 def _growth(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     before, after = _pair(rows, years)
-    if (
-        after.value * before.value < 0 or not before.value
-    ):  # of a base on the other side of nought a percentage says nothing
+    # Where the base is zero, or the sign changes, a percentage means nothing.
+    if not before.value or after.value * before.value < 0:
         raise _NoCellError
     growth = 100 * (after.value - before.value) / before.value
-    name = f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
-    yield f"{_line(name)}: 100 × ({operand(after)} - {operand(before)}) / {operand(before)} = {growth:.1f}%."
+    name = _one_line(f"{after.label}, {short_head(before.head)} to {short_head(after.head)}")
+    base = operand(before)
+    yield f"{name}: 100 × ({operand(after)} - {base}) / {base} = {growth:.1f}%."
     yield from said([after, before])
 
 
 def _mean(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    cells = rows[0].cells(list(range(min(years), max(years) + 1)) if years else ())
+    if years:
+        chosen = list(range(min(years), max(years) + 1))
+    else:
+        chosen = []
+    cells = rows[0].cells(chosen)
     if len(cells) < 2:
         raise _NoCellError
     _check_alike(*cells)
+    first = cells[0]
     mean = sum(cell.value for cell in cells) / len(cells)
-    if cells[0].percent:
-        unit = "%"
-    else:
-        unit = unit_text(cells[0])
-    yield (
-        f"{_line(f'{cells[0].label}, average')}: ({' + '.join(map(operand, cells))}) / {len(cells)} = "
-        f"{number_text(mean, MEAN_DECIMALS)}{unit}."
-    )
+    unit = "%" if first.percent else unit_text(first)
+    name = _one_line(f"{first.label}, average")
+    summands = " + ".join(map(operand, cells))
+    yield f"{name}: ({summands}) / {len(cells)} = {number_text(mean, MEAN_DECIMALS)}{unit}."
     yield from said(cells)
 
 
 def _sum(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     if len(rows) == 2:
-        year = _one_year(rows, years)
-        cells = [row.cell(year) for row in rows]
+        cells = _cells_of_one_year(rows, years)
+    elif len(years) > 1:
+        cells = rows[0].cells(years)
     else:
-        if len(years) > 1:
-            cells = rows[0].cells(years)
-        else:
-            cells = []
+        cells = []
     if len(cells) < 2 or cells[0].percent:
         raise _NoCellError
     _check_alike(*cells)
     total = sum(cell.value for cell in cells)
-    yield (
-        f"Total: {' + '.join(map(operand, cells))} = "
-        f"{number_text(total, decimals_of(cells))}{unit_text(cells[0])}."
-    )
+    summands = " + ".join(map(operand, cells))
+    yield f"Total: {summands} = {number_text(total, decimals_of(cells))}{unit_text(cells[0])}."
     yield from said(cells)
 
 
 def _ratio(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    year = _one_year(rows, years)
-    part, whole = (row.cell(year) for row in rows)
-    _check_alike(part, whole)
-    yield (
-        f"{_line(f'{part.label} to {whole.label}, {short_head(part.head)}')}: {operand(part)} / "
-        f"{operand(whole)} = {part.value / whole.value:.2f}."
-    )
+    part, whole = _cells_of_one_year(rows, years)
+    name = _one_line(f"{part.label} to {whole.label}, {short_head(part.head)}")
+    ratio = part.value / whole.value
+    yield f"{name}: {operand(part)} / {operand(whole)} = {ratio:.2f}."
     yield from said([part, whole])
 
 
 def _share(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    year = _one_year(rows, years)
-    part, whole = (row.cell(year) for row in rows)
-    _check_alike(part, whole)
+    part, whole = _cells_of_one_year(rows, years)
     share = 100 * part.value / whole.value
     if part.percent or not 0 <= share <= WHOLE:
         raise _NoCellError
-    yield (
-        f"{_line(f'{part.label} as a share of {whole.label}, {short_head(part.head)}')}: 100 × "
-        f"{operand(part)} / {operand(whole)} = {share:.1f}%."
-    )
+    name = _one_line(f"{part.label} as a share of {whole.label}, {short_head(part.head)}")
+    yield f"{name}: 100 × {operand(part)} / {operand(whole)} = {share:.1f}%."
     yield from said([part, whole])
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
+    """A name without colons, for the first colon ends it."""
     return " ".join(text.replace(":", " ").split())
 
 
