@@ -1,11 +1,13 @@
-"""Answers that are figures of tables: the cell that states a measure, or a ratio, change or average worked
-out from such cells, with the formula and every operand shown and cited; gives nothing where an operand is
-missing, or where the question asks for something narrower."""
+"""Answers with figures of tables: the cell that states a measure, or what is worked out from such cells.
+
+What is worked out is a ratio, a change or an average. The answer shows the formula and every operand, each
+with its citation. It is empty where an operand is missing or the question asks for something narrower.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +15,7 @@ from itertools import pairwise
 from chatbot.answer.tables.cell_lookup import (
     ASKS_OTHER,
     PART_OF_YEAR,
+    FoundCell,
     as_amounts,
     columns_by_year,
     newest_year,
@@ -21,6 +24,7 @@ from chatbot.answer.tables.formula_evaluation import MissingError, Task, printed
 from chatbot.answer.tables.operations import OF_BOUNDS, is_compared_with
 from chatbot.answer.tables.table_wording import (
     MEAN_DECIMALS,
+    Worked,
     amount,
     decimals_of,
     in_a_sentence,
@@ -42,10 +46,11 @@ from ingestion.language.measures import Measure, measure_named, spelled_out
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.sentences import sentence_spans
 from ingestion.language.terms import content_terms, terms
+from ingestion.records import Table
 
 __all__ = ["compute_answer", "leaves_average_out"]
 
-# An average over years; a ratio whose definition has an average of two balances is none.
+# An average over years. A ratio is none, even if its definition has the average of two balances.
 _AVERAGE = re.compile(
     r"\b(?:\d|two|three|four|five|ten)[ -]years? (?:\w+ )?(?:average|mean)\b|\b(?:average|mean) (?:over"
     r"|across) (?:the )?(?:\w+ )?years\b"
@@ -60,7 +65,7 @@ _GROWTH = re.compile(
     ),
     re.IGNORECASE,
 )
-_SHARE = re.compile(
+_AS_SHARE = re.compile(
     r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE
 )
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|drop|decline|fall|rise|difference)\b", re.IGNORECASE)
@@ -71,16 +76,17 @@ _OVER_YEARS = re.compile(
     ),
     re.IGNORECASE,
 )
+_BETTER_OR_WORSE = re.compile(r"improv|better|worse", re.IGNORECASE)
 _YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
 _PART = re.compile(
     PART_OF_YEAR.pattern + r"|\b(?:half|first|second|third|fourth)[ -](?:half|quarter)\b|\bH[12]\b|\bmonth",
     re.IGNORECASE,
 )
-# Years that are stated or worked out one by one at most; more are no question of one statement.
+# The most years in an average, and the most that are stated or worked out one by one.
 MOST_YEARS = 10
 MOST_STATED = 4
-# Worth 3 of 220 questions, costs 1; all figures of tables are worth 3.
-# What a question says beside measure, name and period that makes it ask for nothing narrower.
+# Words beside measure, name and period that do not make a question ask for something narrower. Of 220
+# questions this gains 3 and loses 1; all figures of tables together gain 3.
 _PLAIN = frozenset(
     terms(
         "total amount value figure number level size net reported annual yearly fiscal financial year "
@@ -100,250 +106,305 @@ _PLAIN = frozenset(
 
 
 def compute_answer(prompt: Prompt, asked: Understanding) -> str:
-    """The figure that was asked for, then its rows, each with its citation key; "" where the question asks
-    for none or the tables do not state its operands.
+    """The figure that the question asks for, then its rows, each with its citation key.
 
-    All operands are of the document that was found first.
+    "" where the question asks for no figure or the tables do not state its operands. All operands come from
+    the document that was found first.
     """
     measures = [measure_named(name) for name in asked.measures]
     first = next(iter(prompt.sources.values()), None)
-    if (
-        not measures
-        or first is None
-        or asked.form not in {"figure", "yes_no", "passage"}
-        or _PART.search(asked.subject)
-    ):
+    if not measures or first is None:
+        return ""
+    if asked.form not in {"figure", "yes_no", "passage"}:
+        return ""
+    if _PART.search(asked.subject):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    # "Youth", "external": what else is asked for may not be in the row, whose figure then settles nothing.
-    beside = _beside(asked, measures, first.document) - OF_BOUNDS - set(terms(asked.whose))
-    task = Task(
-        sources,
-        frozenset(terms(spelled_out(asked.subject))),
-        asked.whose,
-        bool(ASKS_OTHER.search(asked.subject)),
-        settles=not beside,
-    )
+    task = _task(asked, measures, sources, first.document)
+    strict = asked.form != "figure"
     try:
-        text = "\n\n".join(
-            _answer(measures, _years(asked, sources), asked.subject, task, strict=asked.form != "figure")
-        )
+        years = _years(asked, sources)
+        paragraphs = _answer(measures, years, asked.subject, task, strict=strict)
+        text = "\n\n".join(paragraphs)
     except (MissingError, ZeroDivisionError):
         return ""
+    operands = frozenset[str]()
     if any(measure.formula for measure in measures):
         operands = frozenset(terms(" ".join(task.labels)))
-    else:
-        operands = frozenset[str]()
     if _asks_for_narrower(asked, measures, sources, operands):
         return ""
     return text
 
 
+def _task(
+    asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], document: str
+) -> Task:
+    # A row may lack what else the question asks for, "youth" or "external"; its figure then settles nothing.
+    whose = set(terms(asked.whose))
+    beside = _beside(asked, measures, document) - OF_BOUNDS - whose
+    words = frozenset(terms(spelled_out(asked.subject)))
+    others = bool(ASKS_OTHER.search(asked.subject))
+    return Task(sources, words, asked.whose, others, settles=not beside)
+
+
 def leaves_average_out(question: str, answer: str) -> bool:
-    """Whether a question asks for an average and no sentence of the answer has one of what is asked about."""
+    """Whether a question asks for an average and no sentence of the answer gives that average."""
     if _AVERAGE.search(question) is None:
         return False
-    of = {word for word in content_terms(question) if not _AVERAGED.match(word) and not word[0].isdigit()}
-    stated = [
-        answer[start:end] for start, end in sentence_spans(answer) if _AVERAGED.search(answer, start, end)
-    ]
-    return not any(not of or of & set(terms(sentence)) for sentence in stated)
+    words = [word for word in content_terms(question) if not word[0].isdigit()]
+    topic = {word for word in words if not _AVERAGED.match(word)}
+    for start, end in sentence_spans(answer):
+        if not _AVERAGED.search(answer, start, end):
+            continue
+        if not topic or topic & set(terms(answer[start:end])):
+            return False
+    return True
 
 
 def _asks_for_narrower(
     asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], operands: frozenset[str]
 ) -> bool:
-    """Whether the question has a word beside its measures that rows of these tables have too, or that the
-    pages put before a measure: "deferred" tax assets, "iPhone" revenue. operands: the terms of the rows that
-    a ratio was worked out from, which a question may spell out."""
-    others = _beside(asked, measures, next(iter(sources.values())).document) - operands
-    rows = [
-        f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows
-    ]
-    begins = {phrase[0] for measure in measures for phrase in (*measure.asked, *measure.printed)}
-    return not others.isdisjoint(terms(" ".join(rows))) or any(
-        word in others - set(terms(asked.whose)) and after in begins
-        for hit in sources.values()
-        for word, after in pairwise(terms(hit.page_text))
-    )
+    """Whether a question asks for less than its measures: "deferred" tax assets, "iPhone" revenue.
+
+    It then has a word beside its measures that rows of these tables have too, or that the pages put before a
+    measure. operands: the terms of the rows that a ratio was worked out from, which a question may spell out.
+    """
+    first = next(iter(sources.values()))
+    others = _beside(asked, measures, first.document) - operands
+    rows = (row for table in _tables(sources) for row in table.rows)
+    printed_rows = " ".join(f"{row.section} {row.label}" for row in rows)
+    if not others.isdisjoint(terms(printed_rows)):
+        return True
+    begins = {phrase[0] for phrase in _phrases(measures)}
+    narrowing = others - set(terms(asked.whose))
+    for hit in sources.values():
+        words = terms(hit.page_text)
+        if any(word in narrowing and after in begins for word, after in pairwise(words)):
+            return True
+    return False
+
+
+def _tables(sources: Mapping[str, Hit]) -> Iterator[Table]:
+    for hit in sources.values():
+        yield from hit.tables
+
+
+def _phrases(measures: Iterable[Measure]) -> Iterator[tuple[str, ...]]:
+    """All that questions and documents call some measures, as terms."""
+    for measure in measures:
+        yield from measure.asked
+        yield from measure.printed
 
 
 def _beside(asked: Understanding, measures: Sequence[Measure], document: str) -> set[str]:
-    """The words of a question beside its measures, the document's name and what makes a measure no
-    narrower.
+    """The words of a question that may narrow a measure.
+
+    They are not of its measures or the document's name, and no plain words.
     """
-    of_measures = {
-        term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase
-    }
+    ignored = {term for phrase in _phrases(measures) for term in phrase} | _PLAIN
     name = re.sub(r"[\W_]", "", document.casefold())
     words = content_terms(spelled_out(asked.subject))
-    return {
-        term
-        for term in words
-        if term not in of_measures | _PLAIN and not term[0].isdigit() and term not in name
-    }
+    rest = {term for term in words if term not in ignored and not term[0].isdigit()}
+    return {term for term in rest if term not in name}
 
 
 def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
-    """Those asked for, of a fiscal year the one it ends in; else steps from the document's own, or its
-    newest.
-    """
+    """The years asked for, else those that the question counts from the document's own, else its newest."""
     newest = newest_year(tuple(sources.values()))
-    if newest is not None and not asked.years and _OVER_YEARS.search(asked.subject):
-        return tuple(
-            sorted(
-                {
-                    year
-                    for hit in sources.values()
-                    for table in hit.tables
-                    for year in columns_by_year(table)
-                    if year <= newest
-                }
-            )[-MOST_STATED:]
-        )
-    if newest is not None and is_compared_with(asked):  # "compared with 2021"
-        if asked.years[0] < newest:
-            return (asked.years[0], newest)
-        return asked.years
-    if asked.years or newest is None:
-        fiscal = [
-            period
-            for period in asked.periods
-            if period.kind == "fiscal" and period.end_year == period.start_year + 1
-        ]
-        begun = {period.start_year for period in fiscal} - {period.end_year for period in asked.periods}
-        return tuple(year for year in asked.years if year not in begun)
-    return tuple(sorted(newest + step for step in asked.relative_years or (0,)))
+    if newest is None:
+        return _named_years(asked)
+    if not asked.years and _OVER_YEARS.search(asked.subject):
+        return _headed_years(sources, newest)
+    if is_compared_with(asked):  # "compared with 2021"
+        base = asked.years[0]
+        return (base, newest) if base < newest else asked.years
+    if asked.years:
+        return _named_years(asked)
+    steps = asked.relative_years or (0,)
+    return tuple(sorted(newest + step for step in steps))
+
+
+def _headed_years(sources: Mapping[str, Hit], newest: int) -> tuple[int, ...]:
+    """The last years that head a column, up to the newest."""
+    years: set[int] = set()
+    for table in _tables(sources):
+        years.update(columns_by_year(table))
+    own = sorted(year for year in years if year <= newest)
+    return tuple(own[-MOST_STATED:])
+
+
+def _named_years(asked: Understanding) -> tuple[int, ...]:
+    """The years that a question names; of a fiscal year over two, the one it ends in."""
+    periods = asked.periods
+    ends = {period.end_year for period in periods}
+    begun = set()
+    for period in periods:
+        if period.kind == "fiscal" and period.end_year == period.start_year + 1:
+            begun.add(period.start_year)
+    return tuple(year for year in asked.years if year not in begun - ends)
 
 
 def _answer(
     measures: Sequence[Measure], years: Sequence[int], question: str, task: Task, *, strict: bool
 ) -> Iterator[str]:
-    """strict: all measures must be there, as where a question asks for no figure and hardly means one."""
-    # The ratio rather than the operands that the question spells out beside it.
-    measure = max(measures, key=lambda one: len(one.operands))
+    """The paragraphs of the answer. Raises MissingError.
+
+    strict: all measures must be there, as where a question asks for no figure and hardly means one.
+    """
+    # A ratio goes before the operands that the question spells out beside it.
+    measure = max(measures, key=lambda candidate: len(candidate.operands))
     if not years:
         raise MissingError
-    if not measure.formula and len(measures) > 1 and (over := _SHARE.search(question)):
-        measure = _share(measures, set(terms(spelled_out(question[: over.start()]))))
-    if measure.formula and (cells := printed_as_such(measure, years, task)):
-        yield from said(cells)
-    elif not measure.formula and _OVER_YEARS.search(question):
-        yield from _stated([measure], _of_one_row(measure, years, task), question, task, strict=strict)
-    elif _AVERAGE.search(question) and len(years) > 1:
+    if not measure.formula and len(measures) > 1:
+        as_share = _AS_SHARE.search(question)
+        if as_share:
+            before = question[: as_share.start()]
+            measure = _share(measures, set(terms(spelled_out(before))))
+    if measure.formula:
+        cells = printed_as_such(measure, years, task)
+        if cells:
+            yield from said(cells)
+            return
+    elif _OVER_YEARS.search(question):
+        same_row = _of_one_row(measure, years, task)
+        yield from _stated([measure], same_row, question, task, strict=strict)
+        return
+    if len(years) > 1 and _AVERAGE.search(question):
         yield from _average(measure, years, task)
     elif measure.formula:
-        if _YEAR_END.search(question):  # rather than the mean of two balances
-            measure = replace(measure, formula=re.sub(r"avg\((\w)\)", r"\1", measure.formula))
-        yield from _formula(
-            measure,
-            years,
-            task,
-            changes=bool(
-                _CHANGE.search(question) or re.search(r"improv|better|worse", question, re.IGNORECASE)
-            ),
-        )
-    elif len(years) > 1 and (_GROWTH.search(question) or _CHANGE.search(question) or asks_move(question)):
-        yield from _growth(measure, years, question, task)
-    elif (_GROWTH.search(question) or _CHANGE.search(question) or asks_move(question)) and (
-        grown := _growth_in(measure, years[0], question, task)
-    ):
-        yield from grown
+        yield from _formula(measure, years, question, task)
     else:
-        yield from _stated(measures, years, question, task, strict=strict)
+        grown = _asked_growth(measure, years, question, task)
+        yield from grown or _stated(measures, years, question, task, strict=strict)
+
+
+def _asked_growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> list[str]:
+    """Growth over the years named, or over the year before; [] where the question asks for no growth.
+
+    Raises MissingError where a figure of several years is missing.
+    """
+    asks_growth = _GROWTH.search(question) or _CHANGE.search(question)
+    if not asks_growth and not asks_move(question):
+        return []
+    if len(years) > 1:
+        return list(_growth(measure, years, question, task))
+    return _growth_in(measure, years[0], question, task)
 
 
 def _of_one_row(measure: Measure, years: Sequence[int], task: Task) -> list[int]:
-    """The years that the row has which states the newest of them."""
+    """The newest of the years, and those others that the same row states."""
     newest = task.cell(measure, max(years))
     found = [max(years)]
     for year in sorted(years)[:-1]:
         with suppress(MissingError):
             cell = task.cell(measure, year)
-            found += [year] if (cell.key, cell.row) == (newest.key, newest.row) else []
+            if _is_same_row(cell, newest):
+                found.append(year)
     return found
 
 
+def _is_same_row(left: FoundCell, right: FoundCell) -> bool:
+    return left.key == right.key and left.row == right.row
+
+
 def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
-    """One measure as a percentage of another: the one that is named before "as a percentage of", of the
-    one after.
+    """A measure that is one measure as a percentage of another.
+
+    before: terms that stand before "as a percentage of"; they name the part.
     """
-    over = next((one for one in measures if any(set(phrase) <= before for phrase in one.asked)), measures[0])
-    under = next(one for one in measures if one is not over)
-    return Measure(
-        f"{over.name} as a share of {under.name}", (), (), (), (over.name, under.name), "100 * a / b", "%"
-    )
+    named = [candidate for candidate in measures if any(set(phrase) <= before for phrase in candidate.asked)]
+    part = named[0] if named else measures[0]
+    whole = next(candidate for candidate in measures if candidate is not part)
+    name = f"{part.name} as a share of {whole.name}"
+    return Measure(name, (), (), (), (part.name, whole.name), "100 * a / b", "%")
 
 
 def _stated(
     measures: Sequence[Measure], years: Sequence[int], question: str, task: Task, *, strict: bool
 ) -> Iterator[str]:
-    """Measures as they are printed, year by year; of those beside the first what is there, for "spend" is a
-    measure too. The first begins the answer in a sentence where it is what is asked for, behind yes or no
-    where it is held against an amount."""
+    """Measures as they are printed, year by year.
+
+    The first measure must be there. Of the others only what is there is given, unless strict: "spend" is a
+    measure too. Where the first is what the question asks for, a sentence about it begins the answer, after
+    yes or no where the question holds it against an amount.
+    """
     newest_first = sorted(years, reverse=True)[:MOST_STATED]
     cells = [task.cell(measures[0], year) for year in newest_first]
+    may_lack: tuple[type[Exception], ...] = () if strict else (MissingError,)
     for measure in measures[1:MOST_STATED]:
-        with suppress(*([] if strict else [MissingError])):
+        with suppress(*may_lack):
             cells += [task.cell(measure, year) for year in newest_first]
-    of_first = [cell for cell in cells if (cell.key, cell.row) == (cells[0].key, cells[0].row)]
-    sentence = in_a_sentence(
-        cells[0].label, [(stated_value(cell), cell.head) for cell in of_first], task.whose
-    )
+    first = cells[0]
+    of_first = [cell for cell in cells if _is_same_row(cell, first)]
+    figures = [(stated_value(cell), cell.head) for cell in of_first]
+    sentence = in_a_sentence(first.label, figures, task.whose)
     if sentence and not _GROWTH.search(question):
-        doubted = len(years) > 1 or not task.settles or is_other(cells[0].label, question)
-        if doubted:
+        if len(years) > 1 or not _settles(first, question, task):
             verdict = ""
         else:
-            verdict = by_bound(question, amount(cells[0]))
-        yield f"{verdict} {sentence} [{cells[0].key}]".strip()
+            verdict = by_bound(question, amount(first))
+        yield f"{verdict} {sentence} [{first.key}]".strip()
     yield from said(cells)
 
 
+def _settles(cell: FoundCell, question: str, task: Task) -> bool:
+    """Whether a figure may decide a question by yes or no."""
+    return task.settles and not is_other(cell.label, question)
+
+
 def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
-    first = min(years)
-    last = max(years)
+    """How a measure moved from the first year to the last. Raises MissingError."""
+    first, last = min(years), max(years)
     before = task.cell(measure, first)
     after = task.cell(measure, last)
-    part = [PART_OF_YEAR.search(cell.head) is not None for cell in (before, after)]
-    if (before.scale, before.percent) != (after.scale, after.percent) or part[0] != part[1]:
+    if before.scale != after.scale or before.percent != after.percent:
+        raise MissingError(measure.name)
+    if _is_part_of_year(before) != _is_part_of_year(after):
         raise MissingError(measure.name)
     before, after = as_amounts(before, after)
-    change = after.value - before.value
-    if change > 0:
-        direction = "rose"
-    else:
-        direction = "fell" if change < 0 else "did not change"
-    name = owned(task.whose, after.label)
-    if not task.settles or is_other(after.label, question):
-        verdict = ""
-    else:
+    verdict = ""
+    if _settles(after, question, task):
         verdict = by_move(question, (first, amount(before)), (last, amount(after)))
-    text = (
-        f"{verdict} {name} {direction} from {before.text} ({year_text(before, first)}) to {after.text} "
-        f"({year_text(after, last)}){unit_text(after)}: "
-    )
-    decimals = decimals_of([after, before])
-    if after.percent:
-        text += f"{operand(after)} - {operand(before)} = {change:.{decimals}f} percentage points."
-    else:
-        text += f"{operand(after)} - {operand(before)} = {number_text(change, decimals)}"
-        # Of a base below zero a percentage says nothing.
-        growth = (
-            f"; 100 × ({operand(after)} - {before.text}) / {before.text} = {100 * change / before.value:.1f}%"
-            if before.value > 0
-            else ""
-        )
-        text += f"{growth}."
-    yield text.strip()
+    change = after.value - before.value
+    name = owned(task.whose, after.label)
+    earlier = f"{before.text} ({year_text(before, first)})"
+    later = f"{after.text} ({year_text(after, last)}){unit_text(after)}"
+    move = f"{name} {_direction(change)} from {earlier} to {later}"
+    yield f"{verdict} {move}: {_difference(before, after, change)}.".strip()
     yield from said([after, before])
 
 
+def _is_part_of_year(cell: FoundCell) -> bool:
+    return PART_OF_YEAR.search(cell.head) is not None
+
+
+def _direction(change: float) -> str:
+    if change > 0:
+        return "rose"
+    return "fell" if change < 0 else "did not change"
+
+
+def _difference(before: FoundCell, after: FoundCell, change: float) -> str:
+    """The formula of a change, with that of the percentage where there is one."""
+    decimals = decimals_of([after, before])
+    formula = f"{operand(after)} - {operand(before)}"
+    if after.percent:
+        return f"{formula} = {change:.{decimals}f} percentage points"
+    difference = f"{formula} = {number_text(change, decimals)}"
+    if before.value <= 0:  # on a base below zero a percentage means nothing
+        return difference
+    growth = 100 * change / before.value
+    base = before.text
+    return f"{difference}; 100 × ({operand(after)} - {base}) / {base} = {growth:.1f}%"
+
+
 def _growth_in(measure: Measure, year: int, question: str, task: Task) -> list[str]:
-    """Growth against the year before; none where one of the two is not printed, or the question asks for
-    what is a change itself.
+    """Growth against the year before.
+
+    [] where one of the two years is not printed, or the measure is a change itself.
     """
-    if any(_GROWTH.search(" ".join(phrase)) for phrase in (*measure.asked, *measure.printed)):
+    names = (" ".join(phrase) for phrase in _phrases([measure]))
+    if any(_GROWTH.search(name) for name in names):
         return []
     try:
         return list(_growth(measure, (year - 1, year), question, task))
@@ -351,56 +412,60 @@ def _growth_in(measure: Measure, year: int, question: str, task: Task) -> list[s
         return []
 
 
-def _formula(measure: Measure, years: Sequence[int], task: Task, *, changes: bool) -> Iterator[str]:
-    """The measure of each year named, of the last one alone where the others only bound a balance, and of the
-    year before too where a change is asked for."""
-    averages = "avg" in measure.formula or "change" in measure.formula
-    if averages and not changes:
-        wanted = [max(years)]
+def _formula(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
+    """The measure of each year named, worked out.
+
+    Of the last year alone where the others only bound a balance; of the year before too where the question
+    asks for a change.
+    """
+    if _YEAR_END.search(question):  # the balance at the end rather than the mean of two
+        at_year_end = re.sub(r"avg\((\w)\)", r"\1", measure.formula)
+        measure = replace(measure, formula=at_year_end)
+    changes = bool(_CHANGE.search(question) or _BETTER_OR_WORSE.search(question))
+    of_two_years = "avg" in measure.formula or "change" in measure.formula
+    if of_two_years and not changes:
+        chosen = [max(years)]
     else:
-        wanted = sorted(years, reverse=True)[:MOST_STATED]
-    if changes and len(wanted) == 1:
-        wanted.append(wanted[0] - 1)
+        chosen = sorted(years, reverse=True)[:MOST_STATED]
+    if changes and len(chosen) == 1:
+        chosen.append(chosen[0] - 1)
     worked = []
-    for year in wanted:
+    for year in chosen:
         try:
             worked.append((year, work_out(measure, year, task)))
         except MissingError:
             if not worked:
                 raise
-    for year, one in worked:
-        result = printed(one, measure)
-        yield (
-            f"{owned(task.whose, measure.name)} ({year}) was {result}{scale_text(one, measure)}: "
-            f"{one.written} = {result}."
-        )
-    yield from said([cell for _, one in worked for cell in one.cells])
+    name = owned(task.whose, measure.name)
+    for year, value in worked:
+        result = printed(value, measure)
+        scale = scale_text(value, measure)
+        yield f"{name} ({year}) was {result}{scale}: {value.written} = {result}."
+    yield from said(_cells(value for _, value in worked))
+
+
+def _cells(worked: Iterable[Worked]) -> list[FoundCell]:
+    return [cell for value in worked for cell in value.cells]
 
 
 def _average(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:
     chosen = sorted(years)[-MOST_YEARS:]
     worked = [work_out(measure, year, task) for year in chosen]
+    results = [printed(value, measure) for value in worked]
+    formulas = []
+    each = ""
     if measure.formula:
-        each = "; ".join(
-            f"{year}: {one.written} = {printed(one, measure)}"
-            for year, one in zip(chosen, worked, strict=True)
-        )
-    else:
-        each = ""
+        for year, value, result in zip(chosen, worked, results, strict=True):
+            formulas.append(f"{year}: {value.written} = {result}")
+        each = "; ".join(formulas) + "."
+    scale = 1.0 if measure.unit else worked[0].cells[0].scale
+    mean = sum(value.value for value in worked) / len(worked) / scale
     if measure.unit:
-        scale = 1.0
+        average = result_text(mean, measure)
     else:
-        scale = worked[0].cells[0].scale
-    mean = sum(one.value for one in worked) / len(worked) / scale
-    terms_ = " + ".join(printed(one, measure) for one in worked)
-    if measure.unit:
-        result = result_text(mean, measure)
-    else:
-        result = number_text(mean, MEAN_DECIMALS)
-    cells = [cell for one in worked for cell in one.cells]
+        average = number_text(mean, MEAN_DECIMALS)
     label = f"{owned(task.whose, measure.name)}, average of {chosen[0]}-{chosen[-1]}"
-    yield (
-        f"{label}: ({terms_}) / {len(worked)} = {result}{scale_text(worked[0], measure)}. "
-        f"{each}{'.' if each else ''}"
-    ).strip()
-    yield from said(cells)
+    formula = f"({' + '.join(results)}) / {len(worked)}"
+    unit = scale_text(worked[0], measure)
+    yield f"{label}: {formula} = {average}{unit}. {each}".strip()
+    yield from said(_cells(worked))
