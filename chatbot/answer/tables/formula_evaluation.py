@@ -1,6 +1,4 @@
-"""Works a measure out by its formula from cells of tables, whose operands are all there and go together;
-knows no question beyond its words.
-"""
+"""Works a measure out by its formula from table cells that are all there and go together."""
 
 from __future__ import annotations
 
@@ -17,6 +15,7 @@ from ingestion.language.measures import Measure, measure_named
 from ingestion.language.numbers import find_figures
 from ingestion.language.terms import terms
 from ingestion.pages.kinds import PRIMARY_STATEMENTS
+from ingestion.records import Row, Table
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]
 
@@ -26,8 +25,7 @@ _OPERATIONS: dict[type[ast.operator], tuple[Callable[[float, float], float], str
     ast.Mult: (operator.mul, "×"),
     ast.Div: (operator.truediv, "/"),
 }
-# Costs and payments, which statements print with and without brackets: in a formula they are amounts. What
-# taxes in brackets are, cost or benefit, their row does not say.
+# Costs and payments. Statements print them with or without brackets; in a formula they are amounts.
 _COSTS = frozenset(
     {
         "cost of sales",
@@ -42,7 +40,7 @@ _COSTS = frozenset(
         "stock-based compensation",
     }
 )
-# A row of debt beside those that were added up, and what is none.
+# A row of debt beside those that were added up, and what makes a row none.
 _DEBT = re.compile(
     (
         r"\b(?:debts?|borrowings?|loans?|notes|commercial paper|bonds|debentures|overdrafts?"
@@ -54,7 +52,13 @@ _NO_DEBT = re.compile(
     r"\b(?:receivables?|securities|issuance|investments?|held|see|accompanying|allowance|deferred)\b",
     re.IGNORECASE,
 )
+# In brackets these are a cost or a benefit; the row does not say which.
 _EITHER = frozenset({"income taxes"})
+
+# A value and how it is written in printed figures.
+_Term = tuple[float, str]
+# Gets an operand of a formula by its letter and year.
+_Fetch = Callable[[str, int], _Term]
 
 
 class MissingError(Exception):
@@ -63,9 +67,15 @@ class MissingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is worked out from which pages. words: of the question. whose: as in Understanding. others:
-    "other" revenue is asked for. settles: a figure of the measure may answer by yes or no. labels: gets those
-    of the rows that were used."""
+    """What is worked out, from which pages.
+
+    sources: citation key to page.
+    words: of the question.
+    whose: as in Understanding.
+    others: the question asks for "other" revenue and the like.
+    settles: a figure of the measure may answer by yes or no.
+    labels: receives the labels of the rows that were used.
+    """
 
     sources: Mapping[str, Hit]
     words: frozenset[str]
@@ -75,34 +85,35 @@ class Task:
     labels: list[str] = field(default_factory=list)
 
     def cell(self, measure: Measure, year: int | None) -> FoundCell:
-        """Raises MissingError."""
-        wanted = CellQuery(measure, year, self.words, self.others)
-        found = find_cell(wanted, self.sources)
-        if (
-            found is None
-            or (found.value < 0 and measure.name in _EITHER)
-            or self._is_one_of_several(found, wanted)
-        ):
+        """The cell that states a measure. Raises MissingError."""
+        query = CellQuery(measure, year, self.words, self.others)
+        found = find_cell(query, self.sources)
+        if found is None or (found.value < 0 and measure.name in _EITHER):
+            raise MissingError(measure.name)
+        if self._is_one_of_several(found, query):
             raise MissingError(measure.name)
         self.labels.append(found.label)
         return found
 
-    def _is_one_of_several(self, found: FoundCell, wanted: CellQuery) -> bool:
-        """Whether a figure of a statement was found on no such page, while other tables there have rows of
-        the same name with other figures of that year: revenue of regions or segments, none of which is the
-        company's."""
-        statements = set(wanted.measure.kinds).intersection(PRIMARY_STATEMENTS)
+    def _is_one_of_several(self, found: FoundCell, query: CellQuery) -> bool:
+        """Whether a figure may be just a region's or a segment's: none of several is the company's.
+
+        That is so where a figure of a statement was found on another page, and other tables have rows of the
+        same name with other figures of that year.
+        """
+        statements = set(query.measure.kinds).intersection(PRIMARY_STATEMENTS)
         if not statements or not statements.isdisjoint(self.sources[found.key].kinds):
             return False
-        alone = (
-            (key, replace(hit, tables=(table,))) for key, hit in self.sources.items() for table in hit.tables
-        )
-        others = [
-            other
-            for key, hit in alone
-            if (other := find_cell(wanted, {key: hit})) is not None and _label(other) == _label(found)
-        ]
-        return any(abs(other.value) * other.scale != abs(found.value) * found.scale for other in others)
+        label = _label(found)
+        size = abs(found.value) * found.scale
+        for key, hit in self.sources.items():
+            for table in hit.tables:
+                other = find_cell(query, {key: replace(hit, tables=(table,))})
+                if other is None or _label(other) != label:
+                    continue
+                if abs(other.value) * other.scale != size:
+                    return True
+        return False
 
 
 def _label(cell: FoundCell) -> frozenset[str]:
@@ -110,9 +121,7 @@ def _label(cell: FoundCell) -> frozenset[str]:
 
 
 def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[FoundCell]:
-    """The cells, one a year, of a ratio that the document prints itself, under the very name; none where
-    it does not.
-    """
+    """The cells, one a year, of a ratio that the document itself prints under just that name; else []."""
     own = Measure(measure.name, (), measure.asked, ())
     try:
         cells = [task.cell(own, year) for year in years]
@@ -125,106 +134,139 @@ def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[
 
 
 def work_out(measure: Measure, year: int, task: Task) -> Worked:
-    """Raises MissingError where an operand is missing, or the scale of one of several is not known."""
+    """A measure's value in a year.
+
+    Raises MissingError where an operand is missing, or the scale of one of several is not known.
+    """
     if not measure.formula:
         stated = task.cell(measure, year)
         return Worked(stated.value * stated.scale, stated.text, (stated,))
-    operands = dict(zip("abcdef", (measure_named(name) for name in measure.operands), strict=False))
-    cells: list[FoundCell] = []
-    taken: dict[FoundCell, str] = {}
-
-    def cell(name: str, at: int) -> tuple[float, str]:
-        if operands[name].formula and not printed_as_such(operands[name], [at], task):
-            worked = work_out(operands[name], at, task)
-            cells.extend(worked.cells)
-            return worked.value, f"({worked.written})"
-        found = task.cell(operands[name], at)
-        if (
-            taken.setdefault(found, name) != name
-        ):  # one row is never two measures: "Income before income taxes" is not also the taxes
-            raise MissingError(name)
-        cells.append(found)
-        cost = operands[name].name in _COSTS
-        return found.scale * (abs(found.value) if cost else found.value), found.text.replace("(", "").replace(
-            ")", ""
-        ) if cost else operand(found)
-
-    value, written = _evaluate(ast.parse(measure.formula, mode="eval").body, cell, year)
-    scales = {one.scale for one in cells}
-    if (len(scales) > 1 and 1.0 in scales) or len({one.percent for one in cells}) > 1:
+    operands = _Operands(measure, task)
+    formula = ast.parse(measure.formula, mode="eval")
+    value, written = _evaluate(formula.body, operands.fetch, year)
+    cells = operands.cells
+    scales = {cell.scale for cell in cells}
+    if len(scales) > 1 and 1.0 in scales:
+        raise MissingError(measure.name)
+    if len({cell.percent for cell in cells}) > 1:
         raise MissingError(measure.name)
     if measure.formula.startswith("sum("):
         _check_whole(cells, task)
     return Worked(value, written, tuple(cells))
 
 
+class _Operands:
+    """Gets the operands of a measure's formula, and keeps the cells that state them."""
+
+    def __init__(self, measure: Measure, task: Task) -> None:
+        measures = [measure_named(name) for name in measure.operands]
+        self._measures = dict(zip("abcdef", measures, strict=False))
+        self._task = task
+        self._letters: dict[FoundCell, str] = {}
+        self.cells: list[FoundCell] = []
+
+    def fetch(self, letter: str, year: int) -> _Term:
+        """The operand that a letter of the formula stands for. Raises MissingError."""
+        measure = self._measures[letter]
+        if measure.formula and not printed_as_such(measure, [year], self._task):
+            worked = work_out(measure, year, self._task)
+            self.cells.extend(worked.cells)
+            return worked.value, f"({worked.written})"
+        found = self._task.cell(measure, year)
+        # One row is never two measures: "Income before income taxes" is not also the taxes.
+        if self._letters.setdefault(found, letter) != letter:
+            raise MissingError(letter)
+        self.cells.append(found)
+        if measure.name not in _COSTS:
+            return found.scale * found.value, operand(found)
+        unbracketed = found.text.replace("(", "").replace(")", "")
+        return found.scale * abs(found.value), unbracketed
+
+
 def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
-    """Raises MissingError unless the parts of a debt stand in one table that has no other row of debt in
-    that column.
+    """Raises MissingError unless the parts of a debt are all of it.
+
+    They must be different cells of one column of one page, whose tables have no other row of debt there.
     """
     first = cells[0]
     used = {(cell.label, cell.text) for cell in cells}
-    tables = [
-        table
-        for table in task.sources[first.key].tables
-        if any(row.label == first.label for row in table.rows)
-    ]
-    for table in tables:
+    for table in task.sources[first.key].tables:
+        if all(row.label != first.label for row in table.rows):
+            continue
         for row in table.rows:
-            texts = {cell.text for at, cell in enumerate(row.cells) if cell and table.heads[at] == first.head}
-            if (
-                _DEBT.search(row.label)
-                and not _NO_DEBT.search(row.label)
-                and any(find_figures(text) and (row.label, text) not in used for text in texts)
-            ):
+            texts = _texts_under(first.head, table, row)
+            unused = [text for text in texts if (row.label, text) not in used]
+            if _is_debt(row.label) and any(find_figures(text) for text in unused):
                 raise MissingError(row.label)
-    if any((cell.key, cell.head) != (first.key, first.head) for cell in cells) or len(used) < len(cells):
+    if len(used) < len(cells):
+        raise MissingError(first.label)
+    if any(cell.key != first.key or cell.head != first.head for cell in cells):
         raise MissingError(first.label)
 
 
-def _evaluate(node: ast.expr, cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
-    """(value, as written in printed figures) of a formula; values carry their tables' scales, so that
-    pages of different scales agree.
+def _texts_under(head: str, table: Table, row: Row) -> set[str]:
+    """What a row has in the columns of a head."""
+    return {cell.text for at, cell in enumerate(row.cells) if cell and table.heads[at] == head}
+
+
+def _is_debt(label: str) -> bool:
+    return bool(_DEBT.search(label)) and not _NO_DEBT.search(label)
+
+
+def _evaluate(node: ast.expr, fetch: _Fetch, year: int) -> _Term:
+    """(value, how it is written) of a formula.
+
+    Values carry their tables' scales, so that pages of different scales agree.
     """
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return float(node.value), str(node.value)
     if isinstance(node, ast.Name):
-        return cell(node.id, year)
+        return fetch(node.id, year)
     if isinstance(node, ast.BinOp):
-        (left, left_text), (right, right_text) = (
-            _evaluate(node.left, cell, year),
-            _evaluate(node.right, cell, year),
-        )
-        apply, sign = _OPERATIONS[type(node.op)]
-        if sign in "×/" and isinstance(node.right, ast.BinOp):
-            right_text = f"({right_text})"
-        if sign in "×/" and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Add | ast.Sub):
-            left_text = f"({left_text})"
-        return apply(left, right), f"{left_text} {sign} {right_text}"
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sum":
-        return _sum([one.id for one in node.args if isinstance(one, ast.Name)], cell, year)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and isinstance(node.args[0], ast.Name):
-        return _called(node.func.id, node.args[0].id, cell, year)
+        return _binary(node, fetch, year)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        function, arguments = node.func.id, node.args
+        if function == "sum":
+            names = [argument.id for argument in arguments if isinstance(argument, ast.Name)]
+            return _sum(names, fetch, year)
+        if isinstance(arguments[0], ast.Name):
+            return _of_two_years(function, arguments[0].id, fetch, year)
     raise ValueError(f"no formula has {ast.dump(node)}")
 
 
-def _sum(names: Sequence[str], cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
-    """The first with those of the others that are printed. Raises MissingError where none of them is."""
-    found = [cell(names[0], year)]
+def _binary(node: ast.BinOp, fetch: _Fetch, year: int) -> _Term:
+    left, left_text = _evaluate(node.left, fetch, year)
+    right, right_text = _evaluate(node.right, fetch, year)
+    apply, sign = _OPERATIONS[type(node.op)]
+    if sign in "×/":
+        if isinstance(node.right, ast.BinOp):
+            right_text = f"({right_text})"
+        if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Add | ast.Sub):
+            left_text = f"({left_text})"
+    return apply(left, right), f"{left_text} {sign} {right_text}"
+
+
+def _sum(names: Sequence[str], fetch: _Fetch, year: int) -> _Term:
+    """The first operand with those of the others that are printed.
+
+    Raises MissingError where the first, or all others, are missing.
+    """
+    found = [fetch(names[0], year)]
     for name in names[1:]:
         try:
-            found.append(cell(name, year))
+            found.append(fetch(name, year))
         except MissingError:
             continue
     if len(found) == 1:
         raise MissingError(names[0])
-    return sum(value for value, _ in found), " + ".join(text for _, text in found)
+    value = sum(value for value, _ in found)
+    return value, " + ".join(text for _, text in found)
 
 
-def _called(
-    function: str, name: str, cell: Callable[[str, int], tuple[float, str]], year: int
-) -> tuple[float, str]:
-    (now, now_text), (before, before_text) = cell(name, year), cell(name, year - 1)
+def _of_two_years(function: str, name: str, fetch: _Fetch, year: int) -> _Term:
+    """The mean of this year's and last year's figure for "avg", else the change."""
+    now, now_text = fetch(name, year)
+    before, before_text = fetch(name, year - 1)
     if function == "avg":
         return (now + before) / 2, f"(({now_text} + {before_text}) / 2)"
     return now - before, f"({now_text} - {before_text})"

@@ -312,8 +312,11 @@ def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
 
     before: terms that stand before "as a percentage of"; they name the part.
     """
-    named = [candidate for candidate in measures if any(set(phrase) <= before for phrase in candidate.asked)]
-    part = named[0] if named else measures[0]
+    part = measures[0]
+    for candidate in measures:
+        if any(set(phrase) <= before for phrase in candidate.asked):
+            part = candidate
+            break
     whole = next(candidate for candidate in measures if candidate is not part)
     name = f"{part.name} as a share of {whole.name}"
     return Measure(name, (), (), (), (part.name, whole.name), "100 * a / b", "%")
