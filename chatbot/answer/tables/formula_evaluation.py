@@ -19,7 +19,9 @@ from ingestion.records import Row, Table
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]
 
-_OPERATIONS: dict[type[ast.operator], tuple[Callable[[float, float], float], str]] = {
+# What an operator does, and its sign in a written formula.
+_Operation = tuple[Callable[[float, float], float], str]
+_OPERATIONS: dict[type[ast.operator], _Operation] = {
     ast.Add: (operator.add, "+"),
     ast.Sub: (operator.sub, "-"),
     ast.Mult: (operator.mul, "×"),
@@ -102,13 +104,16 @@ class Task:
         same name with other figures of that year.
         """
         statements = set(query.measure.kinds).intersection(PRIMARY_STATEMENTS)
-        if not statements or not statements.isdisjoint(self.sources[found.key].kinds):
+        if not statements:
+            return False
+        if not statements.isdisjoint(self.sources[found.key].kinds):
             return False
         label = _label(found)
         size = abs(found.value) * found.scale
         for key, hit in self.sources.items():
             for table in hit.tables:
-                other = find_cell(query, {key: replace(hit, tables=(table,))})
+                alone = replace(hit, tables=(table,))
+                other = find_cell(query, {key: alone})
                 if other is None or _label(other) != label:
                     continue
                 if abs(other.value) * other.scale != size:
@@ -140,7 +145,8 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
     """
     if not measure.formula:
         stated = task.cell(measure, year)
-        return Worked(stated.value * stated.scale, stated.text, (stated,))
+        amount = stated.value * stated.scale
+        return Worked(amount, stated.text, (stated,))
     operands = _Operands(measure, task)
     formula = ast.parse(measure.formula, mode="eval")
     value, written = _evaluate(formula.body, operands.fetch, year)
@@ -194,23 +200,31 @@ def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
         if all(row.label != first.label for row in table.rows):
             continue
         for row in table.rows:
-            texts = _texts_under(first.head, table, row)
-            unused = [text for text in texts if (row.label, text) not in used]
-            if _is_debt(row.label) and any(find_figures(text) for text in unused):
-                raise MissingError(row.label)
+            if not _is_debt(row.label):
+                continue
+            for text in _texts_under(first.head, table, row):
+                if (row.label, text) not in used and find_figures(text):
+                    raise MissingError(row.label)
     if len(used) < len(cells):
         raise MissingError(first.label)
-    if any(cell.key != first.key or cell.head != first.head for cell in cells):
+    columns = {(cell.key, cell.head) for cell in cells}
+    if len(columns) > 1:
         raise MissingError(first.label)
 
 
 def _texts_under(head: str, table: Table, row: Row) -> set[str]:
     """What a row has in the columns of a head."""
-    return {cell.text for at, cell in enumerate(row.cells) if cell and table.heads[at] == head}
+    texts = set()
+    for column, cell in enumerate(row.cells):
+        if cell and table.heads[column] == head:
+            texts.add(cell.text)
+    return texts
 
 
 def _is_debt(label: str) -> bool:
-    return bool(_DEBT.search(label)) and not _NO_DEBT.search(label)
+    if not _DEBT.search(label):
+        return False
+    return not _NO_DEBT.search(label)
 
 
 def _evaluate(node: ast.expr, fetch: _Fetch, year: int) -> _Term:
@@ -241,7 +255,8 @@ def _binary(node: ast.BinOp, fetch: _Fetch, year: int) -> _Term:
     if sign in "×/":
         if isinstance(node.right, ast.BinOp):
             right_text = f"({right_text})"
-        if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Add | ast.Sub):
+        left_operator = node.left.op if isinstance(node.left, ast.BinOp) else None
+        if isinstance(left_operator, ast.Add | ast.Sub):
             left_text = f"({left_text})"
     return apply(left, right), f"{left_text} {sign} {right_text}"
 
