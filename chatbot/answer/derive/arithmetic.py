@@ -1,6 +1,8 @@
-"""Answers worked out from figures that stand in sentences: differences, growth, shares, totals and parts,
-with the formula and the sentence of every operand; knows no tables, and gives nothing where an operand, its
-period or its unit is in doubt."""
+"""Works answers out from figures in sentences: differences, growth, shares, totals and parts.
+
+The answer shows the formula and the sentence of every operand. It is empty where an operand, its period or
+its unit is in doubt. Figures of tables are not used here: see chatbot/answer/tables.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ from chatbot.answer.derive.requested_operation import RequestedOperation, Slot, 
 from chatbot.answer.derive.single_sentence import HUNDRED, Result, amount_of_share, level_before
 from chatbot.answer.derive.stated_figures import StatedFigure, find_stated
 from chatbot.records import Prompt, Understanding
-from ingestion.language.numbers import magnitude, same_value
+from ingestion.language.numbers import Figure, magnitude, same_value
 from ingestion.language.opposites import PLANNED
 from ingestion.language.terms import terms
 
@@ -46,9 +48,9 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 _AT_LEAST = re.compile(r"\bat least\s{0,2}\Z", re.IGNORECASE)
-# Years of which a span names the last two digits: 2024-25.
+# A span of years names the second by its last two digits: 2024-25.
 CENTURY = 100
-# What is a part of all that a government or company spends or takes in needs no word of the whole.
+# Words for all that a government or company spends or takes in. The sentence of a part need not have them.
 _ALL = frozenset(
     terms(
         "total overall all government federal central union state country spending expenditure outlay "
@@ -58,219 +60,272 @@ _ALL = frozenset(
 _PLANNED = frozenset(terms(" ".join(PLANNED)))
 
 
-def work_out(prompt: Prompt, asked: Understanding) -> str:
-    """The result with its formula, then the operands' sentences, each with its citation key; "" where the
-    question asks for no such thing, where the sentences do not state its operands beyond doubt, or where they
-    state the result itself.
+# Whether a figure may be an operand.
+_Fits = Callable[[StatedFigure], bool]
+_Figures = tuple[StatedFigure, ...]
 
-    All operands are of the document that was found first.
+
+def work_out(prompt: Prompt, asked: Understanding) -> str:
+    """The result with its formula, then the operands' sentences, each with its citation key.
+
+    "" where the question asks for no such thing, where the sentences leave an operand in doubt, or where they
+    state the result itself. All operands come from the document that was found first.
     """
-    wanted = requested_operation(asked.subject)
+    request = requested_operation(asked.subject)
     first = next(iter(prompt.sources.values()), None)
-    if wanted is None or first is None or asked.form in {"list", "definition", "reason"}:
+    if request is None or first is None:
         return ""
-    stated: list[StatedFigure] = []
-    for key, hit in prompt.sources.items():
-        if hit.version == first.version:
-            stated += find_stated(key, hit, first=stated[-1].sentence + 1 if stated else 0)
-    if wanted.planned:
-        stated = [one for one in stated if one.versions or not one.context.isdisjoint(_PLANNED)]
+    if asked.form in {"list", "definition", "reason"}:
+        return ""
+    stated = _stated_figures(prompt, first.version)
+    if request.planned:
+        stated = [figure for figure in stated if _is_planned(figure)]
     pages = Pages(stated, _known(first.document, stated))
     try:
-        result = _KINDS[wanted.kind](wanted, pages)
+        result = _KINDS[request.kind](request, pages)
     except (DoubtError, UnreadableFigureError):
         return ""
-    if result.value is not None and any(same_value(one.figure, result.value) for one in stated):
+    if result.value is not None and _is_stated(result.value, stated):
         return ""
-    said = dict.fromkeys((one.text, one.key) for one in result.operands)
-    return "\n\n".join([result.formula, *(f"{escape_keys(text)} [{key}]" for text, key in said)])
+    paragraphs = [result.formula]
+    quotes = dict.fromkeys((operand.text, operand.key) for operand in result.operands)
+    for text, key in quotes:
+        paragraphs.append(f"{escape_keys(text)} [{key}]")
+    return "\n\n".join(paragraphs)
+
+
+def _stated_figures(prompt: Prompt, version: int) -> list[StatedFigure]:
+    """The figures in the sentences of a document's pages, with the sentences counted over all pages."""
+    stated: list[StatedFigure] = []
+    for key, hit in prompt.sources.items():
+        if hit.version == version:
+            first = stated[-1].sentence + 1 if stated else 0
+            stated += find_stated(key, hit, first=first)
+    return stated
+
+
+def _is_planned(stated: StatedFigure) -> bool:
+    if stated.versions:
+        return True
+    return not stated.context.isdisjoint(_PLANNED)
+
+
+def _is_stated(result: Figure, stated: Sequence[StatedFigure]) -> bool:
+    """Whether the sentences state a result themselves."""
+    return any(same_value(candidate.figure, result) for candidate in stated)
 
 
 def _known(name: str, stated: Sequence[StatedFigure]) -> frozenset[str]:
-    """What the document's name says of all its figures, but not what tells some of them from others."""
-    told = {term for one in stated for term in terms(one.phrase)}
-    return frozenset(terms(re.sub(r"[\W_]+", " ", name))) - told
+    """What the document's name says of all its figures, without what tells some of them from others."""
+    distinguishing = {term for figure in stated for term in terms(figure.phrase)}
+    words = re.sub(r"[\W_]+", " ", name)
+    return frozenset(terms(words)) - distinguishing
 
 
 # ---------------------------------------------------------------- the kinds of sums
 
 
-def _two_times(wanted: RequestedOperation, pages: Pages) -> Result:
+def _two_times(request: RequestedOperation, pages: Pages) -> Result:
     """Growth or change from one period to another."""
-    topic = wanted.topics[0]
-    earlier, later = (pick(topic, pages, partial(_is_level, slot=slot, named=True)) for slot in wanted.slots)
-    check_alike((later, earlier), _said(wanted, pages))
-    a = later.figure
-    b = earlier.figure
-    growth = (
-        (
-            f"{HUNDRED:.0f} × ({bare(a)} - {bare(b)}) / {bare(b)} = "
-            f"{percent(HUNDRED * (a.value - b.value) / b.value)}"
-        )
-        if b.value > 0
-        else ""
-    )
-    if any(one.moves and _is_change_of(one, wanted, pages) for one in pages.stated) or (
-        wanted.kind == "growth" and (a.percent or not growth)
-    ):
+    topic = request.topics[0]
+    first, last = request.slots
+    earlier = pick(topic, pages, partial(_is_level, slot=first, named=True))
+    later = pick(topic, pages, partial(_is_level, slot=last, named=True))
+    check_alike((later, earlier), _said_words(request, pages))
+    for stated in pages.stated:
+        if stated.moves and _is_change_of(stated, request, pages):
+            raise DoubtError
+    end, start = later.figure, earlier.figure
+    grows = start.value > 0 and not end.percent
+    if request.kind == "growth" and not grows:
         raise DoubtError
-    names = [_slot_name(slot) for slot in wanted.slots]
-    change = (
-        f"{printed(a)} (in {names[1]}) - {printed(b)} (in {names[0]}) = "
-        f"{as_difference(a, a.value - b.value, max(a.decimals, b.decimals))}"
-    )
-    if a.percent or not growth:
-        parts = [change]
-    else:
-        parts = [change, growth]
-    return Result(f"{wanted.kind.capitalize()}: {'; '.join(parts)}.", (later, earlier))
+    change = end.value - start.value
+    formula = f"{printed(end)} (in {_slot_name(last)}) - {printed(start)} (in {_slot_name(first)})"
+    result = as_difference(end, change, max(end.decimals, start.decimals))
+    parts = [f"{formula} = {result}"]
+    if grows:
+        growth = percent(HUNDRED * change / start.value)
+        base = bare(start)
+        parts.append(f"{HUNDRED:.0f} × ({bare(end)} - {base}) / {base} = {growth}")
+    return Result(f"{request.kind.capitalize()}: {'; '.join(parts)}.", (later, earlier))
 
 
-def _is_level(one: StatedFigure, *, slot: Slot, named: bool = False) -> bool:
-    return not one.moves and in_slot(one, slot, named=named)
+def _is_level(stated: StatedFigure, *, slot: Slot, named: bool = False) -> bool:
+    return not stated.moves and in_slot(stated, slot, named=named)
 
 
-def _is_change_of(one: StatedFigure, wanted: RequestedOperation, pages: Pages) -> bool:
-    """Whether the pages state the change that is asked for."""
-    return distance(one, wanted.topics[0], pages) >= 0 and (
-        not one.periods or in_slot(one, Slot(wanted.slots[-1].period), named=False)
-    )
+def _is_change_of(stated: StatedFigure, request: RequestedOperation, pages: Pages) -> bool:
+    """Whether a figure is the change that the question asks for."""
+    if distance(stated, request.topics[0], pages) < 0:
+        return False
+    last = Slot(request.slots[-1].period)
+    return not stated.periods or in_slot(stated, last, named=False)
 
 
-def _gap(wanted: RequestedOperation, pages: Pages) -> Result:
+def _gap(request: RequestedOperation, pages: Pages) -> Result:
     """How much more one thing is, or moved, than another."""
 
-    def fits(one: StatedFigure) -> bool:
-        return bool(one.moves) == wanted.moves and in_slot(one, wanted.slot, named=False)
+    def fits(stated: StatedFigure) -> bool:
+        if bool(stated.moves) != request.moves:
+            return False
+        return in_slot(stated, request.slot, named=False)
 
-    left, right = _of_one_sentence(wanted, pages, fits) or (
-        pick(topic, pages, fits) for topic in wanted.topics
-    )
-    check_alike((left, right), _said(wanted, pages))
+    left, right = _operands(request, pages, fits)
+    check_alike((left, right), _said_words(request, pages))
     if years_of(left) != years_of(right):
         raise DoubtError
-    a = left.figure
-    b = right.figure
-    return Result(
-        (
-            f"Difference: {printed(a)} - {printed(b)} = "
-            f"{as_difference(with_unit(a, b), a.value - b.value, max(a.decimals, b.decimals))}."
-        ),
-        (left, right),
-    )
+    minuend, subtrahend = left.figure, right.figure
+    value = minuend.value - subtrahend.value
+    decimals = max(minuend.decimals, subtrahend.decimals)
+    difference = as_difference(with_unit(minuend, subtrahend), value, decimals)
+    formula = f"Difference: {printed(minuend)} - {printed(subtrahend)} = {difference}."
+    return Result(formula, (left, right))
 
 
-def _share(wanted: RequestedOperation, pages: Pages) -> Result:
+def _share(request: RequestedOperation, pages: Pages) -> Result:
     """A part as a percentage of the whole that its sentence divides, or that another one states."""
-    part_words, whole_words = wanted.topics
-    divided = [
-        one for one in pages.stated if _divides(one, pages, whole_words) and _is_level(one, slot=wanted.slot)
-    ]
-    inside = {one.sentence for one in divided}
+    is_level = partial(_is_level, slot=request.slot)
     try:
-        part = pick(
-            part_words, pages, lambda one: one.sentence in inside and _is_level(one, slot=wanted.slot)
-        )
-        wholes = [
-            one for one in divided if one.sentence == part.sentence and one.figure.start < part.figure.start
-        ]
-        if len(wholes) != 1:
-            raise DoubtError
-        whole = wholes[0]
+        part, whole = _divided(request, pages, is_level)
     except DoubtError:
-        part, whole = (pick(words, pages, partial(_is_level, slot=wanted.slot)) for words in wanted.topics)
-        if not _may_be_part(part, whole, whole_words, pages):
+        part, whole = (pick(words, pages, is_level) for words in request.topics)
+        if not _may_be_part(part, whole, request.topics[1], pages):
             raise
-    check_alike((part, whole), _said(wanted, pages))
-    told = any(one.figure.percent and one.sentence == part.sentence for one in pages.stated)
-    a = part.figure
-    b = whole.figure
-    if told or a.percent or not 0 < a.value < b.value or years_of(part) != years_of(whole):
+    check_alike((part, whole), _said_words(request, pages))
+    if years_of(part) != years_of(whole):
         raise DoubtError
-    return Result(
-        f"Share: {printed(a)} / {printed(b)} = {percent(HUNDRED * a.value / b.value)}.", (part, whole)
-    )
+    for stated in pages.stated:  # a percentage there may be the share itself
+        if stated.sentence == part.sentence and stated.figure.percent:
+            raise DoubtError
+    dividend, divisor = part.figure, whole.figure
+    if dividend.percent or not 0 < dividend.value < divisor.value:
+        raise DoubtError
+    share = percent(HUNDRED * dividend.value / divisor.value)
+    return Result(f"Share: {printed(dividend)} / {printed(divisor)} = {share}.", (part, whole))
+
+
+def _divided(request: RequestedOperation, pages: Pages, is_level: _Fits) -> tuple[StatedFigure, StatedFigure]:
+    """The part and the whole, from a sentence that divides the whole. Raises DoubtError."""
+    part_words, whole_words = request.topics
+    dividing = [stated for stated in pages.stated if _divides(stated, pages, whole_words)]
+    wholes = [stated for stated in dividing if is_level(stated)]
+    sentences = {whole.sentence for whole in wholes}
+
+    def fits(stated: StatedFigure) -> bool:
+        return stated.sentence in sentences and is_level(stated)
+
+    part = pick(part_words, pages, fits)
+    beside = [whole for whole in wholes if whole.sentence == part.sentence]
+    before = [whole for whole in beside if whole.figure.start < part.figure.start]
+    if len(before) != 1:
+        raise DoubtError
+    return part, before[0]
 
 
 def _may_be_part(part: StatedFigure, whole: StatedFigure, words: Sequence[str], pages: Pages) -> bool:
-    """Whether a part stated apart is one of this whole: its sentence divides no other, and it is one of
-    all spending, or its words say of what.
+    """Whether a figure of its own sentence may be a part of this whole.
+
+    Its sentence divides no other, and it is a part of all spending, or its words say of what. words: of the
+    whole.
     """
+    for other in pages.stated:
+        if other is whole or other.sentence != part.sentence:
+            continue
+        if _goes_on_to_parts(other):
+            return False
     own = frozenset(terms(f"{part.phrase} {part.trail}")) | _ALL | pages.known
-    others = [one for one in pages.stated if one.sentence == part.sentence and one is not whole]
-    divided = any(_WHOLE.match(one.text, one.figure.end) for one in others)
-    return not divided and all(not own.isdisjoint(alike(word)) for word in words)
+    return all(not own.isdisjoint(alike(word)) for word in words)
 
 
-def _said(wanted: RequestedOperation, pages: Pages) -> frozenset[str]:
-    """What the question, or the document's name, says: words that narrow nothing further."""
-    return pages.known.union(*(alike(term) for topic in wanted.topics for term in topic))
+def _said_words(request: RequestedOperation, pages: Pages) -> frozenset[str]:
+    """The words of the question or the document's name, which narrow nothing further."""
+    words = (word for topic in request.topics for word in topic)
+    return pages.known.union(*map(alike, words))
 
 
-def _divides(one: StatedFigure, pages: Pages, words: Sequence[str]) -> bool:
-    """Whether a sentence goes on from this figure to its parts, and is about what was asked."""
-    head = one.context - frozenset(terms(one.text))
-    about = head | frozenset(terms(one.text[: one.figure.start])) | pages.known
-    return bool(_WHOLE.match(one.text, one.figure.end)) and all(
-        term == "total" or not about.isdisjoint(alike(term)) for term in words
-    )
+def _goes_on_to_parts(stated: StatedFigure) -> bool:
+    """Whether a sentence goes on from this figure to its parts."""
+    return _WHOLE.match(stated.text, stated.figure.end) is not None
 
 
-def _total(wanted: RequestedOperation, pages: Pages) -> Result:
+def _divides(stated: StatedFigure, pages: Pages, words: Sequence[str]) -> bool:
+    """Whether a sentence goes on from this figure to its parts and is about what the question asks."""
+    if not _goes_on_to_parts(stated):
+        return False
+    heading = stated.context - frozenset(terms(stated.text))
+    before = frozenset(terms(stated.text[: stated.figure.start]))
+    about = heading | before | pages.known
+    return all(term == "total" or not about.isdisjoint(alike(term)) for term in words)
+
+
+def _total(request: RequestedOperation, pages: Pages) -> Result:
     """The sum of two or three amounts; of one sentence where that has them all."""
 
-    def fits(one: StatedFigure) -> bool:
-        return in_slot(one, wanted.slot, named=False) and not one.figure.percent
+    def fits(stated: StatedFigure) -> bool:
+        if stated.figure.percent:
+            return False
+        return in_slot(stated, request.slot, named=False)
 
-    operands = _of_one_sentence(wanted, pages, fits) or tuple(
-        pick(words, pages, fits) for words in wanted.topics
-    )
-    check_alike(operands, _said(wanted, pages), least=True)
-    if len({years_of(one) for one in operands}) > 1:
+    operands = _operands(request, pages, fits)
+    check_alike(operands, _said_words(request, pages), least=True)
+    if len({years_of(operand) for operand in operands}) > 1:
         raise DoubtError
-    figures = [one.figure for one in operands]
+    figures = [operand.figure for operand in operands]
     total = sum(figure.value for figure in figures)
-    least = [bool(_AT_LEAST.search(one.text, 0, one.figure.start)) for one in operands]
-    result = with_number(with_unit(*figures), total, max(figure.decimals for figure in figures))
-    formula = (
-        f"Total{', at least' if any(least) else ''}: {' + '.join(printed(figure) for figure in figures)} = "
-        f"{result}"
-    )
-    return Result(
-        f"{formula}{f' per {operands[0].rate}' if operands[0].rate else ''}.",
-        operands,
-        replace(figures[0], value=total),
-    )
+    decimals = max(figure.decimals for figure in figures)
+    result = with_number(with_unit(*figures), total, decimals)
+    summands = " + ".join(printed(figure) for figure in figures)
+    least = ", at least" if any(_is_least(operand) for operand in operands) else ""
+    rate = operands[0].rate
+    per = f" per {rate}" if rate else ""
+    value = replace(figures[0], value=total)
+    return Result(f"Total{least}: {summands} = {result}{per}.", operands, value)
 
 
-def _of_one_sentence(
-    wanted: RequestedOperation, pages: Pages, fits: Callable[[StatedFigure], bool]
-) -> tuple[StatedFigure, ...]:
-    """The operands where exactly one sentence states them all; () where none does. Raises DoubtError where
-    several do.
+def _is_least(stated: StatedFigure) -> bool:
+    """Whether a sentence says "at least" before this figure."""
+    return _AT_LEAST.search(stated.text, 0, stated.figure.start) is not None
+
+
+def _operands(request: RequestedOperation, pages: Pages, fits: _Fits) -> _Figures:
+    """A figure for each topic, of one sentence where that has them all. Raises DoubtError."""
+    of_sentence = _of_one_sentence(request, pages, fits)
+    return of_sentence or _each(request, pages, fits)
+
+
+def _each(request: RequestedOperation, pages: Pages, fits: _Fits) -> _Figures:
+    """A figure of the pages for each topic. Raises DoubtError."""
+    return tuple(pick(words, pages, fits) for words in request.topics)
+
+
+def _of_one_sentence(request: RequestedOperation, pages: Pages, fits: _Fits) -> _Figures:
+    """The operands where exactly one sentence states them all; () where none does.
+
+    Raises DoubtError where several state them with different figures.
     """
-    found: list[tuple[StatedFigure, ...]] = []
+    found: list[_Figures] = []
     for _, of_sentence in groupby(pages.stated, key=attrgetter("sentence")):
-        own = replace(pages, stated=list(of_sentence))
+        sentence = replace(pages, stated=list(of_sentence))
         try:
-            found.append(tuple(pick(words, own, fits) for words in wanted.topics))
+            found.append(_each(request, sentence, fits))
         except DoubtError:
             continue
-    if len({tuple(magnitude(one.figure) for one in operands) for operands in found}) > 1:
+    if len({_magnitudes(operands) for operands in found}) > 1:
         raise DoubtError
-    if found:
-        return found[0]
-    return ()
+    return found[0] if found else ()
+
+
+def _magnitudes(operands: Sequence[StatedFigure]) -> tuple[float, ...]:
+    return tuple(magnitude(operand.figure) for operand in operands)
 
 
 def _slot_name(slot: Slot) -> str:
     period = slot.period
     name = period.text if period else ""
     if period and not name[-1:].isdigit():  # "the year before"
-        if period.start_year == period.end_year:
-            name = str(period.start_year)
-        else:
-            name = f"{period.start_year}-{period.end_year % CENTURY:02}"
+        name = str(period.start_year)
+        if period.start_year != period.end_year:
+            name += f"-{period.end_year % CENTURY:02}"
     return f"{name}, {slot.version}" if slot.version else name
 
 
