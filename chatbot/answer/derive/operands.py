@@ -1,6 +1,4 @@
-"""Finds the one figure of sentences that some words mean: all of them belong to it, nothing narrower or
-broader does; works nothing out.
-"""
+"""Finds the one figure in sentences that some words mean: all of them are its words, and none narrows it."""
 
 from __future__ import annotations
 
@@ -20,8 +18,8 @@ from ingestion.language.terms import terms
 
 __all__ = ["DoubtError", "Pages", "alike", "check_alike", "distance", "in_slot", "pick", "years_of"]
 
-# Words that name the same thing in budgets and central banks' papers, so that a figure of the one is a figure
-# of the other. What search takes for related is not enough: borrowing is no debt, and electricity not all
+# Words that name the same thing in budgets and central banks' papers: a figure of one is a figure of the
+# other. The words that search takes for related are too loose: borrowing is no debt, and electricity not all
 # energy.
 _ALIKE = [
     frozenset(terms(group))
@@ -47,7 +45,7 @@ _ALIKE = [
         "buy purchase",
     )
 ]
-# Beside the words asked for, these make a figure that of something narrower or else.
+# Beside the words of the question, these make a figure that of something narrower or different.
 _NARROWER = frozenset(
     terms(
         "capital current operating development recurrent net gross primary core direct indirect nominal "
@@ -55,7 +53,7 @@ _NARROWER = frozenset(
         "except interest capita median effective outstanding additional supplementary"
     )
 )
-# Beside the words asked for, these change nothing.
+# Beside the words of the question, these change nothing.
 _PLAIN = frozenset(
     terms(
         "total overall weighted amount amounts estimate estimates estimated revised budget budgeted "
@@ -75,14 +73,14 @@ _ARTICLES = frozenset("the a an our its their this that these those".split())
 _PREPOSITIONS = frozenset("of on from for in to by".split())
 _WEIGHTED = frozenset(terms("weighted average"))
 _WORD = re.compile(r"[^\W\d_]+|[^\w\s-]")
-# What a word of the question costs that a phrase has by another one: the very word is preferred.
+# The cost of a word that the phrase has only in another form: the word itself is preferred.
 OTHER_WORD = 1
-# Words of questions whose equivalents are kept at hand.
+# The words of questions whose equivalents are cached.
 MOST_TERMS = 4096
-# Where that many words of the question agree, one beside them makes it no other figure: "domestic term
-# deposit rates on fresh deposits".
+# Where that many words of the question agree, one more beside them does not make it another figure: "domestic
+# term deposit rates on fresh deposits".
 MANY_WORDS, MOST_BESIDE = 4, 1
-# And where that many agree, whose it is goes without saying: "rates on fresh loans of commercial banks".
+# Where that many agree, whose figure it is goes without saying: "rates on fresh loans of commercial banks".
 SOME_WORDS = 3
 
 
@@ -92,7 +90,7 @@ class DoubtError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Figures of one document's pages, with what its name says."""
+    """Figures of one document's pages, with the words that its name says of them all."""
 
     stated: Sequence[StatedFigure]
     known: frozenset[str]
@@ -100,66 +98,101 @@ class Pages:
 
 def pick(topic: Sequence[str], pages: Pages, fits: Callable[[StatedFigure], bool]) -> StatedFigure:
     """The figure whose words are those of the topic, among those that fit. Raises DoubtError."""
-    costs = [(cost, one) for one in pages.stated if fits(one) and (cost := distance(one, topic, pages)) >= 0]
-    least = min((cost for cost, _ in costs), default=0)
-    best = [one for cost, one in costs if cost == least]
-    if not best or any(not _same(one.figure, best[0].figure) or one.base != best[0].base for one in best):
+    nearest: list[StatedFigure] = []
+    least = -1
+    for candidate in pages.stated:
+        if not fits(candidate):
+            continue
+        cost = distance(candidate, topic, pages)
+        if cost < 0:
+            continue
+        if not nearest or cost < least:
+            nearest, least = [], cost
+        if cost == least:
+            nearest.append(candidate)
+    if not nearest:
         raise DoubtError
-    return best[0]
+    first = nearest[0]
+    for candidate in nearest:
+        if candidate.base != first.base or not _is_same(candidate.figure, first.figure):
+            raise DoubtError
+    return first
 
 
-def _same(one: Figure, other: Figure) -> bool:
-    return one.unit == other.unit and one.percent == other.percent and magnitude(one) == magnitude(other)
+def _is_same(left: Figure, right: Figure) -> bool:
+    """Whether two figures have the same value and unit."""
+    if left.unit != right.unit or left.percent != right.percent:
+        return False
+    return magnitude(left) == magnitude(right)
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """The words of a figure's phrase. marks: the term of each word, "" where it has none."""
+
+    words: Sequence[str]
+    marks: Sequence[str]
+
+
+def _phrase(text: str) -> _Phrase:
+    words = _WORD.findall(text)
+    return _Phrase(words, [next(iter(terms(word)), "") for word in words])
 
 
 def distance(one: StatedFigure, topic: Sequence[str], pages: Pages) -> int:
     """How far a figure's words are from the topic's, -1 where they are not its words."""
-    raw = _WORD.findall(one.phrase)
-    marks = [next(iter(terms(word)), "") for word in raw]
-    words = set(marks) - {""}
+    phrase = _phrase(one.phrase)
     asked = {term for term in topic if term not in pages.known} or set(topic)
-    if not asked or any(words.isdisjoint(alike(term)) for term in asked):
+    own = set(phrase.marks) - {""}
+    if not asked or any(own.isdisjoint(alike(term)) for term in asked):
         return -1
-    said = frozenset().union(*(alike(term) for term in topic)) | pages.known
-    if (
-        words & _NARROWER - said
-        or not _joins_only(one.phrase, said)
-        or not _leads(raw, marks, said | (_TARGET if "rate" in topic else set()))
-    ):
+    said = pages.known.union(*map(alike, topic))
+    if own & (_NARROWER - said) or not _joins_only(one.phrase, said):
         return -1
+    leading = said | _TARGET if "rate" in topic else said
+    if not _leads(phrase, leading):
+        return -1
+    beside = _beside(phrase.marks, said)
     if one.trail != one.phrase and not one.figure.percent:
-        goes_on = set(content(one.trail))
-    else:
-        goes_on = set()
-    beside = _beside(marks, said) | goes_on | (_after(raw, marks, said) if len(asked) < SOME_WORDS else set())
-    beside -= said | _PLAIN | (_WEIGHTED if words >= _WEIGHTED else set())
-    if len(asked) >= MANY_WORDS:
-        most = MOST_BESIDE
-    else:
-        most = 0
+        beside.update(content(one.trail))
+    if len(asked) < SOME_WORDS:
+        beside |= _after(phrase, said)
+    beside -= said | _PLAIN
+    if own >= _WEIGHTED:
+        beside -= _WEIGHTED
+    most = MOST_BESIDE if len(asked) >= MANY_WORDS else 0
     if len(beside) > most:
         return -1
-    return OTHER_WORD * (len(asked - words) + len(beside))
+    return OTHER_WORD * (len(asked - own) + len(beside))
 
 
-def _leads(raw: Sequence[str], marks: Sequence[str], said: frozenset[str]) -> bool:
-    """Whether the phrase is of what was asked for, not of something about it: "gain on sale", "proceeds
-    from debt", "price of oil".
+def _leads(phrase: _Phrase, said: frozenset[str]) -> bool:
+    """Whether a phrase is of what the question names, not of something about it.
+
+    "Gain on sale", "proceeds from debt" and "price of oil" are of something about it.
     """
-    at = next((at for at, mark in enumerate(marks) if mark in said), 0)
-    while at > 0 and marks[at - 1]:
-        at -= 1
-    before = [index for index in range(at) if raw[index].casefold() not in _ARTICLES]
-    if not before or raw[before[-1]].casefold() not in _PREPOSITIONS:
+    marks = phrase.marks
+    start = _first(marks, said) or 0
+    while start > 0 and marks[start - 1]:
+        start -= 1
+    before = [at for at in range(start) if phrase.words[at].casefold() not in _ARTICLES]
+    if not before or phrase.words[before[-1]].casefold() not in _PREPOSITIONS:
         return True
-    head = next((marks[index] for index in before[:-1][::-1] if marks[index]), "")
-    return not head or head in said | _PLAIN
+    before.pop()
+    heads = [marks[at] for at in before if marks[at]]
+    return not heads or heads[-1] in said | _PLAIN
+
+
+def _first(marks: Sequence[str], said: frozenset[str]) -> int | None:
+    """The place of the first word that the question names."""
+    for at, mark in enumerate(marks):
+        if mark in said:
+            return at
+    return None
 
 
 def _beside(marks: Sequence[str], said: frozenset[str]) -> set[str]:
-    """Words that stand next to those asked for, with nothing between: "defence expenditure", "debt
-    service".
-    """
+    """Words right beside those that the question names: "defence expenditure", "debt service"."""
 
     def is_other(mark: str) -> bool:
         return bool(mark) and mark not in said
@@ -167,24 +200,32 @@ def _beside(marks: Sequence[str], said: frozenset[str]) -> set[str]:
     found: set[str] = set()
     for at, mark in enumerate(marks):
         if mark in said:
-            found.update(takewhile(is_other, reversed(marks[:at])), takewhile(is_other, marks[at + 1 :]))
+            found.update(takewhile(is_other, reversed(marks[:at])))
+            found.update(takewhile(is_other, marks[at + 1 :]))
     return found
 
 
-def _after(raw: Sequence[str], marks: Sequence[str], said: frozenset[str]) -> set[str]:
-    """All words after the first that was asked for, which narrow it: "spending on schools"; what "other
-    than" leaves out does not.
+def _after(phrase: _Phrase, said: frozenset[str]) -> set[str]:
+    """All words after the first that the question names, for they narrow it: "spending on schools".
+
+    What "other than" leaves out does not.
     """
-    first = next((at for at, mark in enumerate(marks) if mark in said), len(marks))
-    last = next((at for at in range(first, len(raw)) if raw[at].casefold() == "other"), len(raw))
-    return set(marks[first + 1 : last]) - {""}
+    first = _first(phrase.marks, said)
+    if first is None:
+        return set()
+    last = first
+    while last < len(phrase.words) and phrase.words[last].casefold() != "other":
+        last += 1
+    return set(phrase.marks[first + 1 : last]) - {""}
 
 
 def _joins_only(phrase: str, said: frozenset[str]) -> bool:
-    """Whether "and" joins no other thing to what was asked for."""
+    """Whether "and" joins nothing else to what the question names."""
     parts = [content(part) for part in re.split(r"\band\b|&|\bplus\b", phrase)]
-    pairs = [(left[-1] in said, right[0] in said) for left, right in pairwise(parts) if left and right]
-    return all(left == right for left, right in pairs)
+    for left, right in pairwise(parts):
+        if left and right and (left[-1] in said) != (right[0] in said):
+            return False
+    return True
 
 
 @lru_cache(maxsize=MOST_TERMS)
@@ -194,35 +235,60 @@ def alike(term: str) -> frozenset[str]:
 
 
 def in_slot(one: StatedFigure, slot: Slot, *, named: bool) -> bool:
-    """Whether a figure is of this time and version. named: its time must be stated, and be the very one."""
-    if slot.version and not (slot.version in one.versions or (slot.version == "budget" and not one.versions)):
+    """Whether a figure is of this time and version.
+
+    named: its time must be stated, and be exactly this one.
+    """
+    if slot.version and not _is_of_version(one, slot.version):
         return False
-    if slot.period is None or (not one.periods and not named):
+    if slot.period is None:
         return True
-    return agreement([slot.period], one.periods) >= (SAME_PERIOD if named else 1)
+    if not one.periods and not named:
+        return True
+    least = SAME_PERIOD if named else 1
+    return agreement([slot.period], one.periods) >= least
 
 
-def _like(one: StatedFigure, other: StatedFigure) -> bool:
-    """Whether two figures can be added."""
-    left = one.figure
-    right = other.figure
-    # "5 million crowns and 6 million": the second one's unit goes without saying.
-    unsaid = one.sentence == other.sentence and left.scale > 1 and None in (left.unit, right.unit)
-    same = (left.scale, left.percent) == (right.scale, right.percent) and (unsaid or left.unit == right.unit)
-    return same and (one.rate, one.base, one.moves) == (other.rate, other.base, other.moves)
+def _is_of_version(stated: StatedFigure, version: str) -> bool:
+    if version in stated.versions:
+        return True
+    return version == "budget" and not stated.versions
+
+
+def _can_be_added(left: StatedFigure, right: StatedFigure) -> bool:
+    """Whether two figures agree in unit, scale, base, rate and movement."""
+    if left.figure.scale != right.figure.scale or left.figure.percent != right.figure.percent:
+        return False
+    if left.figure.unit != right.figure.unit and not _goes_without_unit(left, right):
+        return False
+    return (left.rate, left.base, left.moves) == (right.rate, right.base, right.moves)
+
+
+def _goes_without_unit(left: StatedFigure, right: StatedFigure) -> bool:
+    """Whether the unit of one goes without saying: "5 million crowns and 6 million"."""
+    if left.sentence != right.sentence or left.figure.scale <= 1:
+        return False
+    return left.figure.unit is None or right.figure.unit is None
 
 
 def check_alike(operands: Sequence[StatedFigure], said: frozenset[str], *, least: bool = False) -> None:
-    """Raises DoubtError where two are the same figure, or unlike in unit, scale, base, rate or movement,
-    where one is a bound, and where other words narrow one than another, but for those that the question or
-    the document's name says. least: "at least" may be."""
-    if (
-        any(one.bound and not (least and one.bound == LEAST) for one in operands)
-        or len({one.narrowed - said for one in operands}) > 1
-    ):
+    """Raises DoubtError unless all figures go together in a sum.
+
+    They do not where two are the same figure, or differ in unit, scale, base, rate or movement; where one is
+    a bound; or where other words narrow one than another.
+
+    said: words of the question or of the document's name, which may narrow just one of them.
+    least: "at least" is no bound.
+    """
+    for operand in operands:
+        if operand.bound and not (least and operand.bound == LEAST):
+            raise DoubtError
+    if len({operand.narrowed - said for operand in operands}) > 1:
         raise DoubtError
-    places = {(one.sentence, one.figure.start) for one in operands}
-    if len(places) < len(operands) or not all(_like(operands[0], other) for other in operands[1:]):
+    places = {(operand.sentence, operand.figure.start) for operand in operands}
+    if len(places) < len(operands):
+        raise DoubtError
+    if not all(_can_be_added(operands[0], other) for other in operands[1:]):
         raise DoubtError
 
 
