@@ -1,6 +1,4 @@
-"""Results worked out from figures of one sentence: the amount that a percentage of another is, the level
-before a move; searches no other for an operand.
-"""
+"""Works results out from the figures of one sentence: a percentage of an amount, the level before a move."""
 
 from __future__ import annotations
 
@@ -32,18 +30,25 @@ _FROM_THE = re.compile(
 _RANGE = re.compile(
     r"[\s,]{0,3}to (?:a |the )?(?:new )?(?:target )?(?:range (?:of |between )?)?\Z", re.IGNORECASE
 )
+_NAME = re.compile(r"[A-Z]{2,}")
+_WORD = re.compile(r"[^\W\d_]+")
+_BETWEEN_LEVELS = re.compile(r"\s{0,3}(?:to|and|[-–])\s{0,3}")
 HUNDRED = 100.0
-# Of 99.9 per cent of 2.1 billion all digits are shown; rates go by quarters and eighths.
+# Decimals of a part, so that 99.9 per cent of 2.1 billion shows all digits, and of rates, which go by
+# quarters and eighths.
 PART_DECIMALS, RATE_DECIMALS = 4, 3
-# Characters after a percentage in which it is said what was done; words of a name that may be written by
-# their initials.
+# The characters after a percentage in which the sentence says what was done, and the most words of a name
+# that may be written by its initials.
 LONGEST_VERB_GAP, MOST_INITIALS = 60, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """formula: in printed figures; operands: what it was worked out from; value: what is quoted instead
-    where it stands printed, else None.
+    """What was worked out.
+
+    formula: in printed figures.
+    operands: the figures that it was worked out from.
+    value: quoted instead where it stands printed; None where it is not looked for.
     """
 
     formula: str
@@ -52,129 +57,154 @@ class Result:
 
 
 def amount_of_share(wanted: RequestedOperation, pages: Pages) -> Result:
-    """The amount that a percentage of a stated amount is: "10 million was allocated, of which 42% was
-    disbursed". Raises DoubtError.
+    """The amount that a percentage of a stated amount comes to.
+
+    The sentence reads "10 million was allocated, of which 42% was disbursed". Raises DoubtError.
     """
-    found = [
-        (amount, share)
-        for one, other in pairwise(pages.stated)
-        for amount, share in ((one, other), (other, one))
-        if one.sentence == other.sentence and share.figure.percent == "percent" and not amount.figure.percent
-        if _is_part_of(share, amount, wanted.topics[1][0])
-        and _is_asked_part(amount, wanted)
-        and _in_all(amount, wanted.slots)
-    ]
+    found = []
+    for left, right in pairwise(pages.stated):
+        for amount, share in ((left, right), (right, left)):
+            if _is_share_of(share, amount, wanted):
+                found.append((amount, share))
     if len(found) != 1:
         raise DoubtError
     amount, share = found[0]
     if amount.bound or share.bound:
         raise DoubtError
     value = amount.figure.value * share.figure.value / HUNDRED
-    formula = (
-        f"Part: {printed(share.figure)} × {printed(amount.figure)} = "
-        f"{with_number(amount.figure, value, PART_DECIMALS)}."
-    )
+    result = with_number(amount.figure, value, PART_DECIMALS)
+    formula = f"Part: {printed(share.figure)} × {printed(amount.figure)} = {result}."
     return Result(formula, (amount, share), replace(amount.figure, value=value))
+
+
+def _is_share_of(share: StatedFigure, amount: StatedFigure, request: RequestedOperation) -> bool:
+    """Whether two figures of a sentence are the share and the amount that the question asks about."""
+    if share.sentence != amount.sentence or share.figure.percent != "percent":
+        return False
+    if amount.figure.percent or not _is_part_of(share, amount, request.topics[1][0]):
+        return False
+    return _is_asked_part(amount, request) and _is_in_all(amount, request.slots)
 
 
 def _is_part_of(share: StatedFigure, amount: StatedFigure, verb: str) -> bool:
     """Whether the sentence says that this share of the amount was used."""
-    text, (one, other) = share.text, sorted((share.figure, amount.figure), key=lambda figure: figure.start)
-    between = text[one.end : other.start]
-    after = text[other.end : other.end + LONGEST_VERB_GAP]
-    if share.figure is one:
-        says = between
-        links = bool(_FROM_THE.search(between))
+    text = share.text
+    first, second = sorted((share.figure, amount.figure), key=lambda figure: figure.start)
+    between = text[first.end : second.start]
+    if share.figure is first:
+        verb_text = between
+        links = _FROM_THE.search(between) is not None
     else:
-        from_it = _OF_THE.search(text, 0, one.start) is not None and "," in between
-        says = after
-        links = from_it or bool(_OF_WHICH.search(between))
-    return links and not alike(terms(verb)[0]).isdisjoint(terms(says))
+        verb_text = text[second.end : second.end + LONGEST_VERB_GAP]
+        links = _OF_WHICH.search(between) is not None
+        if not links and "," in between:
+            links = _OF_THE.search(text, 0, first.start) is not None
+    return links and not alike(terms(verb)[0]).isdisjoint(terms(verb_text))
 
 
-def _is_asked_part(amount: StatedFigure, wanted: RequestedOperation) -> bool:
-    """Whether it is the amount that the question is about: the very amount where it gives one, and its
-    words or their initials.
+def _is_asked_part(amount: StatedFigure, request: RequestedOperation) -> bool:
+    """Whether it is the amount that the question is about.
+
+    It has the question's words, or their initials; where the question gives an amount, half of the words are
+    enough, but it must be that very amount.
     """
-    names = set(re.findall(r"[A-Z]{2,}", amount.text))
-    words = [word for word in re.findall(r"[^\W\d_]+", wanted.question) if terms(word)]
-    initials = {
-        term
-        for first in range(len(words))
-        for last in range(first + 2, min(first + MOST_INITIALS, len(words)) + 1)
-        if "".join(word if word.isupper() else word[0].upper() for word in words[first:last]) in names
-        for term in terms(" ".join(words[first:last]))
-    }
-    known = sum(term in initials or not amount.context.isdisjoint(alike(term)) for term in wanted.topics[0])
-    given = [figure for figure in wanted.figures if figure.unit or figure.scale > 1]
-    if given:
-        return any(same_value(amount.figure, figure) for figure in given) and 2 * known >= len(
-            wanted.topics[0]
-        )
-    return known == len(wanted.topics[0])
+    topic = request.topics[0]
+    initials = _terms_of_initials(request.question, set(_NAME.findall(amount.text)))
+    known = 0
+    for term in topic:
+        if term in initials or not amount.context.isdisjoint(alike(term)):
+            known += 1
+    given = [figure for figure in request.figures if figure.unit or figure.scale > 1]
+    if not given:
+        return known == len(topic)
+    if 2 * known < len(topic):
+        return False
+    return any(same_value(amount.figure, figure) for figure in given)
 
 
-def _in_all(one: StatedFigure, slots: Sequence[Slot]) -> bool:
-    return all(in_slot(one, slot, named=False) for slot in slots)
+def _terms_of_initials(question: str, names: set[str]) -> set[str]:
+    """The terms of all runs of a question's words whose initials are one of some names."""
+    words = [word for word in _WORD.findall(question) if terms(word)]
+    found: set[str] = set()
+    for first in range(len(words)):
+        longest = min(first + MOST_INITIALS, len(words))
+        for last in range(first + 2, longest + 1):
+            run = words[first:last]
+            if _initials(run) in names:
+                found.update(terms(" ".join(run)))
+    return found
+
+
+def _initials(words: Sequence[str]) -> str:
+    """The first letters of words; a word in capitals stands whole."""
+    return "".join(word if word.isupper() else word[0].upper() for word in words)
+
+
+def _is_in_all(stated: StatedFigure, slots: Sequence[Slot]) -> bool:
+    return all(in_slot(stated, slot, named=False) for slot in slots)
 
 
 def level_before(wanted: RequestedOperation, pages: Pages) -> Result:
     """The level, or range, before a move of a stated size to a stated level. Raises DoubtError."""
 
-    def fits(one: StatedFigure) -> bool:
-        levels = _levels(one, pages)
-        if (
-            not levels
-            or one.figure.percent != "points"
-            or one.bound
-            or one.moves not in ({UP, DOWN} if not wanted.direction else {wanted.direction})
-        ):
-            return False
-        return _in_all(replace(one, periods=levels[-1].periods or one.periods), wanted.slots) and _in_month(
-            one, levels[-1], wanted.months
-        )
+    def fits(stated: StatedFigure) -> bool:
+        levels = _levels(stated, pages)
+        return bool(levels) and _is_asked_move(stated, levels[-1], wanted)
 
     move = pick(wanted.topics[0], pages, fits)
     levels = _levels(move, pages)
     step = magnitude(move.figure) * -move.moves
     sign = "-" if step < 0 else "+"
-    results = [with_number(one.figure, one.figure.value + step, RATE_DECIMALS) for one in levels]
-    parts = [
-        f"{printed(one.figure)} {sign} {printed(move.figure)} = {result}"
-        for one, result in zip(levels, results, strict=True)
-    ]
-    if len(results) > 1:
-        whole = f", a range of {' to '.join(results)}"
-    else:
-        whole = ""
+    results = []
+    parts = []
+    for level in levels:
+        result = with_number(level.figure, level.figure.value + step, RATE_DECIMALS)
+        results.append(result)
+        parts.append(f"{printed(level.figure)} {sign} {printed(move.figure)} = {result}")
+    whole = f", a range of {' to '.join(results)}" if len(results) > 1 else ""
     return Result(f"Before: {'; '.join(parts)}{whole}.", (move, *levels))
 
 
-def _in_month(move: StatedFigure, level: StatedFigure, months: frozenset[str]) -> bool:
-    """Whether a move, told with the level after it, may be of these months."""
+def _is_asked_move(move: StatedFigure, level: StatedFigure, request: RequestedOperation) -> bool:
+    """Whether a figure is a move of the direction and time that the question asks about.
+
+    level: the last one that the move led to.
+    """
+    if move.figure.percent != "points" or move.bound:
+        return False
+    directions = {request.direction} if request.direction else {UP, DOWN}
+    if move.moves not in directions:
+        return False
+    dated = replace(move, periods=level.periods or move.periods)
+    return _is_in_all(dated, request.slots) and _is_in_month(move, level, request.months)
+
+
+def _is_in_month(move: StatedFigure, level: StatedFigure, months: frozenset[str]) -> bool:
+    """Whether a move and the level after it may be of these months."""
+    if not months:
+        return True
     text = move.text
-    after = next(
-        (figure.start for figure in find_figures(text) if figure.start > level.figure.start), len(text)
-    )
-    named = (
-        months_in(text[level.figure.end : after])
-        or months_in(text[: move.figure.start].rpartition(",")[2])
-        or months_in(text)
-    )
-    return not months or not named or not months.isdisjoint(named)
+    starts = [figure.start for figure in find_figures(text) if figure.start > level.figure.start]
+    after = starts[0] if starts else len(text)
+    clause = text[: move.figure.start].rpartition(",")[2]
+    named = months_in(text[level.figure.end : after]) or months_in(clause) or months_in(text)
+    return not named or not months.isdisjoint(named)
 
 
 def _levels(move: StatedFigure, pages: Pages) -> tuple[StatedFigure, ...]:
-    """The one or two levels, "to 5 per cent", "to a range of 5 to 5¼ per cent", right after a move."""
-    later = [
-        one for one in pages.stated if one.sentence == move.sentence and one.figure.start > move.figure.start
-    ][:2]
-    if not later or not _RANGE.fullmatch(move.text, move.figure.end, later[0].figure.start):
+    """The one or two levels right after a move: "to 5 per cent", "to a range of 5 to 5¼ per cent"."""
+    of_sentence = [stated for stated in pages.stated if stated.sentence == move.sentence]
+    later = [stated for stated in of_sentence if stated.figure.start > move.figure.start]
+    levels = later[:2]
+    if not levels:
         return ()
-    if len(later) == 2 and not re.fullmatch(
-        r"\s{0,3}(?:to|and|[-–])\s{0,3}", move.text[later[0].figure.end : later[1].figure.start]
-    ):
-        later = later[:1]
-    if all(one.figure.percent == "percent" for one in later):
-        return tuple(later)
+    first = levels[0].figure
+    if not _RANGE.fullmatch(move.text, move.figure.end, first.start):
+        return ()
+    if len(levels) == 2:
+        second = levels[1].figure
+        if not _BETWEEN_LEVELS.fullmatch(move.text, first.end, second.start):
+            levels = levels[:1]
+    if all(level.figure.percent == "percent" for level in levels):
+        return tuple(levels)
     return ()
