@@ -1,8 +1,8 @@
-"""Takes from a checked answer the one figure that it gives for a measure and a year: worked out, of a row, or
-of a sentence; computes nothing.
+"""Takes from a checked answer the one figure that it gives for a measure and a year.
 
-A figure is taken only where its row or sentence names what was asked for and one value alone is meant: a
-wrong figure in a table is worse than none.
+The figure is the result of a formula, or stands in a row or a sentence. It is taken only where its row or
+sentence names what the question asks for and just one value can be meant: a wrong figure in a table is worse
+than none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ingestion.language.numbers import (
 __all__ = ["Part", "stated", "worked_out"]
 
 RATES = frozenset({"%", "percentage points", "basis points"})
-# A figure that is asked for as a share or a rate.
+# The question asks for a share or a rate.
 ASKS_RATE = re.compile(
     (
         r"\b(?:share|percent\w*|per cent|rates?|ratio|margin|yield|growth|inflation|unemployment)\b|%"
@@ -46,8 +46,8 @@ ASKS_RATE = re.compile(
     re.IGNORECASE,
 )
 ASKS_POINTS = re.compile(r"\bpoints?\b", re.IGNORECASE)
-# A limit is asked for by such words; without them one is no value of what it limits: "unemployment was below
-# 4 percent".
+# The question asks for a limit. Where it does not, a limit is no value of what it limits: "unemployment was
+# below 4 percent".
 ASKS_LIMIT = re.compile(
     r"\b(?:limit|ceiling|floor|cap|threshold|anchor|target|most|least|maximum|minimum|exceed|above|below)\b",
     re.IGNORECASE,
@@ -59,7 +59,7 @@ BEFORE_LIMIT = re.compile(
     ),
     re.IGNORECASE,
 )
-# What a row counts rather than values in money.
+# The row counts things rather than money.
 COUNTS = re.compile(
     (
         r"\b(?:shares?|number|employees|headcount|staff|stores|units|customers|subscribers|people|days|years"
@@ -67,7 +67,7 @@ COUNTS = re.compile(
     ),
     re.IGNORECASE,
 )
-# By how much, and from where, are no levels.
+# How much something moved, and from where, is no level.
 BEFORE_CHANGE = re.compile(
     r"\b(?:by|up|down|additional|further|extra)\s(?:about |around |nearly |some |over )?$", re.IGNORECASE
 )
@@ -75,14 +75,25 @@ BEFORE_BASE = re.compile(
     r"\b(?:from|than|against|versus|compared (?:with|to))\s(?:about |around |nearly |the |a )?$",
     re.IGNORECASE,
 )
-# Characters before a figure in which such words stand.
+# Such words are looked for in this many characters before a figure.
 LOOK_BACK = 30
+_PER_CENT = re.compile(r"\bper ?cent\b", re.IGNORECASE)
+# What ends a row's label: its first figure.
+_TO_FIGURE = re.compile(r"[^\w%]{0,3}\d")
+_BRACKETS = {")": 1, "(": -1}
+
+
+_Checked = tuple[Figure, NumberCheck | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What stands before one citation: a sentence or a row. figures: with their checks, offsets as in the
-    answer's text. start: of the part there.
+    """What stands before one citation: a sentence or a row.
+
+    text: the sentence or row.
+    start: its offset in the answer's text.
+    citation: the citation after it.
+    figures: its figures with their checks; their offsets are those of the answer's text.
     """
 
     text: str
@@ -97,30 +108,35 @@ def worked_out(
     """The result of arithmetic that the answer shows for the year, with what its operands are cited from."""
     for paragraph in answer.text.split("\n\n"):
         start = answer.text.find(paragraph)
-        inside = [
-            pair for part in parts for pair in part.figures if start <= pair[0].start < start + len(paragraph)
-        ]
-        results = [
-            (figure, check)
-            for figure, check in inside
-            if check and check.formula and check.formula.endswith(figure.text)
-        ]
-        if not results or fits(paragraph.partition("=")[0], wanted) == 0:
+        end = start + len(paragraph)
+        result = _last_result(parts, start, end)
+        if result is None or fits(paragraph.partition("=")[0], wanted) == 0:
             continue
-        figure, check = results[-1]
-        assert check is not None
-        scale, unit = passage_scale(answer.text[figure.end : start + len(paragraph)])
-        quantity = _quantity(
-            figure,
-            check,
-            heading=answer.text[figure.end : start + len(paragraph)].strip(" ,.") if scale != 1 else "",
-        )
+        figure, check = result
+        behind = answer.text[figure.end : end]
+        scale, unit = passage_scale(behind)
+        heading = behind.strip(" ,.") if scale != 1 else ""
         quantity = replace(
-            quantity, scale=figure.scale * scale, unit=figure.unit or unit, formula=check.formula or ""
+            _quantity(figure, check, heading=heading),
+            scale=figure.scale * scale,
+            unit=figure.unit or unit,
+            formula=check.formula or "",
         )
         cited = tuple(dict.fromkeys(part.citation for part in parts if part.citation))
         return quantity, paragraph, cited
     return None
+
+
+def _last_result(parts: Sequence[Part], start: int, end: int) -> tuple[Figure, NumberCheck] | None:
+    """The last figure of a paragraph that is the result of a formula. start, end: of the paragraph."""
+    last = None
+    for part in parts:
+        for figure, check in part.figures:
+            if not start <= figure.start < end:
+                continue
+            if check and check.formula and check.formula.endswith(figure.text):
+                last = figure, check
+    return last
 
 
 def stated(
@@ -135,68 +151,87 @@ def stated(
             found = _of_sentence(part, wanted)
         if found is None or not _is_of_kind(found, wanted):
             continue
-        given = found, part.text, (part.citation,) if part.citation else ()
+        cited = (part.citation,) if part.citation else ()
+        given = found, part.text, cited
         if found.dated:
             return given
         undated = undated or given
     return undated
 
 
-def _is_of_kind(quantity: Quantity, wanted: MeasureQuery) -> bool:
-    """A measure that is a percentage is not given by an amount, nor one for each share by a whole number,
-    which counts shares.
+def _is_of_kind(quantity: Quantity, query: MeasureQuery) -> bool:
+    """Whether a figure can be a value of the measure.
+
+    An amount is none of a percentage, and a whole number is none for each share: it counts shares.
     """
-    if not wanted.measures:
+    if not query.measures:
         return True
-    if asks_per_share(wanted):
+    if asks_per_share(query):
         return quantity.decimals > 0 and quantity.unit != "%"
-    return wanted.measures[0].unit != "%" or quantity.unit in RATES
+    return query.measures[0].unit != "%" or quantity.unit in RATES
 
 
 def _read_out(text: str) -> tuple[int, int] | None:
-    """Where a row's columns are read out behind it, "Total revenue 17,606 15,785 (2022: 17,606; 2021:
-    15,785, in millions)"; None for a sentence.
+    """(start, end) of the columns that are read out behind a row; None for a sentence.
+
+    "Total revenue 17,606 15,785 (2022: 17,606; 2021: 15,785, in millions)".
     """
     text = text.rstrip()
     if not text.endswith(")"):
         return None
     depth = 0
     for at in range(len(text) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(text[at], 0)
-        if depth == 0:
-            if ": " in text[at:]:
-                return (at + 1, len(text) - 1)
-            return None
+        depth += _BRACKETS.get(text[at], 0)
+        if depth != 0:
+            continue
+        if ": " in text[at:]:
+            return (at + 1, len(text) - 1)
+        return None
     return None
 
 
-def _of_row(answer: Answer, part: Part, wanted: MeasureQuery) -> Quantity | None:
+def _of_row(answer: Answer, part: Part, query: MeasureQuery) -> Quantity | None:
+    """The one figure that a row gives for the year."""
     first, last = _read_out(part.text) or (0, 0)
-    label = re.split(
-        r"[^\w%]{0,3}\d", part.text[: first - 1].rsplit("\n", 1)[-1].rsplit(":", 1)[-1], maxsplit=1
-    )[0]
-    if not label_names(label, wanted):
+    label = _label(part.text[: first - 1])
+    if not label_names(label, query):
         return None
-    columns = [(head, at + first) for head, at in _columns(part.text[first:last])]
-    chosen = [(head, at) for head, at in columns if fits(head, wanted) == EXACT]
-    figures = [
-        next((pair for pair in part.figures if pair[0].start >= part.start + at), None) for _, at in chosen
-    ]
-    if len({figure.value for figure, _ in filter(None, figures)}) != 1 or not figures[0]:
+    read_out = part.text[first:last]
+    columns = [(head, at) for head, at in _columns(read_out) if fits(head, query) == EXACT]
+    figures = [_figure_from(part, first + at) for _, at in columns]
+    values = {found[0].value for found in figures if found}
+    if len(values) != 1 or not figures[0]:
         return None
     figure, check = figures[0]
-    last_words = part.text[first:last].rpartition(", ")[2]
-    own = stated_mark(chosen[0][0])
-    if own:
-        heading = chosen[0][0][own.start : own.end]
-    else:
-        if passage_scale(last_words) != (1.0, None):
-            heading = last_words
-        else:
-            heading = ""
-    if asks_per_share(wanted):
+    if asks_per_share(query):
         return _quantity(figure, check)
-    return _with_unit(_quantity(figure, check, heading=heading), *_source(answer, part), label)
+    quantity = _quantity(figure, check, heading=_heading(columns[0][0], read_out))
+    hit, at = _source(answer, part)
+    return _with_unit(quantity, hit, at, label)
+
+
+def _label(text: str) -> str:
+    """A row's label, from what stands before its read-out columns."""
+    line = text.rsplit("\n", 1)[-1]
+    row = line.rsplit(":", 1)[-1]
+    return _TO_FIGURE.split(row, maxsplit=1)[0]
+
+
+def _figure_from(part: Part, at: int) -> _Checked | None:
+    """The first figure of a part from a place on."""
+    start = part.start + at
+    return next((found for found in part.figures if found[0].start >= start), None)
+
+
+def _heading(head: str, read_out: str) -> str:
+    """The words that scale a figure: of its column's head, else the last ones of the columns read out."""
+    own = stated_mark(head)
+    if own:
+        return head[own.start : own.end]
+    last_words = read_out.rpartition(", ")[2]
+    if passage_scale(last_words) == (1.0, None):
+        return ""
+    return last_words
 
 
 def _columns(text: str) -> Iterator[tuple[str, int]]:
@@ -211,57 +246,56 @@ def _columns(text: str) -> Iterator[tuple[str, int]]:
 
 def _with_unit(quantity: Quantity, hit: Hit | None, at: int, label: str) -> Quantity:
     """A row's figure with the scale and unit that its table or its page states. hit, at: see _source."""
-    if quantity.unit == "%" or "%" in label or re.search(r"\bper ?cent\b", label, re.IGNORECASE):
-        return replace(quantity, unit="%")
-    if quantity.scale == 1.0 and not quantity.unit and states_percent(_unit_of_row(hit, at)):
+    if _is_percentage(quantity, hit, at, label):
         return replace(quantity, unit="%")
     own = stated_mark(quantity.heading)
-    if own:
-        scale = own.scale
-        unit = own.unit
-    else:
-        scale, unit = (1.0, None)
-    # The line of the page that scales the cited row.
-    scaled = at >= 0 and not quantity.heading and quantity.scale == 1.0
-    if hit and scaled:
-        mark = governing_mark(scale_marks(hit.page_text), at)
-    else:
-        mark = None
+    scale = own.scale if own else 1.0
     if COUNTS.search(label):
         if quantity.heading:
             return replace(quantity, scale=quantity.scale * scale)
         return quantity
-    if mark is not None:
-        scale = mark.scale
-        unit = mark.unit
+    unit = own.unit if own else None
+    heading = quantity.heading
+    mark = None
+    if hit and at >= 0 and not heading and quantity.scale == 1.0:
+        # The line of the page that scales the cited row.
+        mark = governing_mark(scale_marks(hit.page_text), at)
+    if hit and mark is not None:
+        scale, unit = mark.scale, mark.unit
+        heading = hit.page_text[mark.start : mark.end]
     unit = quantity.unit or unit
     if unit is None and hit is not None:
         unit = _page_currency(hit)
-    return replace(
-        quantity,
-        scale=quantity.scale * scale,
-        unit=unit,
-        heading=quantity.heading or (hit.page_text[mark.start : mark.end] if hit and mark else ""),
-    )
+    return replace(quantity, scale=quantity.scale * scale, unit=unit, heading=heading)
+
+
+def _is_percentage(quantity: Quantity, hit: Hit | None, at: int, label: str) -> bool:
+    """Whether a row's figure is a percentage by its own sign, its label or the unit of its row."""
+    if quantity.unit == "%" or "%" in label or _PER_CENT.search(label):
+        return True
+    if quantity.unit or quantity.scale != 1.0:
+        return False
+    return states_percent(_unit_of_row(hit, at))
 
 
 def _unit_of_row(hit: Hit | None, at: int) -> str:
     """What the table of the cited row says of its unit; "" for nothing."""
-    tables = hit.tables if hit else ()
-    return next(
-        (stated_unit(table, row) for table in tables for row in table.rows if row.start <= at < row.end), ""
-    )
+    for table in hit.tables if hit else ():
+        for row in table.rows:
+            if row.start <= at < row.end:
+                return stated_unit(table, row)
+    return ""
 
 
 def _page_currency(hit: Hit) -> str | None:
-    """The one currency of the page's amounts, None where there are several or none: tables write it in
-    their first row only.
+    """The one currency of the page's amounts, None where there are several or none.
+
+    Tables write it in their first row only.
     """
-    units = {figure.unit for figure in find_figures(hit.page_text) if figure.unit in MONEY}
-    units |= {mark.unit for mark in scale_marks(hit.page_text) if mark.unit in MONEY}
-    if len(units) == 1:
-        return units.pop()
-    return None
+    units = {figure.unit for figure in find_figures(hit.page_text)}
+    units |= {mark.unit for mark in scale_marks(hit.page_text)}
+    currencies = [unit for unit in units if unit in MONEY]
+    return currencies[0] if len(currencies) == 1 else None
 
 
 def _source(answer: Answer, part: Part) -> tuple[Hit | None, int]:
@@ -271,61 +305,73 @@ def _source(answer: Answer, part: Part) -> tuple[Hit | None, int]:
     cited = part.citation
     if cited is None:
         return None, -1
-    return next(
-        (hit for hit in answer.considered if (hit.version, hit.page) == (cited.version, cited.page)), None
-    ), cited.start
+    for hit in answer.considered:
+        if hit.version == cited.version and hit.page == cited.page:
+            return hit, cited.start
+    return None, cited.start
 
 
-def _of_sentence(part: Part, wanted: MeasureQuery) -> Quantity | None:
+def _of_sentence(part: Part, query: MeasureQuery) -> Quantity | None:
     """The one figure that a sentence gives; None where it names something else, or may mean several."""
-    if not names(part.text, wanted):
+    if not names(part.text, query):
         return None
-    kept = [pair for pair in part.figures if _is_meant(pair[0], part, wanted)]
-    rates = [pair for pair in kept if pair[0].percent]
-    amounts = [
-        pair
-        for pair in kept
-        if not pair[0].percent and (pair[0].unit or pair[0].scale > 1 or not wanted.measures)
-    ]
-    # "11,760 million crowns, or 2.6 per cent of output": the share goes beside the amount, unless it is asked
-    # for.
-    if ASKS_RATE.search(wanted.understanding.subject):
-        kept = rates
-    else:
-        kept = amounts or rates
-    chosen = [pair for pair in kept if wanted.period is None or fits(pair[0].period or "", wanted) == EXACT]
+    meant = [checked for checked in part.figures if _is_meant(checked[0], part, query)]
+    kept = [checked for checked in meant if checked[0].percent]
+    # "11,760 million crowns, or 2.6 per cent of output": the share only stands beside the amount, unless the
+    # question asks for a rate.
+    if not ASKS_RATE.search(query.understanding.subject):
+        amounts = [checked for checked in meant if _is_amount(checked[0], query)]
+        kept = amounts or kept
+    chosen = [checked for checked in kept if query.period is None or _is_of_period(checked[0], query)]
     is_dated = bool(chosen)
-    if not chosen and is_own(wanted):
-        chosen = [pair for pair in kept if not pair[0].period]
-    if len({(figure.value, figure.scale) for figure, _ in chosen}) != 1:
+    if not chosen and is_own(query):
+        chosen = [checked for checked in kept if not checked[0].period]
+    values = {(figure.value, figure.scale) for figure, _ in chosen}
+    if len(values) != 1:
         return None
-    return replace(_quantity(*chosen[0]), dated=is_dated)
+    figure, check = chosen[0]
+    return replace(_quantity(figure, check), dated=is_dated)
 
 
-def _is_meant(figure: Figure, part: Part, wanted: MeasureQuery) -> bool:
-    """Whether a figure may be the value of what is asked for: not of another measure, no limit, no change,
-    not where a change began.
+def _is_amount(figure: Figure, query: MeasureQuery) -> bool:
+    """Whether a figure has a unit or scale of its own, which only a known measure needs."""
+    if figure.percent:
+        return False
+    return bool(figure.unit) or figure.scale > 1 or not query.measures
+
+
+def _is_of_period(figure: Figure, query: MeasureQuery) -> bool:
+    """Whether a figure's own period is the one that the question asks for, if it asks for one."""
+    if query.period is None:
+        return False
+    return fits(figure.period or "", query) == EXACT
+
+
+def _is_meant(figure: Figure, part: Part, query: MeasureQuery) -> bool:
+    """Whether a figure may be the value that the question asks for.
+
+    It may not where it is of another measure, a limit, a change, or what a change began from.
     """
-    asked = wanted.understanding
+    asked = query.understanding
     at = figure.start - part.start
+    if not speaks_of(part.text[:at], query):
+        return False
     before = part.text[max(0, at - LOOK_BACK) : at]
-    if not speaks_of(part.text[:at], wanted) or (
-        BEFORE_LIMIT.search(before) and not ASKS_LIMIT.search(asked.subject)
-    ):
+    if BEFORE_LIMIT.search(before) and not ASKS_LIMIT.search(asked.subject):
         return False
     if figure.percent == "points" and not ASKS_POINTS.search(asked.subject):
         return False
-    if BEFORE_BASE.search(before) and (wanted.period is None or fits(figure.period or "", wanted) != EXACT):
+    if BEFORE_BASE.search(before) and not _is_of_period(figure, query):
         return False
-    return not BEFORE_CHANGE.search(before) or (asked.compares and not wanted.measures)
+    if not BEFORE_CHANGE.search(before):
+        return True
+    return asked.compares and not query.measures
 
 
 def _quantity(figure: Figure, check: NumberCheck | None, *, heading: str = "") -> Quantity:
     status = check.status if check else "unsupported"
+    doubt = ""
     if check and status not in FINE:
         doubt = check.reason or ""
-    else:
-        doubt = ""
-    return Quantity(
-        figure.text, figure.value, figure.unit, figure.scale, figure.decimals, heading, status, doubt
-    )
+    text, value, unit = figure.text, figure.value, figure.unit
+    return Quantity(text, value, unit, figure.scale, figure.decimals, heading, status, doubt)
