@@ -1,6 +1,4 @@
-"""Knows whether a row, a sentence or a head speaks of the measure and the year that an entry of a table is
-for; finds no figure.
-"""
+"""Tells whether a row, a sentence or a column head is about the measure and the year of a table's entry."""
 
 from __future__ import annotations
 
@@ -16,34 +14,38 @@ from ingestion.language.terms import content_terms, terms
 
 __all__ = ["EXACT", "MeasureQuery", "asks_per_share", "fits", "is_own", "label_names", "names", "speaks_of"]
 
-# The very year asked for. A year may be meant by one of its quarters or by 2025-26; in a table nobody would
-# see which.
+# Exactly the year of the question. A quarter of it, or 2025-26, may be close enough elsewhere, but in a table
+# nobody would see which is meant.
 EXACT = SAME_PERIOD
-# Share of a row's label that the measure's own words must be: "Segment operating revenue, other" is no
+# The share of a row's label that must be the measure's own words: "Segment operating revenue, other" is no
 # "revenue".
 LEAST_SHARE = 0.5
-# Share of a question's words that a text must have to speak of the same, where the question names no known
-# measure.
+# The share of a question's words that a text must have to be about the same, where the question names no
+# known measure.
 LEAST_COVERAGE = 0.65
-# Words of rows and questions that make neither narrower.
+# Words that make neither a row nor a question narrower.
 GENERAL = frozenset(
     terms("total net consolidated note amount value figure number level size year fiscal financial annual")
 )
-# Two figures of one name: a question for the one is not answered by the other.
+# Two figures of one name: a question about one is not answered by the other.
 EITHER = frozenset(terms("basic diluted"))
 # What a label says of its unit: "Overall balance, per cent of GDP".
 IN_UNITS = re.compile(
     r",? \(?(?:as )?(?:in |a )?(?:per ?cent|%|percentage)(?: of [\w ]{1,20})?\)?\s*$", re.IGNORECASE
 )
-# Terms from the name of a measure to its figure, and those before the name that may make it another measure:
-# "core inflation".
+# The most terms between the name of a measure and its figure, and the terms before the name that may make it
+# another measure: "core inflation".
 REACH, NARROWING = 12, 3
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureQuery:
-    """What is looked for. period: the year asked for, None for none; own: what the document is of, None
-    where it does not say.
+    """What a table's entry is for.
+
+    understanding: of the question.
+    measures: those that the question names, most specific first.
+    period: the year of the entry, None for none.
+    own: the period that the document is of, None where it does not say.
     """
 
     understanding: Understanding
@@ -60,73 +62,72 @@ def label_names(label: str, wanted: MeasureQuery) -> bool:
         return False
     if not wanted.measures:
         return names(label, wanted)
-    phrases = [set(phrase) - GENERAL or set(phrase) for phrase in _phrases(wanted.measures[0])]
-    return any(
-        phrase <= set(terms(label)) and len(phrase) >= LEAST_SHARE * len(words | phrase) for phrase in phrases
-    )
+    own = set(terms(label))
+    for phrase in _phrases(wanted.measures[0]):
+        name = set(phrase) - GENERAL or set(phrase)
+        if name <= own and len(name) >= LEAST_SHARE * len(words | name):
+            return True
+    return False
 
 
 def names(text: str, wanted: MeasureQuery) -> bool:
-    """Whether the text names what is asked for: a measure by one of its names, else that share of the
-    question's words.
+    """Whether the text names what the question asks for.
+
+    It has one of the measure's names, or enough of the question's words where the measure is not known.
     """
     own = terms(spelled_out(text))
     if wanted.measures:
         return any(_places(own, phrase) for phrase in _phrases(wanted.measures[0]))
-    words = [
-        word
-        for word in content_terms(wanted.understanding.subject)
-        if not word.isdecimal() and word not in GENERAL
-    ]
-    return bool(words) and sum(word in own for word in words) >= LEAST_COVERAGE * len(words)
+    asked = content_terms(wanted.understanding.subject)
+    words = [word for word in asked if not word.isdecimal() and word not in GENERAL]
+    if not words:
+        return False
+    present = sum(word in own for word in words)
+    return present >= LEAST_COVERAGE * len(words)
 
 
 def speaks_of(before: str, wanted: MeasureQuery) -> bool:
-    """Whether the words before a figure, up to it, are about the measure that is asked for and no other;
-    always, where none is known.
-    """
+    """Whether the words before a figure are about the measure and no other; True where none is known."""
     if not wanted.measures:
         return True
     words = terms(spelled_out(before))
-    ends = [at + len(phrase) for phrase in _phrases(wanted.measures[0]) for at in _places(words, phrase)]
-    if not ends or len(words) - max(ends) > REACH:
+    measure = wanted.measures[0]
+    ends = [at + len(phrase) for phrase in _phrases(measure) for at in _places(words, phrase)]
+    if not ends:
         return False
-    near = tuple(words[max(0, max(ends) - NARROWING) :])
-    return {measure.name for measure in find_measures(near)} <= {wanted.measures[0].name}
+    last = max(ends)
+    if len(words) - last > REACH:
+        return False
+    near = tuple(words[max(0, last - NARROWING) :])
+    return all(found.name == measure.name for found in find_measures(near))
 
 
 def _places(words: Sequence[str], phrase: Sequence[str]) -> list[int]:
     """Where the phrase begins among the words."""
-    return [
-        at
-        for at in range(len(words) - len(phrase) + 1)
-        if tuple(words[at : at + len(phrase)]) == tuple(phrase)
-    ]
+    length = len(phrase)
+    starts = range(len(words) - length + 1)
+    return [at for at in starts if tuple(words[at : at + length]) == tuple(phrase)]
 
 
 def _phrases(measure: Measure) -> tuple[tuple[str, ...], ...]:
-    """What the measure is called; of a ratio not the names of what it is worked out from."""
+    """What the measure is called; for a ratio, only what questions call it."""
     if measure.formula:
         return measure.asked
     return (*measure.asked, *measure.printed)
 
 
 def fits(text: str, wanted: MeasureQuery) -> int:
-    """How well the periods of a text agree with the year asked for: as periods_agree, EXACT where none is
-    asked for.
-    """
+    """How well the periods of a text agree with the year, as in periods_agree; EXACT where there is none."""
     if wanted.period is None:
         return EXACT
     return agreement([wanted.period], find_periods(text))
 
 
 def is_own(wanted: MeasureQuery) -> bool:
-    """Whether the year asked for is the document's own."""
-    return (
-        wanted.period is not None
-        and wanted.own is not None
-        and periods_agree(wanted.period, wanted.own) == EXACT
-    )
+    """Whether the year is the document's own."""
+    if wanted.period is None or wanted.own is None:
+        return False
+    return periods_agree(wanted.period, wanted.own) == EXACT
 
 
 def asks_per_share(wanted: MeasureQuery) -> bool:
