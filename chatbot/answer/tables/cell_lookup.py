@@ -1,11 +1,9 @@
-"""Finds the cell of a table that states a measure in a year, among the pages that were found; computes
-nothing.
-"""
+"""Finds the table cell that states a measure in a year, among the pages that were found."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import escape_keys
@@ -37,16 +35,16 @@ __all__ = [
 # What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets,
 # net", not by a row of ten words.
 LEAST_FIT = 0.45
-# A page found first goes before a later one; the first phrase of a measure says it best, but the question's
-# own word for it better still.
+# An earlier page goes before a later one. The first phrase of a measure names it best, but the question's own
+# word for it is better still.
 RANK_COST = 0.05
 PHRASE_COST = 0.03
 ASKED_BONUS = 0.2
 BEGINS_BONUS = 0.1
 # Words that make a label no narrower.
 TOTALS = frozenset(terms("total consolidated note"))
-# Whose a figure is follows this word, and does not make the row another measure's; the others make it another
-# measure.
+# What follows this word says whose the figure is, and does not make the row another measure's. The words
+# after it do.
 OWNER = terms("attributable")[0]
 NARROWER = frozenset(
     terms(
@@ -55,39 +53,38 @@ NARROWER = frozenset(
     )
 )
 NARROWER_COST = 0.4
-# "Other revenues" are never the revenue. No term of a search, so it is looked for in the words themselves.
+# "Other revenues" are never the revenue. "Other" is no search term, so it is looked for in the text.
 OTHER = re.compile(r"\W*(?:total\s)?other\b", re.IGNORECASE)
 ASKS_OTHER = re.compile(r"\bother (?!compan|countr|document|year|than\b)", re.IGNORECASE)
-# A row of "Diluted" or "Basic" is of earnings a share only under such a section; under another it counts
+# A row called "Diluted" or "Basic" gives earnings a share only under such a section; elsewhere it counts
 # shares.
 BARE = frozenset(terms("basic diluted"))
 PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
-# A head of a change, or of two periods, states no amount of one year; one of fewer months is not the year's.
+# Under the head of a change, or of two periods, stands no amount of one year.
 CHANGE = re.compile(
     r"%|\bchange|\bvariance|\bincrease|\bdecrease|\bgrowth|\bvs\b|\bversus\b|\bdifference", re.IGNORECASE
 )
-# Calendar years that a fiscal year reaches over beyond its first.
+# A fiscal year ends in the calendar year it begins in or in the next.
 LONGEST_YEAR = 1
+# Under the head of fewer months stands no amount of the whole year.
 PART_OF_YEAR = re.compile(
     r"\b(?:three|six|nine|3|6|9) months\b|\bquarters?\b|\bQ[1-4]\b|\b(?:13|26|39) weeks\b", re.IGNORECASE
 )
-# Rates and shares: how much one changed is in points; "5% notes" is a name, "Targets, 2024 to 2028 Per cent
-# of GDP" is a unit.
+# Rates and shares, whose changes are in points. "5% notes" is a name, "Targets, 2024 to 2028 Per cent of GDP"
+# a unit.
 PERCENT = re.compile(
     r"(?<!\d)(?:(?<!\d )|(?<=\b19\d\d )|(?<=\b20\d\d ))(?:%|\bper ?cent\b|\bpercent(?:age)?\b)", re.IGNORECASE
 )
 IN_BRACKETS = re.compile(r"\([^()]{1,80}\)")
 EXCEPTION = re.compile(r",? (?:and )?except\b.*", re.IGNORECASE | re.DOTALL)
-
-
-# What is paid or spent: printed in brackets, its amount is what a question means.
+# What is paid or spent. Where it is printed in brackets, a question means its amount.
 OUTFLOW = re.compile(
     r"\b(?:payments?|paid|expenditures?|purchases?|repurchases?|repayments?|redemptions?|acquisitions?"
     r"|dividends|expenses?|costs?|spending|capex"
     r"|used (?:in|for)|outflows?|investments? in)\b",
     re.IGNORECASE,
 )
-# A balance is none, though it is of costs: "profit before finance costs".
+# A balance is no outflow, even if its label names costs: "profit before finance costs".
 BALANCE = re.compile(
     r"\b(?:profit|loss(?:es)?|income|earnings|result|balance|surplus|deficit|margin|net cash)\b",
     re.IGNORECASE,
@@ -96,8 +93,12 @@ BALANCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CellQuery:
-    """A measure in a year (None for the newest), and the terms of the question that asks for it. other: it
-    asks for what is called so.
+    """A measure in a year, as a question asks for it.
+
+    measure: the measure.
+    year: the year, None for the newest.
+    words: terms of the question.
+    other: the question asks for what is called "other".
     """
 
     measure: Measure
@@ -108,11 +109,21 @@ class CellQuery:
 
 @dataclass(frozen=True, slots=True)
 class FoundCell:
-    """A stated figure. key: citation key of its page; label, head, text: as printed; row: the whole row, as
-    printed; value: with sign, as printed, without scale; scale: of its row or table, 1 where none is stated;
+    """A stated figure.
+
+    key: citation key of its page.
+    label: of its row, as printed.
+    head: of its column, as printed.
+    text: the figure, as printed.
+    row: the whole row, as printed.
+    value: with sign, as printed, without scale.
+    scale: of its row or table, 1 where none is stated.
     unit: the unit of the heading above the row, else the table's unit line, else its caption's, without its
-    exceptions, "" without one; percent: it is a percentage, by its own sign or by that unit. Citation keys
-    that a document prints are made inert in all texts."""
+        exceptions; "" without one.
+    percent: it is a percentage, by its own sign or by that unit.
+
+    Citation keys that a document prints are made inert in all texts.
+    """
 
     key: str
     label: str
@@ -126,49 +137,60 @@ class FoundCell:
 
 
 def as_amounts(*cells: FoundCell) -> tuple[FoundCell, ...]:
-    """The same figures without the brackets or signs of outflows, where all are: one of (6,174) after
-    (6,763) fell.
+    """The same figures without the brackets or signs of outflows, where all are outflows.
+
+    One that goes from (6,763) to (6,174) fell.
     """
-    if any(cell.value >= 0 or not OUTFLOW.search(cell.label) or BALANCE.search(cell.label) for cell in cells):
+    if not all(_is_outflow(cell) for cell in cells):
         return cells
-    return tuple(replace(cell, value=-cell.value, text=re.sub(r"[()\s−–-]", "", cell.text)) for cell in cells)
+    return tuple(_without_sign(cell) for cell in cells)
+
+
+def _is_outflow(cell: FoundCell) -> bool:
+    """Whether a figure is negative because it is paid or spent."""
+    if cell.value >= 0 or not OUTFLOW.search(cell.label):
+        return False
+    return not BALANCE.search(cell.label)
+
+
+def _without_sign(cell: FoundCell) -> FoundCell:
+    text = re.sub(r"[()\s−–-]", "", cell.text)
+    return replace(cell, value=-cell.value, text=text)
 
 
 def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> FoundCell | None:
-    """The best cell that states the measure; None where no row with that year does, or where two columns of
-    that year may be meant.
+    """The best cell that states the measure.
 
-    A measure of a primary statement is taken from a page that is that statement where one was found, and
-    never from another statement.
+    None where no row with that year does, or where two columns of that year may be meant. A measure of a
+    primary statement is taken from a page that is that statement where one was found, and never from another
+    statement.
     """
-    best: tuple[float, FoundCell] | None = None
+    best: FoundCell | None = None
+    best_score = 0.0
     for rank, (key, hit) in enumerate(_pages(wanted.measure, sources).items()):
         for table in hit.tables:
             column = _column(table, wanted.year)
-            for row in table.rows if column is not None else ():
+            if column is None:
+                continue
+            for row in table.rows:
                 fit = _fit(wanted, row)
-                if (
-                    fit >= LEAST_FIT
-                    and column is not None
-                    and (best is None or fit - RANK_COST * rank > best[0])
-                ):
-                    cell = cell_of(key, hit, table, row, column)
-                    if cell:
-                        best = (fit - RANK_COST * rank, cell)
-                    else:
-                        best = best
-    if best:
-        return best[1]
-    return None
+                score = fit - RANK_COST * rank
+                if fit < LEAST_FIT or (best and score <= best_score):
+                    continue
+                cell = cell_of(key, hit, table, row, column)
+                if cell:
+                    best, best_score = cell, score
+    return best
 
 
 def newest_year(sources: Sequence[Hit]) -> int | None:
-    """The newest year that heads a column of these pages' tables, but none after the document's own last
-    one.
-    """
-    years = [year for hit in sources for table in hit.tables for head in table.heads for year in _years(head)]
+    """The newest year that heads a column of these pages' tables, up to the document's own last one."""
     own = [year for hit in sources for year in _years(hit.facts.period or "")]
     last = max(own, default=None)
+    years: list[int] = []
+    for hit in sources:
+        for table in hit.tables:
+            years.extend(year for head in table.heads for year in _years(head))
     return max((year for year in years if last is None or year <= last), default=None)
 
 
@@ -178,83 +200,100 @@ def _pages(measure: Measure, sources: Mapping[str, Hit]) -> Mapping[str, Hit]:
     if not statements:
         return sources
     found = {key: hit for key, hit in sources.items() if not statements.isdisjoint(hit.kinds)}
-    return found or {
-        key: hit for key, hit in sources.items() if set(hit.kinds).isdisjoint(PRIMARY_STATEMENTS)
-    }
+    if found:
+        return found
+    primary = set(PRIMARY_STATEMENTS)
+    return {key: hit for key, hit in sources.items() if primary.isdisjoint(hit.kinds)}
 
 
-def _fit(wanted: CellQuery, row: Row) -> float:
-    measure = wanted.measure
+def _fit(query: CellQuery, row: Row) -> float:
+    """How well a row's label names the measure; at most 0 where it does not."""
+    measure = query.measure
     label = [term for term in dict.fromkeys(terms(row.label)) if not term.isdecimal()]
-    if (set(label) <= BARE and label and not PER_SHARE.search(row.section)) or bool(
-        OTHER.match(row.label)
-    ) != wanted.other:
+    own = set(label)
+    if own and own <= BARE and not PER_SHARE.search(row.section):
         return 0.0
-    if (
-        BARE & wanted.words and BARE & set(label) and BARE.isdisjoint(wanted.words & set(label))
-    ):  # "diluted" is not "basic"
+    if bool(OTHER.match(row.label)) != query.other:
         return 0.0
-    narrower = NARROWER_COST * (not (NARROWER & set(label)) <= set(terms(measure.name)))
+    asked = BARE & query.words
+    if asked and BARE & own and asked.isdisjoint(own):  # "diluted" is not "basic"
+        return 0.0
+    is_narrower = not NARROWER & own <= set(terms(measure.name))
     if OWNER in label:
         label = label[: label.index(OWNER)]
-    else:
-        label = label
     if not label:
         return 0.0
-    fits = [
-        len(set(phrase)) / len(set(label) - TOTALS | set(phrase))
-        - PHRASE_COST * at
-        + BEGINS_BONUS * (tuple(label[: len(phrase)]) == phrase)
-        + ASKED_BONUS * (set(phrase) <= wanted.words)
-        for at, phrase in enumerate(measure.printed)
-        if set(phrase) <= set(label)
-        or (
-            set(phrase) - TOTALS and set(phrase) - TOTALS <= set(label) and set(label) - set(phrase) <= TOTALS
-        )
-    ]
-    return max(fits, default=0.0) - narrower
+    fits = []
+    for rank, phrase in enumerate(measure.printed):
+        if _names(set(phrase), set(label)):
+            fits.append(_phrase_fit(phrase, label, query.words, rank))
+    return max(fits, default=0.0) - NARROWER_COST * is_narrower
+
+
+def _names(phrase: set[str], label: set[str]) -> bool:
+    """Whether a label has a phrase's words, or differs from it by words such as "total" alone."""
+    if phrase <= label:
+        return True
+    rest = phrase - TOTALS
+    return bool(rest) and rest <= label and label - phrase <= TOTALS
+
+
+def _phrase_fit(phrase: tuple[str, ...], label: list[str], words: frozenset[str], rank: int) -> float:
+    """How well a phrase fits a label. words: of the question; rank: of the phrase among the measure's."""
+    names = set(phrase)
+    shared = len(names) / len(set(label) - TOTALS | names)
+    begins = tuple(label[: len(phrase)]) == phrase
+    return shared - PHRASE_COST * rank + BEGINS_BONUS * begins + ASKED_BONUS * (names <= words)
 
 
 def _years(text: str) -> list[int]:
-    return [
-        int(term) for term in terms(text) if len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}
-    ]
+    return [int(term) for term in terms(text) if _is_year(term)]
+
+
+def _is_year(term: str) -> bool:
+    return len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}
 
 
 def _year_of(head: str) -> int | None:
-    """The one year that a head names, of a fiscal year the one it ends in; None where it names none, or
-    several.
+    """The one year that a head names, of a fiscal year the one it ends in.
+
+    None where it names none, or several.
     """
-    spans = {(period.start_year, period.end_year) for period in find_periods(head)} or {
-        (year, year) for year in _years(head)
-    }
-    if len(spans) == 1:
-        first, last = next(iter(spans))
-    else:
-        first, last = (0, LONGEST_YEAR + 1)
-    if last - first <= LONGEST_YEAR:
-        return last
-    return None
+    spans = {(period.start_year, period.end_year) for period in find_periods(head)}
+    if not spans:
+        spans = {(year, year) for year in _years(head)}
+    if len(spans) != 1:
+        return None
+    first, last = spans.pop()
+    return last if last - first <= LONGEST_YEAR else None
+
+
+def _dated_columns(table: Table) -> Iterator[tuple[int, int]]:
+    """(column, year) of each column with amounts of one year."""
+    for column, head in enumerate(table.heads):
+        if CHANGE.search(head):
+            continue
+        year = _year_of(head)
+        if year:
+            yield column, year
+
+
+def _of_whole_year(table: Table, columns: list[int]) -> list[int]:
+    """Those of some columns that are of a whole year; all, where none is."""
+    whole = [column for column in columns if not PART_OF_YEAR.search(table.heads[column])]
+    return whole or columns
 
 
 def _column(table: Table, year: int | None) -> int | None:
-    """The column whose head names the year, of the newest one where none is asked for; None where no head
-    does, or two alike do.
+    """The column whose head names the year, of the newest one where the year is None.
+
+    None where no head does, or two alike do.
     """
-    of_year = {
-        at: found
-        for at, head in enumerate(table.heads)
-        if not CHANGE.search(head) and (found := _year_of(head))
-    }
+    dated = dict(_dated_columns(table))
     if year is None:
-        wanted = max(of_year.values(), default=None)
-    else:
-        wanted = year
-    columns = [at for at, found in of_year.items() if found == wanted]
-    whole = [at for at in columns if not PART_OF_YEAR.search(table.heads[at])] or columns
-    if len(whole) == 1:
-        return whole[0]
-    return None
+        year = max(dated.values(), default=None)
+    columns = _of_whole_year(table, [column for column, found in dated.items() if found == year])
+    return columns[0] if len(columns) == 1 else None
 
 
 def is_planned(head: str) -> bool:
@@ -263,70 +302,78 @@ def is_planned(head: str) -> bool:
 
 
 def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]:
-    """Year -> the one column whose head names it; of several that do, the one that has a word which is asked
-    for, else the one that is no plan. Years that are still in doubt are left out."""
+    """Year -> the one column whose head names it.
+
+    Of several that do, the one that has a word of `asked` is taken, else the one that is no plan. Years that
+    are still in doubt are left out.
+    """
     of_year: dict[int, list[int]] = {}
-    for at, head in enumerate(table.heads):
-        if not CHANGE.search(head) and (year := _year_of(head)):
-            of_year.setdefault(year, []).append(at)
+    for column, year in _dated_columns(table):
+        of_year.setdefault(year, []).append(column)
+    chosen: dict[int, int] = {}
     for year, found in of_year.items():
-        columns = [at for at in found if not PART_OF_YEAR.search(table.heads[at])] or found
+        columns = _of_whole_year(table, found)
         if len(columns) > 1:
-            wanted = [at for at in columns if not set(terms(table.heads[at])).isdisjoint(asked)]
-        else:
-            wanted = columns
-        done = [at for at in columns if not is_planned(table.heads[at])]
-        if len(wanted) == 1:
-            of_year[year] = wanted
-        else:
-            of_year[year] = done
-    return {year: columns[0] for year, columns in of_year.items() if len(columns) == 1}
+            columns = _asked_columns(table, columns, asked)
+        if len(columns) == 1:
+            chosen[year] = columns[0]
+    return chosen
+
+
+def _asked_columns(table: Table, columns: list[int], asked: Collection[str]) -> list[int]:
+    """The column of several that has a word of `asked`, else those that are no plan."""
+    named = [column for column in columns if not set(terms(table.heads[column])).isdisjoint(asked)]
+    if len(named) == 1:
+        return named
+    return [column for column in columns if not is_planned(table.heads[column])]
 
 
 def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> FoundCell | None:
     """The figure of a row in a column, None where there is none. key: of its page."""
-    if column < len(row.cells):
-        found = row.cells[column]
-    else:
-        found = None
-    if found:
-        figures = find_figures(found.text)
-    else:
-        figures = []
+    found = row.cells[column] if column < len(row.cells) else None
+    figures = find_figures(found.text) if found else []
     if found is None or not figures:
         return None
     figure = figures[0]
-    own = figure.percent is not None or PERCENT.search(row.label) is not None
-    if own:
-        stated = ""
-    else:
-        stated = stated_unit(table, row, column)
-    mark = for_row(stated_mark(stated), row) or (
-        mark_of_table(table, row) if stated and stated == table.unit else None
-    )
+    is_percentage = figure.percent is not None or PERCENT.search(row.label) is not None
+    stated = "" if is_percentage else stated_unit(table, row, column)
+    mark = for_row(stated_mark(stated), row)
+    if not mark and stated and stated == table.unit:
+        mark = mark_of_table(table, row)
     scale = mark.scale if mark else 1.0
-    percent = own or (figure.unit is None and states_percent(stated))
+    percent = is_percentage or (figure.unit is None and states_percent(stated))
     if mark is None and not percent:
         scale, _ = passage_scale(hit.page_text)
     if PER_SHARE.search(f"{row.section} {row.label}"):
         scale, stated = 1.0, ""
-    texts = (row.label, table.heads[column], found.text, verbatim(row, hit.page_text), stated.strip("() "))
-    label, head, text, whole, unit = map(escape_keys, texts)
+    label, head, text = map(escape_keys, (row.label, table.heads[column], found.text))
+    whole = escape_keys(verbatim(row, hit.page_text))
+    unit = escape_keys(stated.strip("() "))
     return FoundCell(key, label, head, text, whole, figure.value, figure.scale * scale, unit, percent)
 
 
 def stated_unit(table: Table, row: Row, column: int | None = None) -> str:
-    """The text that states the unit of a row, without its exceptions: what its column's head or its label
-    says, else the nearest heading above it that does, else the table's unit line, else its caption's
-    brackets, else its caption; the table's unit line, "" without one, where none says percentages, points or
-    a scale. column: of the cell; None for the whole row."""
-    own = [*([] if column is None else reversed(table.heads[column].split(" > "))), row.label]
-    if text := next((text[mark.start : mark.end] for text in own if (mark := stated_mark(text))), ""):
-        return text
-    near = [*row.section.split(" > ")[::-1], table.unit, *IN_BRACKETS.findall(table.caption)[::-1]]
-    for text in (EXCEPTION.sub("", text) for text in near):
-        if stated_mark(text) or PERCENT.search(text):
-            return text
+    """The text that states the unit of a row, without its exceptions.
+
+    It is what the column's head or the row's label says, else the nearest heading above the row that says
+    percentages, points or a scale, else the table's unit line, else its caption's brackets, else its caption.
+    Where none of them says any, it is the table's unit line, "" without one.
+
+    column: of the cell; None for the whole row.
+    """
+    own = [row.label]
+    if column is not None:
+        own = [*reversed(table.heads[column].split(" > ")), row.label]
+    for text in own:
+        mark = stated_mark(text)
+        if mark:
+            return text[mark.start : mark.end]
+    headings = reversed(row.section.split(" > "))
+    in_brackets = reversed(IN_BRACKETS.findall(table.caption))
+    for text in (*headings, table.unit, *in_brackets):
+        unit = EXCEPTION.sub("", text)
+        if stated_mark(unit) or PERCENT.search(unit):
+            return unit
     caption = EXCEPTION.sub("", table.caption)
     if bool(PERCENT.search(caption)) != (passage_scale(caption)[0] != 1.0):
         return caption
