@@ -1,5 +1,6 @@
-"""Whether an answer fits its question: whether whom and what, and when, it asks for stand in what is
-cited; says nothing of how the words were checked.
+"""Tells whether an answer fits its question: its citations must have the subject, measure and period.
+
+How the words of the answer were checked plays no part.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ __all__ = ["ANSWERS", "MAY_NOT_ANSWER", "NOTHING_NEAR", "fit_of", "fit_text"]
 ANSWERS = "answers"
 MAY_NOT_ANSWER = "may_not_answer"
 NOTHING_NEAR = "nothing_near"
-# The share of a question's words that must stand in the passage or above it. Of 185 answers on 13 documents
-# 15 in 100 have it, of which 86 in 100 were right, of the others 55; with three quarters of the words it was
-# 30, 78 and 52 in 100, with two thirds 39, 72 and 51.
+# The share of a question's words that must stand in the passage or above it. Of 185 answers on 13 documents,
+# 15 in 100 reach it; 86 in 100 of these were right, and 55 in 100 of the others. With three quarters of the
+# words the three figures were 30, 78 and 52 in 100, with two thirds 39, 72 and 51.
 LEAST_FOUND = 0.9
-# Fewer words than this stand in many passages that speak of something else: "the price of gold".
+# Fewer words than this also stand in many passages about something else: "the price of gold".
 FEWEST_WORDS = 3
-# Of a span.
+# The most years of a span that count.
 MOST_YEARS = 10
 _MORE = either([*COMPARATIVES[0], *COMPARATIVES[1]])
+_MOST = either([*SUPERLATIVES[0], *SUPERLATIVES[1]])
 _RANKED = re.compile(
     (
-        rf"\b(?:which|who|what)\b.*\b(?:{_MORE}|{either([*SUPERLATIVES[0], *SUPERLATIVES[1]])})\b"
+        rf"\b(?:which|who|what)\b.*\b(?:{_MORE}|{_MOST})\b"
         rf"|\A\W*(?:{_MORE})\b"
     ),
     re.IGNORECASE,
@@ -49,46 +51,50 @@ SAID = {
 
 
 def fit_of(answer: Answer) -> str:
-    """ANSWERS where subject, measure and period are all found, MAY_NOT_ANSWER for the best match,
-    NOTHING_NEAR for a refusal.
+    """How well an answer fits its question.
 
-    An answer that asks no document, or is of a document as a whole, is what was asked for.
+    ANSWERS where subject, measure and period are all found, MAY_NOT_ANSWER for the best match, NOTHING_NEAR
+    for a refusal. An answer that needs no document, or is about a document as a whole, fits.
     """
     asked = answer.understanding
     if not answer.answered:
         return NOTHING_NEAR
-    if not answer.from_documents or asked is None or asked.form == "summary":
-        if not answer.from_documents or (asked is not None and answer.citations):
-            return ANSWERS
-        return MAY_NOT_ANSWER
-    if (
-        asked.form == "several"
-        and _RANKED.search(asked.query)
-        and not answer.text.startswith(("Highest", "Lowest"))
-    ):
-        return MAY_NOT_ANSWER  # which one it is, is left to its reader
-    first = answer.citations[
-        : len(_SHOWN.findall(answer.first))
-    ]  # the n-th mark shown belongs to the n-th citation
-    cited = [citation for citation in first if citation.document and not citation.doubted]
-    hits = {(hit.version, hit.page): hit for hit in (answer.prompt.sources.values() if answer.prompt else ())}
-    of = [
-        (citation, hit)
-        for citation in cited
-        if (hit := hits.get((citation.version or 0, citation.page or 0)))
-    ]
-    if of and _is_found(answer, asked, of):
+    if not answer.from_documents:
         return ANSWERS
-    return MAY_NOT_ANSWER
+    if asked is None:
+        return MAY_NOT_ANSWER
+    if asked.form == "summary":
+        return ANSWERS if answer.citations else MAY_NOT_ANSWER
+    asks_rank = asked.form == "several" and _RANKED.search(asked.query)
+    if asks_rank and not answer.text.startswith(("Highest", "Lowest")):
+        return MAY_NOT_ANSWER  # it leaves to the reader which one it is
+    cited = _cited_pages(answer)
+    return ANSWERS if cited and _is_found(answer, asked, cited) else MAY_NOT_ANSWER
+
+
+def _cited_pages(answer: Answer) -> list[tuple[Citation, Hit]]:
+    """The citations of the answer's first part that are not doubted, each with its page."""
+    # The n-th mark shown belongs to the n-th citation.
+    shown = len(_SHOWN.findall(answer.first))
+    hits: dict[tuple[int, int], Hit] = {}
+    if answer.prompt:
+        hits = {(hit.version, hit.page): hit for hit in answer.prompt.sources.values()}
+    cited = []
+    for citation in answer.citations[:shown]:
+        hit = hits.get((citation.version or 0, citation.page or 0))
+        if hit and citation.document and not citation.doubted:
+            cited.append((citation, hit))
+    return cited
 
 
 def fit_text(answer: Answer) -> str:
-    """What is said of it below an answer; "" where its own words say it, as a chat model's do where it
-    does not answer.
+    """What stands below an answer about its fit.
+
+    "" where the answer's own words say it, as a chat model's do where it does not answer.
     """
-    if not answer.from_documents or (
-        answer.understanding is not None and answer.understanding.form == "summary"
-    ):
+    if not answer.from_documents:
+        return ""
+    if answer.understanding is not None and answer.understanding.form == "summary":
         return ""
     fit = fit_of(answer)
     if fit == MAY_NOT_ANSWER and answer.model != "extractive":
@@ -97,44 +103,65 @@ def fit_text(answer: Answer) -> str:
 
 
 def _is_found(answer: Answer, asked: Understanding, cited: list[tuple[Citation, Hit]]) -> bool:
-    said = (
-        f"{answer.first} " if answer.model == "extractive" else ""
-    )  # which has the heads of its rows; a model's words are its own
-    above = " ".join(f"{hit.context} {hit.document.replace('_', ' ')}" for _, hit in cited)
-    there = frozenset(terms(f"{said}{' '.join(citation.quote for citation, _ in cited)} {above}"))
-    called = frozenset(terms(" ".join(f"{name} " for name in asked.names)))
-    called_so = _measured(asked, there)  # "EPS", where the row is of earnings per share
-    wanted = [
-        term for term in content_terms(asked.subject) if not term[0].isdigit() and term not in called_so
-    ]
-    worked_out = any(check.formula and check.status in FINE for check in answer.numbers)
-    found = sum(term in there for term in wanted) >= LEAST_FOUND * len(wanted) and (
-        len(wanted) >= FEWEST_WORDS or bool(called_so)
-    )
-    named = not called or not called.isdisjoint(there)
-    own = _years(
-        f"{said}{' '.join(citation.quote for citation, _ in cited)}"
-    )  # a passage with years of its own is of no other
-    dated = set(asked.years) <= (
-        own
-        or _years(" ".join(f"{hit.facts.period or ''} {hit.document.replace('_', ' ')}" for _, hit in cited))
-    )
-    figured = asked.form != "figure" or any(check.status in FINE for check in answer.numbers)
-    caused = asked.form != "reason" or any(_CAUSES.search(citation.quote) for citation, _ in cited)
-    return (found or worked_out) and named and dated and figured and caused
+    """Whether the cited passages have the subject, measure, period, figure and cause of a question."""
+    quotes = " ".join(citation.quote for citation, _ in cited)
+    if answer.model == "extractive":
+        # Such an answer has the heads of its rows. A chat model's words are its own, and prove nothing.
+        quotes = f"{answer.first} {quotes}"
+    above = " ".join(f"{hit.context} {_name(hit)}" for _, hit in cited)
+    there = frozenset(terms(f"{quotes} {above}"))
+    names = frozenset(terms(" ".join(f"{name} " for name in asked.names)))
+    if names and names.isdisjoint(there):
+        return False
+    if not _is_worked_out(answer) and not _has_words(asked, there):
+        return False
+    # A passage with years of its own is about no other.
+    years = _years(quotes) or _years(" ".join(f"{hit.facts.period or ''} {_name(hit)}" for _, hit in cited))
+    if not set(asked.years) <= years:
+        return False
+    if asked.form == "figure":
+        return any(check.status in FINE for check in answer.numbers)
+    if asked.form == "reason":
+        return any(_CAUSES.search(citation.quote) for citation, _ in cited)
+    return True
+
+
+def _name(hit: Hit) -> str:
+    """A document's name in words."""
+    return hit.document.replace("_", " ")
+
+
+def _is_worked_out(answer: Answer) -> bool:
+    """Whether an answer has a result of a formula that was found right."""
+    return any(check.formula and check.status in FINE for check in answer.numbers)
+
+
+def _has_words(asked: Understanding, there: frozenset[str]) -> bool:
+    """Whether enough of a question's words stand there."""
+    measured = _measured(asked, there)  # "EPS", where the row is of earnings per share
+    words = [term for term in content_terms(asked.subject) if not term[0].isdigit()]
+    needed = [term for term in words if term not in measured]
+    if len(needed) < FEWEST_WORDS and not measured:
+        return False
+    return sum(term in there for term in needed) >= LEAST_FOUND * len(needed)
 
 
 def _measured(asked: Understanding, there: frozenset[str]) -> frozenset[str]:
-    """The words by which a question asks for measures that stand there under a name of theirs."""
-    named = [measure for measure in map(measure_named, asked.measures) if not measure.formula]
-    stated = [measure for measure in named if any(set(phrase) <= there for phrase in measure.printed)]
-    return frozenset(term for measure in stated for phrase in measure.asked for term in phrase)
+    """The words by which a question asks for measures that stand there under one of their names."""
+    words: set[str] = set()
+    for measure in map(measure_named, asked.measures):
+        if measure.formula:
+            continue
+        if any(set(phrase) <= there for phrase in measure.printed):
+            words.update(*measure.asked)
+    return frozenset(words)
 
 
 def _years(text: str) -> set[int]:
-    """The years that a text names, those of a span among them."""
-    return {
-        year
-        for period in find_periods(text)
-        for year in range(period.start_year, min(period.end_year, period.start_year + MOST_YEARS) + 1)
-    }
+    """The years that a text names, with all years of a span."""
+    years: set[int] = set()
+    for period in find_periods(text):
+        first = period.start_year
+        last = min(period.end_year, first + MOST_YEARS)
+        years.update(range(first, last + 1))
+    return years

@@ -1,6 +1,4 @@
-"""How figures of tables, and results worked out from them, are written: as printed, in their operands'
-scale and unit; works nothing out.
-"""
+"""Writes figures of tables, and results worked out from them, in their printed scale and unit."""
 
 from __future__ import annotations
 
@@ -36,17 +34,17 @@ __all__ = [
     "year_text",
 ]
 
-# Of a mean, and of a result whose operands are printed in different scales.
-# Letters of a currency's code, which keeps its capitals.
+# The letters of a currency's code, which keeps its capitals.
 LONGEST_CODE = 3
+# Of a mean, and of a result whose operands are printed in different scales.
 MEAN_DECIMALS = 2
 LONGEST_NAME = 90  # of a row, for a sentence about it
-# "Revenue (1)(2)", and the words before what a name is of: "earnings" of "Earnings per share".
+# The marks of "Revenue (1)(2)", and the head of a name: "Earnings" of "Earnings per share".
 _MARKS_OF_NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
 _HEAD_OF_NAME = re.compile(
     r".+?(?=\s(?:of|per|for|in|to|from|by|on|at|as|attributable|before|after)\b|[,(–—]|$)"
 )
-# The end of a bracket that begins elsewhere, "2023, amounts))".
+# The end of a bracket that begins elsewhere: "2023, amounts))".
 _TORN = re.compile(r"(?:(?<=\d),[^()\d]*)\)+\Z")
 _SET_APART = re.compile(rf"(?<=[{DRAWN_SIGNS}(])\s+|\s+(?=\))")
 _PLURAL = re.compile(r"(?<![su])s\Z|ies\Z|\band\b", re.IGNORECASE)
@@ -54,7 +52,12 @@ _PLURAL = re.compile(r"(?<![su])s\Z|ies\Z|\band\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """A value with how it was worked out, in printed figures; cells: its operands."""
+    """A value that was worked out.
+
+    value: the value.
+    written: its formula in printed figures.
+    cells: its operands.
+    """
 
     value: float
     written: str
@@ -62,136 +65,136 @@ class Worked:
 
 
 def amount(cell: FoundCell) -> Amount:
-    """What of a cell a verdict is made from."""
-    figures = find_figures(cell.text)
-    of_table = re.search(CURRENCY, cell.unit)
-    if figures:
-        printed_unit = figures[0].unit
-    else:
-        printed_unit = None
-    if cell.percent:
-        unit = None
-    else:
-        unit = printed_unit or (currency_of(of_table[0]) if of_table else None)
+    """A cell's figure as verdicts take it."""
+    unit = None if cell.percent else _currency(cell)
     return Amount(cell.value, cell.scale, cell.percent, unit, is_planned(cell.head))
 
 
+def _currency(cell: FoundCell) -> str | None:
+    """The currency printed with a figure, else that of its table's unit; None without one."""
+    figures = find_figures(cell.text)
+    if figures and figures[0].unit:
+        return figures[0].unit
+    of_table = re.search(CURRENCY, cell.unit)
+    return currency_of(of_table[0]) if of_table else None
+
+
 def operand(cell: FoundCell) -> str:
-    """As printed; with a minus sign in brackets, so that none stands by the sign of the formula: "300 -
-    (-80)".
-    """
+    """A figure as printed, in brackets where it has a minus sign: "300 - (-80)"."""
     if cell.value >= 0 or "(" in cell.text:
         return cell.text
     return f"({cell.text})"
 
 
 def owned(whose: str, label: str) -> str:
-    """A label as a sentence begins with it: "Acme's net sales" with a name that it lacks, "Net sales"
-    without one.
+    """A label as the beginning of a sentence: "Acme's net sales".
+
+    "Net sales" without a name, or where the label has it.
     """
     if label.isupper() and " " in label.strip():
         label = label.lower()
     if not whose or re.search(rf"\b{re.escape(whose)}\b", label, re.IGNORECASE):
         return f"{label[:1].upper()}{label[1:]}"
-    if whose.endswith("s"):
-        ending = "'"
-    else:
-        ending = "'s"
+    ending = "'" if whose.endswith("s") else "'s"
     return f"{whose}{ending} {within_sentence(label)}"
 
 
 def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = "") -> str:
-    """A row's label with its figures, "Acme's net sales were $ 19,222 million (2017) and $ 20,628 million
-    (2016)."; "" for a label that is no name of anything, and for figures under one head.
+    """A row's label with its figures.
 
-    stated: (figure with its unit, its column's head) of each. whose: a name, "" for none."""
+    "Acme's net sales were $ 19,222 million (2017) and $ 20,628 million (2016)." The result is "" for a label
+    that names nothing, and where two figures stand under one head.
+
+    stated: (figure with its unit, its column's head) of each.
+    whose: a name, "" for none.
+    """
     name = _MARKS_OF_NOTES.sub("", " ".join(label.split())).strip(" :.–-")
     if not name or not name[0].isalpha() or len(name) > LONGEST_NAME:
         return ""
     first = _HEAD_OF_NAME.match(name)
-    if first and _PLURAL.search(first[0]):
-        verb = "were"
-    else:
-        verb = "was"
-    heads = [short_head(head) for _, head in stated]
-    if len(set(heads)) < len(heads):
+    verb = "were" if first and _PLURAL.search(first[0]) else "was"
+    heads = set()
+    figures = []
+    for figure, head in stated:
+        short = short_head(head)
+        heads.add(short)
+        figures.append(f"{_SET_APART.sub('', figure)} ({short})")
+    if len(heads) < len(figures):
         return ""
-    figures = [
-        f"{_SET_APART.sub('', figure)} ({head})" for (figure, _), head in zip(stated, heads, strict=True)
-    ]
+    return f"{owned(whose, name)} {verb} {_listed(figures)}."
+
+
+def _listed(figures: Sequence[str]) -> str:
+    """ "a", "a and b", "a; b; and c"."""
     *others, last = figures
-    before = f"{'; '.join(others)}{';' * (len(others) > 1)} and " if others else ""
-    return f"{owned(whose, name)} {verb} {before}{last}."
+    if not others:
+        return last
+    if len(others) == 1:
+        return f"{others[0]} and {last}"
+    return f"{'; '.join(others)}; and {last}"
 
 
 def short_head(head: str) -> str:
-    """A column's head: its last line, with those above where that names no period; one that goes on after
-    its comma is one line.
+    """A column's head: its last line, with those above where it names no period.
+
+    A line that goes on after its comma is one line with the next.
     """
-    lines = [" ".join(line.strip(", ").split()) for line in head.replace(", > ", ", ").split(" > ")]
-    return _TORN.sub("", lines[-1] if find_periods(lines[-1]) else ", ".join(lines))
+    joined = head.replace(", > ", ", ")
+    lines = [" ".join(line.strip(", ").split()) for line in joined.split(" > ")]
+    short = lines[-1] if find_periods(lines[-1]) else ", ".join(lines)
+    return _TORN.sub("", short)
 
 
 def stated_value(cell: FoundCell) -> str:
     """A cell's figure with its scale, or its per cent."""
     if cell.percent:
-        if "%" in cell.text:
-            return cell.text
-        return f"{cell.text}%"
-    if find_figures(cell.text):
-        written = find_figures(cell.text)[0].scale
-    else:
-        written = 1.0
-    if written:
-        name = SCALE_NAMES.get(cell.scale / written)
-    else:
-        name = None
+        return cell.text if "%" in cell.text else f"{cell.text}%"
+    figures = find_figures(cell.text)
+    written = figures[0].scale if figures else 1.0
+    name = SCALE_NAMES.get(cell.scale / written) if written else None
     return f"{cell.text} {name}" if name else cell.text
 
 
 def said(cells: Sequence[FoundCell]) -> list[str]:
-    """Each row once, with what stands under the heads that were used."""
+    """Each row once, with its figures under the heads that were used, and its citation key."""
     rows: dict[tuple[str, str], list[FoundCell]] = {}
     for cell in cells:
         rows.setdefault((cell.key, cell.row), []).append(cell)
-    return [f"{row} ({_read(of)}) [{key}]" for (key, row), of in rows.items()]
+    return [f"{row} ({_read_out(of_row)}) [{key}]" for (key, row), of_row in rows.items()]
 
 
-def _read(cells: Sequence[FoundCell]) -> str:
+def _read_out(cells: Sequence[FoundCell]) -> str:
+    """Heads and figures of a row, with their unit."""
     pairs = dict.fromkeys(f"{cell.head}: {cell.text}" for cell in cells)
     return "; ".join(pairs) + unit_text(cells[0])
 
 
 def result_text(value: float, measure: Measure) -> str:
-    """A ratio in its measure's unit; small ones with four decimals."""
+    """A ratio in its measure's unit, with four decimals where it is small."""
     if measure.unit == "%":
         return f"{value:.1f}%"
-    if abs(value) >= 0.01:
-        shown = f"{value:.2f}"
-    else:
-        shown = f"{value:.4f}"
-    if measure.unit == "days":
-        return f"{shown} days"
-    return shown
+    shown = f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.4f}"
+    return f"{shown} days" if measure.unit == "days" else shown
 
 
 def printed(one: Worked, measure: Measure) -> str:
     """The value as its operands are printed: a sum keeps their scale."""
     if measure.unit:
         return result_text(one.value, measure)
-    alike = len({cell.scale for cell in one.cells}) == 1
-    return number_text(one.value / one.cells[0].scale, decimals_of(one.cells) if alike else MEAN_DECIMALS)
+    scales = {cell.scale for cell in one.cells}
+    decimals = decimals_of(one.cells) if len(scales) == 1 else MEAN_DECIMALS
+    return number_text(one.value / one.cells[0].scale, decimals)
 
 
 def scale_text(one: Worked, measure: Measure) -> str:
-    """What follows a result that is no ratio: its operands' unit."""
+    """What follows a result: its operands' unit, nothing for a ratio."""
     if measure.unit:
         return ""
     return unit_text(one.cells[0])
 
 
 def year_text(cell: FoundCell, year: int) -> str:
-    """The year of a cell, as its head has it where that is a fiscal one over two: "2005-06"."""
+    """The year of a cell; a fiscal year over two as its head has it: "2005-06"."""
     spans = [period for period in find_periods(cell.head) if period.end_year > period.start_year]
     if spans:
         return cell.head[spans[0].start : spans[0].end]
@@ -202,23 +205,27 @@ def unit_text(cell: FoundCell) -> str:
     """What follows a cell's figure: its table's unit."""
     unit = re.sub(r"\AIn\b", "in", cell.unit)
     if unit.isupper():  # "IN MILLIONS", but not "USD'000"
-        unit = re.sub(
-            r"\b[A-Z]{2,}\b",
-            lambda word: word[0].lower() if word[0] == "IN" or len(word[0]) > LONGEST_CODE else word[0],
-            unit,
-        )
+        unit = re.sub(r"\b[A-Z]{2,}\b", _small, unit)
     if not unit and not cell.percent and cell.scale in SCALE_NAMES:
         unit = f"in {SCALE_NAMES[cell.scale]}s"
     return f", {unit}" if unit else ""
 
 
+def _small(word: re.Match[str]) -> str:
+    """A word in small letters, unless it is a currency's code."""
+    text = word[0]
+    if text == "IN" or len(text) > LONGEST_CODE:
+        return text.lower()
+    return text
+
+
 def decimals_of(cells: Sequence[FoundCell]) -> int:
-    """As many as the operands show."""
+    """As many decimals as the operands show."""
     return max(figure.decimals for cell in cells for figure in find_figures(cell.text)[:1])
 
 
 def number_text(value: float, decimals: int) -> str:
-    """With thousands set apart, and no decimals where it is whole."""
+    """A number with thousands set apart, without decimals where it is whole."""
     if abs(value - round(value)) < 1e-6:
         return f"{value:,.0f}"
     return f"{value:,.{decimals}f}"
