@@ -1,5 +1,7 @@
-"""What narrows a figure beside the words it belongs to: a place or source that leads its sentence, a bracket
-or a clause after it, a bound; knows no question, and not what the figure is a figure of."""
+"""Finds what narrows a figure beside the words it belongs to.
+
+That is a place or source at the beginning of its sentence, a bracket or a clause after it, or a bound.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from ingestion.language.units import UNIT_TERMS
 __all__ = ["LEAST", "bound_of", "claims", "qualifiers"]
 
 LEAST, OTHER_BOUND = "least", "other"
-# Beside the terms of a bracket, that it gives another amount.
+# Stands beside the terms of a bracket that gives another amount.
 OTHER = "otherwise"
 _BOUND = re.compile(
     r"\b(?:(?P<least>at least)|(?:no |not )?(?:more|less|fewer|higher|lower|greater) than|over|above"
@@ -26,7 +28,7 @@ _BOUND = re.compile(
 _OR_MORE = re.compile(
     r"[\w ]{0,20}? or (?:more|less|fewer|above|below|higher|lower|over|under)\b", re.IGNORECASE
 )
-# What somebody with an interest says; what an office states is a figure like others.
+# What somebody with an interest says. What an office states is a figure like others.
 _CLAIMS = re.compile(
     (
         r"\b(?:claim(?:s|ed|ing)|alleg(?:es|ed|ing|edly)|purport\w*|reportedly|rumou?r\w*|critics"
@@ -50,7 +52,7 @@ _REFERS = re.compile(
     ),
     re.IGNORECASE,
 )
-# "after falling to 5" tells of another time.
+# "After falling to 5" is about another time.
 _AFTER = re.compile(
     r"(?P<comma>,?)\s(?P<how>net of|gross of|excluding|including|inclusive of|exclusive of"
     r"|except(?: for)?|without|with|before|after|adjusted for"
@@ -58,7 +60,7 @@ _AFTER = re.compile(
     r"|nominal) terms)\b(?! \w+ing\b)(?P<what>[^,;:.()]{0,80})",
     re.IGNORECASE,
 )
-# Of before and after without a comma, "before the end of 2023" tells the time, "before tax" does not.
+# Without a comma before them these may give the time, "before the end of 2023", or not, "before tax".
 _TIMES = frozenset({"before", "after"})
 _ITEMS = re.compile(
     (
@@ -67,7 +69,7 @@ _ITEMS = re.compile(
     ),
     re.IGNORECASE,
 )
-# No terms, but "before tax" is not "after tax".
+# These are no terms, but "before tax" is not "after tax".
 _CONTRARY = _TIMES | {"with", "without"}
 _PLAIN = frozenset(
     terms(
@@ -88,26 +90,25 @@ def claims(text: str) -> bool:
 
 def bound_of(text: str, figure: Figure) -> str:
     """LEAST, OTHER_BOUND, or "" for a figure that is no bound."""
-    match = _BOUND.search(text[max(0, figure.start - 40) : figure.start])
+    before = text[max(0, figure.start - 40) : figure.start]
+    match = _BOUND.search(before)
     if match:
-        if match["least"]:
-            return LEAST
-        return OTHER_BOUND
+        return LEAST if match["least"] else OTHER_BOUND
     if _OR_MORE.match(text, figure.end):
         return OTHER_BOUND
     return ""
 
 
 def qualifiers(text: str, figures: Sequence[Figure], index: int) -> frozenset[str]:
-    """Terms of what leads the sentence and of what follows the figure, without times and amounts."""
-    parts = [*_leads(text[: figures[0].start]), *(match[0] for match in _ATTRIBUTED.finditer(text))]
+    """Terms of what begins the sentence and of what follows the figure, without times and amounts."""
+    parts = list(_leads(text[: figures[0].start]))
+    parts += [match[0] for match in _ATTRIBUTED.finditer(text)]
     figure = figures[index]
+    end = len(text)
     if index + 1 < len(figures):
         end = figures[index + 1].start
-    else:
-        end = len(text)
     bracket = _BRACKET.match(text, figure.end)
-    if bracket and bracket.start("inside") <= end and not _REFERS.match(bracket["inside"]):
+    if bracket and bracket.start("inside") <= end:
         parts += _in_bracket(bracket, figure, figures)
     parts += _clauses(text[figure.end : end], last=end == len(text))
     return frozenset(term for part in parts for term in _content(part))
@@ -123,35 +124,49 @@ def _leads(before: str) -> Iterator[str]:
 
 
 def _in_bracket(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure]) -> list[str]:
-    """What is in brackets, nothing where it is the amount in another unit: "$5 billion (4.4% of GDP)". Behind
-    it OTHER where it gives another amount of the same unit, and says of what: "(14 million with capital
-    items)", not "(2023: 14 million)"."""
-    inside = [one for one in figures if bracket.start() < one.start < bracket.end()]
-    same = [one for one in inside if (one.unit, one.percent) == (figure.unit, figure.percent)]
+    """What is in brackets.
+
+    [] where it refers to a table or page, or is the amount in another unit: "$5 billion (4.4% of GDP)".
+
+    OTHER is added where the bracket gives another amount of the same unit and says of what: "(14 million with
+    capital items)", not "(2023: 14 million)".
+    """
+    text = bracket["inside"]
+    if _REFERS.match(text):
+        return []
+    start, end = bracket.span()
+    inside = [other for other in figures if start < other.start < end]
+    of_unit = [other for other in inside if other.unit == figure.unit]
+    same = [other for other in of_unit if other.percent == figure.percent]
     if inside and not same:
         return []
-    rest = bracket["inside"]
-    for one in same:
-        rest = rest.replace(one.text, " ")
+    rest = text
+    for other in same:
+        rest = rest.replace(other.text, " ")
     if same and _content(rest):
-        return [bracket["inside"], OTHER]
-    return [bracket["inside"]]
+        return [text, OTHER]
+    return [text]
 
 
 def _clauses(after: str, *, last: bool) -> Iterator[str]:
+    """The clauses after a figure that narrow it. after: up to the next figure. last: there is none."""
     for match in _AFTER.finditer(after):
-        parts = (
-            not last and match.end() == len(after) and " and " not in match[0]
-        )  # "including 5 for schools"
-        if not parts and (
-            match["comma"] or match["how"].lower() not in _TIMES or _ITEMS.match(match["what"])
-        ):
+        names_part = not last and match.end() == len(after) and " and " not in match[0]
+        if names_part:  # "including 5 for schools"
+            continue
+        if match["comma"] or not _is_time(match):
             yield match[0].partition(" and ")[0]
 
 
+def _is_time(match: re.Match[str]) -> bool:
+    """Whether a clause without a comma says when rather than of what."""
+    return match["how"].lower() in _TIMES and not _ITEMS.match(match["what"])
+
+
 def _content(text: str) -> list[str]:
+    """Terms that narrow a figure: without times, amounts and words of any figure."""
     text = without_periods(text)
-    said = [term for term in terms(text) if not term[0].isdigit() and term not in _PLAIN]
-    if said:
-        return said + [word for word in text.casefold().split() if word in _CONTRARY]
-    return []
+    found = [term for term in terms(text) if not term[0].isdigit() and term not in _PLAIN]
+    if not found:
+        return []
+    return found + [word for word in text.casefold().split() if word in _CONTRARY]

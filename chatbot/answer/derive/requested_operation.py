@@ -1,6 +1,4 @@
-"""What a question asks to be worked out: a difference, growth, a share, a total, a part; knows how that is
-asked, and no document.
-"""
+"""Reads from a question what is to be worked out: a difference, growth, a share, a total or a part."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ __all__ = ["RequestedOperation", "Slot", "months_in", "requested_operation"]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """When, and which version: a key of VERSIONS or ""."""
+    """When a figure is of, and which version: a key of VERSIONS or ""."""
 
     period: Period | None
     version: str = ""
@@ -31,11 +29,18 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class RequestedOperation:
-    """kind: "growth" | "change" | "gap" | "share" | "total" | "part" | "before". topics: terms of each
-    operand, the minuend or the part first. slots: of the operands of growth and change, earlier first; else
-    the one that all are of. moves: the operands are rises or falls. planned: the operands are forecasts or
-    targets. direction: UP or DOWN where a move that way is asked about. months: those that the question
-    names, by their first three letters. figures: amounts that the question gives. question: as asked."""
+    """What is to be worked out.
+
+    kind: "growth" | "change" | "gap" | "share" | "total" | "part" | "before".
+    topics: terms of each operand, the minuend or the part first.
+    slots: of the operands of growth and change, earlier first; else the one that all are of.
+    moves: the operands are rises or falls.
+    planned: the operands are forecasts or targets.
+    direction: UP or DOWN where the question is about a move that way, else 0.
+    months: those that the question names, by their first three letters.
+    figures: amounts that the question gives.
+    question: as asked.
+    """
 
     kind: str
     topics: tuple[tuple[str, ...], ...]
@@ -49,7 +54,7 @@ class RequestedOperation:
 
     @property
     def slot(self) -> Slot:
-        """The one that all operands are of."""
+        """The one slot that all operands are of."""
         if self.slots:
             return self.slots[0]
         return Slot(None)
@@ -124,7 +129,7 @@ _SHORT_YEARS = re.compile(
     r"(?<![\d.,/–-])(?<!FY)(?<!FY )(\d\d)[-–/](\d\d)(?![\d.,/–-]?\d|%| ?(?:%|per|year|age|bps))"
 )
 _YEAR_BEFORE = next(pattern for pattern, step in RELATIVE_YEARS if step < 0)
-# "Fiscal" of a year, not of a deficit; the month of a year.
+# "Fiscal" with a year, not with a deficit; then the month of a year.
 _YEARS = re.compile(r"\b(?:fiscal|financial) years?\b", re.IGNORECASE)
 _MONTHS = re.compile(
     rf"\b(?:(?:by|as of|as at|at|in) )?(?:(?:the )?(?:end|mid|early|late)[ -](?:of )?)?{MONTH}(?![a-z])"
@@ -134,7 +139,7 @@ _SHORT_VERSION = re.compile(r"\b(?:RE|BE)\b")
 _PLANNED = re.compile(
     r"\b(?:target|forecast|project(?:ed|ion)|expect(?:ed|ation)|plan(?:ned)?)s?\b", re.IGNORECASE
 )
-# "How much did growth change": the change of a change.
+# "How much did growth change" asks for the change of a change.
 _GROWTH_MOVED = re.compile(
     r"\bgrowth\b.{0,80}\b(?:change[sd]?|differ\w*|r[io]se|rising|f[ae]ll|fell|drop\w*|declin\w*|slow\w*"
     r"|accelerat\w*|compare)\b"
@@ -147,10 +152,12 @@ _AGAINST = re.compile(
 )
 _ITEM = re.compile(r",| and | plus |&")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-# What papers call "mortgage-backed securities"; of other bonds and securities the one is not the other.
+# Papers call these "mortgage-backed securities". Other bonds and securities are different things.
 _MORTGAGE_BONDS = re.compile(r"\bmortgage bonds?\b", re.IGNORECASE)
-# Sums in sentences, with these words: worth 8 of 220 questions, all of one set of papers; none of 131 others.
-# What asks and compares, and what any figure may be called: no words of what a figure is a figure of.
+_SHARE_WORD = re.compile(rf"\b(?:{_PERCENT}|share|proportion|fraction)\b", re.IGNORECASE)
+_MOVE_WORD = re.compile(rf"\b{_MOVE}\b", re.IGNORECASE)
+# Words that ask, compare or go with any figure, and so do not say what a figure is of. With them, sums in
+# sentences gain 8 of 220 questions, all on one set of papers, and none of 131 others.
 _ASKING = frozenset(
     """
         compare compared comparison comparing versus vs against relative difference change rise rises rose
@@ -165,7 +172,7 @@ _ASKING = frozenset(
         respectively
     """.split()
 ).union(CURRENCY_TERMS)
-# Beside what it names, a question about a share or total says what is done with money.
+# Words by which a question about a share or total says what is done with money.
 _DOING = frozenset(
     """
         spend spends spent spending allocate allocated allocation provide provided receive received get
@@ -180,21 +187,20 @@ def requested_operation(question: str) -> RequestedOperation | None:
     """What the question asks to be worked out, None where nothing."""
     if len(question) > LONGEST_QUESTION:
         return None
-    text = _MORTGAGE_BONDS.sub("mortgage securities", _SHORT_YEARS.sub(_full_years, question))
+    full_years = _SHORT_YEARS.sub(_full_years, question)
+    text = _MORTGAGE_BONDS.sub("mortgage securities", full_years)
     slots = _slots(text)
     for read in (_share, _two_times, _gap, _total, _part, _before):
         found = read(text, slots)
-        if found is not None and all(found.topics):
-            return replace(
-                found,
-                figures=tuple(find_figures(text)),
-                planned=_PLANNED.search(text) is not None,
-                question=text,
-            )
+        if found is None or not all(found.topics):
+            continue
+        planned = _PLANNED.search(text) is not None
+        return replace(found, figures=tuple(find_figures(text)), planned=planned, question=text)
     return None
 
 
 def _full_years(match: re.Match[str]) -> str:
+    """2024-25 for 24-25."""
     first = int(match[1])
     last = int(match[2])
     if last == first + 1:
@@ -203,50 +209,54 @@ def _full_years(match: re.Match[str]) -> str:
 
 
 def _topic(text: str, beside: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Terms of what a figure is a figure of. beside: further words that are none."""
-    words = [word for word in _WORD.findall(text) if word.casefold() not in _ASKING | beside]
-    return tuple(dict.fromkeys(term for word in words for term in terms(word)))
+    """Terms that say what a figure is of. beside: further words that do not."""
+    ignored = _ASKING | beside
+    topic: list[str] = []
+    for word in _WORD.findall(text):
+        if word.casefold() not in ignored:
+            topic += terms(word)
+    return tuple(dict.fromkeys(topic))
 
 
 def _item(text: str) -> tuple[str, ...]:
-    """The topic of a part or a summand: what is done with the money is none of it, unless there is nothing
-    else.
-    """
+    """The topic of a part or a summand, without what is done with the money, unless there is nothing else."""
     return _topic(text, _DOING) or _topic(text)
 
 
 def _slots(text: str) -> tuple[Slot, ...]:
     """The periods of a question, each with the version named nearest to it; the year before counts as one."""
     periods = find_periods(text)
-    if len(periods) == 1 and (before := _YEAR_BEFORE.search(text)):
-        one = periods[0]
-        periods.append(
-            replace(
-                one,
-                text=before[0],
-                start=before.start(),
-                end=before.end(),
-                start_year=one.start_year - 1,
-                end_year=one.end_year - 1,
-            )
-        )
+    if len(periods) == 1:
+        before = _YEAR_BEFORE.search(text)
+        if before:
+            periods.append(_year_before(periods[0], before))
+    if not periods:
+        return ()
     versions: dict[int, str] = {}
     for name, pattern in VERSIONS.items():
         for match in pattern.finditer(text):
-            if periods:
-                versions.setdefault(_meant(text, match.start(), periods), name)
+            nearest = _nearest_period(text, match.start(), periods)
+            versions.setdefault(nearest, name)
     return tuple(Slot(period, versions.get(at, "")) for at, period in enumerate(periods))
 
 
-def _meant(text: str, position: int, periods: Sequence[Period]) -> int:
-    """Which period a version is of: between two of them the one on its side of "than" or "to", else the
-    nearest.
+def _year_before(period: Period, match: re.Match[str]) -> Period:
+    """The period a year before another, as a text names it."""
+    first, last = period.start_year - 1, period.end_year - 1
+    start, end = match.span()
+    return replace(period, text=match[0], start=start, end=end, start_year=first, end_year=last)
+
+
+def _nearest_period(text: str, position: int, periods: Sequence[Period]) -> int:
+    """The index of the period that a version is of.
+
+    Between two periods it is the one on the version's side of "than" or "to". position: of the version.
     """
     later = bisect_left([period.start for period in periods], position)
-    if 0 < later < len(periods):
-        parted = _AGAINST.search(text, periods[later - 1].end, position)
-        return later if parted else later - 1
-    return min(later, len(periods) - 1)
+    if not 0 < later < len(periods):
+        return min(later, len(periods) - 1)
+    parted = _AGAINST.search(text, periods[later - 1].end, position)
+    return later if parted else later - 1
 
 
 def _two_times(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
@@ -254,28 +264,38 @@ def _two_times(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
         return None
     if _GROWTH.search(text):
         kind = "growth"
+    elif _CHANGE.search(text):
+        kind = "change"
     else:
-        if _CHANGE.search(text):
-            kind = "change"
-        else:
-            kind = ""
-    first, last = sorted(
-        slots, key=lambda slot: (slot.period.start_year, slot.period.text) if slot.period else (0, "")
-    )
-    same = _span(first) == _span(last)
-    if not kind or same:
         return None
-    return RequestedOperation(kind, (_topic(_without_periods(text)),), (first, last))
+    first, last = sorted(slots, key=_begin)
+    if _span(first) == _span(last):
+        return None
+    topic = _topic(_without_periods(text))
+    return RequestedOperation(kind, (topic,), (first, last))
+
+
+def _begin(slot: Slot) -> tuple[int, str]:
+    """What puts slots in order of time."""
+    period = slot.period
+    return (period.start_year, period.text) if period else (0, "")
 
 
 def _span(slot: Slot) -> tuple[int, int, str]:
+    """What slots of the same time have in common."""
     period = slot.period
-    if period:
-        return (period.start_year, period.end_year, period.text if period.kind == "quarter" else "")
-    return (0, 0, "")
+    if period is None:
+        return (0, 0, "")
+    quarter = period.text if period.kind == "quarter" else ""
+    return (period.start_year, period.end_year, quarter)
+
+
+def _are_of_several_times(slots: tuple[Slot, ...]) -> bool:
+    return len({_span(slot) for slot in slots}) > 1
 
 
 def _without_periods(text: str) -> str:
+    """A question without what says when or which version."""
     for pattern in (_YEAR_BEFORE, _YEARS, _MONTHS, _SHORT_VERSION):
         text = pattern.sub(" ", text)
     return without_periods(text)
@@ -285,16 +305,16 @@ def _gap(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _GAP.search(text)
     if match is None or len(slots) > 1:
         return None
-    pairs = ((match["x"], match["y"]), (match["x2"], match["y2"]), (match["x3"], match["y3"]))
-    left, right = next(pair for pair in pairs if pair[0])
-    moves = bool(match["x"]) and re.search(rf"\b{_MOVE}\b", f"{left} {right}", re.IGNORECASE) is not None
+    left = match["x"] or match["x2"] or match["x3"]
+    right = match["y"] or match["y2"] or match["y3"]
+    moves = bool(match["x"]) and _MOVE_WORD.search(f"{left} {right}") is not None
     topics = _topic(_without_periods(left)), _topic(_without_periods(right))
     return RequestedOperation("gap", topics, slots[:1], moves=moves)
 
 
 def _share(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _SHARE_OF.search(text) or _AS_SHARE.search(text)
-    if match is None or len({_span(slot) for slot in slots}) > 1:
+    if match is None or _are_of_several_times(slots):
         return None
     part = _item(_without_periods(match["part"]))
     whole = _item(_without_periods(match["whole"])) or ("total",)
@@ -302,12 +322,10 @@ def _share(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
 
 
 def _total(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
-    if not _TOTAL.search(text) or len({_span(slot) for slot in slots}) > 1:
+    if not _TOTAL.search(text) or _are_of_several_times(slots):
         return None
     bare = _TOTAL.sub(" ", _without_periods(text))
-    listed = [
-        part for part in sentences(bare, also="?;:,") if " and " in part or " plus " in part or "&" in part
-    ]
+    listed = [part for part in sentences(bare, also="?;:,") if _joins(part)]
     if len(listed) != 1:
         return None
     items = tuple(_item(part) for part in _ITEM.split(listed[0]) if part.strip())
@@ -316,12 +334,18 @@ def _total(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     return None
 
 
+def _joins(text: str) -> bool:
+    """Whether a part of a question lists several things."""
+    return any(word in text for word in (" and ", " plus ", "&"))
+
+
 def _part(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _PART.search(text)
-    asks_share = re.search(rf"\b(?:{_PERCENT}|share|proportion|fraction)\b", text, re.IGNORECASE)
-    if match is None or asks_share or len(slots) > 1:
+    if match is None or len(slots) > 1 or _SHARE_WORD.search(text):
         return None
-    return RequestedOperation("part", (_item(_without_periods(text)), (match["verb"].lower(),)), slots)
+    topic = _item(_without_periods(text))
+    verb = match["verb"].lower()
+    return RequestedOperation("part", (topic, (verb,)), slots)
 
 
 def _before(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
@@ -332,13 +356,9 @@ def _before(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
         direction = DOWN
     else:
         direction = UP if match["up"] else 0
-    return RequestedOperation(
-        "before",
-        (_topic(_without_periods(_BEFORE.sub(" ", text))),),
-        slots[:1],
-        direction=direction,
-        months=months_in(text),
-    )
+    topic = _topic(_without_periods(_BEFORE.sub(" ", text)))
+    months = months_in(text)
+    return RequestedOperation("before", (topic,), slots[:1], direction=direction, months=months)
 
 
 def months_in(text: str) -> frozenset[str]:
