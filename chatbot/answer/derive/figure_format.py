@@ -1,5 +1,7 @@
-"""Writes figures as their document prints them, and results in their operands' unit and scale, so that both
-are read back with the value they have; knows no document and works nothing out."""
+"""Writes figures as their document prints them, and results in their operands' unit and scale.
+
+Both are read back with the value they have.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,7 @@ from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["UnreadableFigureError", "as_difference", "bare", "percent", "printed", "with_number", "with_unit"]
 
-# From the first digit of a figure to its last: what stands around them is sign, brackets, currency, scale and
-# unit.
+# The first digit of a figure and its last. Around them stand sign, brackets, currency, scale and unit.
 _FIRST = re.compile(r"\.?[0-9¼½¾⅓⅔⅛⅜⅝⅞]")
 _LAST = re.compile(r"[0-9¼½¾⅓⅔⅛⅜⅝⅞](?=[^0-9¼½¾⅓⅔⅛⅜⅝⅞]*\Z)")
 # How a negative amount is marked before its digits or its currency.
@@ -23,53 +24,52 @@ _GLUED = re.compile(r"(?<![A-Za-z])([A-Za-z]{1,4}\.?)\Z")
 
 
 class UnreadableFigureError(ValueError):
-    """An amount that no reader of figures would take for what it is."""
+    """An amount that would not be read back as what it is."""
 
 
 def printed(figure: Figure) -> str:
-    """As printed, letters of a currency apart from the amount, a negative one in brackets: "(-$50.3)
-    million".
+    """A figure as printed, with a space after a currency's letters.
 
-    The backtick is how a rupee sign comes out of some fonts. Raises UnreadableError.
+    A negative one stands in brackets: "(-$50.3) million". Raises UnreadableFigureError.
     """
     _, number, _ = _parts(figure)
     return _readable(figure, figure.value, _plain(figure, number))
 
 
 def bare(figure: Figure) -> str:
-    """Its digits alone, with the sign of a negative one in brackets: "(-3)"."""
-    _, number, _ = _parts(figure)
-    number = _plain(figure, number)
-    if figure.value < 0:
-        return f"(-{number})"
-    return number
+    """A figure's digits alone; a negative one with its sign, in brackets: "(-3)"."""
+    _, printed_number, _ = _parts(figure)
+    number = _plain(figure, printed_number)
+    return f"(-{number})" if figure.value < 0 else number
 
 
 def with_number(figure: Figure, value: float, decimals: int) -> str:
-    """The figure's unit and scale with another number: "-$2 billion". Raises UnreadableError."""
+    """Another number with the figure's unit and scale: "-$2 billion". Raises UnreadableFigureError."""
     number = f"{abs(value):,.{decimals}f}"
     if "." in number:
         number = number.rstrip("0").rstrip(".")
-    return _readable(figure, float(number.replace(",", "")) * (-1 if value < 0 else 1), number, result=True)
+    sign = -1 if value < 0 else 1
+    rounded = float(number.replace(",", "")) * sign
+    return _readable(figure, rounded, number, result=True)
 
 
 def as_difference(figure: Figure, value: float, decimals: int) -> str:
-    """A difference of percentages is one in points. Raises UnreadableError."""
+    """A difference in the figure's unit; of percentages, in points. Raises UnreadableFigureError."""
     if figure.percent == "percent":
-        return f"{_unsigned_zero(value, decimals):.{decimals}f} percentage points"
+        points = _unsigned_zero(value, decimals)
+        return f"{points:.{decimals}f} percentage points"
     return with_number(figure, value, decimals)
 
 
 def with_unit(*figures: Figure) -> Figure:
-    """The first that says its unit, which may go without saying for the others of a sentence."""
+    """The first figure that has a unit, which may go without saying for the others of a sentence."""
     return next((figure for figure in figures if figure.unit), figures[0])
 
 
 def percent(value: float) -> str:
-    """With one decimal, as statements have it; below one per cent with two."""
-    if abs(value) >= 1:
-        return f"{_unsigned_zero(value, 1):.1f}%"
-    return f"{_unsigned_zero(value, 2):.2f}%"
+    """A percentage with one decimal, as statements have it; below one per cent with two."""
+    decimals = 1 if abs(value) >= 1 else 2
+    return f"{_unsigned_zero(value, decimals):.{decimals}f}%"
 
 
 def _unsigned_zero(value: float, decimals: int) -> float:
@@ -78,36 +78,53 @@ def _unsigned_zero(value: float, decimals: int) -> float:
 
 
 def _parts(figure: Figure) -> tuple[str, str, str]:
-    """(currency before, number, scale and unit after), all without a sign; after: also what the figure
-    takes from the next one.
+    """(currency before, number, scale and unit after), all without a sign.
+
+    The last has also what the figure takes from the next one. Raises UnreadableFigureError.
     """
-    text = " ".join(figure.text.replace("`", sign_of(currency_of("`"))).split())
+    # The backtick is how a rupee sign comes out of some fonts.
+    signed = figure.text.replace("`", sign_of(currency_of("`")))
+    text = " ".join(signed.split())
     first = _FIRST.search(text)
     last = _LAST.search(text)
     if first is None or last is None:
         raise UnreadableFigureError(figure.text)
+    before = _SIGNS.sub("", text[: first.start()]).lstrip()
+    number = text[first.start() : last.end()]
     after = _BRACKETS.sub("", text[last.end() :])
-    if not after and (
-        figure.percent or figure.scale > 1
-    ):  # it takes them from the next one: "4 to 5 billion"
-        after = f" {'per cent' if figure.unit == '%' else figure.unit if figure.percent else SCALE_NAMES.get(figure.scale, '')}"
-    return _SIGNS.sub("", text[: first.start()]).lstrip(), text[first.start() : last.end()], after
+    if not after and (figure.percent or figure.scale > 1):
+        after = f" {_taken_unit(figure)}"
+    return before, number, after
+
+
+def _taken_unit(figure: Figure) -> str | None:
+    """The unit or scale that a figure takes from the next one: "4 to 5 billion"."""
+    if figure.unit == "%":
+        return "per cent"
+    if figure.percent:
+        return figure.unit
+    return SCALE_NAMES.get(figure.scale, "")
 
 
 def _plain(figure: Figure, number: str) -> str:
-    """The number as printed where it is read alone as what it is; else, as with a comma for a point,
-    written anew.
+    """The number as printed where it is read alone as what it is.
+
+    Else, as with a comma for a point, it is written anew.
     """
+    if figure.percent and "/" in number:
+        return number
     read = find_figures(number)
-    same = len(read) == 1 and read[0].value == abs(figure.value) and read[0].text == number
-    if same or (figure.percent and "/" in number):
+    if len(read) == 1 and read[0].value == abs(figure.value) and read[0].text == number:
         return number
     return f"{abs(figure.value):,.{figure.decimals}f}"
 
 
 def _readable(figure: Figure, value: float, number: str, *, result: bool = False) -> str:
-    """The number with the figure's currency, scale and unit, letters of a currency apart from it where
-    that is read too.
+    """The number with the figure's currency, scale and unit.
+
+    A space stands after a currency's letters where it can still be read so. Raises UnreadableFigureError.
+
+    result: a negative number is written without brackets.
     """
     before, _, after = _parts(figure)
     for currency in (_GLUED.sub(r"\1 ", before), before):
@@ -123,8 +140,11 @@ def _readable(figure: Figure, value: float, number: str, *, result: bool = False
 
 
 def _is_read_as(read: Figure, value: float, figure: Figure, *, unsaid: bool) -> bool:
-    """Whether value, scale and unit are read. unsaid: no currency is written, as in "$4 billion to 5
-    billion".
+    """Whether a figure is read with this value and another one's scale and unit.
+
+    unsaid: no currency is written, as in "$4 billion to 5 billion".
     """
+    if read.value != value or read.scale != figure.scale or read.percent != figure.percent:
+        return False
     unit = read.unit or (figure.unit if unsaid else None)
-    return (read.value, read.scale, read.percent, unit) == (value, figure.scale, figure.percent, figure.unit)
+    return unit == figure.unit

@@ -1,7 +1,7 @@
-"""Figures as sentences state them: the words each one belongs to, its period and version, whether it is a
-level or a change; knows no question.
+"""Finds the figures of sentences: their words, period and version, and whether each is a level or a change.
 
-A figure whose words are not beyond doubt is given without any, so that nobody takes it for something else's.
+A figure whose words are in doubt is given without any, so that nobody takes it for a figure of something
+else.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ingestion.language.terms import terms
 
 __all__ = ["VERSIONS", "StatedFigure", "content", "find_stated"]
 
-# A longer sentence, or one of more figures, is a table or a list that was read as a sentence.
+# A longer sentence, or one with more figures, is a table or a list that was read as a sentence.
 LONGEST_SENTENCE = 600
 MOST_FIGURES = 10
-# Words of "per cent of gross domestic product".
+# The most words of a base: "per cent of gross domestic product".
 MOST_BASE = 3
 # Which of several figures of one period is meant, as budgets have it.
 VERSIONS = {
@@ -32,10 +32,10 @@ VERSIONS = {
     "budget": re.compile(r"\b(?i:budget(?:ed)?(?: estimates?)?)\b|\bBE\b|\bB\.E\."),
     "actual": re.compile(r"\bactuals?\b|\bout-?turn\b|\bprovisional\b", re.IGNORECASE),
 }
-# Of a sentence or heading: there "budget" alone names the paper, not the version.
+# For a sentence or heading: there "budget" alone names the paper, not the version.
 _BUDGETED = re.compile(r"\b(?i:budget(?:ed)? estimates?|budgeted)\b|\bBE\b")
 UP, DOWN = 1, -1
-# "and cut it by 25": what moved is what the sentence spoke of before.
+# "And cut it by 25": what moved is what the sentence named before.
 _IT = re.compile(r"\b(?:it|them)(?: further| again)?\s{1,3}by\s{0,3}\Z", re.IGNORECASE)
 _RISES = (
     r"r[io]se[sn]?|rising|increas\w*|gr[eo]w[ns]?|growing|growth|expand\w*|climb\w*|gain\w*|jump\w*|surg\w*"
@@ -45,7 +45,7 @@ _FALLS = (
     r"declin\w*|f[ae]lls?|fallen|falling|drop\w*|decreas\w*|reduc\w*|lower\w*|contract\w*|shr[aiu]nk\w*|down"
     r"|cuts?|eased|moderated"
 )
-# Figures of what might be are figures of nothing that is.
+# Sentences with these words are about what might be.
 _SUPPOSED = re.compile(
     (
         r"\b(?:would|could|might|if|unless|scenario|assuming|suppose[ds]?|hypothetical|for example"
@@ -85,7 +85,8 @@ _ASIDE = re.compile(r"\s{0,3}\([^()]{0,80}\)\s{0,3}")
 _NO_COMMA = re.compile(r"[^,;:0-9]{0,40}")
 _LISTED = re.compile(r"\s{0,3}(?:,\s{0,3}(?:and\s{1,3})?|and\s{1,3})\Z")
 _FULL_PHRASE = re.compile(r"\s{0,3}(?:the|that|those|its|their|of|on|in|for)\b", re.IGNORECASE)
-# Words between two figures of one thing: "from 5 in 2024 to 6 in 2025", "against 5 a year earlier".
+# Words that may stand between two figures of one thing: "from 5 in 2024 to 6 in 2025", "against 5 a year
+# earlier".
 _SAYS_NOTHING = frozenset(
     terms(
         "year years earlier ago previous prior before respectively compared against versus stood level "
@@ -98,13 +99,22 @@ _SAYS_NOTHING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StatedFigure:
-    """A figure of a sentence. phrase: the words it belongs to, as written, "" where that is in doubt; trail:
-    those that go on after it.
+    """A figure of a sentence.
 
-    context: terms of its sentence and heading. periods: of the figure, else of its sentence, else of the
-    heading. versions: keys of VERSIONS. moves: UP or DOWN where it is how much something moved, 0 for a
-    level. base: of "per cent of …". rate: "month" of "per month". narrowed: see `qualifiers`; bound: see
-    `bound_of`. sentence: counted over all pages; key: of its page.
+    figure: the figure.
+    key: citation key of its page.
+    text: the sentence.
+    sentence: its number, counted over all pages.
+    phrase: the words that the figure belongs to, as written, "" where they are in doubt.
+    trail: the words that go on after it.
+    context: terms of its sentence and heading.
+    periods: of the figure, else of its sentence, else of the heading.
+    versions: keys of VERSIONS.
+    moves: UP or DOWN where it is how much something moved, 0 for a level.
+    base: terms of what "per cent of" is followed by.
+    rate: "month" of "per month", "" without one.
+    narrowed: see `qualifiers`.
+    bound: see `bound_of`.
     """
 
     figure: Figure
@@ -125,7 +135,15 @@ class StatedFigure:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A sentence with its figures. head: heading above."""
+    """A sentence with its figures.
+
+    key: citation key of its page.
+    text: the sentence.
+    head: the heading above it.
+    at: the number of the sentence.
+    figures: its figures.
+    periods: its periods.
+    """
 
     key: str
     text: str
@@ -136,7 +154,7 @@ class _Place:
 
 
 def content(text: str) -> list[str]:
-    """Terms that say what a figure is a figure of: without numbers and what only tells its time."""
+    """Terms that say what a figure is of: without numbers and words that only give its time."""
     return [term for term in terms(text) if not term[0].isdigit() and term not in _SAYS_NOTHING]
 
 
@@ -145,30 +163,34 @@ def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[StatedFigure]:
     orders = orders_of(hit)
     found: list[StatedFigure] = []
     for at, (text, head) in enumerate(page_of(hit).whole_sentences):
-        whole = text[:1].isupper() or text[:1].isdigit() or text[:1] in "“\"'("
-        if (
-            not whole
-            or len(text) > LONGEST_SENTENCE
-            or text in orders
-            or _SUPPOSED.search(text)
-            or claims(text)
-        ):
+        if text in orders or not _is_statement(text):
             continue
         figures = find_figures(text)
         if 0 < len(figures) <= MOST_FIGURES:
-            found.extend(_stated(_Place(key, text, head, first + at, figures, find_periods(text))))
+            place = _Place(key, text, head, first + at, figures, find_periods(text))
+            found.extend(_stated(place))
     return found
+
+
+def _is_statement(text: str) -> bool:
+    """Whether a text is a whole sentence that says what is, not what might be or what somebody claims."""
+    begin = text[:1]
+    is_whole = begin.isupper() or begin.isdigit() or begin in "“\"'("
+    if not is_whole or len(text) > LONGEST_SENTENCE:
+        return False
+    return not _SUPPOSED.search(text) and not claims(text)
 
 
 # ---------------------------------------------------------------- what a figure belongs to
 
 
 def _stated(place: _Place) -> Iterator[StatedFigure]:
+    """The figures of a sentence."""
     context = frozenset(terms(f"{place.head} {place.text}"))
     before: StatedFigure | None = None
     spoken = ""
     listed = _by_order(place)
-    for index, figure in enumerate(place.figures):
+    for index in range(len(place.figures)):
         lead = _lead(place, index)
         trail = _trail(place, index)
         phrase = listed.get(index, "")
@@ -177,140 +199,141 @@ def _stated(place: _Place) -> Iterator[StatedFigure]:
             phrase, inherits = _phrase(place, index, lead, trail)
         if spoken and _IT.search(_HEDGED.sub("", lead)):
             phrase = spoken
-        after = place.text[figure.end :]
-        rate = _RATE.match(after)
-        if figure.percent:
-            base = _BASE.match(_up_to_next(place, index))
-        else:
-            base = None
-        moves = _moves(place, index, lead)
-        one = StatedFigure(
-            figure,
-            place.key,
-            place.text,
-            place.at,
-            phrase,
-            trail,
-            context,
-            _periods(place, index),
-            _versions(place, phrase),
-            moves,
-            tuple(content(base["base"])[:MOST_BASE]) if base else (),
-            rate["unit"].lower() if rate else "",
-            qualifiers(place.text, place.figures, index),
-            bound_of(place.text, figure),
-        )
-        if (
-            inherits
-            and before is not None
-            and (before.figure.unit, before.figure.scale) == (figure.unit, figure.scale)
-        ):
-            one = replace(one, phrase=before.phrase, moves=before.moves, base=one.base or before.base)
-        elif before is not None and (index - 1 in listed if index in listed else _goes_on(lead, before)):
-            one = replace(one, moves=before.moves)
-        yield one
-        before = one
-        spoken = one.phrase or spoken
+        found = _figure(place, index, lead, trail, phrase, context)
+        if before is not None:
+            goes_on = index - 1 in listed if index in listed else _goes_on(lead, before)
+            if inherits and _are_alike(before.figure, found.figure):
+                base = found.base or before.base
+                found = replace(found, phrase=before.phrase, moves=before.moves, base=base)
+            elif goes_on:
+                found = replace(found, moves=before.moves)
+        yield found
+        before = found
+        spoken = found.phrase or spoken
+
+
+def _are_alike(left: Figure, right: Figure) -> bool:
+    """Whether two figures have the same unit and scale."""
+    return left.unit == right.unit and left.scale == right.scale
+
+
+def _figure(
+    place: _Place, index: int, lead: str, trail: str, phrase: str, context: frozenset[str]
+) -> StatedFigure:
+    """A figure by itself. phrase: the words it belongs to. lead, trail: what stands before and behind it."""
+    figure = place.figures[index]
+    rate = _RATE.match(place.text[figure.end :])
+    return StatedFigure(
+        figure=figure,
+        key=place.key,
+        text=place.text,
+        sentence=place.at,
+        phrase=phrase,
+        trail=trail,
+        context=context,
+        periods=_periods(place, index),
+        versions=_versions(place, phrase),
+        moves=_moves(place, index, lead),
+        base=_base(figure, _up_to_next(place, index)),
+        rate=rate["unit"].lower() if rate else "",
+        narrowed=qualifiers(place.text, place.figures, index),
+        bound=bound_of(place.text, figure),
+    )
+
+
+def _base(figure: Figure, after: str) -> tuple[str, ...]:
+    """Terms of what a percentage is a percentage of; () for any other figure. after: what follows it."""
+    base = _BASE.match(after) if figure.percent else None
+    return tuple(content(base["base"])[:MOST_BASE]) if base else ()
 
 
 def _up_to_next(place: _Place, index: int) -> str:
     """What follows a figure, up to the next one."""
-    if index + 1 < len(place.figures):
-        end = place.figures[index + 1].start
-    else:
-        end = None
-    return place.text[place.figures[index].end : end]
+    start = place.figures[index].end
+    if index + 1 == len(place.figures):
+        return place.text[start:]
+    return place.text[start : place.figures[index + 1].start]
 
 
 def _goes_on(lead: str, before: StatedFigure) -> bool:
     """Whether "and of bonds by 5" hangs on the verb before: "raise our holdings of bills by 6 and"."""
-    return bool(before.moves) and not _MOVES.search(lead) and _HEDGED.sub("", lead).rstrip().endswith(" by")
+    if not before.moves or _MOVES.search(lead):
+        return False
+    bare = _HEDGED.sub("", lead).rstrip()
+    return bare.endswith(" by")
 
 
 def _lead(place: _Place, index: int) -> str:
     """The clause before a figure, from the figure before it on."""
-    if index:
-        start = place.figures[index - 1].end
-    else:
-        start = 0
-    text = place.text[start : place.figures[index].start]
+    text = _between(place, index)
     cuts = [match.end() for match in _CLAUSE.finditer(text)]
     if cuts:
         return text[cuts[-1] :]
-    if index:
-        joined = text.find(" and ")
-    else:
-        joined = -1
-    if joined >= 0:
-        return text[joined + 5 :]
-    return text
+    if not index:
+        return text
+    before, joint, behind = text.partition(" and ")
+    return behind if joint else before
+
+
+def _between(place: _Place, index: int) -> str:
+    """What stands between a figure and the one before it, or the beginning of the sentence."""
+    start = place.figures[index - 1].end if index else 0
+    return place.text[start : place.figures[index].start]
 
 
 def _trail(place: _Place, index: int) -> str:
     """What goes on from a figure to the next clause or figure."""
     text = _up_to_next(place, index)
-    last = index + 1 == len(place.figures)
     rate = _RATE.match(text)
     match = _TRAIL.match(text, rate.end() if rate else 0)
     if match is None:
         return ""
     rest = match["rest"].rstrip(" .")
-    if not last and not match.end() < len(text):
-        cut = rest.rfind(" and ")
-    else:
-        cut = -1
-    return (rest[:cut] if cut >= 0 else rest.removesuffix(" and")).strip()
+    is_last = index + 1 == len(place.figures)
+    if not is_last and match.end() == len(text):
+        before, joint, _ = rest.rpartition(" and ")
+        if joint:
+            return before.strip()
+    return rest.removesuffix(" and").strip()
 
 
 def _phrase(place: _Place, index: int, lead: str, trail: str) -> tuple[str, bool]:
     """(the words that the figure belongs to, whether they are those of the figure before it)."""
-    bare = _HEDGED.sub("", lead)
-    if bare.split():
-        moving = _MOVES.search(bare.split()[-1])
-    else:
-        moving = None
-    links = bool(_LINK.search(bare)) or bool(moving)
     if index and _says_nothing_new(place, index):
         return "", True
+    bare = _HEDGED.sub("", lead)
+    words = bare.split()
+    links = _LINK.search(bare) or (words and _MOVES.search(words[-1]))
     if links and content(bare):
         return _LINK.sub("", bare).strip(), False
     if content(trail):
-        return (trail, False)
-    return ("", False)
+        return trail, False
+    return "", False
 
 
 def _says_nothing_new(place: _Place, index: int) -> bool:
     """Whether a figure goes on from the one before it: "from 5 per cent of GDP in 2024 to 4"."""
-    between = place.text[place.figures[index - 1].end : place.figures[index].start]
-    if place.figures[index - 1].percent:
-        base = _BASE.match(between)
-    else:
-        base = None
-    return set(content(between)) <= set(content(base["base"])[:MOST_BASE] if base else ())
+    between = _between(place, index)
+    base = _base(place.figures[index - 1], between)
+    return set(content(between)) <= set(base)
 
 
 def _by_order(place: _Place) -> dict[int, str]:
-    """Phrases of figures that are listed after what they are figures of, "respectively"; {} without such a
-    list.
+    """Phrases of figures that are listed after what they are of, by their index.
+
+    "Debt and deficit are 60 and 3 per cent respectively"; {} without such a list.
     """
     end = place.text.find("respectively")
-    indexes = [index for index, figure in enumerate(place.figures) if figure.end <= end]
-    if len(indexes) < 2:
+    count = sum(figure.end <= end for figure in place.figures)
+    if count < 2:
         return {}
-    first = indexes[-1]
-    while first > 0 and _LISTED.fullmatch(
-        place.text, place.figures[first - 1].end, place.figures[first].start
-    ):
+    last = count - 1
+    first = last
+    while first > 0 and _are_listed(place, place.figures[first - 1], place.figures[first]):
         first -= 1
-    count = indexes[-1] - first + 1
-    lead = _ASIDE.sub(
-        " ",
-        _HEDGED.sub(
-            "", place.text[place.figures[first - 1].end if first else 0 : place.figures[first].start]
-        ),
-    )
-    # Two things are told apart; of three, commas do not say which part is theirs.
-    if count != 2 or lead.count(" and ") != 1:
+    lead = _ASIDE.sub(" ", _HEDGED.sub("", _between(place, first)))
+    # Two things are told apart. Of three, commas do not say which part belongs to which.
+    if last != first + 1 or lead.count(" and ") != 1:
         return {}
     left, _, right = lead.rpartition(" and ")
     left = left[left.rfind(",") + 1 :]
@@ -321,53 +344,63 @@ def _by_order(place: _Place) -> dict[int, str]:
     return {first: f"{left} {shared}".strip(), first + 1: f"{own} {right}".strip()}
 
 
+def _are_listed(place: _Place, left: Figure, right: Figure) -> bool:
+    """Whether just a comma or "and" stands between two figures."""
+    return _LISTED.fullmatch(place.text, left.end, right.start) is not None
+
+
 def _moves(place: _Place, index: int, lead: str) -> int:
-    """UP or DOWN for "fell by 5", "rose 5 per cent", "growth of 5", "a 5 per cent rise"; 0 for "rose to 5"
-    and what does not say.
+    """UP or DOWN for "fell by 5", "rose 5 per cent", "growth of 5", "a 5 per cent rise".
+
+    0 for "rose to 5" and where nothing is said.
     """
     bare = _HEDGED.sub("", lead).rstrip()
-    figure = place.figures[index]
-    if bare:
-        last = bare.rsplit(None, 1)[-1].casefold()
-    else:
-        last = ""
     verbs = list(_MOVES.finditer(bare))
-    if verbs and (
-        last == "by" or (last == "of" and verbs[-1].end() >= len(bare) - 3) or verbs[-1].end() == len(bare)
-    ):
-        if verbs[-1]["up"]:
-            return UP
-        return DOWN
-    after = _MOVES.match(place.text[figure.end :].lstrip(" -"))
-    if after is None:
-        return 0
-    if after["up"]:
-        return UP
-    return DOWN
+    if verbs and _ends_with(bare, verbs[-1]):
+        return _direction(verbs[-1])
+    after = place.text[place.figures[index].end :].lstrip(" -")
+    noun = _MOVES.match(after)
+    return _direction(noun) if noun else 0
+
+
+def _ends_with(lead: str, verb: re.Match[str]) -> bool:
+    """Whether a lead ends with a verb of a move, up to "by" or "of"."""
+    if verb.end() == len(lead):
+        return True
+    last = lead.rsplit(None, 1)[-1].casefold()
+    return last == "by" or (last == "of" and verb.end() >= len(lead) - len(" of"))
+
+
+def _direction(move: re.Match[str]) -> int:
+    return UP if move["up"] else DOWN
 
 
 def _periods(place: _Place, index: int) -> tuple[Period, ...]:
-    """The figure's: what follows it at once, else what stands before it and is no other figure's, else
-    what follows later; else the heading's.
+    """The period of a figure, () without one.
+
+    It is the one that follows at once, else the one before it that is no other figure's, else one that
+    follows later, else the heading's.
     """
     periods = place.periods
     figure = place.figures[index]
     after = [period for period in periods if figure.end <= period.start < _next_start(place, index)]
     if after and _at_once(place, figure, after[0]):
         return (after[0],)
-    others = place.figures[:index]
-    owned = {
-        period.start
-        for period in periods
-        for other in others
-        if period.start >= other.end and _at_once(place, other, period)
-    }
-    before = [period for period in periods if period.end <= figure.start and period.start not in owned]
-    if before or after:
-        if before:
-            return (before[-1],)
+    earlier = [period for period in periods if period.end <= figure.start]
+    before = [period for period in earlier if not _is_of_earlier_figure(place, index, period)]
+    if before:
+        return (before[-1],)
+    if after:
         return (after[0],)
     return tuple(find_periods(place.head)[:1])
+
+
+def _is_of_earlier_figure(place: _Place, index: int, period: Period) -> bool:
+    """Whether a period follows at once on a figure before this one."""
+    for other in place.figures[:index]:
+        if period.start >= other.end and _at_once(place, other, period):
+            return True
+    return False
 
 
 def _at_once(place: _Place, figure: Figure, period: Period) -> bool:
@@ -376,19 +409,20 @@ def _at_once(place: _Place, figure: Figure, period: Period) -> bool:
 
 def _next_start(place: _Place, index: int) -> int:
     """Where the next figure begins that is not listed together with this one."""
-    for one, other in pairwise(place.figures[index:]):
-        if not _LISTED.fullmatch(place.text, one.end, other.start):
-            return other.start
+    for figure, following in pairwise(place.figures[index:]):
+        if not _are_listed(place, figure, following):
+            return following.start
     return len(place.text)
 
 
 def _versions(place: _Place, phrase: str) -> frozenset[str]:
+    """The versions that a figure's words name, else its sentence, else the heading."""
     for text in (phrase, place.text, place.head):
-        found = frozenset(
-            name
-            for name, pattern in VERSIONS.items()
-            if (_BUDGETED if name == "budget" else pattern).search(text)
-        )
+        found = set()
+        for name, pattern in VERSIONS.items():
+            strict = _BUDGETED if name == "budget" else pattern
+            if strict.search(text):
+                found.add(name)
         if found:
-            return found
+            return frozenset(found)
     return frozenset()
