@@ -1,11 +1,8 @@
-"""A page as a chat model is to read it: rows of tables under their heads, loose words in lines; cuts
-nothing to a size and cites nothing.
-"""
+"""Writes a page as a chat model reads it: rows of tables under their heads, loose words in lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from chatbot.answer.citations.citation_forms import inert
 from chatbot.records import Hit
@@ -15,36 +12,38 @@ __all__ = ["source_text"]
 
 _BLANKS = re.compile(r"[^\S\n]+")
 _EMPTY_LINES = re.compile(r"\n\s*\n\s*")
-# Lines of a word each, as charts and narrow columns come out.
+# Lines of one word each, as charts and narrow columns come out.
 _LOOSE = re.compile(r"(?:^\S{1,30}\n){3,}", re.MULTILINE)
 
 
 def source_text(hit: Hit, *, since: int = 0) -> str:
-    """The page from an offset on. A row of a table is its label and cells between bars, "Health | 300 | 345",
-    an empty cell too; what the table is, its unit and its columns, stands above its first row. No citation
-    can be read in it."""
+    """The page from an offset on, in which no citation can be read.
+
+    A row of a table is its label and cells between bars, "Health | 300 | 345", with empty cells too. The
+    table's caption, unit and columns stand above its first row.
+    """
     text = hit.page_text
     position = since
-    pieces = list[str]()
+    pieces: list[str] = []
     for start, end, shown in _rows(hit):
         if start >= position:
             pieces += [_plain(text[position:start]), shown]
             position = end
-    return inert("".join([*pieces, _plain(text[position:])]).strip())
+    pieces.append(_plain(text[position:]))
+    return inert("".join(pieces).strip())
 
 
-def _rows(hit: Hit) -> Iterator[tuple[int, int, str]]:
-    """(start, end, what is shown) of each row that can be shown so without losing a word, in the order of
-    the page.
-    """
+def _rows(hit: Hit) -> list[tuple[int, int, str]]:
+    """(start, end, how it is shown) of each row that can be shown without losing a word, in page order."""
     found = []
     for table in hit.tables:
         rows = [row for row in table.rows if _is_whole(row, hit.page_text)]
-        found += [
-            (row.start, row.end, (f"{_head(table)}\n" if at == 0 else "") + _row_text(row))
-            for at, row in enumerate(rows)
-        ]
-    return iter(sorted(found))
+        for at, row in enumerate(rows):
+            shown = _row_text(row)
+            if at == 0:
+                shown = f"{_head(table)}\n{shown}"
+            found.append((row.start, row.end, shown))
+    return sorted(found)
 
 
 def _is_whole(row: Row, text: str) -> bool:
@@ -52,23 +51,34 @@ def _is_whole(row: Row, text: str) -> bool:
     if row.start < 0 or not any(row.cells):
         return False
     own = "".join([row.label, *(cell.text for cell in row.cells if cell)])
-    return sorted("".join(own.split())) == sorted("".join(text[row.start : row.end].split()))
+    return _letters(own) == _letters(text[row.start : row.end])
+
+
+def _letters(text: str) -> list[str]:
+    """The characters of a text in alphabetical order, without blanks."""
+    return sorted("".join(text.split()))
 
 
 def _row_text(row: Row) -> str:
-    return " | ".join([row.label, *(cell.text if cell else "" for cell in row.cells)])
+    cells = [cell.text if cell else "" for cell in row.cells]
+    return " | ".join([row.label, *cells])
 
 
 def _head(table: Table) -> str:
     """What a table is, on a line of its own."""
+    columns = ""
     if any(table.heads):
         columns = f"columns: {' | '.join(head or '?' for head in table.heads)}"
-    else:
-        columns = ""
-    return "\nTable: " + " · ".join(part for part in (table.caption, table.unit, columns) if part)
+    parts = [part for part in (table.caption, table.unit, columns) if part]
+    return f"\nTable: {' · '.join(parts)}"
 
 
 def _plain(text: str) -> str:
-    """Without blanks that say nothing, and with loose words on one line."""
+    """A text without superfluous blanks, and with loose words on one line."""
     text = _EMPTY_LINES.sub("\n", _BLANKS.sub(" ", text))
-    return _LOOSE.sub(lambda found: found[0].rstrip("\n").replace("\n", " ") + "\n", text)
+    return _LOOSE.sub(_on_one_line, text)
+
+
+def _on_one_line(lines: re.Match[str]) -> str:
+    words = lines[0].rstrip("\n")
+    return words.replace("\n", " ") + "\n"
