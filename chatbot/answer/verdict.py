@@ -160,7 +160,8 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
     names: words of the question that the sentence may lack: whom its document is about.
     fits: subject, measure and period stand there.
     """
-    asked = {term for term in content_terms(question) if not term[0].isdigit()} - set(names)
+    words = [term for term in content_terms(question) if not term[0].isdigit()]
+    asked = set(words) - set(names)
     if not asked or not _is_plain(question) or not is_finished(sentence.strip()):
         return ""
     own = _words(question)

@@ -60,6 +60,8 @@ _ALL = frozenset(
 _PLANNED = frozenset(terms(" ".join(PLANNED)))
 
 
+# Works out what a question asks for.
+_Sum = Callable[[RequestedOperation, Pages], Result]
 # Whether a figure may be an operand.
 _Fits = Callable[[StatedFigure], bool]
 _Figures = tuple[StatedFigure, ...]
@@ -88,8 +90,8 @@ def work_out(prompt: Prompt, asked: Understanding) -> str:
     if result.value is not None and _is_stated(result.value, stated):
         return ""
     paragraphs = [result.formula]
-    quotes = dict.fromkeys((operand.text, operand.key) for operand in result.operands)
-    for text, key in quotes:
+    quotes = [(operand.text, operand.key) for operand in result.operands]
+    for text, key in dict.fromkeys(quotes):
         paragraphs.append(f"{escape_keys(text)} [{key}]")
     return "\n\n".join(paragraphs)
 
@@ -140,9 +142,10 @@ def _two_times(request: RequestedOperation, pages: Pages) -> Result:
     if request.kind == "growth" and not grows:
         raise DoubtError
     change = end.value - start.value
-    formula = f"{printed(end)} (in {_slot_name(last)}) - {printed(start)} (in {_slot_name(first)})"
+    later_text = f"{printed(end)} (in {_slot_name(last)})"
+    earlier_text = f"{printed(start)} (in {_slot_name(first)})"
     result = as_difference(end, change, max(end.decimals, start.decimals))
-    parts = [f"{formula} = {result}"]
+    parts = [f"{later_text} - {earlier_text} = {result}"]
     if grows:
         growth = percent(HUNDRED * change / start.value)
         base = bare(start)
@@ -158,8 +161,10 @@ def _is_change_of(stated: StatedFigure, request: RequestedOperation, pages: Page
     """Whether a figure is the change that the question asks for."""
     if distance(stated, request.topics[0], pages) < 0:
         return False
+    if not stated.periods:
+        return True
     last = Slot(request.slots[-1].period)
-    return not stated.periods or in_slot(stated, last, named=False)
+    return in_slot(stated, last, named=False)
 
 
 def _gap(request: RequestedOperation, pages: Pages) -> Result:
@@ -170,8 +175,9 @@ def _gap(request: RequestedOperation, pages: Pages) -> Result:
             return False
         return in_slot(stated, request.slot, named=False)
 
+    said = _said_words(request, pages)
     left, right = _operands(request, pages, fits)
-    check_alike((left, right), _said_words(request, pages))
+    check_alike((left, right), said)
     if years_of(left) != years_of(right):
         raise DoubtError
     minuend, subtrahend = left.figure, right.figure
@@ -255,7 +261,8 @@ def _divides(stated: StatedFigure, pages: Pages, words: Sequence[str]) -> bool:
     heading = stated.context - frozenset(terms(stated.text))
     before = frozenset(terms(stated.text[: stated.figure.start]))
     about = heading | before | pages.known
-    return all(term == "total" or not about.isdisjoint(alike(term)) for term in words)
+    narrowing = [term for term in words if term != "total"]
+    return all(not about.isdisjoint(alike(term)) for term in narrowing)
 
 
 def _total(request: RequestedOperation, pages: Pages) -> Result:
@@ -329,7 +336,7 @@ def _slot_name(slot: Slot) -> str:
     return f"{name}, {slot.version}" if slot.version else name
 
 
-_KINDS: Mapping[str, Callable[[RequestedOperation, Pages], Result]] = {
+_KINDS: Mapping[str, _Sum] = {
     "growth": _two_times,
     "change": _two_times,
     "gap": _gap,

@@ -81,7 +81,8 @@ def _is_share_of(share: StatedFigure, amount: StatedFigure, request: RequestedOp
     """Whether two figures of a sentence are the share and the amount that the question asks about."""
     if share.sentence != amount.sentence or share.figure.percent != "percent":
         return False
-    if amount.figure.percent or not _is_part_of(share, amount, request.topics[1][0]):
+    verb = request.topics[1][0]
+    if amount.figure.percent or not _is_part_of(share, amount, verb):
         return False
     return _is_asked_part(amount, request) and _is_in_all(amount, request.slots)
 
@@ -99,7 +100,9 @@ def _is_part_of(share: StatedFigure, amount: StatedFigure, verb: str) -> bool:
         links = _OF_WHICH.search(between) is not None
         if not links and "," in between:
             links = _OF_THE.search(text, 0, first.start) is not None
-    return links and not alike(terms(verb)[0]).isdisjoint(terms(verb_text))
+    if not links:
+        return False
+    return not alike(terms(verb)[0]).isdisjoint(terms(verb_text))
 
 
 def _is_asked_part(amount: StatedFigure, request: RequestedOperation) -> bool:
@@ -137,7 +140,8 @@ def _terms_of_initials(question: str, names: set[str]) -> set[str]:
 
 def _initials(words: Sequence[str]) -> str:
     """The first letters of words; a word in capitals stands whole."""
-    return "".join(word if word.isupper() else word[0].upper() for word in words)
+    letters = [word if word.isupper() else word[0].upper() for word in words]
+    return "".join(letters)
 
 
 def _is_in_all(stated: StatedFigure, slots: Sequence[Slot]) -> bool:
@@ -187,7 +191,8 @@ def _is_in_month(move: StatedFigure, level: StatedFigure, months: frozenset[str]
     starts = [figure.start for figure in find_figures(text) if figure.start > level.figure.start]
     after = starts[0] if starts else len(text)
     clause = text[: move.figure.start].rpartition(",")[2]
-    named = months_in(text[level.figure.end : after]) or months_in(clause) or months_in(text)
+    behind = text[level.figure.end : after]
+    named = months_in(behind) or months_in(clause) or months_in(text)
     return not named or not months.isdisjoint(named)
 
 

@@ -105,6 +105,11 @@ _PLAIN = frozenset(
 )
 
 
+# Citation key to page.
+_Sources = Mapping[str, Hit]
+_Measures = Sequence[Measure]
+
+
 def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     """The figure that the question asks for, then its rows, each with its citation key.
 
@@ -136,9 +141,7 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     return text
 
 
-def _task(
-    asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], document: str
-) -> Task:
+def _task(asked: Understanding, measures: _Measures, sources: _Sources, document: str) -> Task:
     # A row may lack what else the question asks for, "youth" or "external"; its figure then settles nothing.
     whose = set(terms(asked.whose))
     beside = _beside(asked, measures, document) - OF_BOUNDS - whose
@@ -162,7 +165,7 @@ def leaves_average_out(question: str, answer: str) -> bool:
 
 
 def _asks_for_narrower(
-    asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], operands: frozenset[str]
+    asked: Understanding, measures: _Measures, sources: _Sources, operands: frozenset[str]
 ) -> bool:
     """Whether a question asks for less than its measures: "deferred" tax assets, "iPhone" revenue.
 
@@ -184,7 +187,7 @@ def _asks_for_narrower(
     return False
 
 
-def _tables(sources: Mapping[str, Hit]) -> Iterator[Table]:
+def _tables(sources: _Sources) -> Iterator[Table]:
     for hit in sources.values():
         yield from hit.tables
 
@@ -196,7 +199,7 @@ def _phrases(measures: Iterable[Measure]) -> Iterator[tuple[str, ...]]:
         yield from measure.printed
 
 
-def _beside(asked: Understanding, measures: Sequence[Measure], document: str) -> set[str]:
+def _beside(asked: Understanding, measures: _Measures, document: str) -> set[str]:
     """The words of a question that may narrow a measure.
 
     They are not of its measures or the document's name, and no plain words.
@@ -204,11 +207,11 @@ def _beside(asked: Understanding, measures: Sequence[Measure], document: str) ->
     ignored = {term for phrase in _phrases(measures) for term in phrase} | _PLAIN
     name = re.sub(r"[\W_]", "", document.casefold())
     words = content_terms(spelled_out(asked.subject))
-    rest = {term for term in words if term not in ignored and not term[0].isdigit()}
-    return {term for term in rest if term not in name}
+    rest = {term for term in words if term not in ignored and term not in name}
+    return {term for term in rest if not term[0].isdigit()}
 
 
-def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
+def _years(asked: Understanding, sources: _Sources) -> tuple[int, ...]:
     """The years asked for, else those that the question counts from the document's own, else its newest."""
     newest = newest_year(tuple(sources.values()))
     if newest is None:
@@ -224,7 +227,7 @@ def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
     return tuple(sorted(newest + step for step in steps))
 
 
-def _headed_years(sources: Mapping[str, Hit], newest: int) -> tuple[int, ...]:
+def _headed_years(sources: _Sources, newest: int) -> tuple[int, ...]:
     """The last years that head a column, up to the newest."""
     years: set[int] = set()
     for table in _tables(sources):
@@ -245,7 +248,7 @@ def _named_years(asked: Understanding) -> tuple[int, ...]:
 
 
 def _answer(
-    measures: Sequence[Measure], years: Sequence[int], question: str, task: Task, *, strict: bool
+    measures: _Measures, years: Sequence[int], question: str, task: Task, *, strict: bool
 ) -> Iterator[str]:
     """The paragraphs of the answer. Raises MissingError.
 
@@ -307,7 +310,7 @@ def _is_same_row(left: FoundCell, right: FoundCell) -> bool:
     return left.key == right.key and left.row == right.row
 
 
-def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
+def _share(measures: _Measures, before: set[str]) -> Measure:
     """A measure that is one measure as a percentage of another.
 
     before: terms that stand before "as a percentage of"; they name the part.
@@ -319,11 +322,12 @@ def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
             break
     whole = next(candidate for candidate in measures if candidate is not part)
     name = f"{part.name} as a share of {whole.name}"
-    return Measure(name, (), (), (), (part.name, whole.name), "100 * a / b", "%")
+    operands = (part.name, whole.name)
+    return Measure(name, (), (), (), operands, "100 * a / b", "%")
 
 
 def _stated(
-    measures: Sequence[Measure], years: Sequence[int], question: str, task: Task, *, strict: bool
+    measures: _Measures, years: Sequence[int], question: str, task: Task, *, strict: bool
 ) -> Iterator[str]:
     """Measures as they are printed, year by year.
 
@@ -367,12 +371,13 @@ def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -
     before, after = as_amounts(before, after)
     verdict = ""
     if _settles(after, question, task):
-        verdict = by_move(question, (first, amount(before)), (last, amount(after)))
+        earlier, later = (first, amount(before)), (last, amount(after))
+        verdict = by_move(question, earlier, later)
     change = after.value - before.value
     name = owned(task.whose, after.label)
-    earlier = f"{before.text} ({year_text(before, first)})"
-    later = f"{after.text} ({year_text(after, last)}){unit_text(after)}"
-    move = f"{name} {_direction(change)} from {earlier} to {later}"
+    start = f"{before.text} ({year_text(before, first)})"
+    end = f"{after.text} ({year_text(after, last)}){unit_text(after)}"
+    move = f"{name} {_direction(change)} from {start} to {end}"
     yield f"{verdict} {move}: {_difference(before, after, change)}.".strip()
     yield from said([after, before])
 
@@ -410,7 +415,8 @@ def _growth_in(measure: Measure, year: int, question: str, task: Task) -> list[s
     if any(_GROWTH.search(name) for name in names):
         return []
     try:
-        return list(_growth(measure, (year - 1, year), question, task))
+        years = (year - 1, year)
+        return list(_growth(measure, years, question, task))
     except MissingError:
         return []
 
