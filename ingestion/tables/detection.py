@@ -1,6 +1,4 @@
-"""Words with boxes to tables: rows, columns, heads, captions; knows nothing of PDFs and nothing of finance
-but how figures are written.
-"""
+"""Finds the tables of a page from its words and drawn lines, and joins those that go on over a page's end."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_u
 from ingestion.tables.columns import Column, label_of
 from ingestion.tables.grids import grids_of
 from ingestion.tables.heads import Head, head_of
-from ingestion.tables.lines import VisualLine, visual_lines
+from ingestion.tables.lines import Piece, VisualLine, visual_lines
 from ingestion.tables.regions import Block, blocks_of, first_line, label_sides, without_page_number
 from ingestion.tables.row_labels import rows_of
 from ingestion.tables.ruled import Ruled, ruled_tables
@@ -22,85 +20,104 @@ from ingestion.tables.word_kinds import is_period, is_value, words_kind
 
 __all__ = ["continue_tables", "find_tables"]
 
-# The densest real page measured has 3,000 words; a page with more than this is no page to read tables from.
+# The densest real page measured has 3,000 words. A page with more than this limit is not searched for tables.
 MOST_WORDS = 20_000
-# Rows with values a table has at least, and one with a single value column.
+# The fewest rows with values in a table, and in one with a single value column.
 FEWEST_ROWS = 2
 FEWEST_ROWS_OF_ONE = 3
-# Figures that it has at least, and their share of what stands in its value columns: statements of equity are
-# mostly dashes.
+# The fewest figures in a table, and their least share of its values. The share is low because statements of
+# equity are mostly dashes.
 FEWEST_FIGURES = 3
 FEWEST_SHARE = 0.15
-# Where more of the figures than this share are years, they are a time line.
+# If more than this share of the figures are years, they form a time line.
 MOST_PERIODS = 0.75
 LONGEST_PAGE_NUMBER = 5
-# Words among the values that belong to no cell: fewer are wrapped texts.
+# Words among the values that belong to no cell. Up to this many are wrapped texts.
 MOST_STRAY_WORDS = 4
-# Words that a line of a column of prose has at least.
+# The fewest words of a line in a column of prose.
 FEWEST_WORDS_OF_PROSE = 4
-# How far, in line heights, the middle half of the values may differ in how they stand beside their labels.
+# How far the middle half of the values may differ in height from their labels, in line heights.
 UNEVEN = 0.3
-# Sides of a table and of its continuation agree to this share of the page's width; so many lines may stand
-# between them on either page: notes and the running foot, the running head and a repeated title.
+# The sides of a table and of its continuation agree to this share of the page's width. At most this many
+# lines stand between them on either page: notes and the running foot, the running head and a repeated title.
 SAME_SIDE = 0.03
 MOST_LINES_BETWEEN = 5
 CONTINUED = re.compile(r"\b(?:continued|cont['’.]?d?|concluded)\b", re.IGNORECASE)
-# Shades and underlines look like rules too: where those are right, no column is lost, and of the cells that
-# the words alone would make at most what remains below this share, stray lines of labels and notes.
+# Shades and underlines look like rules too. Real rules lose no column: they keep at least this share of the
+# cells that the words alone would make. The rest are stray lines of labels and notes.
 KEPT = 0.9
 NUMBERED = re.compile(r"(\d{1,3})[.)]?\s")
-# Share of a table's rows that have a label of their own.
+# The share of a table's rows that have a label of their own.
 LABELLED = 0.5
-# Share of a table's rows that a column of names has at least.
+# The least share of a table's rows that a column of names fills.
 NAMED = 0.8
 SEPARATOR = " > "
 
 
 def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = no_rules) -> list[Table]:
-    """The tables of one page in reading order. words: with boxes and offsets into `text`; rules: asked for
-    where there may be a table.
+    """Returns the tables of one page in reading order.
+
+    words: with boxes and offsets into `text`. rules: called only if there may be a table.
     """
     placed = [word for word in words if 0 <= word.start < word.end <= len(text)]
-    if len(placed) > MOST_WORDS or sum(1 for word in placed if words_kind(word.text) == "v") < FEWEST_ROWS:
+    if len(placed) > MOST_WORDS or _count_values(placed) < FEWEST_ROWS:
         return []
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
-    if sum(len(line.pieces) > 1 for line in lines) >= FEWEST_ROWS:
-        ruled = _ruled(lines, placed, rules())
-    else:
-        ruled = []
-    ruled = [
-        table
-        for table in ruled
-        if not any(
-            table.box.meets(other.box) and len(other.heads) >= _width(table, ruled) for other in tables
-        )
-    ]
+    parted = sum(len(line.pieces) > 1 for line in lines)
+    if parted < FEWEST_ROWS:
+        return tables
+    drawn = _ruled(lines, placed, rules())
+    ruled = [table for table in drawn if not _is_part_of_wider(table, drawn, tables)]
     if not ruled:
         return tables
-    outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
-    both = [*ruled, *_unruled(without_page_number(visual_lines(outside)))]
-    if _count_cells(both) >= KEPT * _count_cells(tables):
-        return sorted(both, key=lambda table: table.box.y0)
-    return tables
+    outside = [word for word in placed if not _is_inside(word, ruled)]
+    other_lines = without_page_number(visual_lines(outside))
+    both = [*ruled, *_unruled(other_lines)]
+    if _count_cells(both) < KEPT * _count_cells(tables):
+        return tables
+    return sorted(both, key=lambda table: table.box.y0)
+
+
+def _count_values(words: Sequence[Word]) -> int:
+    return sum(words_kind(word.text) == "v" for word in words)
+
+
+def _is_inside(word: Word, tables: Sequence[Table]) -> bool:
+    return any(table.box.holds(word.box) for table in tables)
+
+
+def _is_part_of_wider(table: Table, ruled: Sequence[Table], tables: Sequence[Table]) -> bool:
+    """Whether a ruled table meets a table found from words alone that has at least as many columns."""
+    met = [other for other in tables if table.box.meets(other.box)]
+    return any(len(other.heads) >= _width(table, ruled) for other in met)
 
 
 def _count_cells(tables: Sequence[Table]) -> int:
-    """Cells with something in them, labels too: of two tables side by side, the words alone make the
-    labels of one cells of the other.
+    """Counts the filled cells, labels included.
+
+    Labels count because the words alone may read two tables side by side as one, and the labels of the
+    second as cells of the first.
     """
-    return sum(cell is not None for table in tables for row in table.rows for cell in row.cells) + sum(
-        bool(row.label) for table in tables for row in table.rows
-    )
+    count = 0
+    for table in tables:
+        for row in table.rows:
+            count += sum(cell is not None for cell in row.cells)
+            count += bool(row.label)
+    return count
 
 
 def _width(table: Table, ruled: Sequence[Table]) -> int:
-    """Columns of a table and of those beside it whose rows have names of their own; what has none is a
-    part of a table, drawn apart.
+    """Counts the columns of a table and of the tables beside it.
+
+    Those beside it count only if the rows of each have names of their own. A table without names is part of
+    another, drawn apart.
     """
     beside = [other for other in ruled if other is not table and _is_beside(table.box, other.box)]
-    named = all(_is_named(other) for other in (table, *beside))
-    return sum(1 + len(other.heads) for other in ((table, *beside) if named else (table,)))
+    parts = [table, *beside]
+    if not all(map(_is_named, parts)):
+        parts = [table]
+    return sum(1 + len(part.heads) for part in parts)
 
 
 def _is_beside(first: Rect, second: Rect) -> bool:
@@ -109,65 +126,98 @@ def _is_beside(first: Rect, second: Rect) -> bool:
 
 def _is_named(table: Table) -> bool:
     """Whether most rows have a label in words."""
-    return sum(any(map(str.isalpha, row.label)) for row in table.rows) >= LABELLED * len(table.rows)
+    named = sum(_has_letter(row.label) for row in table.rows)
+    return named >= LABELLED * len(table.rows)
+
+
+def _has_letter(text: str) -> bool:
+    return any(map(str.isalpha, text))
 
 
 def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> list[Table]:
-    """The tables that stand in rules drawn around each cell."""
+    """Returns the tables whose cells are drawn with rules."""
     tables: list[Table] = []
     for grid in grids_of(rules, words):
         for found in ruled_tables(grid):
             above = [table for table in tables if not _is_beside(table.box, found.box)]
-            tables.append(_named(found, lines, above[-1] if above else None))
+            before = above[-1] if above else None
+            tables.append(_named(found, lines, before))
     return tables
 
 
 def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> Table:
-    """A ruled table with caption and unit, or, where it goes on right below the one before, with that
-    one's heads.
+    """Returns a ruled table with its caption and unit.
+
+    If it goes on right below the table before, it takes that table's caption, unit and heads.
     """
     lines = _in_column(lines, found.box)
     top = _lines_above(lines, found.box.y0)
     floor = _lines_above(lines, before.box.y1 if before else 0.0)
-    if (
-        before
-        and top == floor
-        and not any(found.heads)
-        and len(found.heads) == len(before.heads)
-        and _stand_alike(before.box, found.box)
-    ):
+    if before and top == floor and _is_headless_part(found, before):
         return Table(before.caption, before.unit, before.heads, found.rows, found.box, False)
     caption, units, _ = caption_of(lines, top, min(top, floor))
-    if found.title and not is_unit(found.title):
-        if not caption or caption.endswith(":"):
-            caption = found.title
-        else:
-            caption = f"{caption} {found.title}"
-    shared = [unit for unit in bracketed_units(found.heads[0]) if all(unit in head for head in found.heads)]
-    units = [*units, *filter(is_unit, (found.title, found.corner)), *shared]
-    return Table(caption, units[0] if units else "", found.heads, found.rows, found.box, False)
+    caption = _with_title(caption, found.title)
+    units += filter(is_unit, (found.title, found.corner))
+    units += _shared_units(found.heads)
+    unit = units[0] if units else ""
+    return Table(caption, unit, found.heads, found.rows, found.box, False)
+
+
+def _is_headless_part(found: Ruled, before: Table) -> bool:
+    """Whether a ruled table has no heads, and the columns and sides of the table before."""
+    if any(found.heads) or len(found.heads) != len(before.heads):
+        return False
+    return _stand_alike(before.box, found.box)
+
+
+def _with_title(caption: str, title: str) -> str:
+    """Returns a caption with the title inside the table, unless that is a unit."""
+    if not title or is_unit(title):
+        return caption
+    if not caption or caption.endswith(":"):
+        return title
+    return f"{caption} {title}"
+
+
+def _shared_units(heads: Sequence[str]) -> list[str]:
+    """Returns the bracketed units that all heads have."""
+    units = []
+    for unit in bracketed_units(heads[0]):
+        if all(unit in head for head in heads):
+            units.append(unit)
+    return units
 
 
 def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
-    """The lines, where prose stands beside a box, without what is wholly to its left or right; beside
-    another table they are of both.
+    """Returns the lines without what is wholly to the left or right of a box, if prose stands beside it.
+
+    If another table stands beside it, the lines belong to both and stay whole.
     """
-    over = [(line, [piece for piece in line.pieces if box.overlap(piece) > 0]) for line in lines]
-    within = [
-        (line, kept) for line, kept in over if box.y0 < line.middle < box.y1 and len(kept) < len(line.pieces)
-    ]
-    beside = [
-        sum(len(piece.words) for piece in line.pieces if piece not in kept and not piece.figure)
-        for line, kept in within
-    ]
-    prose = sum(words >= FEWEST_WORDS_OF_PROSE for words in beside) > len(beside) / 2
-    if prose:
-        return [replace(line, pieces=kept) for line, kept in over if kept]
-    return list(lines)
+    cut = [(line, _pieces_over(line, box)) for line in lines]
+    beside = []
+    for line, kept in cut:
+        if box.y0 < line.middle < box.y1 and len(kept) < len(line.pieces):
+            beside.append(_count_text_words(line, kept))
+    prose = sum(count >= FEWEST_WORDS_OF_PROSE for count in beside)
+    if prose <= len(beside) / 2:
+        return list(lines)
+    return [replace(line, pieces=kept) for line, kept in cut if kept]
+
+
+def _pieces_over(line: VisualLine, box: Rect) -> list[Piece]:
+    return [piece for piece in line.pieces if box.overlap(piece) > 0]
+
+
+def _count_text_words(line: VisualLine, kept: Sequence[Piece]) -> int:
+    """Counts the words of the texts on a line that are not among the kept pieces."""
+    texts = [piece for piece in line.pieces if piece not in kept and not piece.figure]
+    return sum(len(piece.words) for piece in texts)
 
 
 def _stand_alike(first: Rect, second: Rect) -> bool:
-    return max(abs(first.x0 - second.x0), abs(first.x1 - second.x1)) < SAME_SIDE
+    left = abs(first.x0 - second.x0)
+    right = abs(first.x1 - second.x1)
+    return max(left, right) < SAME_SIDE
 
 
 def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
@@ -175,117 +225,120 @@ def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
 
 
 def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
-    """The tables that nothing but where words stand tells."""
+    """Returns the tables that show only in where their words stand."""
     tables: list[Table] = []
     floor = last = 0
     for block in blocks_of(lines):
         if _is_table(lines, block):
             table = _table(lines, block, floor)
-            near = tables and block.first - last - 1 <= MOST_LINES_BETWEEN
-            tables.append(_with_heads_above(table, tables[-1]) if near else table)
+            between = block.first - last - 1
+            if tables and between <= MOST_LINES_BETWEEN:
+                table = _with_heads_above(table, tables[-1])
+            tables.append(table)
             last = block.last
         floor = block.last + 1
     return tables
 
 
 def _with_heads_above(table: Table, above: Table) -> Table:
-    """A table without heads that stands alike under another: its further part, as equity is of a balance
-    sheet, under that one's heads and caption, its own caption its section where that heads a group."""
-    if (
-        any(table.heads)
-        or not any(above.heads)
-        or len(table.heads) != len(above.heads)
-        or not _stand_alike(above.box, table.box)
-    ):
+    """Returns a table without heads as a further part of the table above, if it stands alike under it.
+
+    It takes that table's heads and caption, as the equity part of a balance sheet does. Its own caption
+    becomes its section if it heads a group. Any other table is returned as it is.
+    """
+    if any(table.heads) or not any(above.heads):
         return table
-    if (table.caption and not _is_group(table.caption)) or (
-        table.unit and table.unit != above.unit
-    ):  # a table of its own
+    if len(table.heads) != len(above.heads) or not _stand_alike(above.box, table.box):
         return table
-    if _is_group(table.caption):
-        section = table.caption.rstrip(": ")
-    else:
-        section = ""
-    if section:
-        rows = _in_section(table.rows, section)
-    else:
-        rows = table.rows
-    return replace(table, heads=above.heads, caption=above.caption, unit=table.unit or above.unit, rows=rows)
+    if table.caption and not _is_group(table.caption):
+        return table
+    if table.unit and table.unit != above.unit:
+        return table
+    rows = _in_section(table.rows, _group_name(table.caption))
+    unit = table.unit or above.unit
+    return replace(table, heads=above.heads, caption=above.caption, unit=unit, rows=rows)
 
 
 def continue_tables(pages: Sequence[Page]) -> list[Page]:
-    """The pages of a document, where a table that goes on from the page before has that one's heads,
-    caption and unit.
+    """Returns the pages of a document with the tables continued.
+
+    A table that goes on from the page before takes that table's heads, caption and unit.
     """
     done: list[Page] = []
     for page in pages:
-        before = done[-1] if done else None
-        if (
-            before
-            and before.tables
-            and page.tables
-            and page.number == before.number + 1
-            and _goes_on(before, page)
-        ):
-            above = before.tables[-1]
-            first = page.tables[0]
-            if any(first.heads):
-                heads = first.heads
-            else:
-                heads = above.heads
-            if _counts_on(above, first):
-                section = above.rows[-1].section
-            else:
-                if _is_group(first.caption):
-                    section = first.caption.rstrip(": ")
-                else:
-                    section = ""
-            if section:
-                rows = _in_section(first.rows, section)
-            else:
-                rows = first.rows
-            carried = replace(
-                first,
-                heads=heads,
-                caption=above.caption,
-                unit=first.unit or above.unit,
-                rows=rows,
-                continued=True,
-            )
-            page = replace(page, tables=(carried, *page.tables[1:]))
+        if done and _goes_on(done[-1], page):
+            first, *others = page.tables
+            carried = _carried_on(done[-1].tables[-1], first)
+            page = replace(page, tables=(carried, *others))
         done.append(page)
     return done
 
 
+def _carried_on(above: Table, first: Table) -> Table:
+    """Returns a page's first table as the continuation of the last one on the page before."""
+    if _counts_on(above, first):
+        section = above.rows[-1].section
+    else:
+        section = _group_name(first.caption)
+    return replace(
+        first,
+        heads=first.heads if any(first.heads) else above.heads,
+        caption=above.caption,
+        unit=first.unit or above.unit,
+        rows=_in_section(first.rows, section),
+        continued=True,
+    )
+
+
 def _goes_on(before: Page, page: Page) -> bool:
-    """Whether the first table of a page goes on with the last one of the page before: it stands alike,
-    between them is nothing but running heads and notes, and it has no heads and no caption of its own, or
-    both again, or says that it is continued."""
+    """Whether the first table of a page goes on with the last one of the page before.
+
+    It does if it stands alike, with only running heads and notes between the two, and has no heads or
+    caption of its own, or repeats both, or says that it is continued.
+    """
+    if not before.tables or not page.tables or page.number != before.number + 1:
+        return False
     above = before.tables[-1]
     first = page.tables[0]
-    alike = len(above.heads) == len(first.heads) and _stand_alike(above.box, first.box)
-    below = sum(line.box.y0 > above.box.y1 for line in before.lines)
-    over = sum(line.box.y1 < first.box.y0 for line in page.lines)
-    if not alike or not any(above.heads) or below > MOST_LINES_BETWEEN or over > MOST_LINES_BETWEEN:
+    if not any(above.heads) or len(above.heads) != len(first.heads):
         return False
-    same = first.heads == above.heads and (
-        first.caption == above.caption != "" or (not first.caption and _counts_on(above, first))
-    )
-    if CONTINUED.search(first.caption) or same:
+    if not _stand_alike(above.box, first.box):
+        return False
+    below_it = sum(line.box.y0 > above.box.y1 for line in before.lines)
+    over_it = sum(line.box.y1 < first.box.y0 for line in page.lines)
+    if below_it > MOST_LINES_BETWEEN or over_it > MOST_LINES_BETWEEN:
+        return False
+    if CONTINUED.search(first.caption) or _is_repeated(above, first):
         return True
-    return not any(first.heads) and (_is_group(first.caption) or _stands_in(first.caption, before))
+    if any(first.heads):
+        return False
+    return _is_group(first.caption) or _stands_in(first.caption, before)
+
+
+def _is_repeated(above: Table, first: Table) -> bool:
+    """Whether a table has the heads and the caption of the one before, or numbers its rows on without one."""
+    if first.heads != above.heads:
+        return False
+    if first.caption:
+        return first.caption == above.caption
+    return _counts_on(above, first)
 
 
 def _is_group(caption: str) -> bool:
-    """Whether what stands above a table's rows is no title, but the heading of a group of them: it says
-    neither unit nor period.
+    """Whether what stands above a table's rows heads a group of them, rather than being a title.
+
+    It then says neither unit nor period.
     """
-    return (
-        caption.endswith(":")
-        and not bracketed_units(caption)
-        and not any(map(is_period, caption.split()))
-        and not CAPTION.match(caption)
-    )
+    if not caption.endswith(":") or bracketed_units(caption):
+        return False
+    return not any(map(is_period, caption.split())) and not CAPTION.match(caption)
+
+
+def _group_name(caption: str) -> str:
+    """Returns a caption as a section if it heads a group, "" otherwise."""
+    if _is_group(caption):
+        return caption.rstrip(": ")
+    return ""
 
 
 def _stands_in(caption: str, page: Page) -> bool:
@@ -299,13 +352,19 @@ def _counts_on(above: Table, first: Table) -> bool:
         return False
     before = NUMBERED.match(above.rows[-1].label)
     after = NUMBERED.match(first.rows[0].label)
-    return before is not None and after is not None and int(before[1]) + 1 == int(after[1])
+    if before is None or after is None:
+        return False
+    return int(before[1]) + 1 == int(after[1])
 
 
-def _in_section(rows: Sequence[Row], section: str) -> tuple[Row, ...]:
-    """The rows of a table, those before its first heading put under one that stands on the page before."""
-    until = next((place for place, row in enumerate(rows) if row.section), len(rows))
-    return tuple(replace(row, section=section) if place < until else row for place, row in enumerate(rows))
+def _in_section(rows: tuple[Row, ...], section: str) -> tuple[Row, ...]:
+    """Puts the rows of a table before its first heading under a section; "" leaves them as they are."""
+    if not section:
+        return rows
+    headed = (place for place, row in enumerate(rows) if row.section)
+    until = next(headed, len(rows))
+    placed = [replace(row, section=section) for row in rows[:until]]
+    return (*placed, *rows[until:])
 
 
 def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
@@ -316,39 +375,53 @@ def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
     caption = head.caption
     prose = _is_prose_beside(rows)
     if _names_rows(rows, prose=prose):
-        caption = heads[0] if prose else caption  # what stands above the rows is prose, too
+        if prose:
+            caption = heads[0]  # what stands above the rows is prose, too
+            rows = list(map(_without_label, rows))
         heads = heads[1:]
-        rows = [_named_by_cell(_without_label(row) if prose else row) for row in rows]
-    return Table(caption, head.unit, tuple(heads), tuple(rows), _box(lines, block, head), False)
+        rows = list(map(_named_by_cell, rows))
+    box = _box(lines, block, head)
+    return Table(caption, head.unit, tuple(heads), tuple(rows), box, False)
 
 
 def _is_prose_beside(rows: Sequence[Row]) -> bool:
-    """Whether the labels are lines of a paragraph in the column beside the table: most begin in the middle
-    of a sentence.
+    """Whether the labels are lines of a paragraph in the column beside the table.
+
+    Most of such labels begin in the middle of a sentence.
     """
     labels = [row.label for row in rows if row.label]
-    return len(labels) >= FEWEST_ROWS_OF_ONE and sum(label[0].islower() for label in labels) > len(labels) / 2
+    within = sum(label[0].islower() for label in labels)
+    return len(labels) >= FEWEST_ROWS_OF_ONE and within > len(labels) / 2
 
 
 def _names_rows(rows: Sequence[Row], *, prose: bool) -> bool:
-    """Whether the texts of the first column name the rows, and what stands before it only some: the groups
-    that they are of, or prose.
+    """Whether the texts of the first column name the rows.
+
+    What stands before that column is then prose, or names only some of them: the groups they belong to.
     """
     names = [row.cells[0].text for row in rows if row.cells and row.cells[0]]
-    worded = sum(any(map(str.isalpha, name)) and not is_value(name) for name in names)
-    several = all(len(row.cells) > 1 for row in rows)
-    some = prose or sum(bool(row.label) for row in rows) < LABELLED * len(rows)
-    return several and worded == len(names) >= NAMED * len(rows) and some
+    if len(names) < NAMED * len(rows) or not all(map(_is_name, names)):
+        return False
+    if not all(len(row.cells) > 1 for row in rows):
+        return False
+    labelled = sum(bool(row.label) for row in rows)
+    return prose or labelled < LABELLED * len(rows)
+
+
+def _is_name(text: str) -> bool:
+    return _has_letter(text) and not is_value(text)
 
 
 def _without_label(row: Row) -> Row:
-    """A row with what stands in its columns alone."""
-    return replace(row, label="", section="", start=min(cell.start for cell in row.cells if cell))
+    """Returns a row with only what stands in its columns."""
+    start = min(cell.start for cell in row.cells if cell)
+    return replace(row, label="", section="", start=start)
 
 
 def _named_by_cell(row: Row) -> Row:
-    """A row named by the text in its first column, by its label where there is none; a label beside that
-    text is its section.
+    """Returns a row named by the text in its first column, or by its label if there is no text.
+
+    A label beside that text becomes its section.
     """
     name = row.cells[0]
     if name is None:
@@ -361,73 +434,92 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     """Whether a block is a table, and not prose with figures, a list of contents, a chart or a time line."""
     if not block.columns:
         return False
-    values = [
-        (index, value) for column in block.columns for index, value in column.values.items() if value.figure
-    ]
-    rows = sorted({index for index, _ in values})
-    columns = [column for column in block.columns if column.aligned(block.letter)]
-    figures = [value.text for _, value in values if any(character.isdigit() for character in value.text)]
-    of_figures = sum(any(value.figure for value in column.values.values()) for column in block.columns)
-    if (
-        len(rows) < (FEWEST_ROWS if len(columns) > 1 else FEWEST_ROWS_OF_ONE)
-        or len(figures) < FEWEST_FIGURES
-        or 2 * len(columns) < of_figures
-    ):
+    rows: set[int] = set()
+    values = []
+    for column in block.columns:
+        for index, value in column.values.items():
+            if value.figure:
+                rows.add(index)
+                values.append(value.text)
+    aligned = sum(column.aligned(block.letter) for column in block.columns)
+    fewest = FEWEST_ROWS if aligned > 1 else FEWEST_ROWS_OF_ONE
+    if len(rows) < fewest or 2 * aligned < sum(map(_has_figures, block.columns)):
         return False
-    if len(figures) < FEWEST_SHARE * len(values) or sum(map(is_period, figures)) > MOST_PERIODS * len(
-        figures
-    ):
+    figures = [text for text in values if any(map(str.isdigit, text))]
+    if not _are_enough(figures, len(values)):
         return False
     if len(block.columns) == 1 and _ascends(figures):
         return False
-    labelled = sum(1 for index in rows if label_of(lines[index]))
-    return (
-        labelled >= LABELLED * len(rows)
-        and not _has_stray_text(lines, block, len(values))
-        and _level_with_labels(lines, block.columns)
-    )
+    labelled = sum(label_of(lines[index]) > 0 for index in rows)
+    if labelled < LABELLED * len(rows) or _has_stray_text(lines, block, len(values)):
+        return False
+    return _level_with_labels(lines, block.columns)
+
+
+def _has_figures(column: Column) -> bool:
+    return any(value.figure for value in column.values.values())
+
+
+def _are_enough(figures: Sequence[str], values: int) -> bool:
+    """Whether there are enough figures among the values of a table, and not mostly years."""
+    if len(figures) < FEWEST_FIGURES or len(figures) < FEWEST_SHARE * values:
+        return False
+    return sum(map(is_period, figures)) <= MOST_PERIODS * len(figures)
 
 
 def _ascends(figures: Sequence[str]) -> bool:
-    """Whether they are page numbers of a list of contents."""
+    """Whether the figures are page numbers of a list of contents."""
     numbers = [int(text) for text in figures if text.isdecimal() and len(text) < LONGEST_PAGE_NUMBER]
     return len(numbers) == len(figures) and numbers == sorted(numbers)
 
 
 def _has_stray_text(lines: Sequence[VisualLine], block: Block, values: int) -> bool:
-    """Whether prose stands among the values: as many words as there are values."""
+    """Whether prose stands among the values: more words than there are values."""
     edge = block.columns[0].x0
-    taken = {id(piece) for column in block.columns for piece in column.values.values()}
-    pieces = [
-        piece
-        for line in lines[block.first : block.last + 1]
-        for piece in line.pieces[1:]
-        if id(piece) not in taken
-    ]
-    return sum(len(piece.words) for piece in pieces if piece.x1 > edge and not piece.figure) > max(
-        values, MOST_STRAY_WORDS
-    )
+    taken: set[int] = set()
+    for column in block.columns:
+        taken.update(map(id, column.values.values()))
+    stray = 0
+    for line in lines[block.first : block.last + 1]:
+        for piece in line.pieces[1:]:
+            if id(piece) not in taken and piece.x1 > edge and not piece.figure:
+                stray += len(piece.words)
+    return stray > max(values, MOST_STRAY_WORDS)
 
 
 def _level_with_labels(lines: Sequence[VisualLine], columns: Sequence[Column]) -> bool:
-    """Whether values stand at about one height beside their labels, as no axis of a chart does beside a
-    column of prose.
+    """Whether values stand at about the same height as their labels.
+
+    The axis of a chart beside a column of prose does not.
     """
+    fullest = max(columns, key=lambda column: len(column.values))
     offsets = []
-    for index, value in max(columns, key=lambda column: len(column.values)).values.items():
-        label = lines[index].pieces[0]
+    for index, value in fullest.values.items():
         line = lines[index]
+        label = line.pieces[0]
         if not label.figure and value.words and label is not value:
-            box = value.words[-1].box
-            beside = label.words[0].box
-            # A scanned word's box ends where its letters do: with or without a descender, one of its sides
-            # agrees.
-            offsets.append(min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs) / line.height)
+            offsets.append(_offset(label, value) / line.height)
     offsets.sort()
-    return len(offsets) < 3 or offsets[(3 * len(offsets)) // 4] - offsets[len(offsets) // 4] < UNEVEN
+    if len(offsets) < 3:
+        return True
+    upper = offsets[(3 * len(offsets)) // 4]
+    lower = offsets[len(offsets) // 4]
+    return upper - lower < UNEVEN
+
+
+def _offset(label: Piece, value: Piece) -> float:
+    """Returns how much lower a value stands than its label, negative if it stands higher.
+
+    A scanned word's box ends where its letters do. With or without a descender, one of its sides agrees.
+    """
+    box = value.words[-1].box
+    beside = label.words[0].box
+    return min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs)
 
 
 def _box(lines: Sequence[VisualLine], block: Block, head: Head) -> Rect:
-    return around(
-        word.box for line in lines[head.top : block.last + 1] for piece in line.pieces for word in piece.words
-    )
+    boxes = []
+    for line in lines[head.top : block.last + 1]:
+        for piece in line.pieces:
+            boxes += [word.box for word in piece.words]
+    return around(boxes)
