@@ -60,7 +60,9 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
     words: with boxes and offsets into `text`. rules: called only if there may be a table.
     """
     placed = [word for word in words if 0 <= word.start < word.end <= len(text)]
-    if len(placed) > MOST_WORDS or _count_values(placed) < FEWEST_ROWS:
+    if len(placed) > MOST_WORDS:
+        return []
+    if _count_values(placed) < FEWEST_ROWS:
         return []
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
@@ -154,7 +156,7 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
     top = _lines_above(lines, found.box.y0)
     floor = _lines_above(lines, before.box.y1 if before else 0.0)
     if before and top == floor and _is_headless_part(found, before):
-        return Table(before.caption, before.unit, before.heads, found.rows, found.box, False)
+        return replace(before, rows=found.rows, box=found.box)
     caption, units, _ = caption_of(lines, top, min(top, floor))
     caption = _with_title(caption, found.title)
     units += filter(is_unit, (found.title, found.corner))
@@ -165,9 +167,9 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
 
 def _is_headless_part(found: Ruled, before: Table) -> bool:
     """Whether a ruled table has no heads, and the columns and sides of the table before."""
-    if any(found.heads) or len(found.heads) != len(before.heads):
+    if any(found.heads):
         return False
-    return _stand_alike(before.box, found.box)
+    return len(found.heads) == len(before.heads) and _stand_alike(before.box, found.box)
 
 
 def _with_title(caption: str, title: str) -> str:
@@ -248,7 +250,9 @@ def _with_heads_above(table: Table, above: Table) -> Table:
     """
     if any(table.heads) or not any(above.heads):
         return table
-    if len(table.heads) != len(above.heads) or not _stand_alike(above.box, table.box):
+    if len(table.heads) != len(above.heads):
+        return table
+    if not _stand_alike(above.box, table.box):
         return table
     if table.caption and not _is_group(table.caption):
         return table
@@ -280,14 +284,10 @@ def _carried_on(above: Table, first: Table) -> Table:
         section = above.rows[-1].section
     else:
         section = _group_name(first.caption)
-    return replace(
-        first,
-        heads=first.heads if any(first.heads) else above.heads,
-        caption=above.caption,
-        unit=first.unit or above.unit,
-        rows=_in_section(first.rows, section),
-        continued=True,
-    )
+    rows = _in_section(first.rows, section)
+    heads = first.heads if any(first.heads) else above.heads
+    unit = first.unit or above.unit
+    return replace(first, heads=heads, caption=above.caption, unit=unit, rows=rows, continued=True)
 
 
 def _goes_on(before: Page, page: Page) -> bool:
@@ -296,11 +296,15 @@ def _goes_on(before: Page, page: Page) -> bool:
     It does if it stands alike, with only running heads and notes between the two, and has no heads or
     caption of its own, or repeats both, or says that it is continued.
     """
-    if not before.tables or not page.tables or page.number != before.number + 1:
+    if page.number != before.number + 1:
+        return False
+    if not before.tables or not page.tables:
         return False
     above = before.tables[-1]
     first = page.tables[0]
-    if not any(above.heads) or len(above.heads) != len(first.heads):
+    if not any(above.heads):
+        return False
+    if len(above.heads) != len(first.heads):
         return False
     if not _stand_alike(above.box, first.box):
         return False
@@ -400,7 +404,9 @@ def _names_rows(rows: Sequence[Row], *, prose: bool) -> bool:
     What stands before that column is then prose, or names only some of them: the groups they belong to.
     """
     names = [row.cells[0].text for row in rows if row.cells and row.cells[0]]
-    if len(names) < NAMED * len(rows) or not all(map(_is_name, names)):
+    if len(names) < NAMED * len(rows):
+        return False
+    if not all(map(_is_name, names)):
         return False
     if not all(len(row.cells) > 1 for row in rows):
         return False
@@ -443,7 +449,10 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
                 values.append(value.text)
     aligned = sum(column.aligned(block.letter) for column in block.columns)
     fewest = FEWEST_ROWS if aligned > 1 else FEWEST_ROWS_OF_ONE
-    if len(rows) < fewest or 2 * aligned < sum(map(_has_figures, block.columns)):
+    if len(rows) < fewest:
+        return False
+    of_figures = sum(map(_has_figures, block.columns))
+    if 2 * aligned < of_figures:
         return False
     figures = [text for text in values if any(map(str.isdigit, text))]
     if not _are_enough(figures, len(values)):
@@ -451,7 +460,9 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     if len(block.columns) == 1 and _ascends(figures):
         return False
     labelled = sum(label_of(lines[index]) > 0 for index in rows)
-    if labelled < LABELLED * len(rows) or _has_stray_text(lines, block, len(values)):
+    if labelled < LABELLED * len(rows):
+        return False
+    if _has_stray_text(lines, block, len(values)):
         return False
     return _level_with_labels(lines, block.columns)
 
