@@ -1,6 +1,4 @@
-"""Finds printed page numbers as series that run through the edges of pages; knows text and places there
-only, and never guesses.
-"""
+"""Finds printed page numbers as series that run through the edges of pages, and never guesses."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH_NAME, MONTH_WORDS
@@ -19,30 +18,31 @@ from ingestion.records import Page, Rect
 
 __all__ = ["page_labels", "roman_value"]
 
-# A row longer than this is body text, not a header; one with more numbers is a row of a table.
+# A row longer than this is body text, not a header. A row with more numbers than this is a table's.
 LONGEST_EDGE_LINE = 160
 MOST_NUMBERS = 5
-# Numbers in step with their pages that make a series (two where each says "page"), within how many pages, and
-# how far apart its members may be: numbers are missing on chapter openings, blank backs and charts.
+# How many numbers in step with their pages make a series (two if each says "page"), within how many pages,
+# and how far apart its members may be. Numbers are missing on chapter openings, blank backs and charts.
 SUPPORT = 3
 NAMED_SUPPORT = 2
 NEAR = 6
 REACH = 20
-# Places followed at once in one step: more only where rows of tables count along with the pages.
+# How many runs of one step are followed at once. Only rows of tables that count along with the pages make
+# more.
 MOST_OPEN = 16
-# Differences within one place, as shares of the page: half a line of height; the width that two more digits
-# take; printing in register.
+# The greatest differences within one place, as shares of the page: half a line of height, the width that two
+# more digits take, and printing in register.
 SAME_HEIGHT = 0.02
 SAME_SIDE = 0.03
 IN_REGISTER = 0.008
 WIDEST_NUMBER = 0.15
-# Numbers in step that could be years are heads of columns unless so many run.
+# Numbers in step that could be years are heads of columns, unless there are this many.
 YEARS = range(1900, 2101)
 YEARS_SUPPORT = 12
 # Below this share of agreement with the printed numbers, the file's own labels are taken to be wrong.
 AGREEMENT = 0.8
-# "12", "iv", "A-12", "II-4", "2-15", "B.3", "-12-"; no share, sum, decimal, date, note mark or one of
-# several.
+# "12", "iv", "A-12", "II-4", "2-15", "B.3", "-12-", but no share, sum, decimal, date, note mark or part of a
+# list.
 NUMBER = re.compile(
     rf"(?<![\w.,/:;%{DRAWN_SIGNS}+#&'’)(\[-])(?:[-–—]\s?(?=\w{{1,4}}\s?[-–—](?!\w)))?"
     r"((?:[A-Z]{1,3}\d?|[IVXLC]{1,7}|\d{1,3})[-–.]\d{1,4}|[A-GR-SXZ]?\d{1,4}|[ivxlc]{1,8}|[IVXLC]{1,8})"
@@ -56,7 +56,7 @@ PAGE_BEFORE = re.compile(
     r"(?:^|[\s|])(?:page|pg|p|pag|página|pagina|seite|sheet|slide|folio)[.:]?\s?(?:no\.?)?\s?[-–]?$", re.I
 )
 PAGES_AFTER = re.compile(r"^(?:of|/|von|de|sur)\s?\d{1,4}\b", re.I)
-# "continued on page 12" is no page number, nor is what a number after the other words counts.
+# "continued on page 12" gives no page number, nor does a number that counts something else ("table 12").
 REFERENCE = re.compile(r"\b(?:see|on|from|to|at|over|next|continued|and|or|in|of|this)\.?,?\s\S{1,7}$", re.I)
 COUNTED = re.compile(
     r"\b(?:no|nos|number|notes?|tables?|charts?|figures?|fig|schedule|demand|chapter|section|sec|part"
@@ -77,9 +77,17 @@ ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """One number at an edge of a page. page: 0-based. form: kind of numeral, or what is before the value
-    ("A-"). named: it says that it is a page's. around: shapes of what stands before and after it in its row.
-    box: None where it is not known."""
+    """One number at an edge of a page.
+
+    page: 0-based.
+    label: the number as printed.
+    form: the kind of numeral, or what stands before the value ("A-").
+    value: what it counts.
+    side, depth: those of its row.
+    named: it says that it is a page's.
+    around: shapes of what stands before and after it in its row.
+    box: None if it is not known.
+    """
 
     page: int
     label: str
@@ -97,258 +105,360 @@ class _Number:
 
     @property
     def words(self) -> set[str]:
-        """What is around it and not figures only."""
+        """The shapes around it that are not figures only."""
         return {shape for shape in self.around if LETTER.search(shape)}
+
+    @property
+    def step(self) -> int:
+        """How far the number is ahead of its page."""
+        return self.value - self.page
 
 
 def roman_value(text: str) -> int | None:
-    """Value of a roman numeral from 1 to 99 in either case, None where `text` is not one."""
+    """Returns the value of a roman numeral from 1 to 99 in either case, None if `text` is not one."""
     lower = text.casefold()
     if not lower or not ROMAN.match(lower):
         return None
     digits = [ROMAN_DIGITS[letter] for letter in lower]
-    return sum(
-        -value if any(later > value for later in digits[i + 1 : i + 2]) else value
-        for i, value in enumerate(digits)
-    )
+    total = 0
+    for digit, following in zip(digits, [*digits[1:], 0], strict=True):
+        if following > digit:
+            total -= digit
+        else:
+            total += digit
+    return total
 
 
 def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
-    """(label, source) for each page in physical order; source "printed", "pdf" (the file's own labels) or
-    None.
+    """Returns (label, source) for each page in physical order.
+
+    source: "printed", "pdf" (the file's own labels) or None.
 
     A number counts as printed only in a series: in step with the pages, in the same form and in the same
-    place. The file's own labels serve where nothing is printed and the printed numbers around bear them out.
+    place. The file's own labels serve where nothing is printed, if the printed numbers around confirm them.
     """
     usual = usual_height(pages)
-    found = [
-        [
-            number
-            for row in edge_rows(page, usual)
-            if row.side in EDGES
-            for number in _numbers(index, page.text, row)
-        ]
-        for index, page in enumerate(pages)
-    ]
+    found = [_numbers_of(index, page, usual) for index, page in enumerate(pages)]
     chosen = _chosen(found)
     _add_pairs(chosen, found)
     _add_strays(chosen, found)
-    printed = [chosen[index].label if index in chosen else None for index in range(len(pages))]
-    others = [{number.label.casefold() for number in numbers if number.named} for numbers in found]
-    own = [
-        spare if spare and not other - {spare.casefold()} else None
-        for spare, other in zip(_borne_out(printed, embedded), others, strict=True)
-    ]
-    return [
-        (label, "printed") if label else (spare, "pdf") if spare else (None, None)
-        for label, spare in zip(printed, own, strict=True)
-    ]
+    printed: list[str | None] = [None] * len(pages)
+    for index, number in chosen.items():
+        printed[index] = number.label
+    confirmed = _borne_out(printed, embedded)
+    return list(map(_label_of, printed, confirmed, found))
+
+
+def _numbers_of(index: int, page: Page, usual: float) -> list[_Number]:
+    """Returns what may be a page number on one page."""
+    numbers: list[_Number] = []
+    for row in edge_rows(page, usual):
+        if row.side in EDGES:
+            numbers += _numbers(index, page.text, row)
+    return numbers
+
+
+def _label_of(
+    printed: str | None, own: str | None, numbers: Sequence[_Number]
+) -> tuple[str | None, str | None]:
+    """Returns (label, source) of a page.
+
+    The file's own label does not serve if a number on the page says that the page has another.
+    """
+    if printed:
+        return printed, "printed"
+    if not own:
+        return None, None
+    named = {number.label.casefold() for number in numbers if number.named}
+    if named - {own.casefold()}:
+        return None, None
+    return own, "pdf"
 
 
 def _numbers(page: int, text: str, row: EdgeRow) -> Iterator[_Number]:
-    """What may be a page number in one row."""
+    """Yields what may be a page number in one row."""
     pieces = [text[start:end].strip() for start, end in row.pieces]
     if sum(map(len, pieces)) > LONGEST_EDGE_LINE:
         return
-    matches = [
-        (at, match)
-        for at, piece in enumerate(pieces)
-        for match in [*NUMBER.finditer(piece), *BRACKETED.finditer(piece)]
-    ]
-    for at, match in matches if len(matches) <= MOST_NUMBERS else ():
-        before = " ".join([*pieces[:at], pieces[at][: match.start()]]).rstrip(" –—-")
-        after = " ".join([pieces[at][match.end() :], *pieces[at + 1 :]]).lstrip(" –—-")
-        form, value = _read(match.group(1))
-        named = bool(PAGE_BEFORE.search(before) or (PAGES_AFTER.match(after) and not before))
-        if (
-            not value
-            or COUNTED.search(before)
-            or NO_LABEL_AFTER.match(after)
-            or (named and REFERENCE.search(before))
-        ):
+    matches: list[tuple[int, re.Match[str]]] = []
+    for at, piece in enumerate(pieces):
+        matches += ((at, match) for match in NUMBER.finditer(piece))
+        matches += ((at, match) for match in BRACKETED.finditer(piece))
+    if len(matches) > MOST_NUMBERS:
+        return
+    for at, match in matches:
+        piece = pieces[at]
+        before = " ".join([*pieces[:at], piece[: match.start()]])
+        before = before.rstrip(" –—-")
+        after = " ".join([piece[match.end() :], *pieces[at + 1 :]])
+        after = after.lstrip(" –—-")
+        label = match.group(1)
+        form, value = _read(label)
+        named = _says_page(before, after)
+        if not value or _counts_something_else(before, after, named=named):
             continue
         around = (line_shape(before.strip(MARKS)), line_shape(after.strip(MARKS)))
-        if row.boxes:
-            box = _box_of(row.boxes[at], pieces[at], match)
-        else:
-            box = None
-        yield _Number(page, match.group(1), form, value, row.side, row.depth, named, around, box)
+        box = _box_of(row.boxes[at], piece, match) if row.boxes else None
+        yield _Number(page, label, form, value, row.side, row.depth, named, around, box)
+
+
+def _says_page(before: str, after: str) -> bool:
+    """Whether the words around a number say that it is a page's: "page 12", "12 of 40"."""
+    if PAGE_BEFORE.search(before):
+        return True
+    return not before and bool(PAGES_AFTER.match(after))
+
+
+def _counts_something_else(before: str, after: str, *, named: bool) -> bool:
+    """Whether the words around a number say that it is not the number of this page."""
+    if COUNTED.search(before) or NO_LABEL_AFTER.match(after):
+        return True
+    return named and bool(REFERENCE.search(before))
 
 
 def _read(token: str) -> tuple[str, int]:
-    """(form, value) of a page number as printed; value 0 where it is none."""
+    """Returns (form, value) of a page number as printed; value 0 if it is none."""
     if token.isalpha():
-        return "i" if token.islower() else "I", roman_value(token) or 0
+        form = "i" if token.islower() else "I"
+        return form, roman_value(token) or 0
     match = PREFIXED.match(token)
-    if match:
-        form, digits = match.groups()
-    else:
-        form, digits = ("", "0")
-    return form + ("0" * len(digits) if digits.startswith("0") else ""), int(digits)
+    if not match:
+        return "", 0
+    form, digits = match.groups()
+    if digits.startswith("0"):
+        form += "0" * len(digits)
+    return form, int(digits)
 
 
 def _box_of(line: Rect, piece: str, match: re.Match[str]) -> Rect:
-    """About where the number is in its line, all characters taken as equally wide."""
+    """Returns about where the number is in its line, taking all characters as equally wide."""
     width = line.width / len(piece)
-    return Rect(line.x0 + match.start(1) * width, line.y0, line.x0 + match.end(1) * width, line.y1)
+    left = line.x0 + match.start(1) * width
+    right = line.x0 + match.end(1) * width
+    return Rect(left, line.y0, right, line.y1)
 
 
 def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:
-    """The number of each page that is in a series, by page; of several series the one with most behind it."""
+    """Returns the number of each page that is in a series, by page.
+
+    Of several series the one with the most support counts.
+    """
     steps: dict[tuple[str, int], list[_Number]] = defaultdict(list)
-    for numbers in found:
-        for number in numbers:
-            steps[number.form, number.value - number.page].append(number)
+    for number in chain.from_iterable(found):
+        steps[number.form, number.step].append(number)
+    candidates = sorted(chain.from_iterable(map(_series, steps.values())), key=_rank)
     chosen: dict[int, _Number] = {}
-    for series in sorted((series for step in steps.values() for series in _series(step)), key=_rank):
-        taken = sum(number.page in chosen and chosen[number.page].label != number.label for number in series)
+    for series in candidates:
+        taken = sum(_is_other(number, chosen) for number in series)
         if 3 * taken <= len(series):
             for number in series:
                 chosen.setdefault(number.page, number)
     return chosen
 
 
+def _is_other(number: _Number, chosen: Mapping[int, _Number]) -> bool:
+    """Whether its page already has another number."""
+    return number.page in chosen and chosen[number.page].label != number.label
+
+
 def _rank(series: Sequence[_Number]) -> tuple[int, float, bool]:
-    """What puts one series before another: how much is behind it; then that it stands farther out; then
-    that it is at the foot.
-    """
-    weight = sum(2 if number.alone else 1 for number in series)
-    return -weight, sum(number.depth for number in series) / len(series), series[0].side != "foot"
+    """Orders series: by most support, then by standing farther out, then by standing at the foot."""
+    support = sum(2 if number.alone else 1 for number in series)
+    depth = sum(number.depth for number in series) / len(series)
+    return -support, depth, series[0].side != "foot"
 
 
 def _series(step: Sequence[_Number]) -> list[list[_Number]]:
-    """The series among numbers of one form and one offset to their pages, which are in order."""
-    runs = list[list[_Number]]()
-    near = list[list[_Number]]()
+    """Returns the series among numbers of one form and one offset to their pages; step: in page order."""
+    runs: list[list[_Number]] = []
+    near: list[list[_Number]] = []
     for number in step:
-        near = [run for run in near if number.page - run[-1].page <= REACH][-MOST_OPEN:]
-        same = [
-            run
-            for run in near
-            if number.page > run[-1].page and any(_same_place(number, other) for other in run[-2:])
-        ]
+        near = [run for run in near if number.page - run[-1].page <= REACH]
+        near = near[-MOST_OPEN:]
+        same = [run for run in near if _continues(number, run)]
         if same:
             same[-1].append(number)
-            continue
-        near.append([number])
-        runs.append(near[-1])
-    return [kept for run in runs if (kept := _kept(run))]
+        else:
+            near.append([number])
+            runs.append(near[-1])
+    return list(filter(None, map(_kept, runs)))
+
+
+def _continues(number: _Number, run: Sequence[_Number]) -> bool:
+    """Whether a number stands on a later page than a run, in the same place as one of its last two."""
+    if number.page <= run[-1].page:
+        return False
+    return _is_in_a_place(number, run[-2:])
 
 
 def _kept(run: Sequence[_Number]) -> list[_Number]:
-    """The numbers of a run that make a series: alone in their rows or beside words that run too, or exactly
-    where those are; none where there are too few of them."""
-    shapes = Counter(shape for number in run for shape in number.words)
-    sure = [number for number in run if number.alone or any(shapes[shape] > 1 for shape in number.words)]
-    if sure and all(number.named for number in sure):
-        needed = NAMED_SUPPORT
-    else:
-        needed = SUPPORT
-    dense = len(sure) >= 2 * SUPPORT or any(
-        last.page - first.page <= NEAR for first, last in zip(sure, sure[needed - 1 :], strict=False)
-    )
-    if not dense or (
-        all(number.form == "" and number.value in YEARS for number in sure) and len(sure) < YEARS_SUPPORT
-    ):
+    """Returns the numbers of a run that make a series, none if there are too few of them.
+
+    They stand alone in their rows, or beside words that run too, or exactly where such numbers stand.
+    """
+    shapes = Counter(chain.from_iterable(number.words for number in run))
+    sure = [number for number in run if number.alone or _is_repeated(number, shapes)]
+    if not _is_dense(sure) or _may_be_years(sure):
         return []
     heights = [number.box.y1 for number in sure if number.box]
-    exact = {round(height / IN_REGISTER) + near for height in heights for near in (-1, 0, 1)}
+    exact: set[int] = set()
+    for height in heights:
+        nearest = round(height / IN_REGISTER)
+        exact.update(range(nearest - 1, nearest + 2))
     known = set(map(id, sure))
-    return [
-        number
-        for number in run
-        if id(number) in known or (number.box and round(number.box.y1 / IN_REGISTER) in exact)
-    ]
+    return [number for number in run if id(number) in known or _is_in_register(number, exact)]
 
 
-def _same_place(one: _Number, other: _Number) -> bool:
-    """They stand in the same place, one being the mirror of the other where one page is odd and the other
-    even.
-    """
-    if one.side != other.side:
-        return False
-    if one.box is None or other.box is None:
+def _is_repeated(number: _Number, shapes: Mapping[str, int]) -> bool:
+    """Whether words beside the number stand beside others of its run too."""
+    return any(shapes[shape] > 1 for shape in number.words)
+
+
+def _is_dense(sure: Sequence[_Number]) -> bool:
+    """Whether there are enough numbers for a series, near enough to each other."""
+    if len(sure) >= 2 * SUPPORT:
         return True
-    level = abs(one.box.middle - other.box.middle) <= SAME_HEIGHT
-    if not level and (
-        one.side == "side"
-        or one.depth != other.depth
-        or (one.around != other.around and not (one.alone and other.alone))
-    ):
+    needed = SUPPORT
+    if sure and all(number.named for number in sure):
+        needed = NAMED_SUPPORT
+    ends = zip(sure, sure[needed - 1 :], strict=False)
+    return any(last.page - first.page <= NEAR for first, last in ends)
+
+
+def _may_be_years(sure: Sequence[_Number]) -> bool:
+    """Whether all of a few numbers could be years."""
+    if len(sure) >= YEARS_SUPPORT:
         return False
-    if all(one.around) and all(other.around):
-        return not one.words.isdisjoint(other.words)
-    mirrored = Rect(1 - other.box.x1, other.box.y0, 1 - other.box.x0, other.box.y1)
-    return _aligned(one.box, other.box) or (
-        (one.value - other.value) % 2 == 1 and _aligned(one.box, mirrored)
-    )
+    return all(number.form == "" and number.value in YEARS for number in sure)
 
 
-def _aligned(one: Rect, other: Rect) -> bool:
-    """They begin, end or centre alike; for boxes too wide for a number, whose place in them is not known,
-    that they overlap.
+def _is_in_register(number: _Number, exact: set[int]) -> bool:
+    """Whether a number ends at one of the heights, these in units of IN_REGISTER."""
+    if number.box is None:
+        return False
+    return round(number.box.y1 / IN_REGISTER) in exact
+
+
+def _same_place(first: _Number, second: _Number) -> bool:
+    """Whether two numbers stand in the same place.
+
+    If one page is odd and the other even, one place may mirror the other.
     """
-    if max(one.width, other.width) > WIDEST_NUMBER:
-        return one.overlap(other) >= 0
-    left = one.x0 - other.x0
-    right = one.x1 - other.x1
+    if first.side != second.side:
+        return False
+    if first.box is None or second.box is None:
+        return True
+    level = abs(first.box.middle - second.box.middle) <= SAME_HEIGHT
+    if not level and not _same_row(first, second):
+        return False
+    if all(first.around) and all(second.around):
+        return not first.words.isdisjoint(second.words)
+    if _aligned(first.box, second.box):
+        return True
+    if (first.value - second.value) % 2 == 0:
+        return False
+    return _aligned(first.box, _mirrored(second.box))
+
+
+def _mirrored(box: Rect) -> Rect:
+    """Returns where a box would stand on the facing page."""
+    left = 1 - box.x1
+    right = 1 - box.x0
+    return Rect(left, box.y0, right, box.y1)
+
+
+def _same_row(first: _Number, second: _Number) -> bool:
+    """Whether numbers at different heights stand in the same row from the edge, in the same company."""
+    if first.side == "side" or first.depth != second.depth:
+        return False
+    return first.around == second.around or (first.alone and second.alone)
+
+
+def _aligned(first: Rect, second: Rect) -> bool:
+    """Whether two boxes begin, end or centre alike.
+
+    Boxes too wide for a number need only overlap: where the number is in them is not known.
+    """
+    if max(first.width, second.width) > WIDEST_NUMBER:
+        return first.overlap(second) >= 0
+    left = first.x0 - second.x0
+    right = first.x1 - second.x1
     return min(abs(left), abs(right), abs(left + right) / 2) <= SAME_SIDE
 
 
 def _add_pairs(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -> None:
-    """Add two numbers alone on two pages on end, the second the next after the first, where numbers of the
-    series before or after them stand: parts of two pages with numbers of their own."""
+    """Adds numbers alone on two successive pages, the second the next after the first.
+
+    Numbers of the series before or after them must stand in their place. Such pages are parts of two pages
+    with numbers of their own.
+    """
     for page in range(len(found) - 1):
-        firsts = {
-            (number.form, number.value + 1): number
-            for number in found[page]
-            if number.alone and page not in chosen
-        }
-        seconds = [
-            number
-            for number in found[page + 1]
-            if number.alone and (number.form, number.value) in firsts and page + 1 not in chosen
-        ]
-        pairs = [(firsts[second.form, second.value], second) for second in seconds]
-        if pairs:
-            near = [chosen[other] for other in range(page - REACH, page + REACH) if other in chosen]
-        else:
-            near = []
-        fitting = [
-            pair
-            for pair in pairs
-            if _same_place(*pair) and any(_same_place(pair[0], other) for other in near)
-        ]
-        if len({second.label for _, second in fitting}) == 1:
+        if page in chosen or page + 1 in chosen:
+            continue
+        pairs = _successive(found[page], found[page + 1])
+        pairs = [pair for pair in pairs if _same_place(*pair)]
+        if not pairs:
+            continue
+        around = range(page - REACH, page + REACH)
+        near = [chosen[other] for other in around if other in chosen]
+        fitting = [pair for pair in pairs if _is_in_a_place(pair[0], near)]
+        labels = {second.label for _, second in fitting}
+        if len(labels) == 1:
             chosen[page], chosen[page + 1] = fitting[0]
 
 
+def _successive(numbers: Sequence[_Number], following: Sequence[_Number]) -> list[tuple[_Number, _Number]]:
+    """Returns the pairs of lone numbers on two pages of which the second is the next after the first."""
+    firsts = {}
+    for number in numbers:
+        if number.alone:
+            firsts[number.form, number.value + 1] = number
+    pairs = []
+    for second in following:
+        first = firsts.get((second.form, second.value))
+        if first and second.alone:
+            pairs.append((first, second))
+    return pairs
+
+
+def _is_in_a_place(number: _Number, near: Sequence[_Number]) -> bool:
+    """Whether a number stands in the place of one of those near it."""
+    return any(_same_place(number, other) for other in near)
+
+
 def _add_strays(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -> None:
-    """Add what the series before or after make it and stands alone or beside what stands beside theirs: the
-    next number in another place of the page (a sheet set sideways), or a number between theirs in their place
-    (pages left out, or put in)."""
+    """Adds numbers that fit the series before or after them.
+
+    Each stands alone or beside what stands beside theirs. It is the next number in another place of the page
+    (a sheet set sideways), or a number between theirs in their place (pages left out, or put in).
+    """
     before, after = _around(chosen, len(found))
-    running = {shape for number in chosen.values() for shape in number.words}
+    running: set[str] = set()
+    for number in chosen.values():
+        running.update(number.words)
     for page, numbers in enumerate(found):
-        beside = [
-            other
-            for other in (before[page], after[page])
-            if other and page not in chosen and abs(other.page - page) <= REACH
-        ]
-        sure = [
-            number
-            for number in numbers
-            if number.alone or number.side == "side" or not running.isdisjoint(number.words)
-        ]
+        if page in chosen:
+            continue
+        around = [other for other in (before[page], after[page]) if other]
+        beside = [other for other in around if abs(other.page - page) <= REACH]
+        sure = [number for number in numbers if _is_sure(number, running)]
         fitting = [number for number in sure if _fits(number, beside)]
-        if len({number.label for number in fitting}) == 1:
+        labels = {number.label for number in fitting}
+        if len(labels) == 1:
             chosen[page] = fitting[0]
 
 
+def _is_sure(number: _Number, running: set[str]) -> bool:
+    """Whether a number stands alone, at a side, or beside words that stand beside chosen ones."""
+    if number.alone or number.side == "side":
+        return True
+    return not running.isdisjoint(number.words)
+
+
 def _around(chosen: Mapping[int, _Number], count: int) -> tuple[list[_Number | None], list[_Number | None]]:
-    """For each page the last number chosen before it and the first one after it."""
-    before = list[_Number | None]([None])
-    after = list[_Number | None]([None])
+    """Returns for each page the last number chosen before it and the first one after it."""
+    before: list[_Number | None] = [None]
+    after: list[_Number | None] = [None]
     for page in range(count - 1):
         before.append(chosen.get(page, before[-1]))
         after.append(chosen.get(count - 1 - page, after[-1]))
@@ -356,50 +466,66 @@ def _around(chosen: Mapping[int, _Number], count: int) -> tuple[list[_Number | N
 
 
 def _fits(number: _Number, beside: Sequence[_Number]) -> bool:
-    """It is what both beside it make it (one, where it says it is a page's); or is in the place of one and
-    what that makes it, or as surely a page number; or counts on between the two in their place."""
+    """Whether a number fits the one or two chosen numbers beside it.
+
+    It is what both make it (or one, if it says that it is a page's). Or it stands in the place of one, and is
+    what that makes it or as surely a page number. Or it counts on between the two in their place.
+    """
     alike = [other for other in beside if other.form == number.form]
-    steps = [other for other in alike if other.value - other.page == number.value - number.page]
-    there = [other for other in beside if _same_place(number, other)]
-    if len(steps) > (not number.named) or any(
-        other in steps or _says_as_much(number, other) for other in there
-    ):
+    in_step = [other for other in alike if other.step == number.step]
+    if len(in_step) > (not number.named):
         return True
-    return (
-        len(alike) == 2
-        and alike[0].value < number.value < alike[1].value
-        and all(other in there for other in alike)
-    )
+    there = [other for other in beside if _same_place(number, other)]
+    if any(other in in_step or _says_as_much(number, other) for other in there):
+        return True
+    if len(alike) != 2 or not all(other in there for other in alike):
+        return False
+    return alike[0].value < number.value < alike[1].value
 
 
 def _says_as_much(number: _Number, other: _Number) -> bool:
-    """Both say that they are page numbers, by a word or by naming their part."""
-    return (number.named and other.named) or (
-        number.alone and number.form.endswith(DASHES) and other.form.endswith(DASHES)
-    )
+    """Whether both say that they are page numbers, by a word or by naming their part."""
+    if number.named and other.named:
+        return True
+    if not number.alone:
+        return False
+    return number.form.endswith(DASHES) and other.form.endswith(DASHES)
 
 
 def _borne_out(printed: Sequence[str | None], embedded: Sequence[str | None]) -> list[str | None]:
-    """The file's own labels, None where the printed numbers speak against them: those nearest and most of
-    those in the same stretch of labels, or where that has none, most of all pages."""
-    agree = [
-        label.casefold() == own.casefold() if label and own else None
-        for label, own in zip(printed, embedded, strict=True)
-    ]
+    """Returns the file's own labels, None where the printed numbers speak against them.
+
+    Those nearest count, and most of those in the same stretch of labels, or of all pages if the stretch has
+    none.
+    """
+    agree = [_agrees(label, own) for label, own in zip(printed, embedded, strict=True)]
     borne: list[str | None] = []
     for start, end in _stretches(embedded):
         known = [index for index in range(start, end) if agree[index] is not None]
-        share = [bool(agree[index]) for index in known] or [bool(same) for same in agree if same is not None]
-        trusted = sum(share) >= AGREEMENT * len(share)
+        share = [agree[index] for index in known]
+        if not share:
+            share = [same for same in agree if same is not None]
+        trusted = share.count(True) >= AGREEMENT * len(share)
         for index in range(start, end):
             place = bisect(known, index)
-            near = all(agree[beside] for beside in known[max(0, place - 1) : place + 1])
+            nearest = known[max(0, place - 1) : place + 1]
+            near = all(agree[beside] for beside in nearest)
             borne.append(embedded[index] if trusted and near else None)
     return borne
 
 
+def _agrees(printed: str | None, own: str | None) -> bool | None:
+    """Whether the printed number is the file's own label, None if either is missing."""
+    if not printed or not own:
+        return None
+    return printed.casefold() == own.casefold()
+
+
 def _stretches(embedded: Sequence[str | None]) -> list[tuple[int, int]]:
-    """(start, end) of labels that count on in one form; what is no number belongs to what is before it."""
+    """Returns (start, end) of labels that count on in one form.
+
+    What is no number belongs to what is before it.
+    """
     starts = [0] if embedded else []
     last = None
     for index, label in enumerate(embedded):
@@ -408,4 +534,5 @@ def _stretches(embedded: Sequence[str | None]) -> list[tuple[int, int]]:
         if last is not None and step != last:
             starts.append(index)
         last = step
-    return list(zip(starts, [*starts[1:], len(embedded)], strict=True))
+    ends = [*starts[1:], len(embedded)]
+    return list(zip(starts, ends, strict=True))
