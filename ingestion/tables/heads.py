@@ -1,12 +1,11 @@
-"""What stands above a table's rows: which head is for which columns; knows where things stand, not what
-heads say but periods.
-"""
+"""Finds the heads, caption and unit above a table's rows, and which head is for which columns."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 
 from ingestion.language.months import MONTH_NAME
 from ingestion.records import Across, Down
@@ -17,23 +16,23 @@ from ingestion.tables.word_kinds import is_period
 
 __all__ = ["Head", "head_of"]
 
-# Heads and the rows below them stand no further apart than so many line heights.
+# Heads and the rows below them stand no further apart than this many line heights.
 HEAD_GAP = 3.2
-# Lines that heads may take, and words in one of them.
+# The most lines that heads take, and the most words in a head.
 MOST_HEAD_LINES = 10
 MOST_HEAD_WORDS = 9
-# A line of heads has hardly more of them than there are columns.
+# A line has at most this many more heads than there are columns.
 MOST_MORE_HEADS = 3
 # A spanning head stands over the middle of its columns to within this share of the distance between two.
 BALANCE = 0.3
 BALANCE_OF_HEADS = 0.4
 # Heads set to the right end there to within this share of it.
 ALIGNED = 0.12
-# Lines of one head stand closer than so many line heights; a rule is drawn between a spanning head and those
+# Lines of one head stand closer than this many line heights. A rule is drawn between a spanning head and those
 # under it.
 SPAN_GAP = 0.25
 SEPARATOR = " > "
-# What over the labels belongs to the years over the values: "Years ended December 31,", "At 30 June".
+# Texts over the labels that belong to the years over the values: "Years ended December 31,", "At 30 June".
 PERIOD_LABEL = re.compile(
     r"(?:for )?(?:the )?[\w-]* ?(?:years?|quarters?|months|weeks|periods?) end(?:ed|ing)\b[\w ,]*"
     rf"|(?:as (?:of|at) |at )?(?:\d{{1,2}} )?{MONTH_NAME}(?: \d{{1,2}})?,?",
@@ -44,8 +43,12 @@ LONGEST_PERIOD = 60
 
 @dataclass(slots=True)
 class Head:
-    """What stands above the rows. heads: one for each column; top: the first line that belongs to the
-    table.
+    """What stands above the rows.
+
+    heads: one for each column.
+    caption: the table's title, "" without one.
+    unit: in what its figures are given, "" if nothing says so.
+    top: the first line that belongs to the table.
     """
 
     heads: list[str]
@@ -61,56 +64,94 @@ def head_of(
     columns: Sequence[Column],
     labels: tuple[float, float],
 ) -> Head:
-    """Heads, caption and unit above lines[first]; floor: the first line that may be looked at; labels:
-    their left and right sides.
+    """Returns heads, caption and unit above lines[first].
+
+    floor: the first line that may be looked at. labels: their left and right sides.
     """
     zone = _Zone(columns, *labels)
-    units: list[str] = []
-    periods: list[str] = []
-    rows: list[list[Piece]] = []
+    found = _Found([], [], [])
     top = first
     while top > max(floor, first - MOST_HEAD_LINES):
         line = lines[top - 1]
-        below = lines[top]
-        if (
-            below.y0 - line.y1 <= HEAD_GAP * line.height
-            and all(is_unit(piece.text) for piece in line.pieces)
-            and not zone.split(line)[0]
-        ):
-            # A unit line over the labels, between the rows and the heads above it.
-            top -= 1
-            units += [piece.text for piece in line.pieces]
-            continue
-        if below.y0 - line.y1 > HEAD_GAP * line.height or not _may_be_heads(line) or not zone.is_head(line):
+        if lines[top].y0 - line.y1 > HEAD_GAP * line.height:
             break
         over, others = zone.split(line)
-        if (
-            rows
-            and len(rows[0]) > 1
-            and all(piece.text.isdecimal() and is_period(piece.text) for piece in [*rows[0], *over])
-            and len(over) > 1
-        ):
-            break  # the axis of a chart, or the heads of a table without rows
+        if not over and all(is_unit(piece.text) for piece in line.pieces):
+            # A unit line over the labels, between the rows and the heads above it.
+            found.units += [piece.text for piece in line.pieces]
+        elif not _may_be_heads(line) or not zone.is_head(line) or found.is_axis_with(over):
+            break
+        else:
+            found.add(line, over, others)
         top -= 1
-        numbering = head_row(line) and not all(is_period(value.text) for value in row_values(line))
-        units += [text for text in others if is_unit(text)]
-        if len(over) == 1 and is_unit(over[0].text) and not is_bare_unit(over[0].text):
-            units.insert(0, over[0].text)
-        elif over and not numbering:
-            rows.insert(0, over)
-        periods += [text for text in others if PERIOD_LABEL.fullmatch(text[:LONGEST_PERIOD])]
-    caption, more, top = caption_of(lines, top, floor)
-    units = [*more, *units[::-1]]
-    heads = [
-        f"{periods[0]}{SEPARATOR}{head}" if periods and is_period(head) else head for head in zone.heads(rows)
-    ]
+    caption, units, top = caption_of(lines, top, floor)
+    units += found.units[::-1]
+    heads = zone.heads(found.rows)
+    if found.periods:
+        heads = [_with_period(head, found.periods[0]) for head in heads]
     return Head(heads, caption, units[0] if units else "", top)
+
+
+def _with_period(head: str, label: str) -> str:
+    """Returns a head with what over the labels belongs to it, if it is a period."""
+    if is_period(head):
+        return f"{label}{SEPARATOR}{head}"
+    return head
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the lines above the rows hold, from below.
+
+    rows: the pieces over the columns, by line, the uppermost line first.
+    units: texts that are units.
+    periods: texts over the labels that belong to the years over the values.
+    """
+
+    rows: list[list[Piece]]
+    units: list[str]
+    periods: list[str]
+
+    def is_axis_with(self, over: Sequence[Piece]) -> bool:
+        """Whether a line of years above another is the axis of a chart, or heads of a table without rows."""
+        if not self.rows or len(self.rows[0]) < 2:
+            return False
+        if len(over) < 2:
+            return False
+        texts = [piece.text for piece in (*self.rows[0], *over)]
+        return all(text.isdecimal() and is_period(text) for text in texts)
+
+    def add(self, line: VisualLine, over: list[Piece], others: Sequence[str]) -> None:
+        """Adds a line of heads: the pieces over the columns, and the texts over the labels."""
+        self.units += filter(is_unit, others)
+        if len(over) == 1 and _is_worded_unit(over[0].text):
+            self.units.insert(0, over[0].text)
+        elif over and not _is_numbering(line):
+            self.rows.insert(0, over)
+        for text in others:
+            if PERIOD_LABEL.fullmatch(text[:LONGEST_PERIOD]):
+                self.periods.append(text)
+
+
+def _is_worded_unit(text: str) -> bool:
+    """Whether a text is a unit that says more than the head of a column would."""
+    return is_unit(text) and not is_bare_unit(text)
+
+
+def _is_numbering(line: VisualLine) -> bool:
+    """Whether a line numbers the columns."""
+    return head_row(line) and not _has_periods_only(line)
+
+
+def _has_periods_only(line: VisualLine) -> bool:
+    return all(is_period(value.text) for value in row_values(line))
 
 
 @dataclass(slots=True)
 class _Head(Across, Down):
-    """One head as printed, in one line or several. core: the (first, last) column that it stands over
-    itself.
+    """One head as printed, in one line or several.
+
+    core: the (first, last) column that it stands over itself.
     """
 
     text: str
@@ -120,28 +161,63 @@ class _Head(Across, Down):
     y1: float
     core: tuple[int, int]
 
+    def add(self, part: _Head) -> None:
+        """Adds the next line of the head."""
+        self.text = f"{self.text} {part.text}"
+        self.x0 = min(self.x0, part.x0)
+        self.x1 = max(self.x1, part.x1)
+        self.y1 = part.y1
+        first = min(self.core[0], part.core[0])
+        last = max(self.core[1], part.core[1])
+        self.core = (first, last)
+
 
 def _on_one_line(first: _Head, second: _Head) -> bool:
     return first.level(second) > 0.2 * min(first.height, second.height)
 
 
 def _heights(piece: Piece) -> tuple[float, float]:
-    """Top and bottom of a piece, those of a scanned one as high as a font's box."""
+    """Returns top and bottom of a piece, those of a scanned one as high as a font's box."""
     y0 = piece.words[0].box.y0
     y1 = max(word.box.y1 for word in piece.words)
-    if piece.words[0].confidence is not None:
-        more = INK * (y1 - y0)
-    else:
-        more = 0.0
+    if piece.words[0].confidence is None:
+        return y0, y1
+    more = INK * (y1 - y0)
     return y0 - more, y1 + more
 
 
 def _may_be_heads(line: VisualLine) -> bool:
-    return head_row(line) or all(is_period(value.text) for value in row_values(line))
+    return head_row(line) or _has_periods_only(line)
+
+
+# The (first, last) column that a head stands over.
+_Span = tuple[int, int]
+
+
+def _joined(stack: Sequence[tuple[_Span, str]]) -> str:
+    """Returns the heads of one column as one text."""
+    return SEPARATOR.join(text for _, text in stack)
+
+
+def _share_columns(head: _Head, other: _Head) -> bool:
+    return other.core[0] <= head.core[1] and head.core[0] <= other.core[1]
+
+
+def _is_under_spanning(head: _Head, above: _Head, span: _Span) -> bool:
+    """Whether a head stands under another that spans several columns, among them its own."""
+    if above.y1 > head.y0 + SPAN_GAP * head.height:
+        return False
+    first, last = span
+    return first < last and first <= head.core[0] and head.core[1] <= last
+
+
+def _is_too_long(piece: Piece) -> bool:
+    """Whether a piece has too many words for a head, and is no unit."""
+    return len(piece.text.split()) > MOST_HEAD_WORDS and not is_unit(piece.text)
 
 
 class _Zone:
-    """The columns, as heads see them: what stands over which."""
+    """The columns of a table, and what stands over which of them."""
 
     def __init__(self, columns: Sequence[Column], left: float, right: float) -> None:
         """left, right: sides of the labels."""
@@ -154,212 +230,253 @@ class _Zone:
     def is_head(self, line: VisualLine) -> bool:
         """Whether a line stands over the columns rather than across the page."""
         heads, others = self.split(line)
-        if not heads or len(heads) > len(self._columns) + MOST_MORE_HEADS:
+        if not heads:
             return False
-        for piece in heads:
-            if len(piece.text.split()) > MOST_HEAD_WORDS and not is_unit(piece.text):
-                return False
-        if CAPTION.match(line.pieces[0].text) and (len(heads) == 1 or others):
+        if len(heads) > len(self._columns) + MOST_MORE_HEADS:
+            return False
+        if any(map(_is_too_long, heads)):
+            return False
+        first = line.pieces[0]
+        if CAPTION.match(first.text) and (len(heads) == 1 or others):
             return False
         if len(line.pieces) == 1 and 1 < len(self._columns) > len(heads):
-            # A line over the middle of the whole table is its caption, one over the middle of the columns
-            # spans them.
-            piece = line.pieces[0]
-            centre = piece.centre
-            off_columns = abs(centre - (self._x0 + self._x1) / 2)
-            off_table = abs(centre - (self._left + self._x1) / 2)
-            return piece.x0 >= self._x0 - self._pitch / 2 and (
-                off_columns <= off_table or off_table > self._pitch / 4
-            )
+            return self._spans_columns(first)
         return True
 
+    def _spans_columns(self, piece: Piece) -> bool:
+        """Whether the only piece of a line spans columns.
+
+        A line over the middle of the whole table is its caption, one over the middle of the columns spans
+        them.
+        """
+        if piece.x0 < self._x0 - self._pitch / 2:
+            return False
+        off_columns = abs(piece.centre - (self._x0 + self._x1) / 2)
+        off_table = abs(piece.centre - (self._left + self._x1) / 2)
+        return off_columns <= off_table or off_table > self._pitch / 4
+
     def split(self, line: VisualLine) -> tuple[list[Piece], list[str]]:
-        """The pieces over the value columns, and the texts over the labels."""
-        heads, others = [], []
+        """Returns the pieces over the value columns, and the texts over the labels."""
+        heads: list[Piece] = []
+        others: list[str] = []
         for piece in line.pieces:
-            reach = piece.centre + 0.25 * piece.width
-            over = piece.x1 > self._x0 and (reach > self._x0 or piece.x0 > self._right)
-            if over:
-                heads += [piece] if is_unit(piece.text) else parted(piece, self._columns, line.letter)
-            else:
+            if not self._is_over_values(piece):
                 others.append(piece.text)
+            elif is_unit(piece.text):
+                heads.append(piece)
+            else:
+                heads += parted(piece, self._columns, line.letter)
         return heads, others
 
+    def _is_over_values(self, piece: Piece) -> bool:
+        """Whether a piece stands over the value columns rather than over the labels."""
+        if piece.x1 <= self._x0:
+            return False
+        reach = piece.centre + 0.25 * piece.width
+        return reach > self._x0 or piece.x0 > self._right
+
     def heads(self, rows: Sequence[Sequence[Piece]]) -> list[str]:
-        """The head of each column, from the pieces of each line above it."""
+        """Returns the head of each column, from the pieces of each line above it."""
         heads = self._merged(rows)
         for head in heads:
-            for number in range(head.core[0], head.core[1] + 1):
-                if head.core[0] == head.core[1]:
-                    self._lowest[number] = head
-                else:
-                    self._lowest[number] = None
-        stacks: list[list[tuple[tuple[int, int], str]]] = [[] for _ in self._columns]
+            first, last = head.core
+            for number in range(first, last + 1):
+                self._lowest[number] = head if first == last else None
+        stacks: list[list[tuple[_Span, str]]] = [[] for _ in self._columns]
         for head, span in self._spans(heads):
             for stack in stacks[span[0] : span[1] + 1]:
+                text = head.text
                 if stack and stack[-1][0] == span:
-                    stack[-1] = (span, f"{stack[-1][1]} {head.text}")
-                else:
-                    stack.append((span, head.text))
-        return [SEPARATOR.join(text for _, text in stack) for stack in stacks]
+                    _, above = stack.pop()
+                    text = f"{above} {text}"
+                stack.append((span, text))
+        return list(map(_joined, stacks))
 
     def _merged(self, rows: Sequence[Sequence[Piece]]) -> list[_Head]:
-        """Heads from top to bottom, the lines of one joined: they stand close, one over one."""
+        """Returns heads from top to bottom, the lines of each joined.
+
+        Such lines stand close, one over one.
+        """
         heads: list[_Head] = []
         for row in rows:
-            parts = [
-                _Head(piece.text, piece.x0, piece.x1, *_heights(piece), self._under(piece)) for piece in row
-            ]
+            parts = list(map(self._head, row))
             for part in parts:
                 over = [head for head in heads if head.overlap(part) > 0]
                 last = max(over, key=lambda head: head.y1, default=None)
-                beside = [other for other in parts if last and other.overlap(last) > 0]
-                if last and len(beside) == 1 and self._goes_on(last, part, heads, parts=len(parts)):
-                    last.text = f"{last.text} {part.text}"
-                    last.x0, last.x1, last.y1 = min(last.x0, part.x0), max(last.x1, part.x1), part.y1
-                    last.core = (min(last.core[0], part.core[0]), max(last.core[1], part.core[1]))
+                if last and self._is_next_line(last, part, heads, parts):
+                    last.add(part)
                 else:
                     heads.append(part)
         return sorted(heads, key=lambda head: head.y0)
 
+    def _head(self, piece: Piece) -> _Head:
+        top, bottom = _heights(piece)
+        return _Head(piece.text, piece.x0, piece.x1, top, bottom, self._under(piece))
+
+    def _is_next_line(self, head: _Head, part: _Head, heads: Sequence[_Head], parts: Sequence[_Head]) -> bool:
+        """Whether one of several parts on a line is the only one under a head, and goes on with it."""
+        under = sum(other.overlap(head) > 0 for other in parts)
+        return under == 1 and self._goes_on(head, part, heads, parts=len(parts))
+
     def _goes_on(self, head: _Head, part: _Head, heads: Sequence[_Head], *, parts: int) -> bool:
-        """Whether a line of heads goes on with the one above it rather than stand under it as one of
-        several; parts: how many it has.
+        """Whether a line of heads goes on with the one above it, instead of being one of several under it.
+
+        parts: how many heads the line has.
         """
-        if part.y0 - head.y1 > SPAN_GAP * part.height or (is_period(part.text) and not is_period(head.text)):
+        if part.y0 - head.y1 > SPAN_GAP * part.height:
             return False
         if not is_period(head.text):
-            return True
-        beside = sum(1 for other in heads if _on_one_line(other, head))
+            return not is_period(part.text)
+        beside = sum(_on_one_line(other, head) for other in heads)
         return parts <= beside
 
-    def _spans(self, heads: Sequence[_Head]) -> list[tuple[_Head, tuple[int, int]]]:
-        """Each head with its columns; where two on one line reach for the same column, the nearer has it."""
-        spans: list[list[int]] = []
+    def _spans(self, heads: Sequence[_Head]) -> list[tuple[_Head, _Span]]:
+        """Returns each head with its columns.
+
+        If two on one line reach for the same column, the nearer has it.
+        """
+        spans: list[_Span] = []
         for head in heads:
             beside = [other for other in heads if other is not head and _on_one_line(other, head)]
-            start, end = self._repeated(head, beside) or self._span(head, heads, beside)
-            for above, (first, last) in zip(heads, spans, strict=False):
+            span = self._repeated(head, beside) or self._span(head, heads, beside)
+            for above, outer in zip(heads, spans, strict=False):
                 # What stands under a spanning head reaches no further than that.
-                if (
-                    above.y1 <= head.y0 + SPAN_GAP * head.height
-                    and first <= head.core[0]
-                    and head.core[1] <= last
-                    and first < last
-                ):
-                    start, end = self._within(head, (max(start, first), min(end, last)))
-            spans.append([start, end])
-        order = sorted(range(len(heads)), key=lambda number: heads[number].x0)
-        for left, right in (
-            (a, b)
-            for place, a in enumerate(order)
-            for b in order[place + 1 :]
-            if _on_one_line(heads[a], heads[b])
-        ):
-            while (
-                spans[left][1] >= spans[right][0]
-                and spans[left][0] < spans[left][1]
-                and spans[right][0] < spans[right][1]
-            ):
-                contested = self._columns[spans[right][0]]
-                if 2 * contested.centre < heads[left].centre + heads[right].centre:
-                    spans[right][0] += 1
-                else:
-                    spans[left][1] = spans[right][0] - 1
-        return [(head, (span[0], span[1])) for head, span in zip(heads, spans, strict=True)]
+                if _is_under_spanning(head, above, outer):
+                    start = max(span[0], outer[0])
+                    end = min(span[1], outer[1])
+                    span = self._within(head, (start, end))
+            spans.append(span)
+        self._settle(heads, spans)
+        return list(zip(heads, spans, strict=True))
 
-    def _within(self, head: _Head, span: tuple[int, int]) -> tuple[int, int]:
-        """A span made smaller until the head stands over its middle again."""
-        (start, end), centre = span, head.x0 + head.x1
+    def _settle(self, heads: Sequence[_Head], spans: list[_Span]) -> None:
+        """Gives each column that two heads on one line reach for to the nearer head."""
+        order = sorted(range(len(heads)), key=lambda number: heads[number].x0)
+        for left, right in combinations(order, 2):
+            if _on_one_line(heads[left], heads[right]):
+                middle = heads[left].centre + heads[right].centre
+                apart = self._apart(spans[left], spans[right], middle)
+                spans[left], spans[right] = apart
+
+    def _apart(self, left: _Span, right: _Span, middle: float) -> tuple[_Span, _Span]:
+        """Returns two spans without the columns that both have.
+
+        middle: that between their heads, doubled.
+        """
+        while left[1] >= right[0]:
+            if left[0] >= left[1] or right[0] >= right[1]:
+                break
+            contested = self._columns[right[0]]
+            if 2 * contested.centre < middle:
+                right = (right[0] + 1, right[1])
+            else:
+                left = (left[0], right[0] - 1)
+        return left, right
+
+    def _within(self, head: _Head, span: _Span) -> _Span:
+        """Returns a span made smaller until the head stands over its middle again."""
+        start, end = span
+        centre = head.x0 + head.x1
         while (start, end) != head.core:
             off = self._columns[start].left + self._columns[end].x1 - centre
-            if (
-                abs(off) <= 2 * BALANCE * self._pitch
-                or (off < 0 and start >= head.core[0])
-                or (off > 0 and end <= head.core[1])
-            ):
+            if abs(off) <= 2 * BALANCE * self._pitch:
                 break
             if off < 0:
-                start, end = (start + 1, end)
+                if start >= head.core[0]:
+                    break
+                start += 1
             else:
-                start, end = (start, end - 1)
+                if end <= head.core[1]:
+                    break
+                end -= 1
         return start, end
 
-    def _repeated(self, head: _Head, beside: Sequence[_Head]) -> tuple[int, int] | None:
-        """The columns of a head over periods that repeat, as many times as there are heads on its line;
-        None where they do not.
+    def _repeated(self, head: _Head, beside: Sequence[_Head]) -> _Span | None:
+        """Returns the columns of a head over periods that repeat once for each head on its line.
+
+        Returns None if they do not repeat.
         """
         line = sorted([head, *beside], key=lambda other: other.x0)
         periods = [lowest.text for lowest in self._lowest if lowest and is_period(lowest.text)]
         size, rest = divmod(len(periods), len(line))
-        if len(periods) < len(self._columns) or rest or size < 2 or is_period(head.text):
+        if len(periods) < len(self._columns) or is_period(head.text):
             return None
-        if periods != periods[:size] * len(line) or len(set(periods)) < size:
+        if rest or size < 2:
+            return None
+        once = periods[:size]
+        if periods != once * len(line) or len(set(once)) < size:
             return None
         place = line.index(head)
         return place * size, (place + 1) * size - 1
 
-    def _span(self, head: _Head, heads: Sequence[_Head], beside: Sequence[_Head]) -> tuple[int, int]:
-        """The (first, last) column that a head is for: those it stands over, and where others stand under
-        it, those around.
+    def _span(self, head: _Head, heads: Sequence[_Head], beside: Sequence[_Head]) -> _Span:
+        """Returns the (first, last) column that a head is for.
+
+        These are the columns it stands over, and those around if others stand under it.
         """
-        below = [
-            other for other in heads if other.y0 >= head.y1 - SPAN_GAP * head.height and other is not head
-        ]
-        under = [other for other in below if other.core[0] <= head.core[1] and head.core[0] <= other.core[1]]
-        if beside and head.core[0] == head.core[1] and any(self._is_aligned(head, other) for other in under):
-            return head.core
-        taken = {column for other in beside for column in range(other.core[0], other.core[1] + 1)}
+        if beside and head.core[0] == head.core[1]:
+            floor = head.y1 - SPAN_GAP * head.height
+            below = [other for other in heads if other.y0 >= floor and other is not head]
+            under = [other for other in below if _share_columns(head, other)]
+            if any(self._is_aligned(head, other) for other in under):
+                return head.core
+        taken: set[int] = set()
+        for other in beside:
+            first, last = other.core
+            taken.update(range(first, last + 1))
         return self._grown(head, taken)
 
     def _is_aligned(self, head: _Head, under: _Head) -> bool:
         """Whether two heads are lines of one, set to the right of their column or as wide as it allows."""
-        return (
-            abs(head.x1 - under.x1) < ALIGNED * self._pitch
-            and not is_period(under.text)
-            and not is_period(head.text)
-        )
+        if is_period(under.text) or is_period(head.text):
+            return False
+        return abs(head.x1 - under.x1) < ALIGNED * self._pitch
 
-    def _under(self, piece: Piece) -> tuple[int, int]:
-        """The columns that a piece stands over itself."""
-        over = [n for n, column in enumerate(self._columns) if column.overlap(piece) > 0]
+    def _under(self, piece: Piece) -> _Span:
+        """Returns the (first, last) column that a piece stands over itself."""
+        overlaps = [column.overlap(piece) for column in self._columns]
+        over = [number for number, overlap in enumerate(overlaps) if overlap > 0]
+        if not over:
+            distances = [abs(column.centre - piece.centre) for column in self._columns]
+            nearest = distances.index(min(distances))
+            return nearest, nearest
         if len(over) > 1:
             # A head wider than its column hangs over the next one a little.
-            most = max(self._share(n, piece) for n in over)
-            over = [n for n in over if self._share(n, piece) > 0.5 * most]
-        if not over:
-            over = [min(range(len(self._columns)), key=lambda n: abs(self._columns[n].centre - piece.centre))]
+            most = max(self._share(number, piece) for number in over)
+            over = [number for number in over if self._share(number, piece) > 0.5 * most]
         return over[0], over[-1]
 
     def _share(self, number: int, piece: Piece) -> float:
+        """Returns how much of a column or of a piece, whichever is narrower, the two have in common."""
         column = self._columns[number]
-        return column.overlap(piece) / max(1e-9, min(column.width, piece.width))
+        narrower = min(column.width, piece.width)
+        return column.overlap(piece) / max(1e-9, narrower)
 
-    def _grown(self, head: _Head, taken: set[int]) -> tuple[int, int]:
-        """The widest run of columns around a head, none of them another's, over whose middle it stands."""
-        core = lowest, highest = head.core
+    def _grown(self, head: _Head, taken: set[int]) -> _Span:
+        """Returns the widest run of columns over whose middle a head stands, none of them another's."""
+        lowest, highest = head.core
         while lowest > 0 and lowest - 1 not in taken:
             lowest -= 1
         while highest + 1 < len(self._columns) and highest + 1 not in taken:
             highest += 1
-        centre = head.centre
+        starts = range(lowest, head.core[0] + 1)
+        ends = range(head.core[1], highest + 1)
         fits = []
-        for start in range(lowest, core[0] + 1):
-            for end in range(core[1], highest + 1):
-                if self._is_over_middle(centre, start, end):
-                    fits.append((start, end))
-        return max(fits, key=lambda fit: fit[1] - fit[0], default=core)
+        for start, end in product(starts, ends):
+            if self._is_over_middle(head.centre, start, end):
+                fits.append((start, end))
+        return max(fits, key=lambda fit: fit[1] - fit[0], default=head.core)
 
     def _is_over_middle(self, centre: float, start: int, end: int) -> bool:
-        """Whether a head stands over the middle of these columns: of their own heads, or where they have
-        none, of their values.
-        """
+        """Whether a head stands over the middle of these columns: of their heads, or else of their values."""
         first = self._lowest[start]
         last = self._lowest[end]
         if first and last and start < end:
-            return abs((first.x0 + last.x1) / 2 - centre) <= BALANCE_OF_HEADS * self._pitch
-        columns = self._columns
-        return any(
-            abs((left + columns[end].x1) / 2 - centre) <= BALANCE * self._pitch
-            for left in (columns[start].left, columns[start].x0)
-        )
+            middle = (first.x0 + last.x1) / 2
+            return abs(middle - centre) <= BALANCE_OF_HEADS * self._pitch
+        right = self._columns[end].x1
+        for left in (self._columns[start].left, self._columns[start].x0):
+            middle = (left + right) / 2
+            if abs(middle - centre) <= BALANCE * self._pitch:
+                return True
+        return False
