@@ -28,8 +28,8 @@ BALANCE = 0.3
 BALANCE_OF_HEADS = 0.4
 # Heads set to the right end there to within this share of it.
 ALIGNED = 0.12
-# Lines of one head stand closer than this many line heights. A rule is drawn between a spanning head and those
-# under it.
+# Lines of one head stand closer than this many line heights. A rule is drawn between a spanning head and
+# those under it.
 SPAN_GAP = 0.25
 SEPARATOR = " > "
 # Texts over the labels that belong to the years over the values: "Years ended December 31,", "At 30 June".

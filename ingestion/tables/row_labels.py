@@ -1,15 +1,13 @@
-"""The lines of a table to rows: labels over several lines, headings over groups of rows; knows indents and
-gaps, not what labels mean.
-"""
+"""Joins the lines of a table to rows: labels over several lines, and headings over groups of rows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
-from ingestion.records import Across, Cell, Down, Row, Word
+from ingestion.records import Across, Cell, Down, Rect, Row, Word
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
 from ingestion.tables.lines import Piece, VisualLine
@@ -17,21 +15,21 @@ from ingestion.tables.word_kinds import is_period, printed, span_of, words_kind
 
 __all__ = ["rows_of"]
 
-# Lines of one label stand closer than this many line heights; a label and figures set lower than it, closer
-# than the second.
+# Lines of one label stand closer than the first of these, in line heights; a label and figures set lower than
+# it, closer than the second.
 CLOSE = 0.75
 NEAR = 1.6
 TIGHT = 0.3
 LOOSE = 0.25
-# The next line of a text in a column may be indented by so many letters.
+# The next line of a text in a column may be indented by this many letters.
 HANGING = 3
-# Lines below the last row that may still be its label.
+# How many lines below the last row may still be its label.
 LONGEST_TAIL = 3
-# An indent is at least so many letters; a heading set so many letters in, or over the value columns, is
+# An indent is at least this many letters. A heading set this many letters in, or over the value columns, is
 # centred.
 INDENT = 0.8
 CENTRED = 12
-# Words that no label ends in: it goes on in the next line.
+# Words that no label ends in. It goes on in the next line.
 GOES_ON = re.compile(
     (
         r"(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as"
@@ -46,7 +44,14 @@ SEPARATOR = " > "
 
 @dataclass(slots=True)
 class _Item(Across, Down):
-    """A line of a table, or several joined: its label with where it stands, its values by column."""
+    """A line of a table, or several joined.
+
+    label: its text.
+    words: those of the label.
+    x0, x1, y0, y1: where the label stands, and the line.
+    cells: its values by column.
+    tail: column and end of a text in that column, begun on the line above.
+    """
 
     label: str
     words: list[Word]
@@ -55,79 +60,99 @@ class _Item(Across, Down):
     y0: float
     y1: float
     cells: dict[int, Piece]
-    tail: tuple[int, Piece] | None = None  # the end of a text in a column, begun on the line above
+    tail: tuple[int, Piece] | None = None
 
 
 def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequence[Column]) -> list[Row]:
-    """The rows that lines[first] to lines[last] make, with values in `columns`; lines below may carry the
-    end of the last label.
+    """Returns the rows that lines[first] to lines[last] make, with values in `columns`.
+
+    Lines below may carry the end of the last label.
     """
     items = [_item(lines[index], index, columns) for index in range(first, last + 1)]
-    tail = [_item(line, -1, columns) for line in lines[last + 1 : last + 1 + LONGEST_TAIL]]
-    return _LineJoiner(items, tail, lines[first].letter, columns[0].left).rows(len(columns))
+    below = lines[last + 1 : last + 1 + LONGEST_TAIL]
+    tail = [_item(line, -1, columns) for line in below]
+    joiner = _LineJoiner(items, tail, lines[first].letter, columns[0].left)
+    return joiner.rows(len(columns))
 
 
 def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
-    cells = {number: column.values[index] for number, column in enumerate(columns) if index in column.values}
-    taken = {id(piece) for piece in cells.values()}
+    cells: dict[int, Piece] = {}
+    for number, column in enumerate(columns):
+        if index in column.values:
+            cells[number] = column.values[index]
+    taken = set(map(id, cells.values()))
     count = max(1, label_of(line))
     edge = columns[0].left
-    pieces = [
-        piece
-        for at, piece in enumerate(line.pieces)
-        if id(piece) not in taken and (at < count or piece.x1 < edge)
-    ]
+    pieces = []
+    for at, piece in enumerate(line.pieces):
+        if id(piece) not in taken and (at < count or piece.x1 < edge):
+            pieces.append(piece)
+    tail = None
     if not cells:
         tail = _tail(pieces, columns, line.letter)
-    else:
-        tail = None
+    words: list[Word] = []
     if tail is None:
-        words = [word for piece in pieces for word in piece.words]
-    else:
-        words = []
+        words += chain.from_iterable(piece.words for piece in pieces)
     _pull_values(words, columns, cells, line.letter)
-    label = LEADER.sub("", " ".join(printed(word) for word in words))
-    if words:
-        x0 = words[0].box.x0
-        x1 = words[-1].box.x1
-    else:
-        x0, x1 = (0.0, 0.0)
+    label = LEADER.sub("", " ".join(map(printed, words)))
+    x0 = words[0].box.x0 if words else 0.0
+    x1 = words[-1].box.x1 if words else 0.0
     return _Item(label, words, x0, x1, line.y0, line.y1, cells, tail)
 
 
 def _tail(pieces: Sequence[Piece], columns: Sequence[Column], letter: float) -> tuple[int, Piece] | None:
-    """(column, piece) where a line holds nothing but a text that stands in a column of texts."""
+    """Returns (column, piece) if a line holds only a text that stands in a column of texts."""
+    if len(pieces) != 1:
+        return None
+    piece = pieces[0]
     for number, column in enumerate(columns):
-        if (
-            len(pieces) == 1
-            and -letter < pieces[0].x0 - column.x0 < HANGING * letter
-            and not any(value.figure for value in column.values.values())
-        ):
-            return number, pieces[0]
+        indent = piece.x0 - column.x0
+        if -letter < indent < HANGING * letter and not _has_figure(column):
+            return number, piece
     return None
+
+
+def _has_figure(column: Column) -> bool:
+    return any(value.figure for value in column.values.values())
 
 
 def _pull_values(
     words: list[Word], columns: Sequence[Column], cells: dict[int, Piece], letter: float
 ) -> None:
-    """Take values that stand close to the label, but in a column, from its end."""
-    while len(words) > 1 and words_kind(words[-1].text) in "vd" and not is_period(words[-1].text):
+    """Takes values that stand close to the label, but in a column, from its end."""
+    while len(words) > 1 and _may_be_value(words[-1]):
         word = words[-1]
-        box = word.box
-        numbers = [
-            n
-            for n, column in enumerate(columns)
-            if n not in cells and column.overlap(box) > 0 and box.x1 < column.x1 + letter
-        ]
-        if not numbers:
+        column = _free_column(word.box, columns, cells, letter)
+        if column is None:
             return
         words.pop()
-        cells[numbers[0]] = Piece([word], word.box.x0, word.box.x1, True, word.text, word.box.x0)
-        if words_kind(words[-1].text) == "c" and len(words) > 1:
+        box = word.box
+        cells[column] = Piece([word], box.x0, box.x1, True, word.text, box.x0)
+        if len(words) > 1 and words_kind(words[-1].text) == "c":
             sign = words.pop()
-            cells[numbers[0]] = Piece(
-                [sign, word], sign.box.x0, word.box.x1, True, f"{sign.text} {word.text}", word.box.x0
-            )
+            text = f"{sign.text} {word.text}"
+            cells[column] = Piece([sign, word], sign.box.x0, box.x1, True, text, box.x0)
+
+
+def _may_be_value(word: Word) -> bool:
+    """Whether a word is a value or a sign for none, and no period."""
+    return words_kind(word.text) in "vd" and not is_period(word.text)
+
+
+def _free_column(
+    box: Rect, columns: Sequence[Column], cells: Mapping[int, Piece], letter: float
+) -> int | None:
+    """Returns the first column without a cell in which a box stands, None if there is none."""
+    for number, column in enumerate(columns):
+        if number in cells or column.overlap(box) <= 0:
+            continue
+        if box.x1 < column.x1 + letter:
+            return number
+    return None
+
+
+# A heading that holds: its indent (-1 if centred), its text, and whether its rows stand at its own indent.
+_Section = tuple[float, str, bool]
 
 
 class _LineJoiner:
@@ -139,28 +164,32 @@ class _LineJoiner:
         self._letter, self._edge = letter, edge
         labels = [item for item in items if item.label]
         self._left = min((item.x0 for item in labels), default=0.0)
-        self._right = max((item.x1 for item in labels if item.x1 < edge), default=0.0)
-        gaps = sorted((after.y0 - before.y1) / before.height for before, after in pairwise(items))
-        # Where the rows of a table stand apart, lines that do not are of one label.
-        if gaps and gaps[len(gaps) // 2] > LOOSE:
-            self._tight = min(TIGHT, gaps[len(gaps) // 2] - LOOSE)
-        else:
-            self._tight = -1.0
-        self._sections: list[tuple[float, str, bool]] = []
+        rights = [item.x1 for item in labels if item.x1 < edge]
+        self._right = max(rights, default=0.0)
+        gaps = [(after.y0 - before.y1) / before.height for before, after in pairwise(items)]
+        gaps.sort()
+        usual = gaps[len(gaps) // 2] if gaps else 0.0
+        # If the rows of a table stand apart, lines that do not are of one label.
+        self._tight = -1.0
+        if usual > LOOSE:
+            self._tight = min(TIGHT, usual - LOOSE)
+        self._sections: list[_Section] = []
 
     def rows(self, columns: int) -> list[Row]:
+        """Returns the rows, each under its headings. columns: how many cells each has."""
         joined: list[tuple[_Item, str]] = []
         pending: list[_Item] = []
         for item in self._items:
+            last = joined[-1][0] if joined else None
             if item.tail:
-                if joined and item.tail[0] in joined[-1][0].cells:
-                    _lengthen(joined[-1][0], *item.tail)
+                if last and item.tail[0] in last.cells:
+                    _lengthen(last, *item.tail)
             elif not item.cells:
-                if is_period(item.label) or any(character.isalpha() for character in item.label):
+                if _is_worded(item.label):
                     self._await(pending, item)
             else:
-                if joined:
-                    self._continue(joined[-1][0], pending, item)
+                if last:
+                    self._continue(last, pending, item)
                 self._begin(pending, item)
                 for heading in pending:
                     self._open(heading, item)
@@ -171,84 +200,80 @@ class _LineJoiner:
         return [_row(item, section, columns) for item, section in joined]
 
     def _await(self, pending: list[_Item], item: _Item) -> None:
-        """Add a line without values to those that wait for a row, to the line before it where it goes on
-        with that.
+        """Adds a line without values to those that wait for a row.
+
+        It joins the line before it if it goes on with that.
         """
         last = pending[-1] if pending else None
         if last and not last.label.endswith(":") and not self._is_centred(item):
             gap = (item.y0 - last.y1) / item.height
-            if gap <= self._tight or (
-                gap < CLOSE and (_begins_low(item.label) or GOES_ON.search(last.label))
-            ):
+            near = gap < CLOSE and _reads_on(last.label, item.label)
+            if near or gap <= self._tight:
                 _join(last, item)
                 return
         pending.append(item)
 
     def _continue(self, row: _Item, pending: list[_Item], following: _Item | None) -> None:
-        """Lines right below a row that its label goes on in join it."""
-        while pending and self._goes_on(row, pending[0], pending[1] if len(pending) > 1 else following):
+        """Joins to a row the lines right below it that its label goes on in."""
+        while pending:
+            after = pending[1] if len(pending) > 1 else following
+            if not self._goes_on(row, pending[0], after):
+                return
             _join(row, pending.pop(0))
 
     def _goes_on(self, row: _Item, line: _Item, following: _Item | None) -> bool:
+        """Whether the label of a row goes on in a line below it. following: what stands below that line."""
+        if not row.label or line.label.endswith(":"):
+            return False
         height = line.height
         above = line.y0 - row.y1
-        if following:
-            below = following.y0 - line.y1
-        else:
-            below = 9.0
-        if (
-            not row.label
-            or line.label.endswith(":")
-            or above > CLOSE * height
-            or above > below + 0.3 * height
-            or self._is_centred(line)
-        ):
+        below = following.y0 - line.y1 if following else 9.0
+        if above > CLOSE * height or above > below + 0.3 * height:
             return False
-        if _begins_low(line.label) or GOES_ON.search(row.label) or above <= self._tight * height:
+        if self._is_centred(line):
+            return False
+        if _reads_on(row.label, line.label):
             return True
-        full = row.x1 + (len(line.label.split()[0]) + 1) * self._letter > self._right
+        if above <= self._tight * height:
+            return True
+        first = line.label.split()[0]
+        room = (len(first) + 1) * self._letter
+        full = row.x1 + room > self._right
         return full and above < below - 0.3 * height
 
     def _begin(self, pending: list[_Item], row: _Item) -> None:
-        """Lines right above a row that its label begins in join it."""
-        while pending:
-            line = pending[-1]
-            height = line.height
-            if (
-                line.label.endswith(":")
-                or row.y0 - line.y1 > (NEAR if not row.label or _begins_low(row.label) else CLOSE) * height
-                or self._is_centred(line)
-            ):
-                return
-            if is_period(row.label):
-                return
-            if (
-                row.label
-                and not _begins_low(row.label)
-                and not GOES_ON.search(line.label)
-                and row.y0 - line.y1 > self._tight * height
-            ):
-                return
-            pending.pop()
+        """Joins to a row the lines right above it that its label begins in."""
+        while pending and self._begins_in(pending[-1], row):
+            line = pending.pop()
             row.label = f"{line.label} {row.label}".rstrip()
             row.words[:0] = line.words
             row.x0, row.y0 = line.x0, line.y0
 
+    def _begins_in(self, line: _Item, row: _Item) -> bool:
+        """Whether the label of a row begins in the line right above it."""
+        if line.label.endswith(":") or is_period(row.label):
+            return False
+        height = line.height
+        gap = row.y0 - line.y1
+        partial = not row.label or _begins_low(row.label)
+        widest = NEAR if partial else CLOSE
+        if gap > widest * height or self._is_centred(line):
+            return False
+        if partial or GOES_ON.search(line.label):
+            return True
+        return gap <= self._tight * height
+
     def _end(self, row: _Item) -> None:
+        """Joins to the last row the lines below it that its label goes on in."""
         for line in self._tail:
-            if (
-                line.cells
-                or not line.label
-                or NOTE.match(line.label)
-                or line.x1 > self._edge
-                or not self._goes_on(row, line, None)
-            ):
+            if line.cells or not line.label:
                 return
-            if (
-                not _begins_low(line.label)
-                and not GOES_ON.search(row.label)
-                and line.y0 - row.y1 > 0.35 * line.height
-            ):
+            if NOTE.match(line.label) or line.x1 > self._edge:
+                return
+            if not self._goes_on(row, line, None):
+                return
+            near = line.y0 - row.y1 <= 0.35 * line.height
+            if not near and not _reads_on(row.label, line.label):
                 return
             _join(row, line)
 
@@ -256,49 +281,69 @@ class _LineJoiner:
         return line.x0 - self._left > CENTRED * self._letter or line.x1 > self._edge
 
     def _open(self, heading: _Item, row: _Item) -> None:
-        """Put a heading over the rows that follow; it ends those that are no further out, but a group ends
-        no unit that stands where it does.
+        """Puts a heading over the rows that follow.
+
+        It ends those that are no further out. But a group ends no unit that stands where it does.
         """
-        if self._is_centred(heading):
-            indent = -1.0
-        else:
-            indent = heading.x0
+        indent = -1.0 if self._is_centred(heading) else heading.x0
         step = INDENT * self._letter
         text = heading.label.rstrip(": ")
         group = not is_unit(text)
-        self._sections = [
-            entry
-            for entry in self._sections
-            if entry[0] < indent - step
-            or (entry[0] == -1.0 and indent >= 0)
-            or (group and entry[2] and is_unit(entry[1]) and entry[0] < indent + step)
-        ]
+        kept = []
+        for section in self._sections:
+            if _is_further_out(section, indent, step):
+                kept.append(section)
+            elif group and _is_unit_at(section, indent + step):
+                kept.append(section)
+        self._sections = kept
         flat = indent < 0 or (bool(row.label) and row.x0 <= heading.x0 + step)
-        if (
-            flat
-            and indent >= 0
-            and not heading.label.endswith(":")
-            and any(not entry[2] for entry in self._sections)
-        ):
+        in_group = any(not own_indent for _, _, own_indent in kept)
+        if flat and indent >= 0 and in_group and not heading.label.endswith(":"):
             return  # a row that has no figures, among others of an indented group
-        self._sections.append((indent, text, flat))
+        kept.append((indent, text, flat))
 
     def _section(self, row: _Item) -> str:
-        """The headings over a row; a heading over indented rows ends at one that is not, one over rows at
-        its own indent at a total, but for a unit.
+        """Returns the headings over a row.
+
+        A heading over indented rows ends at one that is not. A heading over rows at its own indent ends at a
+        total, unless it is a unit.
         """
+        step = INDENT * self._letter
         if row.label:
-            step = INDENT * self._letter
             self._sections = [entry for entry in self._sections if entry[2] or entry[0] < row.x0 - step]
         section = SEPARATOR.join(text for _, text, _ in self._sections)
         if TOTAL.match(row.label):
-            near = INDENT * self._letter
-            self._sections = [
-                entry
-                for entry in self._sections
-                if not entry[2] or abs(entry[0] - row.x0) >= near or is_unit(entry[1])
-            ]
+            self._sections = [entry for entry in self._sections if not _ends_at(entry, row.x0, step)]
         return section
+
+
+def _is_further_out(section: _Section, indent: float, step: float) -> bool:
+    """Whether a heading stands further out than an indent; a centred one does so for all that are not."""
+    if section[0] < indent - step:
+        return True
+    return section[0] == -1.0 and indent >= 0
+
+
+def _is_unit_at(section: _Section, right: float) -> bool:
+    """Whether a heading is a unit over rows at its own indent, and stands further left than `right`."""
+    indent, text, flat = section
+    return flat and indent < right and is_unit(text)
+
+
+def _ends_at(section: _Section, left: float, step: float) -> bool:
+    """Whether a heading ends at a total that stands at `left`."""
+    indent, text, flat = section
+    return flat and abs(indent - left) < step and not is_unit(text)
+
+
+def _is_worded(label: str) -> bool:
+    """Whether a label is a period or has letters."""
+    return is_period(label) or any(map(str.isalpha, label))
+
+
+def _reads_on(label: str, following: str) -> bool:
+    """Whether one label ends, or the next line begins, in the middle of a phrase."""
+    return _begins_low(following) or bool(GOES_ON.search(label))
 
 
 def _begins_low(label: str) -> bool:
@@ -313,20 +358,18 @@ def _join(row: _Item, line: _Item) -> None:
 
 
 def _lengthen(row: _Item, number: int, piece: Piece) -> None:
-    """Add the next line of a text to a cell."""
+    """Adds the next line of a text to a cell."""
     begun = row.cells[number]
-    row.cells[number] = Piece(
-        [*begun.words, *piece.words],
-        begun.x0,
-        max(begun.x1, piece.x1),
-        False,
-        f"{begun.text} {piece.text}",
-        begun.core,
-    )
+    words = [*begun.words, *piece.words]
+    right = max(begun.x1, piece.x1)
+    text = f"{begun.text} {piece.text}"
+    row.cells[number] = Piece(words, begun.x0, right, False, text, begun.core)
 
 
 def _row(item: _Item, section: str, columns: int) -> Row:
     pieces = [item.cells.get(number) for number in range(columns)]
     cells = tuple(Cell(piece.text, *span_of(piece.words)) if piece else None for piece in pieces)
-    words = [*item.words, *(word for piece in item.cells.values() for word in piece.words)]
+    words = [*item.words]
+    for piece in item.cells.values():
+        words += piece.words
     return Row(item.label, cells, section, *span_of(words))
