@@ -1,4 +1,4 @@
-"""Values of some lines to columns, by where they stand; knows rows and intervals, not what values mean."""
+"""Groups the values of some lines to columns by where they stand, and tells labels from values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ingestion.tables.word_kinds import is_period
 
 __all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "parted", "row_values"]
 
-# More columns are none of a table that anyone prints; what lies beyond is left out.
+# No printed table has more columns than this. What lies beyond is left out.
 MOST_COLUMNS = 30
 # How far two values of one column may stand apart without overlapping, in letters: a dash beside a
 # right-aligned figure.
 APART = 1.2
-# Values count as aligned where a side or the middle agrees to within this many letters; the closing bracket
-# and a sign of per cent set apart hang out by up to two.
+# Values count as aligned if a side or the middle agrees to within this many letters. The closing bracket and
+# a per cent sign set apart hang out by up to two.
 ALIGNED = 1.3
 ALIGNED_SHARE = 0.6
 
@@ -33,16 +33,22 @@ HEAD_LABEL = re.compile(
     rf"|\b(?:{WHOLE_SCALE}s?)\b",
     re.IGNORECASE,
 )
-# Heads so close that they look like one text each stand over their column to within so many letters.
+# Heads so close that they look like one text each stand over their column to within this many letters.
 PARTED = 1.3
-# or so much more than words that the gaps between them are wider than those inside by this.
+# Or twice as many, if the gaps between them are wider than the widest one inside by the first of these, and
+# wider than this many letters.
 WIDER = 1.3
 WIDE = 0.9
 
 
 @dataclass(slots=True)
 class Column(Across):
-    """x0, x1: sides of its values without currency set apart; left: with it. values: line index -> piece."""
+    """One column of a table.
+
+    x0, x1: sides of its values without currency set apart.
+    left: the left side with it.
+    values: line index -> piece.
+    """
 
     x0: float
     x1: float
@@ -52,39 +58,54 @@ class Column(Across):
     def aligned(self, letter: float) -> bool:
         """Whether most values share a right side, a middle or a left side."""
         values = [value for value in self.values.values() if value.figure]
-        sides = ([v.x1 for v in values], [(v.core + v.x1) / 2 for v in values], [v.core for v in values])
-        return any(
-            _agreeing(sorted(side), 2 * ALIGNED * letter) >= ALIGNED_SHARE * len(values)
-            for side in sides
-            if values
-        )
+        if not values:
+            return False
+        within = 2 * ALIGNED * letter
+        fewest = ALIGNED_SHARE * len(values)
+        rights = sorted(value.x1 for value in values)
+        if _agreeing(rights, within) >= fewest:
+            return True
+        middles = sorted((value.core + value.x1) / 2 for value in values)
+        if _agreeing(middles, within) >= fewest:
+            return True
+        lefts = sorted(value.core for value in values)
+        return _agreeing(lefts, within) >= fewest
 
 
 def label_of(line: VisualLine) -> int:
-    """How many pieces at the left make up the row's label: a leading number counts only where a text
-    follows.
+    """Counts the pieces at the left that make up the row's label.
+
+    A leading number counts only if a text follows.
     """
     pieces = line.pieces
     if not pieces:
         return 0
-    if not pieces[0].figure:
+    first, *others = pieces
+    if not first.figure:
         return 1
-    if is_period(pieces[0].text) and any(piece.figure and not is_period(piece.text) for piece in pieces[1:]):
+    if is_period(first.text) and any(map(_is_amount, others)):
         return 1
-    if len(pieces) > 1 and not pieces[1].figure and _has_letter(pieces[1].text):
-        return 2
-    return 0
+    if not others or others[0].figure:
+        return 0
+    return 2 if _has_letter(others[0].text) else 0
+
+
+def _is_amount(piece: Piece) -> bool:
+    return piece.figure and not is_period(piece.text)
 
 
 def row_values(line: VisualLine) -> list[Piece]:
-    """The values of a line, empty where it is no row of a table: a row ends in a value or has more values
-    than texts.
+    """Returns the values of a line, none if it is no row of a table.
+
+    A row ends in a value or has more values than texts.
     """
     rest = line.pieces[label_of(line) :]
     values = [piece for piece in rest if piece.figure]
-    if not values or (not rest[-1].figure and 2 * len(values) <= len(rest)):
+    if not values:
         return []
-    return values
+    if rest[-1].figure or 2 * len(values) > len(rest):
+        return values
+    return []
 
 
 def head_row(line: VisualLine) -> bool:
@@ -94,24 +115,38 @@ def head_row(line: VisualLine) -> bool:
     texts = [value.text for value in row_values(line)]
     if not texts:
         return False
-    if all(is_period(text) for text in texts):
-        return len(texts) > 1 or not label_of(line) or bool(HEAD_LABEL.search(line.pieces[0].text))
-    if len(texts) > 2 and all(text.strip("().").isdecimal() and len(text) < 5 for text in texts):
-        numbers = [int(text.strip("().")) for text in texts]
-        return numbers[0] in (1, 2) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return False
+    if all(map(is_period, texts)):
+        if len(texts) > 1 or not label_of(line):
+            return True
+        return bool(HEAD_LABEL.search(line.pieces[0].text))
+    return len(texts) > 2 and _counts_up(texts)
+
+
+def _counts_up(texts: Sequence[str]) -> bool:
+    """Whether texts number the columns from 1 or 2 on: 1, 2, 3 or (2), (3), (4)."""
+    numbers = []
+    for text in texts:
+        digits = text.strip("().")
+        if not digits.isdecimal() or len(text) > 4:
+            return False
+        numbers.append(int(digits))
+    first = numbers[0]
+    return first in (1, 2) and numbers == list(range(first, first + len(numbers)))
 
 
 def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> list[Column]:
-    """Columns from left to right; rows: (line index, pieces that are no label). Two values of one row
-    never share a column.
+    """Returns columns from left to right. Two values of one row never share a column.
+
+    rows: (line index, pieces that are no label).
     """
     columns: list[Column] = []
-    pieces = [(piece.x1 - piece.core, index, piece) for index, row in rows for piece in row]
-    # Narrow values stand in one column only; a wide one may hang over its neighbours', and is placed when
+    pieces: list[tuple[int, Piece]] = []
+    for index, row in rows:
+        pieces += ((index, piece) for piece in row)
+    # Narrow values stand in one column only. A wide one may hang over its neighbours', and is placed when
     # these are known.
-    pieces.sort(key=lambda item: item[0])
-    for _, index, piece in pieces:
+    pieces.sort(key=lambda item: item[1].x1 - item[1].core)
+    for index, piece in pieces:
         near = [column for column in columns if _overlap(column, piece) > 0]
         if len(near) > 1:
             near = _merged(columns, near, index, piece)
@@ -125,91 +160,108 @@ def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> li
 
 
 def _overlap(column: Column, piece: Piece) -> float:
-    """How much of a value, a currency sign set apart left out, lies over a column."""
+    """Returns how much of a value, without a currency sign set apart, lies over a column."""
     return min(column.x1, piece.x1) - max(column.x0, piece.core)
 
 
 def _put(column: Column, index: int, piece: Piece) -> None:
     column.values[index] = piece
-    column.x0, column.x1, column.left = (
-        min(column.x0, piece.core),
-        max(column.x1, piece.x1),
-        min(column.left, piece.x0),
-    )
+    column.x0 = min(column.x0, piece.core)
+    column.x1 = max(column.x1, piece.x1)
+    column.left = min(column.left, piece.x0)
+
+
+def _put_all(column: Column, other: Column) -> None:
+    """Puts the values of another column into a column."""
+    for index, piece in other.values.items():
+        _put(column, index, piece)
+
+
+def _are_apart(first: Column, second: Column) -> bool:
+    """Whether a row has a value in each of two columns."""
+    return bool(first.values.keys() & second.values.keys())
 
 
 def _merged(columns: list[Column], near: list[Column], index: int, piece: Piece) -> list[Column]:
-    """Columns under one wide value, those joined that no row holds apart."""
+    """Joins the columns under one wide value that no row holds apart; returns those still free for it."""
     first = near[0]
     for other in near[1:]:
-        if not first.values.keys() & other.values.keys():
-            for line, value in other.values.items():
-                _put(first, line, value)
+        if not _are_apart(first, other):
+            _put_all(first, other)
             columns.remove(other)
-    return [column for column in columns if _overlap(column, piece) > 0 and index not in column.values]
+    free = [column for column in columns if index not in column.values]
+    return [column for column in free if _overlap(column, piece) > 0]
 
 
 def _joined(columns: list[Column], letter: float) -> list[Column]:
-    """Columns with those joined that stand side by side, almost touch, and that no row holds apart."""
+    """Joins columns that stand side by side and almost touch, unless a row holds them apart."""
     kept: list[Column] = []
     for column in columns:
         last = kept[-1] if kept else None
-        if last and column.x0 - last.x1 < APART * letter and not last.values.keys() & column.values.keys():
-            for line, value in column.values.items():
-                _put(last, line, value)
+        if last and column.x0 - last.x1 < APART * letter and not _are_apart(last, column):
+            _put_all(last, column)
         else:
             kept.append(column)
     return kept
 
 
 def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece]:
-    """Heads of neighbouring columns that stand so close that they look like one."""
+    """Returns the heads of neighbouring columns that stand so close that they look like one piece.
+
+    Returns the piece itself if it is one head.
+    """
     over = [column for column in columns if column.overlap(piece) > 0]
     if len(over) < 2 or len(piece.words) < len(over):
         return [piece]
     parts = list(map(text_piece, _groups(piece, over)))
     if len(parts) < len(over):
         return [piece]
-    inside = max(
-        (after.box.x0 - word.box.x1 for part in parts for word, after in pairwise(part.words)), default=letter
-    )
+    inside: list[float] = []
+    for part in parts:
+        inside += _gaps(part.words)
+    widest = max(inside, default=letter)
     between = min(after.x0 - part.x1 for part, after in pairwise(parts))
-    near = (2 if between > max(WIDER * inside, WIDE * letter) else 1) * PARTED * letter
+    near = PARTED * letter
+    if between > max(WIDER * widest, WIDE * letter):
+        near = 2 * PARTED * letter
     pairs = list(zip(parts, over, strict=True))
     ends = all(abs(part.x1 - column.x1) < near for part, column in pairs)
     middles = all(abs(part.centre - column.centre) < near for part, column in pairs)
-    if ends or middles:
-        return parts
-    return [piece]
+    return parts if ends or middles else [piece]
+
+
+def _gaps(words: Sequence[Word]) -> list[float]:
+    return [after.box.x0 - word.box.x1 for word, after in pairwise(words)]
 
 
 def _groups(piece: Piece, over: Sequence[Column]) -> list[list[Word]]:
-    """The words of a piece by column: cut at gaps wider than all others, or each word with the nearest
-    column.
+    """Returns the words of a piece by column.
+
+    They are cut at gaps wider than all others, or else each word goes to the nearest column.
     """
-    gaps = sorted(
-        (
-            (after.box.x0 - word.box.x1, number)
-            for number, (word, after) in enumerate(pairwise(piece.words), 1)
-        ),
-        reverse=True,
-    )
+    gaps = [(gap, number) for number, gap in enumerate(_gaps(piece.words), 1)]
+    gaps.sort(reverse=True)
     wide = gaps[: len(over) - 1]
     narrow = gaps[len(over) - 1 :]
     if not narrow or wide[-1][0] > WIDER * narrow[0][0]:
-        cuts = [0, *sorted(number for _, number in wide), len(piece.words)]
-        return [piece.words[start:end] for start, end in pairwise(cuts)]
+        cuts = sorted(number for _, number in wide)
+        ends = [0, *cuts, len(piece.words)]
+        return [piece.words[start:end] for start, end in pairwise(ends)]
     groups: list[list[Word]] = [[] for _ in over]
     for word in piece.words:
-        centre = word.box.centre
-        groups[
-            min(range(len(over)), key=lambda n: max(over[n].x0 - centre, centre - over[n].x1, 0.0))
-        ].append(word)
+        distances = [_distance(column, word.box.centre) for column in over]
+        nearest = distances.index(min(distances))
+        groups[nearest].append(word)
     return [group for group in groups if group]
 
 
+def _distance(column: Column, x: float) -> float:
+    """Returns how far a place lies outside a column, 0 if it lies inside."""
+    return max(column.x0 - x, x - column.x1, 0.0)
+
+
 def _agreeing(sides: Sequence[float], within: float) -> int:
-    """The most of these sorted numbers that lie within so much of each other."""
+    """Returns how many of these sorted numbers at most lie within a distance of each other."""
     most = start = 0
     for end, side in enumerate(sides):
         while side - sides[start] > within:

@@ -291,9 +291,8 @@ class _LineJoiner:
         group = not is_unit(text)
         kept = []
         for section in self._sections:
-            if _is_further_out(section, indent, step):
-                kept.append(section)
-            elif group and _is_unit_at(section, indent + step):
+            unit_here = group and _is_unit_at(section, indent + step)
+            if unit_here or _is_further_out(section, indent, step):
                 kept.append(section)
         self._sections = kept
         flat = indent < 0 or (bool(row.label) and row.x0 <= heading.x0 + step)
