@@ -47,9 +47,9 @@ def entry(
     decimals = len(text.partition(".")[2].partition(" ")[0].rstrip(")%"))
     return Entry(
         EntryPlace(*at),
-        "figure",  # type: ignore[arg-type]
-        Quantity(text, value, unit, scale, decimals, **more),
-        citations=(CITED,),  # type: ignore[arg-type]
+        "figure",
+        Quantity(text, value, unit, scale, decimals, **more),  # type: ignore[arg-type]
+        citations=(CITED,),
     )
 
 
