@@ -1,6 +1,4 @@
-"""Knows how an answer's citation keys are read, and which of its words each key stands for on the cited
-page; knows no model and no store.
-"""
+"""Reads an answer's citation keys and finds what each stands for on the cited page."""
 
 from __future__ import annotations
 
@@ -9,12 +7,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
+from typing import NamedTuple
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.checks.sentence_arithmetic import REPORTED
 from chatbot.answer.citations.altered_words import alteration, has_numbers, repeats
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citations.clauses import clauses_of, is_aside, says_clause, unsaid
+from chatbot.answer.citations.clauses import Clause, clauses_of, is_aside, says_clause, unsaid
 from chatbot.answer.citations.model_refusals import says_absent
 from chatbot.answer.citations.printed_matches import instructs_by_name, printed_row, repeats_order
 from chatbot.answer.citations.quotation_lookup import (
@@ -30,47 +30,54 @@ from chatbot.evidence.word_runs import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
     TELLING_WORDS,
+    Words,
     comparable_words,
     telling_words,
 )
 from chatbot.records import FINE, REWORDED, Citation, Hit, NumberCheck, Prompt
 from ingestion.language.list_items import SAFE_ITEM
-from ingestion.language.numbers import find_figures
+from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["check_answer", "with_short_keys"]
 
-LONGEST_STATEMENT = (
-    1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
-)
-# ... but what is copied from the page may be a whole list.
+# Characters before a key. What lies further back is another statement, whatever its punctuation.
+LONGEST_STATEMENT = 1_000
+# What is copied from the page may be a whole list.
 LONGEST_COPIED = 5_000
 UNKNOWN_KEY = "no such source was given"
 PARAPHRASED = "no passage of the page says it in these words"
 NOT_LOCATED = "no passage of the page could be located"
 FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
 IN_PART = "only a part of it stands there in these words"
-# Of a statement that does not have the page's wording, and may be right.
+# Reasons given for a statement that does not have the page's wording, and may be right.
 FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE, IN_PART})
-# Share of the words of a line that leads a list in that its page must have, and of a statement that each of
-# the pages cited together for it must.
-LEAST_LED_IN, LEAST_OF_EACH = 0.4, 0.3
-# ... and of a statement that are quoted: fewer are a name or a term in quotation marks, and what is said of
-# it is not quoted.
+# Share of the words of a line leading a list in that its page must have.
+LEAST_LED_IN = 0.4
+# Share of a statement's words that each of the pages cited together for it must have.
+LEAST_OF_EACH = 0.3
+# Share of a statement's words that must be quoted for it to count as a quotation. Fewer are a name or a term
+# in quotation marks, and what is said of it is not quoted.
 LEAST_QUOTED = 0.5
 OTHER_HEAD = "its row stands on the page, but not under that head"
 UNKNOWN_NAME = "none of the pages given names “{}”"
 UNSAID = "the pages cited for it do not have “{}”"
 MISSING = "it says what is missing, which no check can show: look through the page"
-# Its words stand there, of another figure.
+# Its words stand there with another figure.
 OTHER_FIGURE = "its words stand there, but not with {}"
 CONTRADICTED = "a figure of it is contradicted"
 NOTHING_STATED = "no statement stands at this key"
+# Verdicts on a figure that do not speak against the statement around it.
+_NOT_CONTRADICTED = FINE | {"present_elsewhere", "unsupported"}
+
+_Span = tuple[int, int]
+# Offsets, reason ("" where verified) and quote.
+_Passage = tuple[_Span, str, str]
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
-# "The cash flow statement shows a repayment": where it stands, which is no part of what is said.
+# "The cash flow statement shows a repayment": says where it stands, which is no part of the statement.
 _FRAME = re.compile(
     r"^\W*(?:According to (?:the|this) (?:[\w’'-]+ ){0,5}?[\w’'-]+,|"
     r"(?:The|This) (?:[\w’'-]+ ){0,3}?(?:excerpt|document|source|page|passage|section|table|statement|note"
@@ -79,14 +86,14 @@ _FRAME = re.compile(
     r"(?:also )?(?:show|state|say|give|report|list|put|note|describe|explain|add|round)s?\b(?: that)?)"
 )
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
-# Words with a capital letter one behind the other: a name, or the head of an item.
+# Words with a capital letter in a row: a name, or the head of an item.
 _CAPITAL = r"(?:[A-Z]-)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ][^\W\d_]*"
 _NAME = re.compile(rf"\b{_CAPITAL}(?:(?: of| and| for| the| on|,)? (?:{_CAPITAL}|[A-Z]{{2,}}\b))+")
 _OPENS_SENTENCE = re.compile(
     r"([A-Z][a-z]+(?=,)|Since|Once|Before|After|Until|Unless|Although|Though|While|When|Where|Because"
     r"|Despite|Both|Only|Under|Across)\b"
 )
-# The rows of a table from one on, and those that a text ends in.
+# The rows of a table from a position on, and those at a text's end.
 _ROWS = re.compile(r"\s*(?:\|[^\n]*\n)+\s*")
 _TABLE_AT_END = re.compile(r"(?m:^)\|[^\n]*(?:\n\|[^\n]*)*\Z")
 _NAME_WORD = re.compile(r"[^\W\d_]+")
@@ -94,8 +101,11 @@ _NAME_WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """Keys that stand in one pair of brackets. keys: (as written, the key that was given or "") of each;
-    group: equal for marks that stand side by side.
+    """Keys that stand in one pair of brackets.
+
+    start, end: offsets of the brackets.
+    keys: each key as written, with the key that was given, or "".
+    group: index of the first of the marks that stand side by side with it.
     """
 
     start: int
@@ -104,29 +114,41 @@ class _Mark:
     group: int
 
 
+class _JudgedFigure(NamedTuple):
+    """A figure of the answer.
+
+    start: its offset.
+    status: the verdict of its check.
+    text: as the check gives it.
+    """
+
+    start: int
+    status: str
+    text: str
+
+
 def check_answer(
     text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]] = ()
 ) -> tuple[str, tuple[Citation, ...], tuple[NumberCheck, ...]]:
     """The shown text, its citations and its number checks.
 
-    text: a model's or the extractive answer, with keys such as "[S1-7f3a]". Shown, known keys are "[S1]"
-    each, unknown ones stay as written. citations: one per key in order of the text, so that the n-th mark
-    shown belongs to the n-th citation. Their offsets are into hit.page_text (hit.text where that is empty).
-    uncited: stretches of the text, apart from each other, whose figures no key beside them is cited for.
+    text: a model's or the extractive answer, with keys such as "[S1-7f3a]". Known keys are shown as "[S1]"
+    each, unknown ones as written.
+    citations: one for each key in the order of the text, so that the n-th mark shown belongs to the n-th
+    citation. Their offsets are into hit.page_text (hit.text where that is empty).
+    uncited: stretches of the text that do not overlap. No key beside them is cited for their figures.
     """
     marks = _marks(text, prompt)
     answer = _Answer(text, marks, prompt, sorted(uncited))
     numbers = check_numbers(answer.blanked, answer.scope, prompt)
     answer.figures = [
-        (figure.start, check.status, check.text)
+        _JudgedFigure(figure.start, check.status, check.text)
         for figure, check in zip(find_figures(answer.blanked), numbers, strict=True)
     ]
-    answer.reckoned_from = frozenset(check.citation for check in numbers if check.status == "supported")
-    return (
-        _shown(text, marks),
-        tuple(citation for mark in marks for citation in answer.citations(mark)),
-        numbers,
-    )
+    supported = (check.citation for check in numbers if check.status == "supported")
+    answer.pages_with_figures = frozenset(supported)
+    citations = tuple(citation for mark in marks for citation in answer.citations(mark))
+    return _shown(text, marks), citations, numbers
 
 
 def with_short_keys(text: str, prompt: Prompt) -> str:
@@ -143,26 +165,38 @@ def _marks(text: str, prompt: Prompt) -> list[_Mark]:
     found: list[_Mark] = []
     for match in _MARK.finditer(text):
         keys = tuple((written, known.get(written.casefold(), "")) for written in ANY_KEY.findall(match[0]))
-        if match[0].startswith("[") or keys[0][1]:
-            beside = (
-                bool(found)
-                and match.start() - found[-1].end <= 3
-                and not text[found[-1].end : match.start()].strip(" ,;")
-            )
-            found.append(_Mark(match.start(), match.end(), keys, found[-1].group if beside else len(found)))
+        if not match[0].startswith("[") and not keys[0][1]:
+            continue
+        group = len(found)
+        if found and _are_side_by_side(text, found[-1].end, match.start()):
+            group = found[-1].group
+        found.append(_Mark(match.start(), match.end(), keys, group))
     return found
 
 
+def _are_side_by_side(text: str, end: int, start: int) -> bool:
+    """Whether only a few blanks and commas stand between the end of a mark and the start of the next."""
+    if start - end > 3:
+        return False
+    return not text[end:start].strip(" ,;")
+
+
 def _shown(text: str, marks: list[_Mark]) -> str:
-    """The text with short keys, "[S1]" for each that was given; where none of a bracket was, as written."""
+    """The text with short keys: "[S1]" for each key that was given. A bracket with none stays as written."""
     known = [mark for mark in marks if any(key for _, key in mark.keys)]
-    return _with_marks(
-        text, known, lambda mark: "".join(f"[{_short(key) or written}]" for written, key in mark.keys)
-    )
+    return _with_marks(text, known, _shown_keys)
+
+
+def _shown_keys(mark: _Mark) -> str:
+    return "".join(f"[{_short(key) or written}]" for written, key in mark.keys)
+
+
+def _blank(mark: _Mark) -> str:
+    return " " * (mark.end - mark.start)
 
 
 def _with_marks(text: str, marks: list[_Mark], shown: Callable[[_Mark], str]) -> str:
-    """The text with each mark as it is to be shown."""
+    """The text with each mark replaced by what `shown` gives for it."""
     ends = [0, *(mark.end for mark in marks)]
     pieces = [text[end : mark.start] + shown(mark) for end, mark in zip(ends, marks, strict=False)]
     return "".join([*pieces, text[ends[-1] :]])
@@ -182,54 +216,56 @@ class _Answer:
         self, text: str, marks: list[_Mark], prompt: Prompt, uncited: Sequence[tuple[int, int]]
     ) -> None:
         """uncited: stretches in order, whose figures no key is cited for."""
-        self.prompt, self.marks, self.uncited = prompt, marks, uncited
+        self.prompt = prompt
+        self.marks = marks
+        self.uncited = uncited
         self.keys_of_groups: dict[int, tuple[str, ...]] = {}
         self.judged: dict[tuple[int, int, str], Citation] = {}
-        # Start, verdict and text of each figure, which citations need to have, and the short keys of the
-        # pages that figures were found on.
-        self.figures: Sequence[tuple[int, str, str]] = ()
-        self.reckoned_from: frozenset[str | None] = frozenset()
+        # What the number checks found, which citations need: the figures with their verdicts, and the short
+        # keys of the pages that figures were found on.
+        self.figures: Sequence[_JudgedFigure] = ()
+        self.pages_with_figures: frozenset[str | None] = frozenset()
         self.mark_starts = [mark.start for mark in marks]
-        self.blanked = _with_marks(text, marks, lambda mark: " " * (mark.end - mark.start))
-        self.quotations = [
-            (match.start(), match.end())
-            for match in _QUOTATION.finditer(self.blanked)
-            if "\n\n" not in match[0]
-        ]
+        self.blanked = _with_marks(text, marks, _blank)
+        quoted = _QUOTATION.finditer(self.blanked)
+        self.quotations = [match.span() for match in quoted if "\n\n" not in match[0]]
         self.starts = _sentence_starts(self.blanked, self.quotations)
-        # Sentences that are no items of a list, or lead one in themselves.
-        self.leads = [
-            at
-            for at in range(len(self.starts))
-            if self._said(at).endswith(":") or not SAFE_ITEM.match(self._said(at))
-        ]
+        # Sentences that are not list items, or that lead a list in themselves.
+        self.leads = [index for index in range(len(self.starts)) if self._is_lead(index)]
+
+    def _is_lead(self, index: int) -> bool:
+        sentence = self._sentence(index)
+        return sentence.endswith(":") or not SAFE_ITEM.match(sentence)
 
     def citations(self, mark: _Mark) -> Iterator[Citation]:
         for written, key in mark.keys:
-            yield (
-                self._judged(mark, key)
-                if key
-                else Citation(written, None, None, None, "", False, reason=UNKNOWN_KEY)
-            )
+            if key:
+                yield self._judged(mark, key)
+            else:
+                yield Citation(written, None, None, None, "", False, reason=UNKNOWN_KEY)
 
     def scope(self, position: int) -> Scope:
-        """The sentence around a position and the keys cited for what stands there: the next in the
-        sentence, else any of it, else nearby.
+        """The sentence around a position and the keys cited for what stands there.
+
+        These are the next keys in the sentence, else any of it, else nearby ones.
         """
         index = bisect_right(self.starts, position) - 1
         start, end = self._bounds(index)
-        stretch = bisect_right(self.uncited, position, key=lambda stretch: stretch[0]) - 1
-        if stretch >= 0 and position < self.uncited[stretch][1]:
+        if self._is_uncited(position):
             return Scope(start, end, ())
         following = self._marks_within(position, end)
         if following:
-            marks = self._together(following[0])
+            marks = self._marks_beside(following[0])
         else:
             marks = self._marks_within(start, end) or self._nearby(index)
-        return Scope(start, end, tuple(dict.fromkeys(key for mark in marks for _, key in mark.keys if key)))
+        return Scope(start, end, _known_keys(marks))
+
+    def _is_uncited(self, position: int) -> bool:
+        before = bisect_right(self.uncited, position, key=itemgetter(0)) - 1
+        return before >= 0 and position < self.uncited[before][1]
 
     def _judged(self, mark: _Mark, key: str) -> Citation:
-        """As _citation, once for keys that are repeated side by side."""
+        """Does what _citation does, but once for keys that are repeated side by side."""
         place = mark.group, bisect_right(self.starts, mark.start), key
         if place not in self.judged:
             self.judged[place] = self._citation(mark, key)
@@ -238,39 +274,18 @@ class _Answer:
     def _citation(self, mark: _Mark, key: str) -> Citation:
         """The passage of the cited page that the statement at the key rests on."""
         hit = self.prompt.sources[key]
-        copied = self._copied(mark, hit)
-        (first, last), reason, quote = copied or self._passage(*self._statement(mark), hit)
-        if reason and not quote and (paragraph := self._paragraph(mark)):
-            (first, last), reason, quote = self._passage(*paragraph, hit)
         basis = "located"
-        if not copied and (name := self._unknown_name(*self._statement(mark))):
-            if not reason or reason in FREELY_PUT:
-                reason = UNKNOWN_NAME.format(name)
-            else:
-                reason = reason
-        elif not copied and (not reason or reason in FREELY_PUT) and (word := self._unsaid(mark)):
-            reason = UNSAID.format(word)
-        elif reason in FREELY_PUT:
-            (first, last), basis = self._freely_put(mark, key, (first, last))
-            missing = says_absent(self.blanked[slice(*self._statement(mark))])
-            reason = {"figures": "", "reworded": MISSING if missing else REWORDED}.get(basis, reason)
-            if basis != "located":
-                quote = hit.page_text[max(0, first) : max(0, last)]
-            else:
-                quote = quote
-        if not reason and not copied and basis == "located" and (wrong := self._wrong_figure(mark)):
-            reason = OTHER_FIGURE.format(wrong)
-        if basis == "reworded" and self._wrong_figure(mark, FINE | {"present_elsewhere", "unsupported"}):
-            reason, basis = CONTRADICTED, "located"
-        where = (hit.document, hit.page, hit.page_label)
-        said = self.blanked[slice(*self._before(mark, 0))]
-        instructs = instructs_by_name(hit) or any(
-            (start < last and first < end) or repeats_order(said, hit.page_text[start:end])
-            for start, end in hit.instructions
-        )
+        if copied := self._copied(mark, hit):
+            place, reason, quote = copied
+        else:
+            place, reason, quote, basis = self._compared(mark, key)
+        first, last = place
+        instructs = self._instructs(mark, hit, place)
         return Citation(
             _short(key),
-            *where,
+            hit.document,
+            hit.page,
+            hit.page_label,
             quote,
             not reason,
             first,
@@ -282,319 +297,374 @@ class _Answer:
             basis,
         )
 
+    def _instructs(self, mark: _Mark, hit: Hit, place: _Span) -> bool:
+        """Whether a page's name, the passage cited or the statement itself gives an order to a machine."""
+        if instructs_by_name(hit):
+            return True
+        first, last = place
+        statement = self.blanked[slice(*self._since_key_before(mark, 0))]
+        for start, end in hit.instructions:
+            if start < last and first < end:
+                return True
+            if repeats_order(statement, hit.page_text[start:end]):
+                return True
+        return False
+
+    def _compared(self, mark: _Mark, key: str) -> tuple[_Span, str, str, str]:
+        """Offsets, reason ("" where verified), quote and basis of a statement that is not copied."""
+        hit = self.prompt.sources[key]
+        start, end = self._statement(mark)
+        place, reason, quote = self._statement_passage(mark, hit)
+        if reason and reason not in FREELY_PUT:
+            return place, reason, quote, "located"
+        if name := self._unknown_name(start, end):
+            return place, UNKNOWN_NAME.format(name), quote, "located"
+        if word := self._word_unsaid(mark):
+            return place, UNSAID.format(word), quote, "located"
+        if not reason:
+            wrong = self._wrong_figure(mark)
+            reason = OTHER_FIGURE.format(wrong) if wrong else ""
+            return place, reason, quote, "located"
+        place, basis = self._freely_put(mark, key, place)
+        if basis == "located":
+            return place, reason, quote, basis
+        quote = hit.page_text[max(0, place[0]) : max(0, place[1])]
+        if basis == "figures":
+            return place, "", quote, basis
+        if self._wrong_figure(mark, _NOT_CONTRADICTED):
+            return place, CONTRADICTED, quote, "located"
+        missing = says_absent(self.blanked[start:end])
+        return place, MISSING if missing else REWORDED, quote, basis
+
+    def _statement_passage(self, mark: _Mark, hit: Hit) -> _Passage:
+        """The passage of the statement at a mark, or of its paragraph where the statement has none."""
+        found = self._passage(*self._statement(mark), hit)
+        _, reason, quote = found
+        if not reason or quote:
+            return found
+        paragraph = self._paragraph(mark)
+        if paragraph is None:
+            return found
+        return self._passage(*paragraph, hit)
+
     def _wrong_figure(self, mark: _Mark, fine: frozenset[str] = FINE) -> str:
-        """The first figure of the statement at a mark that has another verdict than these; "" where none
-        has.
+        """The first figure of the statement at a mark whose verdict is not in `fine`; "" for none."""
+        for figure in self._figures_within(*self._statement(mark)):
+            if figure.status not in fine:
+                return figure.text
+        return ""
+
+    def _figures_within(self, start: int, end: int) -> list[_JudgedFigure]:
+        return [figure for figure in self.figures if start <= figure.start < end]
+
+    def _statuses(self, start: int, end: int) -> set[str]:
+        """The verdicts on the figures between two offsets."""
+        return {figure.status for figure in self._figures_within(start, end)}
+
+    def _freely_put(self, mark: _Mark, key: str, at: _Span) -> tuple[_Span, str]:
+        """Place and basis of a statement in words of its own.
+
+        at: where a part of it was found. It stays there, "located", where too little of it is on the page to
+        compare.
         """
         start, end = self._statement(mark)
-        return next(
-            (text for figure, status, text in self.figures if start <= figure < end and status not in fine),
-            "",
-        )
-
-    def _freely_put(self, mark: _Mark, key: str, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
-        """Place and basis of a statement in words of its own; at: where a part of it was found, and what it
-        stays at with "located" where too little of it is on the page to compare."""
-        start, end = self._statement(mark)
+        statement = self.blanked[start:end]
         view = page_of(self.prompt.sources[key])
-        worked = any(start <= figure < end and status == "derived" for figure, status, _ in self.figures)
-        if worked:
-            words = self._beside_sums(start, end)
-        else:
-            words = stems_of(parted(_FRAME.sub(" ", self.blanked[start:end])))
-        least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
-        statuses = {status for figure, status, _ in self.figures if start <= figure < end}
-        confirmed = (
-            bool(statuses)
-            and statuses <= FINE
-            and any(figures_stating(figure, view) for figure in find_figures(self.blanked[start:end]))
-        )
-        if says_absent(self.blanked[start:end]) and not statuses:
+        statuses = self._statuses(start, end)
+        if not statuses and says_absent(statement):
             return (-1, -1), "reworded"
-        if len(words & view.stems.all) < least and not (
-            confirmed or (worked and _short(key) in self.reckoned_from)
-        ):
+        if not self._is_comparable(start, end, key):
             return at, "located"
-        if at[0] >= 0:
-            place = at
-        else:
-            place = self._place(start, end, view)
-        if statuses and self._stands(mark, start, end) and has_numbers(self.blanked[start:end], view, place):
-            return place, "figures"
-        return self._place(start, end, view), "reworded"
+        place = at if at[0] >= 0 else self._closest_place(start, end, view)
+        if not statuses or not self._pages_say(mark, start, end):
+            return self._closest_place(start, end, view), "reworded"
+        if not has_numbers(statement, view, place):
+            return self._closest_place(start, end, view), "reworded"
+        return place, "figures"
 
-    def _unsaid(self, mark: _Mark) -> str:
-        """A verb or a cause of what is said at the mark that none of the pages cited together has."""
-        said = self.blanked[slice(*self._statement(mark))]
-        words = [
-            unsaid(said, page_of(self.prompt.sources[key]), self._known_text)
-            for key in self._keys_together(mark)
-        ]
+    def _is_comparable(self, start: int, end: int, key: str) -> bool:
+        """Whether a page has enough words of a statement, or figures of it that are right."""
+        statement = self.blanked[start:end]
+        view = page_of(self.prompt.sources[key])
+        statuses = self._statuses(start, end)
+        is_derived = "derived" in statuses
+        if is_derived:
+            words = self._words_beside_result(start, end)
+        else:
+            words = stems_of(parted(_FRAME.sub(" ", statement)))
+        least = LEAST_OF_EACH * len(words)
+        if is_derived and len(words) < 2:
+            least = len(words) - 1
+        if len(words & view.stems.all) >= least:
+            return True
+        if is_derived and _short(key) in self.pages_with_figures:
+            return True
+        if not statuses or not statuses <= FINE:
+            return False
+        return any(figures_stating(figure, view) for figure in find_figures(statement))
+
+    def _word_unsaid(self, mark: _Mark) -> str:
+        """A verb or a cause in the statement at the mark that none of the pages cited together has."""
+        statement = self.blanked[slice(*self._statement(mark))]
+        pages = [page_of(self.prompt.sources[key]) for key in self._keys_beside(mark)]
+        words = [unsaid(statement, page, self._known_text) for page in pages]
         if all(words):
             return words[0]
         return ""
 
     def _unknown_name(self, start: int, end: int) -> str:
-        """A name of several words of which no page, question or exchange of the prompt has one; "" where
-        there is none.
-        """
+        """A name of several words that no page, question or exchange of the prompt has; "" for none."""
         for found in _NAME.finditer(self.blanked, start, end):
-            words = [word for word in _NAME_WORD.findall(found[0]) if word.casefold() not in STOP_WORDS]
-            if opening := _OPENS_SENTENCE.match(found[0]):  # "Since December", "Notably, Acme"
-                words = [word for word in words if word != opening[1]]
-            initials = "".join(word[0] for word in words)
-            if (
-                len(words) > 1
-                and initials not in self._known_text
-                and any(word.casefold() not in self._known_words for word in words)
-            ):
+            if self._is_unknown(found[0]):
                 return " ".join(found[0].split())
         return ""
+
+    def _is_unknown(self, name: str) -> bool:
+        """Whether the prompt lacks a word of a name of several words, and its initials."""
+        words = [word for word in _NAME_WORD.findall(name) if word.casefold() not in STOP_WORDS]
+        if opening := _OPENS_SENTENCE.match(name):  # "Since December", "Notably, Acme"
+            words = [word for word in words if word != opening[1]]
+        if len(words) < 2:
+            return False
+        initials = "".join(word[0] for word in words)
+        if initials in self._known_text:
+            return False
+        return any(word.casefold() not in self._known_words for word in words)
 
     @cached_property
     def _known_text(self) -> str:
         pages = (f"{hit.document} {hit.context} {hit.page_text}" for hit in self.prompt.sources.values())
-        said = (f"{one.user} {one.assistant}" for one in self.prompt.exchanges)
-        return " ".join([self.prompt.question, *pages, *said])
+        exchanges = (f"{exchange.user} {exchange.assistant}" for exchange in self.prompt.exchanges)
+        return " ".join([self.prompt.question, *pages, *exchanges])
 
     @cached_property
     def _known_words(self) -> frozenset[str]:
         return frozenset(_NAME_WORD.findall(self._known_text.casefold()))
 
-    def _stands(self, mark: _Mark, start: int, end: int) -> bool:
-        """Whether the pages cited together have what is said at their keys; of a line that leads a list
-        in, with its items.
+    def _pages_say(self, mark: _Mark, start: int, end: int) -> bool:
+        """Whether the pages cited together say what stands at their keys.
+
+        A line that leads a list in is taken with its items.
         """
-        views = [page_of(self.prompt.sources[key]) for key in self._keys_together(mark)]
-        if self._has(start, end, views):
+        views = [page_of(self.prompt.sources[key]) for key in self._keys_beside(mark)]
+        if self._say(start, end, views):
             return True
         index = bisect_right(self.starts, mark.start) - 1
-        if not self._said(index).endswith(":"):
+        if not self._sentence(index).endswith(":"):
             return False
-        behind = self.leads[bisect_right(self.leads, index) :][:1]
-        items = [self._bounds(at) for at in range(index + 1, behind[0] if behind else len(self.starts))]
-        led = stems_of(self.blanked[start:end])
-        known = any(len(led & view.stems.all) >= LEAST_LED_IN * len(led) for view in views)
-        return (
-            known
-            and bool(items)
-            and all(self._has(*item, views) for item in items if not self._marks_within(*item))
-        )
+        words = stems_of(self.blanked[start:end])
+        least = LEAST_LED_IN * len(words)
+        if not any(len(words & view.stems.all) >= least for view in views):
+            return False
+        items = self._items_led_in(index)
+        if not items:
+            return False
+        return all(self._say(*item, views) for item in items if not self._marks_within(*item))
 
-    def _has(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
-        said = _FRAME.sub(" ", self.blanked[start:end])
-        mark = SAFE_ITEM.match(said)
-        if mark:
-            said = said[mark.end() :]
-        else:
-            said = said
-        clauses = clauses_of(said)
-        statuses = {status for at, status, _ in self.figures if start <= at < end}
-        if statuses - FINE or not (statuses or clauses):
+    def _items_led_in(self, index: int) -> list[_Span]:
+        """The bounds of the list items that follow a line."""
+        leads_behind = self.leads[bisect_right(self.leads, index) :]
+        end = leads_behind[0] if leads_behind else len(self.starts)
+        return [self._bounds(item) for item in range(index + 1, end)]
+
+    def _say(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
+        """Whether pages say what stands between two offsets, its figures being right."""
+        text = _FRAME.sub(" ", self.blanked[start:end])
+        if item := SAFE_ITEM.match(text):
+            text = text[item.end() :]
+        statuses = self._statuses(start, end)
+        if statuses - FINE:
             return False
-        if "derived" in statuses:  # what is worked out is put in words that no page has
-            words = self._beside_sums(start, end)
-            there = len(words & frozenset[str]().union(*(view.stems.all for view in views)))
-            return there >= LEAST_LED_IN * len(words) or len(words) - there < 2
+        clauses = clauses_of(text)
+        if not statuses and not clauses:
+            return False
+        if "derived" in statuses:
+            return self._say_around_result(start, end, views)
+        if not clauses:
+            return True
         asked = stems_of(parted(self.prompt.question))
-        if statuses:  # what has no verb of its own is of the figures beside it
-            all_figures = tuple(find_figures(said))
-            clauses = [
-                clause if clause.verb or clause.figures else replace(clause, figures=all_figures)
-                for clause in clauses
-            ]
-        told = [any(says_clause(clause, view, asked) for view in views) for clause in clauses]
-        # Figures that are right vouch for what stands by the way, where the rest is told.
-        return not clauses or (
-            any(told)
-            and all(
-                found or (statuses and is_aside(clause)) for clause, found in zip(clauses, told, strict=True)
-            )
-        )
+        if statuses:
+            clauses = _with_figures_beside(clauses, tuple(find_figures(text)))
+        unsaid_clauses = [
+            clause for clause in clauses if not any(says_clause(clause, view, asked) for view in views)
+        ]
+        if not unsaid_clauses:
+            return True
+        if len(unsaid_clauses) == len(clauses):
+            return False
+        # Figures that are right vouch for asides, where the rest is said.
+        return bool(statuses) and all(is_aside(clause) for clause in unsaid_clauses)
 
-    def _beside_sums(self, start: int, end: int) -> frozenset[str]:
-        """The words of what is worked out, but for those in which a result is told and those of the
-        question.
-        """
-        said, asked = (
-            stems_of(parted(text))
-            for text in (REPORTED.sub(" ", self.blanked[start:end]), self.prompt.question)
-        )
-        return said - asked
+    def _say_around_result(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
+        """Whether pages have enough words of a statement with a derived figure.
 
-    def _place(self, start: int, end: int, view: PageEvidence) -> tuple[int, int]:
-        """The line of the first of a statement's figures on a page, else its sentence with most of the
-        words.
+        It is put in words that no page has in one place.
         """
-        said = self.blanked[start:end]
-        if stated := next(
-            (places[0] for figure in find_figures(said) if (places := figures_stating(figure, view))), None
-        ):
+        words = self._words_beside_result(start, end)
+        on_pages = frozenset[str]().union(*(view.stems.all for view in views))
+        there = len(words & on_pages)
+        return there >= LEAST_LED_IN * len(words) or len(words) - there < 2
+
+    def _words_beside_result(self, start: int, end: int) -> frozenset[str]:
+        """The words around a derived figure, without those that report a result or repeat the question."""
+        statement = REPORTED.sub(" ", self.blanked[start:end])
+        return stems_of(parted(statement)) - stems_of(parted(self.prompt.question))
+
+    def _closest_place(self, start: int, end: int, view: PageEvidence) -> _Span:
+        """The line of a statement's first figure on a page, else the sentence with most of its words."""
+        statement = self.blanked[start:end]
+        stated = _first_stated(statement, view)
+        if stated:
             first = view.text.rfind("\n", 0, stated.start) + 1
             last = view.text.find("\n", stated.end)
-            line = view.text[first : last if last >= 0 else len(view.text)]
-            return first + len(line) - len(line.lstrip()), first + len(line.rstrip())
-        words = stems_of(said)
+            return _stripped(view.text, first, last if last >= 0 else len(view.text))
+        words = stems_of(statement)
         shared = [len(words & sentence) for sentence in view.stems.sentences]
-        if shared:
-            first, last = view.sentence_spans[shared.index(max(shared))]
-        else:
-            first, last = (-1, -1)
-        sentence = view.text[first:last]
-        return first + len(sentence) - len(sentence.lstrip()), first + len(sentence.rstrip())
+        if not shared:
+            return _stripped(view.text, -1, -1)
+        most = shared.index(max(shared))
+        return _stripped(view.text, *view.sentence_spans[most])
 
-    def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
-        """As _passage, where all that the paragraph says since the key before is copied from the page: a
-        sentence, a list with its items, a row behind the head of its table. What is copied is what is marked,
-        and not the part of it that happens to be the longest run of words."""
-        start, end = self._before(
-            mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1, LONGEST_COPIED
-        )
-        said = self.blanked[start:end]
+    def _copied(self, mark: _Mark, hit: Hit) -> _Passage | None:
+        """Offsets, reason and quote, where the whole paragraph since the key before is copied from the page.
+
+        It may be a sentence, a list with its items, or a row behind the head of its table. All that is copied
+        is marked, not only the part that happens to be the longest run of words.
+        """
+        paragraph = self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1
+        start, end = self._since_key_before(mark, paragraph, LONGEST_COPIED)
+        text = self.blanked[start:end]
         view = page_of(hit)
-        if self._quoted(start, end):
-            parts = [said]
-        else:
-            parts = _ELLIPSIS.split(said)
-        if span := copied_passage(parts, view) or printed_row(comparable_words(said), hit):
+        parts = [text] if self._quoted(start, end) else _ELLIPSIS.split(text)
+        span = copied_passage(parts, view) or printed_row(comparable_words(text), hit)
+        if span:
             return span, "", view.text[slice(*span)]
-        if span := row_behind_head(said, view):
-            # What a known table's row is headed by was looked for before, and is not what stands before it
-            # here.
-            known = any(
-                row.start < span[1] and span[0] < row.end
-                for table in hit.tables
-                for row in table.rows
-                if any(row.cells)
-            )
-            quote = view.text[slice(*span)]
-            found = comparable_words(quote)
-            tells = (
-                telling_words(found) > 0 or len(found.texts) >= MIN_QUOTE_WORDS
-            )  # so many figures stand nowhere in this order by chance
-            return span, "" if tells and not known else OTHER_HEAD, quote
-        return None
+        span = row_behind_head(text, view)
+        if span is None:
+            return None
+        # The heads of a known table's row were looked for before, and are not what stands before it here.
+        quote = view.text[slice(*span)]
+        found = comparable_words(quote)
+        # As many figures stand nowhere in this order by chance.
+        tells = telling_words(found) > 0 or len(found.texts) >= MIN_QUOTE_WORDS
+        if not tells or _is_of_known_row(hit, span):
+            return span, OTHER_HEAD, quote
+        return span, "", quote
 
-    def _statement(self, mark: _Mark) -> tuple[int, int]:
-        """The words since the key before; the whole sentence where those are too few, as after "According
-        to"; of a key below a table the table.
+    def _statement(self, mark: _Mark) -> _Span:
+        """The words since the key before; of a key below a table, the table.
+
+        It is the whole sentence where those words are too few, as after "According to".
         """
         if table := self._table_above(self.marks[mark.group].start):
             return table
         start, end = self._bounds(bisect_right(self.starts, mark.start) - 1)
-        clause = self._before(mark, start)
+        clause = self._since_key_before(mark, start)
         words = comparable_words(self.blanked[slice(*clause)]).texts
-        enough = len(words) >= MIN_QUOTE_WORDS or any(word[0].isdigit() for word in words)
-        if enough:
+        if len(words) >= MIN_QUOTE_WORDS or any(word[0].isdigit() for word in words):
             return clause
-        return (max(start, clause[1] - LONGEST_STATEMENT), min(end, clause[1] + LONGEST_STATEMENT))
+        earliest = clause[1] - LONGEST_STATEMENT
+        latest = clause[1] + LONGEST_STATEMENT
+        return max(start, earliest), min(end, latest)
 
-    def _before(self, mark: _Mark, start: int, longest: int = LONGEST_STATEMENT) -> tuple[int, int]:
-        """From a position, or the key before, to the first of the keys that stand with this one; cut to
-        what can be one statement.
+    def _since_key_before(self, mark: _Mark, start: int, longest: int = LONGEST_STATEMENT) -> _Span:
+        """From a position, or the key before, to the first of the keys that stand with this one.
+
+        It is cut to what can be one statement, but never within a quotation.
         """
         first = self.marks[mark.group]
-        start = max(start, self.marks[mark.group - 1].end if mark.group else 0)
-        cut = max(start, first.start - longest)
-        if cut > start:
-            opened = next(
-                (opened for opened, closed in reversed(self.quotations) if opened <= cut < closed), cut
-            )
-        else:
-            opened = cut
-        return max(start, opened), first.start
+        key_before = self.marks[mark.group - 1].end if mark.group else 0
+        start = max(start, key_before)
+        cut = first.start - longest
+        if cut <= start:
+            return start, first.start
+        for opened, closed in reversed(self.quotations):
+            if opened <= cut < closed:
+                return max(start, opened), first.start
+        return cut, first.start
 
-    def _paragraph(self, mark: _Mark) -> tuple[int, int] | None:
-        """All that stands on the line between the key before and this one, where that is more than a
-        sentence: a key may close a paragraph.
+    def _paragraph(self, mark: _Mark) -> _Span | None:
+        """All that stands on the line since the key before, where that is more than a sentence.
+
+        A key may close a paragraph.
         """
         line = self.blanked.rfind("\n", 0, self.marks[mark.group].start) + 1
-        paragraph = self._before(mark, line)
+        paragraph = self._since_key_before(mark, line)
         if paragraph[0] < self._statement(mark)[0]:
             return paragraph
         return None
 
-    def _passage(self, start: int, end: int, hit: Hit) -> tuple[tuple[int, int], str, str]:
+    def _passage(self, start: int, end: int, hit: Hit) -> _Passage:
         """Offsets, reason ("" where verified) and quote for one statement."""
         view = page_of(hit)
         statement = self.blanked[start:end]
         words = comparable_words(statement)
         if not words.texts:
             return (-1, -1), NOTHING_STATED, ""
-        if quoted := [
-            kept
-            for parts in self._quoted(start, end)
-            if (kept := [part for part in parts if not self._is_name(part, hit)])
-        ]:
-            place, reason, quote = quoted_passage(quoted, view)
-            reason = reason or alteration(words, view.words, place)
-            in_quotes = sum(telling_words(comparable_words(part)) for parts in quoted for part in parts)
-            told = in_quotes >= LEAST_QUOTED * telling_words(comparable_words(_FRAME.sub(" ", statement)))
-            return (
-                place,
-                reason or ("" if told or repeats(_FRAME.sub(" ", statement), view, place) else IN_PART),
-                quote,
-            )
+        if quotations := self._quotations_without_names(start, end, hit):
+            return _of_quotations(statement, words, quotations, view)
         figures = find_figures(statement)
-        if span := unquoted_passage(words, figures, view):
-            quote = view.text[slice(*span)]
-            found = comparable_words(quote)
-            # A label of one word with two figures after it is a row, which stands nowhere by chance.
-            is_row = telling_words(found) > 0 and sum(word[0].isdigit() for word in found.texts) > 1
-            tells = is_row or telling_words(found) >= min(TELLING_WORDS, telling_words(words))
-            if not tells and (row := printed_row(words, hit)):
-                return row, "", view.text[slice(*row)]
-            if not tells:
-                return span, FIGURE_ALONE, quote
-            return (
-                span,
-                alteration(words, view.words, span)
-                or ("" if repeats(_FRAME.sub(" ", statement), view, span) else IN_PART),
-                quote,
-            )
-        stated = all(figures_stating(figure, view) for figure in figures)
-        return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""
+        span = unquoted_passage(words, figures, view)
+        if span is None:
+            stated = all(figures_stating(figure, view) for figure in figures)
+            return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""
+        quote = view.text[slice(*span)]
+        if _tells_enough(quote, words):
+            return span, _difference(statement, words, view, span), quote
+        if row := printed_row(words, hit):
+            return row, "", view.text[slice(*row)]
+        return span, FIGURE_ALONE, quote
+
+    def _quotations_without_names(self, start: int, end: int, hit: Hit) -> list[list[str]]:
+        """The quotations between two offsets without names and titles, each in its parts."""
+        found: list[list[str]] = []
+        for parts in self._quoted(start, end):
+            if quoted := [part for part in parts if not self._is_name(part, hit)]:
+                found.append(quoted)
+        return found
 
     def _quoted(self, start: int, end: int) -> list[list[str]]:
-        """The words in quotation marks, each quotation in the pieces that its ellipses leave; single words
-        are only set off, not quoted.
+        """The words in quotation marks, each quotation in the pieces that its ellipses leave.
+
+        Single words are only set off, not quoted.
         """
-        quotations = [
-            self.blanked[opened + 1 : closed - 1]
-            for opened, closed in self.quotations
-            if start <= opened < end
-        ]
-        split = (
-            [part for part in _ELLIPSIS.split(quotation) if len(comparable_words(part).texts) > 1]
-            for quotation in quotations
-        )
-        return [parts for parts in split if parts]
+        found: list[list[str]] = []
+        for opened, closed in self.quotations:
+            if not start <= opened < end:
+                continue
+            parts = _ELLIPSIS.split(self.blanked[opened + 1 : closed - 1])
+            if quoted := [part for part in parts if len(comparable_words(part).texts) > 1]:
+                found.append(quoted)
+        return found
 
     def _is_name(self, part: str, hit: Hit) -> bool:
-        """Whether short words in quotation marks are a title or repeat the question, and are no quotation."""
+        """Whether short words in quotation marks are a title or repeat the question, and so no quotation."""
         if len(comparable_words(part).texts) >= MIN_QUOTE_WORDS:
             return False
-        return any(
-            locate(text, part) for text in (hit.document, hit.context, self.prompt.question)
-        ) and not locate(hit.page_text, part)
+        named_in = (hit.document, hit.context, self.prompt.question)
+        if not any(locate(text, part) for text in named_in):
+            return False
+        return not locate(hit.page_text, part)
 
-    def _bounds(self, index: int) -> tuple[int, int]:
-        return self.starts[index], self.starts[index + 1] if index + 1 < len(self.starts) else len(
-            self.blanked
-        )
+    def _bounds(self, index: int) -> _Span:
+        """The offsets of a sentence."""
+        following = index + 1
+        if following < len(self.starts):
+            return self.starts[index], self.starts[following]
+        return self.starts[index], len(self.blanked)
 
     def _marks_within(self, start: int, end: int) -> list[_Mark]:
-        return self.marks[bisect_left(self.mark_starts, start) : bisect_left(self.mark_starts, end)]
+        first = bisect_left(self.mark_starts, start)
+        last = bisect_left(self.mark_starts, end)
+        return self.marks[first:last]
 
-    def _keys_together(self, mark: _Mark) -> tuple[str, ...]:
+    def _keys_beside(self, mark: _Mark) -> tuple[str, ...]:
         """The known keys of the marks that stand side by side with this one, each once."""
         if mark.group not in self.keys_of_groups:
-            self.keys_of_groups[mark.group] = tuple(
-                dict.fromkeys(key for one in self._together(mark) for _, key in one.keys if key)
-            )
+            self.keys_of_groups[mark.group] = _known_keys(self._marks_beside(mark))
         return self.keys_of_groups[mark.group]
 
-    def _together(self, mark: _Mark) -> list[_Mark]:
+    def _marks_beside(self, mark: _Mark) -> list[_Mark]:
         """The marks that stand side by side with this one: "[S1][S2]", "[S1], [S2]"."""
         last = mark.group + 1
         while last < len(self.marks) and self.marks[last].group == mark.group:
@@ -602,102 +672,181 @@ class _Answer:
         return self.marks[mark.group : last]
 
     def _nearby(self, index: int) -> list[_Mark]:
-        """For a sentence without keys: those of the next sentence on its line, of the one before on it, of
-        the line that leads its list in, those that close its whole paragraph, or of arithmetic, all."""
+        """The marks that a sentence without keys may rest on.
+
+        The first found are taken: those below its table, of the next sentence on its line, of the one before
+        on its line, of the line that leads its list in, at the end of its paragraph or of its list; for
+        arithmetic, all marks.
+        """
         start, end = self._bounds(index)
         if below := self._below_table(start):
             return below
-        if marks := self._marks_within(end, self._up_to("\n", start)):
-            return self._together(marks[0])
-        if marks := self._marks_within(self.blanked.rfind("\n", 0, start) + 1, start):
-            return self._together(marks[-1])
-        if marks := self._leading_in(index) or self._closing(start, end):
+        if marks := self._marks_within(end, self._next_index("\n", start)):
+            return self._marks_beside(marks[0])
+        line = self.blanked.rfind("\n", 0, start) + 1
+        if marks := self._marks_within(line, start):
+            return self._marks_beside(marks[-1])
+        if marks := self._of_lead_in(index) or self._closing_paragraph(start, end):
             return marks
         # An item of a list whose key stands behind the last one.
-        if SAFE_ITEM.match(self.blanked, start) and (
-            marks := self._marks_within(end, self._up_to("\n\n", end))
-        ):
-            return self._together(marks[0])
+        if SAFE_ITEM.match(self.blanked, start):
+            marks = self._marks_within(end, self._next_index("\n\n", end))
+            if marks:
+                return self._marks_beside(marks[0])
         # The operands of arithmetic are cited with their own rows, before or after it.
         if "=" in self.blanked[start:end]:
             return self.marks
         return []
 
-    def _table_above(self, position: int) -> tuple[int, int] | None:
-        """The table whose last row ends right above a position, with nothing but blanks between; None
-        where there is none.
-        """
+    def _table_above(self, position: int) -> _Span | None:
+        """The table whose last row ends right above a position, with only blanks between; None for none."""
         above = self.blanked[:position].rstrip()
         if not above.endswith("|") or "\n" not in self.blanked[len(above) : position]:
             return None
-        table = _TABLE_AT_END.search(above, max(0, len(above) - LONGEST_STATEMENT))
+        earliest = max(0, len(above) - LONGEST_STATEMENT)
+        table = _TABLE_AT_END.search(above, earliest)
         if table:
-            return (table.start(), len(above))
+            return table.start(), len(above)
         return None
 
     def _below_table(self, start: int) -> list[_Mark]:
-        """Of a row of a table the keys that stand right below it, where they belong to no sentence of
-        their own.
-        """
+        """For a table row, the keys right below the table that belong to no sentence of their own."""
         rows = _ROWS.match(self.blanked, start)
         if rows is None:
             return []
-        marks = self._marks_within(rows.end(), self._up_to("\n", rows.end()))
+        marks = self._marks_within(rows.end(), self._next_index("\n", rows.end()))
         if marks and not self.blanked[rows.end() : marks[0].start].strip():
-            return self._together(marks[0])
+            return self._marks_beside(marks[0])
         return []
 
-    def _up_to(self, mark: str, position: int) -> int:
-        """Where the next of these marks begins from a position on, the text's end where there is none."""
-        found = self.blanked.find(mark, position)
+    def _next_index(self, sought: str, position: int) -> int:
+        """Where a text next occurs from a position on; the answer's end where it does not."""
+        found = self.blanked.find(sought, position)
         if found >= 0:
             return found
         return len(self.blanked)
 
-    def _leading_in(self, index: int) -> list[_Mark]:
+    def _of_lead_in(self, index: int) -> list[_Mark]:
+        """The marks of the line that leads the sentence's list in."""
         before = bisect_left(self.leads, index)
-        if before:
-            above = self.leads[before - 1]
-        else:
-            above = -1
-        if before and self._said(above).endswith(":"):
+        if not before:
+            return []
+        above = self.leads[before - 1]
+        if self._sentence(above).endswith(":"):
             return self._marks_within(*self._bounds(above))
         return []
 
-    def _said(self, index: int) -> str:
+    def _sentence(self, index: int) -> str:
         return self.blanked[slice(*self._bounds(index))].rstrip()
 
-    def _closing(self, start: int, end: int) -> list[_Mark]:
+    def _closing_paragraph(self, start: int, end: int) -> list[_Mark]:
         """The only keys of a paragraph, where they stand at its end: they are meant for all of it."""
-        last = self._up_to("\n\n", end)
-        marks = self._marks_within(self.blanked.rfind("\n\n", 0, start) + 1, last)
-        alone = (
-            bool(marks)
-            and marks[0].group == marks[-1].group
-            and not re.search(r"[^\W_]", self.blanked[marks[-1].end : last])
-        )
-        return marks if alone else []
+        last = self._next_index("\n\n", end)
+        first = self.blanked.rfind("\n\n", 0, start) + 1
+        marks = self._marks_within(first, last)
+        if not marks or marks[0].group != marks[-1].group:
+            return []
+        if re.search(r"[^\W_]", self.blanked[marks[-1].end : last]):
+            return []
+        return marks
+
+
+def _known_keys(marks: Sequence[_Mark]) -> tuple[str, ...]:
+    """The keys of some marks that were given, each once."""
+    return tuple(dict.fromkeys(key for mark in marks for _, key in mark.keys if key))
+
+
+def _with_figures_beside(clauses: list[Clause], figures: tuple[Figure, ...]) -> list[Clause]:
+    """The clauses of a statement, those without a verb and a figure with all of its figures.
+
+    They speak of the figures beside them.
+    """
+    return [
+        clause if clause.verb or clause.figures else replace(clause, figures=figures) for clause in clauses
+    ]
+
+
+def _first_stated(statement: str, view: PageEvidence) -> Figure | None:
+    """The place on a page of the first figure of a statement that the page has."""
+    for figure in find_figures(statement):
+        if places := figures_stating(figure, view):
+            return places[0]
+    return None
+
+
+def _stripped(text: str, start: int, end: int) -> _Span:
+    """The offsets without the blanks at either end."""
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+
+
+def _is_of_known_row(hit: Hit, span: _Span) -> bool:
+    """Whether a stretch of a page touches a row of a table that was read with its cells."""
+    start, end = span
+    for table in hit.tables:
+        for row in table.rows:
+            if row.start < end and start < row.end and any(row.cells):
+                return True
+    return False
+
+
+def _of_quotations(statement: str, words: Words, quotations: list[list[str]], view: PageEvidence) -> _Passage:
+    """Offsets, reason and quote for a statement with quotations, each in its parts."""
+    place, reason, quote = quoted_passage(quotations, view)
+    reason = reason or alteration(words, view.words, place)
+    if reason:
+        return place, reason, quote
+    unframed = _FRAME.sub(" ", statement)
+    in_quotes = sum(telling_words(comparable_words(part)) for parts in quotations for part in parts)
+    if in_quotes >= LEAST_QUOTED * telling_words(comparable_words(unframed)):
+        return place, "", quote
+    return place, "" if repeats(unframed, view, place) else IN_PART, quote
+
+
+def _tells_enough(quote: str, words: Words) -> bool:
+    """Whether a quote found for a statement's words is more than a figure or a date."""
+    found = comparable_words(quote)
+    telling = telling_words(found)
+    # A label of one word with two figures after it is a row, which stands nowhere by chance.
+    figures = sum(word[0].isdigit() for word in found.texts)
+    if telling > 0 and figures > 1:
+        return True
+    return telling >= min(TELLING_WORDS, telling_words(words))
+
+
+def _difference(statement: str, words: Words, view: PageEvidence, span: _Span) -> str:
+    """What a statement says differently from the page around the words found, or that it only says a part
+    of it there; "" for nothing.
+    """
+    if altered := alteration(words, view.words, span):
+        return altered
+    return "" if repeats(_FRAME.sub(" ", statement), view, span) else IN_PART
 
 
 def _sentence_starts(text: str, quotations: list[tuple[int, int]]) -> list[int]:
-    """Where sentences and lines begin, never inside a quotation. Blank lines, and those of keys only,
-    belong to what precedes.
+    """Where sentences and lines begin, never inside a quotation.
+
+    Blank lines, and those of keys only, belong to what precedes.
     """
     starts = [0]
     opened = [start for start, _ in quotations]
-    line = 0
-    for said in text.splitlines(keepends=True):
-        spans = sentence_spans(said, longest=len(said))
-        begun = [
-            line + (end - len(said[start:end].lstrip()) if start else 0)
-            for start, end in spans
-            if said[start:end].strip()
-        ]
-        quotations_at = [
-            quotations[max(0, bisect_right(opened, at) - 1)] if opened else (0, 0) for at in begun
-        ]
-        starts += [
-            at for at, (first, last) in zip(begun, quotations_at, strict=True) if at and not first < at < last
-        ]
-        line += len(said)
+    line_start = 0
+    for line in text.splitlines(keepends=True):
+        for start in _starts_in_line(line):
+            position = line_start + start
+            if not position:
+                continue
+            before = bisect_right(opened, position) - 1
+            first, last = quotations[max(0, before)] if quotations else (0, 0)
+            if not first < position < last:
+                starts.append(position)
+        line_start += len(line)
     return starts
+
+
+def _starts_in_line(line: str) -> Iterator[int]:
+    """Where the sentences of a line begin, blanks apart; the first at 0."""
+    for start, end in sentence_spans(line, longest=len(line)):
+        sentence = line[start:end]
+        if sentence.strip():
+            yield end - len(sentence.lstrip()) if start else 0
