@@ -113,6 +113,11 @@ class _Mark:
     keys: tuple[tuple[str, str], ...]
     group: int
 
+    @property
+    def is_known(self) -> bool:
+        """Whether one of its keys was given."""
+        return any(key for _, key in self.keys)
+
 
 class _JudgedFigure(NamedTuple):
     """A figure of the answer.
@@ -141,9 +146,10 @@ def check_answer(
     marks = _marks(text, prompt)
     answer = _Answer(text, marks, prompt, sorted(uncited))
     numbers = check_numbers(answer.blanked, answer.scope, prompt)
+    figures = find_figures(answer.blanked)
     answer.figures = [
         _JudgedFigure(figure.start, check.status, check.text)
-        for figure, check in zip(find_figures(answer.blanked), numbers, strict=True)
+        for figure, check in zip(figures, numbers, strict=True)
     ]
     supported = (check.citation for check in numbers if check.status == "supported")
     answer.pages_with_figures = frozenset(supported)
@@ -164,7 +170,8 @@ def _marks(text: str, prompt: Prompt) -> list[_Mark]:
     known = {key.casefold(): key for key in prompt.sources}
     found: list[_Mark] = []
     for match in _MARK.finditer(text):
-        keys = tuple((written, known.get(written.casefold(), "")) for written in ANY_KEY.findall(match[0]))
+        written = ANY_KEY.findall(match[0])
+        keys = tuple((key, known.get(key.casefold(), "")) for key in written)
         if not match[0].startswith("[") and not keys[0][1]:
             continue
         group = len(found)
@@ -183,7 +190,7 @@ def _are_side_by_side(text: str, end: int, start: int) -> bool:
 
 def _shown(text: str, marks: list[_Mark]) -> str:
     """The text with short keys: "[S1]" for each key that was given. A bracket with none stays as written."""
-    known = [mark for mark in marks if any(key for _, key in mark.keys)]
+    known = [mark for mark in marks if mark.is_known]
     return _with_marks(text, known, _shown_keys)
 
 
@@ -197,9 +204,13 @@ def _blank(mark: _Mark) -> str:
 
 def _with_marks(text: str, marks: list[_Mark], shown: Callable[[_Mark], str]) -> str:
     """The text with each mark replaced by what `shown` gives for it."""
-    ends = [0, *(mark.end for mark in marks)]
-    pieces = [text[end : mark.start] + shown(mark) for end, mark in zip(ends, marks, strict=False)]
-    return "".join([*pieces, text[ends[-1] :]])
+    pieces: list[str] = []
+    position = 0
+    for mark in marks:
+        pieces += [text[position : mark.start], shown(mark)]
+        position = mark.end
+    pieces.append(text[position:])
+    return "".join(pieces)
 
 
 def _short(key: str) -> str:
@@ -231,7 +242,7 @@ class _Answer:
         self.quotations = [match.span() for match in quoted if "\n\n" not in match[0]]
         self.starts = _sentence_starts(self.blanked, self.quotations)
         # Sentences that are not list items, or that lead a list in themselves.
-        self.leads = [index for index in range(len(self.starts)) if self._is_lead(index)]
+        self.leads = list(filter(self._is_lead, range(len(self.starts))))
 
     def _is_lead(self, index: int) -> bool:
         sentence = self._sentence(index)
@@ -328,7 +339,8 @@ class _Answer:
         place, basis = self._freely_put(mark, key, place)
         if basis == "located":
             return place, reason, quote, basis
-        quote = hit.page_text[max(0, place[0]) : max(0, place[1])]
+        first, last = place
+        quote = hit.page_text[max(0, first) : max(0, last)]
         if basis == "figures":
             return place, "", quote, basis
         if self._wrong_figure(mark, _NOT_CONTRADICTED):
@@ -459,7 +471,8 @@ class _Answer:
         items = self._items_led_in(index)
         if not items:
             return False
-        return all(self._say(*item, views) for item in items if not self._marks_within(*item))
+        without_marks = (item for item in items if not self._marks_within(*item))
+        return all(self._say(*item, views) for item in without_marks)
 
     def _items_led_in(self, index: int) -> list[_Span]:
         """The bounds of the list items that follow a line."""
@@ -485,15 +498,13 @@ class _Answer:
         asked = stems_of(parted(self.prompt.question))
         if statuses:
             clauses = _with_figures_beside(clauses, tuple(find_figures(text)))
-        unsaid_clauses = [
-            clause for clause in clauses if not any(says_clause(clause, view, asked) for view in views)
-        ]
-        if not unsaid_clauses:
+        not_said = [clause for clause in clauses if not _is_said(clause, views, asked)]
+        if not not_said:
             return True
-        if len(unsaid_clauses) == len(clauses):
+        if len(not_said) == len(clauses):
             return False
         # Figures that are right vouch for asides, where the rest is said.
-        return bool(statuses) and all(is_aside(clause) for clause in unsaid_clauses)
+        return bool(statuses) and all(map(is_aside, not_said))
 
     def _say_around_result(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
         """Whether pages have enough words of a statement with a derived figure.
@@ -531,7 +542,8 @@ class _Answer:
         It may be a sentence, a list with its items, or a row behind the head of its table. All that is copied
         is marked, not only the part that happens to be the longest run of words.
         """
-        paragraph = self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1
+        first = self.marks[mark.group]
+        paragraph = self.blanked.rfind("\n\n", 0, first.start) + 1
         start, end = self._since_key_before(mark, paragraph, LONGEST_COPIED)
         text = self.blanked[start:end]
         view = page_of(hit)
@@ -588,7 +600,8 @@ class _Answer:
 
         A key may close a paragraph.
         """
-        line = self.blanked.rfind("\n", 0, self.marks[mark.group].start) + 1
+        first = self.marks[mark.group]
+        line = self.blanked.rfind("\n", 0, first.start) + 1
         paragraph = self._since_key_before(mark, line)
         if paragraph[0] < self._statement(mark)[0]:
             return paragraph
@@ -714,8 +727,9 @@ class _Answer:
         rows = _ROWS.match(self.blanked, start)
         if rows is None:
             return []
-        marks = self._marks_within(rows.end(), self._next_index("\n", rows.end()))
-        if marks and not self.blanked[rows.end() : marks[0].start].strip():
+        table_end = rows.end()
+        marks = self._marks_within(table_end, self._next_index("\n", table_end))
+        if marks and not self.blanked[table_end : marks[0].start].strip():
             return self._marks_beside(marks[0])
         return []
 
@@ -756,6 +770,11 @@ def _known_keys(marks: Sequence[_Mark]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for mark in marks for _, key in mark.keys if key))
 
 
+def _is_said(clause: Clause, views: Sequence[PageEvidence], asked: frozenset[str]) -> bool:
+    """Whether one of some pages has a clause. asked: the words of the question."""
+    return any(says_clause(clause, view, asked) for view in views)
+
+
 def _with_figures_beside(clauses: list[Clause], figures: tuple[Figure, ...]) -> list[Clause]:
     """The clauses of a statement, those without a verb and a figure with all of its figures.
 
@@ -777,7 +796,8 @@ def _first_stated(statement: str, view: PageEvidence) -> Figure | None:
 def _stripped(text: str, start: int, end: int) -> _Span:
     """The offsets without the blanks at either end."""
     part = text[start:end]
-    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+    blanks = len(part) - len(part.lstrip())
+    return start + blanks, start + len(part.rstrip())
 
 
 def _is_of_known_row(hit: Hit, span: _Span) -> bool:

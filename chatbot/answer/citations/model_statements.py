@@ -1,5 +1,6 @@
-"""Knows which sentences of a chat model's answer rest on a page: by their own key, by one that the check
-adds, or on none; asks no model and writes no text.
+"""Tells which sentences of a chat model's answer rest on a page.
+
+A sentence rests on one by its own key, by a key that the check adds, or on none.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from itertools import islice
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer, with_short_keys
-from chatbot.answer.citations.clauses import BETWEEN_CLAUSES, PAST, VERB, clauses_of, has_clause
+from chatbot.answer.citations.clauses import BETWEEN_CLAUSES, PAST, VERB, Clause, clauses_of, has_clause
 from chatbot.answer.citations.latex import plain_arithmetic
 from chatbot.evidence.page import page_of
 from chatbot.evidence.page_sentences import NEAR, stems_of
 from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, telling_words
-from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, Prompt, Statement
+from chatbot.records import FINE, MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.opposites import OPPOSITES
@@ -33,28 +34,30 @@ __all__ = [
     "without_added",
 ]
 
-# Fewer words that say something, and no figure, state nothing: "Yes.", "In short".
+# Fewer telling words, and no figure, state nothing: "Yes.", "In short".
 FEWEST_TELLING = 2
-# ... nor do fewer letters of a script without blanks: "是的。".
+# Nor do fewer letters of a script without blanks: "是的。".
 FEWEST_UNSPACED = 4
-# Share of a sentence's words that must stand near the passage located for it, lest four words in a row that
-# any page of the kind has pass for all of it.
+# Share of a sentence's words that must stand near the passage located for it. Otherwise four words in a row
+# that any page of the kind has would pass for all of it.
 LEAST_NEAR = 0.4
 # Pages on which one sentence is looked up with all checks.
 MOST_LOOKED_AT = 4
-# ... and anywhere on the page that its list or paragraph is cited for.
+# Share of a sentence's words that must stand anywhere on the page that its list or paragraph is cited for.
 LEAST_SHARED = 0.75
-LEAST_SUMMED_UP = 0.5  # ... and on the page of the sentence that it leads up to
-MOST_SUMMED_UP = 7  # words that tell, in such a sentence; a longer one states something of its own
-# Of a figure; others leave it open whether another page or another wording has it.
+# Share of a sentence's words that must stand on the page of the sentence that it leads up to.
+LEAST_SUMMED_UP = 0.5
+# Telling words in such a sentence; a longer one states something of its own.
+MOST_SUMMED_UP = 7
+# Verdicts that speak against a figure. Others leave open whether another page or another wording has it.
 AGAINST = frozenset({"contradicted", "unsupported"})
-# Words of a heading, and of a line that leads a list in, that neither the question nor the pages have: more
+# Words of a heading, and of a line that leads a list in, that neither the question nor the pages have. More
 # state something new.
 MOST_NEW_IN_HEADING, MOST_NEW_IN_LEAD = 2, 3
 
 _HEADING = re.compile(r"#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__)\s*$")
 _LETTER = re.compile(r"[^\W_]")
-# What belongs to a key rather than to what is said behind it.
+# What belongs to a key rather than to the words behind it.
 _BEHIND_KEY = re.compile(rf"(?:{KEYS_IN_BRACKETS.pattern}|[\s)\]*_.,;:–—-])*")
 # Words that open a sentence and say only where it is from.
 _OPENING = re.compile(
@@ -78,7 +81,7 @@ _LEADING = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|several|various)(?:\s\w+){1,3}\W*\Z",
     re.I,
 )
-# Letters of scripts that part no words with blanks.
+# Letters of scripts that put no blanks between words.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _EXCERPTS = (
     r"(?:the|these|this) (?:provided |given |cited )?(?:excerpt|document|source|page|passage|report"
@@ -111,7 +114,11 @@ _ITEM = re.compile(rf"\s*(?:{SAFE_ITEM.pattern}|\|\s)")
 
 @dataclass(frozen=True, slots=True)
 class CheckedText:
-    """A checked answer. text: as shown, with the keys that were added; the rest as in Answer."""
+    """A checked answer.
+
+    text: as shown, with the keys that were added.
+    citations, numbers, statements: as in Answer.
+    """
 
     text: str
     citations: tuple[Citation, ...]
@@ -121,8 +128,14 @@ class CheckedText:
 
 @dataclass(frozen=True, slots=True)
 class _ModelSentence:
-    """A sentence of an answer. keys: of its own, in order. status: "" where it states nothing. added: the
-    key that the check found for it.
+    """A sentence of an answer.
+
+    start, end: its offsets in the answer.
+    text: as the model wrote it.
+    keys: its own keys, in order.
+    status: as in Statement; "" where it states nothing.
+    rests_on: the key of the page that it rests on.
+    added: the key that the check found for it.
     """
 
     start: int
@@ -135,16 +148,18 @@ class _ModelSentence:
 
 
 def check_quoted(text: str, prompt: Prompt) -> CheckedText:
-    """An answer in the documents' own words. text: with whole keys, such as "[S1-7f3a]". Every statement
-    is cited, by its own key or the next one.
+    """Checks an answer in the documents' own words.
+
+    text: with whole keys, such as "[S1-7f3a]". Every statement is cited, by its own key or the next one.
     """
     shown, citations, numbers = check_answer(text, prompt)
     return CheckedText(shown, citations, numbers, _quoted(shown, citations))
 
 
 def check_statements(text: str, prompt: Prompt) -> CheckedText:
-    """A chat model's answer with every sentence that states something judged. text: as the model wrote it,
-    with whole keys.
+    """Judges every sentence of a chat model's answer that states something.
+
+    text: as the model wrote it, with whole keys.
 
     A sentence without a key is looked up in all pages of the prompt, and where it is found gets the key of
     the page ("cited_by_check"). One that is worked out from figures which stand there rests on what is cited
@@ -155,91 +170,103 @@ def check_statements(text: str, prompt: Prompt) -> CheckedText:
     pieces: list[str] = []
     uncited: list[tuple[int, int]] = []
     position = length = 0
-    for one in sentences:
-        end = one.start + len(one.text.rstrip())
-        piece = _with_key(text[position:end], one.added)
-        if one.status == "unsupported":
-            uncited.append((length + one.start - position, length + len(piece)))
+    for sentence in sentences:
+        end = sentence.start + len(sentence.text.rstrip())
+        piece = _with_key(text[position:end], sentence.added)
+        if sentence.status == "unsupported":
+            uncited.append((length + sentence.start - position, length + len(piece)))
         pieces.append(piece)
-        length = length + len(piece)
+        length += len(piece)
         position = end
-    shown, citations, numbers = check_answer("".join([*pieces, text[position:]]), prompt, uncited=uncited)
-    return CheckedText(
-        shown, citations, numbers, tuple(_statement(one, prompt) for one in sentences if one.status)
-    )
+    pieces.append(text[position:])
+    shown, citations, numbers = check_answer("".join(pieces), prompt, uncited=uncited)
+    statements = tuple(_statement(sentence, prompt) for sentence in sentences if sentence.status)
+    return CheckedText(shown, citations, numbers, statements)
 
 
-def _with_key(said: str, key: str) -> str:
-    """What is said with the key that was added to it, "" for none: in a row of a table within its last
-    cell.
-    """
+def _with_key(text: str, key: str) -> str:
+    """A text with the key that was added to it, "" for none; in a table row within its last cell."""
     if not key:
-        return said
-    if said.endswith("|"):
-        return f"{said[:-1]}[{key}] |"
-    return f"{said} [{key}]"
+        return text
+    if text.endswith("|"):
+        return f"{text[:-1]}[{key}] |"
+    return f"{text} [{key}]"
 
 
 def check_behind(own: str, said: str, prompt: Prompt) -> CheckedText:
-    """The documents' own words first, with whole keys, and behind them the text of a model of which
-    nothing was found.
+    """Checks the documents' own words with a model's text behind them, of which nothing was found.
+
+    own: the documents' words, with whole keys.
+    said: the model's text.
     """
     quoted = check_quoted(own, prompt)
     unfound = check_statements(said, prompt)
     text = f"{own}\n\n{MODEL_TEXT}\n\n{said}"
-    shown, citations, numbers = check_answer(text, prompt, uncited=[(len(own), len(text))])
+    behind = (len(own), len(text))
+    shown, citations, numbers = check_answer(text, prompt, uncited=[behind])
     return CheckedText(shown, citations, numbers, (*quoted.statements, *unfound.statements))
 
 
 def with_whole_keys(text: str, prompt: Prompt) -> str:
     """A shown answer whose keys are all known, as it was before: "[S1]" becomes "[S1-7f3a]"."""
     whole = {key.partition("-")[0]: key for key in prompt.sources}
-    return KEYS_IN_BRACKETS.sub(
-        lambda mark: ANY_KEY.sub(lambda key: whole.get(key[0], key[0]), mark[0]), text
-    )
+
+    def whole_key(key: re.Match[str]) -> str:
+        return whole.get(key[0], key[0])
+
+    return KEYS_IN_BRACKETS.sub(lambda mark: ANY_KEY.sub(whole_key, mark[0]), text)
 
 
 def _quoted(text: str, citations: Sequence[Citation]) -> tuple[Statement, ...]:
     """The statements of an answer in the documents' own words, as it is shown."""
-    if citations:
-        first = citations[-1].key
-    else:
-        first = None
+    cited = citations[-1].key if citations else None
     found: list[Statement] = []
     for start, end in reversed(sentence_spans(text)):
-        said = text[start:end].strip()
-        keys = [key for mark in KEYS_IN_BRACKETS.finditer(said) for key in ANY_KEY.findall(mark[0])]
-        first = keys[0] if keys else first
-        if _states(KEYS_IN_BRACKETS.sub("", said)):
-            found.append(Statement(said, "cited", first))
+        sentence = text[start:end].strip()
+        if key := _first_key(sentence):
+            cited = key
+        if _states(_without_keys(sentence)):
+            found.append(Statement(sentence, "cited", cited))
     return tuple(reversed(found))
 
 
+def _first_key(text: str) -> str:
+    """The first key in brackets of a text; "" for none."""
+    bracket = KEYS_IN_BRACKETS.search(text)
+    return ANY_KEY.findall(bracket[0])[0] if bracket else ""
+
+
+def _without_keys(text: str) -> str:
+    return KEYS_IN_BRACKETS.sub("", text)
+
+
 def without_added(text: str, statements: Sequence[Statement], prompt: Prompt) -> str:
-    """An answer without the keys that the check added: as the model wrote it. text, statements: with whole
-    keys.
+    """An answer as the model wrote it, without the keys that the check added.
+
+    text, statements: with whole keys.
     """
     pieces: list[str] = []
     position = 0
-    for one in statements:
-        at = text.find(one.text, position)
-        if at >= 0:
-            pieces += [
-                text[position:at],
-                _without_key(one.text, prompt) if one.status == "cited_by_check" else one.text,
-            ]
-            position = at + len(one.text)
+    for statement in statements:
+        start = text.find(statement.text, position)
+        if start < 0:
+            continue
+        written = statement.text
+        if statement.status == "cited_by_check":
+            written = _without_key(written, prompt)
+        pieces += [text[position:start], written]
+        position = start + len(statement.text)
     return "".join([*pieces, text[position:]])
 
 
-def _without_key(said: str, prompt: Prompt) -> str:
-    """As `_with_key` was given it."""
+def _without_key(text: str, prompt: Prompt) -> str:
+    """Undoes `_with_key`."""
     for key in prompt.sources:
-        if said.endswith((f" [{key}]", f"[{key}] |")):
-            if said.endswith("|"):
-                return f"{said[: -len(key) - 4]}|"
-            return said[: -len(key) - 3]
-    return said
+        if text.endswith(f"[{key}] |"):
+            return f"{text[: -len(key) - 4]}|"
+        if text.endswith(f" [{key}]"):
+            return text[: -len(key) - 3]
+    return text
 
 
 # ---------------------------------------------------------------- each sentence by itself
@@ -248,88 +275,105 @@ def _without_key(said: str, prompt: Prompt) -> str:
 def _judged(text: str, prompt: Prompt) -> list[_ModelSentence]:
     """Every sentence with its status."""
     known = {key.casefold(): key for key in prompt.sources}
-    sentences = [_sentence(text, start, end, known) for start, end in _spans(text, known)]
+    sentences = [_sentence(text, *span, known) for span in _spans(text, known)]
     checks = _checks_of(text, sentences, check_answer(text, prompt)[2])
-    given = stems_of(
-        " ".join(
-            [
-                prompt.question,
-                *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values()),
-            ]
-        )
-    )
+    pages = (f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())
+    given = stems_of(" ".join([prompt.question, *pages]))
     around = _Around(sentences)
     judged: list[_ModelSentence] = []
     # From the end, for a line that leads a list in is judged by what follows it.
-    for at in range(len(sentences) - 1, -1, -1):
-        one = sentences[at]
+    for index in range(len(sentences) - 1, -1, -1):
+        sentence = sentences[index]
         below = judged[-1] if judged else None
-        if one.keys:
-            one = replace(one, status="cited", rests_on=one.keys[0])
-        elif _states(one.text) and not (
-            _is_table_head(sentences, at) or _announces(one.text, below, given) or _lacks(one.text, given)
-        ):
-            one = _shared(one, prompt, around.governing(at)) or _looked_up(
-                one, prompt, around.keys(at), checks[at], leads=_leads_up(one.text, below)
-            )
-        judged.append(one)
+        if sentence.keys:
+            judged.append(replace(sentence, status="cited", rests_on=sentence.keys[0]))
+        elif _states_nothing(sentences, index, below, given):
+            judged.append(sentence)
+        else:
+            found = _shared(sentence, prompt, around.governing(index))
+            if found is None:
+                near = around.keys(index)
+                leads = _leads_up(sentence.text, below)
+                found = _looked_up(sentence, prompt, near, checks[index], leads=leads)
+            judged.append(found)
     return judged[::-1]
 
 
+def _states_nothing(
+    sentences: Sequence[_ModelSentence], index: int, below: _ModelSentence | None, given: frozenset[str]
+) -> bool:
+    """Whether a sentence without a key needs no page. given: words of the question and the pages."""
+    text = sentences[index].text
+    if not _states(text) or _is_table_head(sentences, index):
+        return True
+    return _announces(text, below, given) or _lacks(text, given)
+
+
 def _sentence(text: str, start: int, end: int, known: Mapping[str, str]) -> _ModelSentence:
-    said = text[start:end]
-    keys = [found[0] for found in ANY_KEY.finditer(said)]
-    return _ModelSentence(
-        start, end, said, tuple(known[key.casefold()] for key in keys if key.casefold() in known)
-    )
+    sentence = text[start:end]
+    written = [key.casefold() for key in ANY_KEY.findall(sentence)]
+    keys = tuple(known[key] for key in written if key in known)
+    return _ModelSentence(start, end, sentence, keys)
 
 
 def _spans(text: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
-    """Of each sentence: with the keys that stand alone below it, and without what it says behind its last
-    key, which is a sentence of its own.
+    """The offsets of each sentence, with the keys that stand alone below it.
+
+    What a sentence says behind its last key is a sentence of its own.
     """
     joined: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
-        if (
-            joined
-            and KEYS_IN_BRACKETS.search(text, start, end)
-            and not _LETTER.search(KEYS_IN_BRACKETS.sub("", text[start:end]))
-        ):
+        if joined and _is_of_keys_only(text, start, end):
             start = joined.pop()[0]
         joined.append((start, end))
     return [span for start, end in joined for span in _parted(text, start, end, known)]
 
 
+def _is_of_keys_only(text: str, start: int, end: int) -> bool:
+    if not KEYS_IN_BRACKETS.search(text, start, end):
+        return False
+    return not _LETTER.search(_without_keys(text[start:end]))
+
+
 def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[tuple[int, int]]:
-    """A sentence, and what it says behind its last key. A row of a table is one, as is what has its key in
-    the words that open it: "According to [S1]".
+    """A sentence, and what it says behind its last key.
+
+    A row of a table is never parted, nor a sentence with its key in the words that open it: "According to
+    [S1]".
     """
-    keys = [found for found in ANY_KEY.finditer(text, start, end) if found[0].casefold() in known]
+    whole = [(start, end)]
+    written = ANY_KEY.finditer(text, start, end)
+    keys = [key for key in written if key[0].casefold() in known]
     if not keys or text[start:end].lstrip().startswith("|"):
-        return [(start, end)]
-    before = comparable_words(KEYS_IN_BRACKETS.sub("", text[start : keys[-1].start()]))
-    opens = len(before.texts) < MIN_QUOTE_WORDS and not any(word[0].isdigit() for word in before.texts)
-    bracket = next(
-        (
-            found.end()
-            for found in KEYS_IN_BRACKETS.finditer(text, start, end)
-            if found.end() > keys[-1].start()
-        ),
-        keys[-1].end(),
-    )
-    cut = _BEHIND_KEY.match(text, bracket, end)
-    if (
-        opens
-        or cut is None
-        or _OPENING.match(text, start, keys[-1].start())
-        or _ABSENT.fullmatch(text, cut.end(), end)
-    ):
-        return [(start, end)]
-    if _OF_EXCERPTS.match(text, start, keys[-1].start()) and _BUT_NOT.fullmatch(text, cut.end(), end):
-        return [(start, end)]
-    if telling_words(comparable_words(KEYS_IN_BRACKETS.sub("", text[cut.end() : end]))) < FEWEST_TELLING:
-        return [(start, end)]
-    return [(start, cut.end()), (cut.end(), end)]
+        return whole
+    last_key = keys[-1].start()
+    if _opens_sentence(text, start, last_key):
+        return whole
+    bracket_end = keys[-1].end()
+    for bracket in KEYS_IN_BRACKETS.finditer(text, start, end):
+        if bracket.end() > last_key:
+            bracket_end = bracket.end()
+            break
+    match = _BEHIND_KEY.match(text, bracket_end, end)
+    if match is None:
+        return whole
+    cut = match.end()
+    if _ABSENT.fullmatch(text, cut, end):
+        return whole
+    if _OF_EXCERPTS.match(text, start, last_key) and _BUT_NOT.fullmatch(text, cut, end):
+        return whole
+    behind = _without_keys(text[cut:end])
+    if telling_words(comparable_words(behind)) < FEWEST_TELLING:
+        return whole
+    return [(start, cut), (cut, end)]
+
+
+def _opens_sentence(text: str, start: int, key: int) -> bool:
+    """Whether the words before a sentence's last key only open it."""
+    before = comparable_words(_without_keys(text[start:key])).texts
+    if len(before) < MIN_QUOTE_WORDS and not any(word[0].isdigit() for word in before):
+        return True
+    return _OPENING.match(text, start, key) is not None
 
 
 def _checks_of(
@@ -338,98 +382,95 @@ def _checks_of(
     """The checks of each sentence's figures; none where figures and checks are not the same."""
     figures = find_figures(ANY_KEY.sub(lambda key: " " * len(key[0]), text))
     found: list[list[NumberCheck]] = [[] for _ in sentences]
-    starts = [one.start for one in sentences]
-    for figure, check in zip(figures, numbers, strict=True) if len(figures) == len(numbers) else ():
+    if len(figures) != len(numbers):
+        return found
+    starts = [sentence.start for sentence in sentences]
+    for figure, check in zip(figures, numbers, strict=True):
         found[bisect_right(starts, figure.start) - 1].append(check)
     return found
 
 
 def _states(text: str) -> bool:
-    """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
-    said = text.strip(" \n\t*_\"'”»)")
-    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said) or _YES_OR_NO.fullmatch(said):
+    """Whether a sentence states anything: it is no question, and has a figure or some telling words."""
+    stripped = text.strip(" \n\t*_\"'”»)")
+    if not stripped or _is_question(stripped):
         return False
-    return (
-        telling_words(comparable_words(said)) >= FEWEST_TELLING
-        or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED
-        or bool(find_figures(said))
-    )
+    if _TABLE_RULE.fullmatch(stripped) or _YES_OR_NO.fullmatch(stripped):
+        return False
+    if telling_words(comparable_words(stripped)) >= FEWEST_TELLING:
+        return True
+    if len(_UNSPACED.findall(stripped)) >= FEWEST_UNSPACED:
+        return True
+    return bool(find_figures(stripped))
 
 
 def _lacks(text: str, known: frozenset[str]) -> bool:
-    """Whether a sentence only says what the excerpts do not have, and of what they have nothing that is
-    new. known: words of the question and the pages.
+    """Whether a sentence only says what the excerpts lack, and nothing new of what they have.
+
+    known: words of the question and the pages.
     """
     found = _LACKING.fullmatch(text.strip())
-    if found:
-        has = found["has"] or ""
-    else:
-        has = ""
-    return (
-        found is not None
-        and not VERB.search(has)
-        and stems_of(has) <= known
-        and all(_YEAR.fullmatch(figure.text) for figure in find_figures(text))
-    )
-
-
-def _is_question(said: str) -> bool:
-    """Whether a sentence asks: "Wrong: the minister was bribed?" has its verb behind what it speaks of,
-    and does not.
-    """
-    if not said.endswith(("?", "？")):
+    if found is None:
         return False
-    verb = VERB.search(said)
-    return (
-        verb is None
-        or bool(_ASKS.search(said[: verb.end()]))
-        or telling_words(comparable_words(said[: verb.start()])) == 0
-    )
+    has = found["has"] or ""
+    if VERB.search(has) or not stems_of(has) <= known:
+        return False
+    return all(_YEAR.fullmatch(figure.text) for figure in find_figures(text))
 
 
-def _is_table_head(sentences: Sequence[_ModelSentence], at: int) -> bool:
-    """Whether a row of a table in Markdown has the rule below it that parts the head from the rest."""
-    if at + 1 < len(sentences):
-        following = sentences[at + 1].text.strip()
-    else:
-        following = ""
-    return (
-        sentences[at].text.lstrip().startswith("|")
-        and following.startswith("|")
-        and _TABLE_RULE.fullmatch(following) is not None
-    )
+def _is_question(text: str) -> bool:
+    """Whether a sentence asks something.
+
+    "Wrong: the minister was bribed?" does not: its verb stands behind what it speaks of.
+    """
+    if not text.endswith(("?", "？")):
+        return False
+    verb = VERB.search(text)
+    if verb is None or _ASKS.search(text[: verb.end()]):
+        return True
+    return telling_words(comparable_words(text[: verb.start()])) == 0
+
+
+def _is_table_head(sentences: Sequence[_ModelSentence], index: int) -> bool:
+    """Whether a sentence is the head of a Markdown table: a row with the rule below it."""
+    if not sentences[index].text.lstrip().startswith("|"):
+        return False
+    if index + 1 == len(sentences):
+        return False
+    following = sentences[index + 1].text.strip()
+    return following.startswith("|") and _TABLE_RULE.fullmatch(following) is not None
 
 
 def _announces(text: str, below: _ModelSentence | None, known: frozenset[str]) -> bool:
-    """Whether a heading, or a line that leads in what stands below it, says nothing of its own. known:
-    words of the question and of the pages.
+    """Whether a heading, or a line that leads in what stands below it, says nothing of its own.
+
+    known: words of the question and of the pages.
     """
-    said = text.strip()
-    leads = said.rstrip("*_ ").endswith((":", "："))
-    if (
-        not (leads or _HEADING.match(said))
-        or find_figures(said)
-        or below is None
-        or below.status == "unsupported"
-    ):
+    line = text.strip()
+    leads = line.rstrip("*_ ").endswith((":", "："))
+    if not leads and not _HEADING.match(line):
         return False
-    if any(_is_sentence(part) for part in BETWEEN_CLAUSES.split(said.rstrip(":：*_ "))):
+    if below is None or below.status == "unsupported" or find_figures(line):
         return False
-    return len(stems_of(said) - known) <= (MOST_NEW_IN_LEAD if leads else MOST_NEW_IN_HEADING)
+    if any(_is_sentence(part) for part in BETWEEN_CLAUSES.split(line.rstrip(":：*_ "))):
+        return False
+    most_new = MOST_NEW_IN_LEAD if leads else MOST_NEW_IN_HEADING
+    return len(stems_of(line) - known) <= most_new
 
 
 def _is_sentence(part: str) -> bool:
-    """Whether a part of a heading or lead-in says something of something, with a verb; "The main measures
-    are" and "It took these measures" only lead in.
+    """Whether a part of a heading or lead-in says something about something, with a verb.
+
+    "The main measures are" and "It took these measures" only lead in.
     """
     if _LEADING.search(part) or _ASKS.search(part):
         return False
     verb = VERB.search(part) or PAST.search(part)
-    return (
-        verb is not None
-        and telling_words(comparable_words(part[: verb.start()])) > 0
-        and bool(_LETTER.search(part[verb.end() :]))
-    )
+    if verb is None:
+        return False
+    if not telling_words(comparable_words(part[: verb.start()])):
+        return False
+    return bool(_LETTER.search(part[verb.end() :]))
 
 
 # ---------------------------------------------------------------- looked up in the pages
@@ -441,196 +482,222 @@ class _Around:
     def __init__(self, sentences: Sequence[_ModelSentence]) -> None:
         self.sentences = sentences
         self.places: dict[str, list[int]] = {}
-        for at, one in enumerate(sentences):
-            for key in dict.fromkeys(one.keys):
-                self.places.setdefault(key, []).append(at)
-        self.keyed = [at for at, one in enumerate(sentences) if one.keys]
-        # Those that end a paragraph: with a blank line behind them.
-        self.ends = [
-            at for at, one in enumerate(sentences) if one.text[len(one.text.rstrip()) :].count("\n") > 1
-        ]
-        self.leads = [at for at, one in enumerate(sentences) if not _ITEM.match(one.text)]
+        for index, sentence in enumerate(sentences):
+            for key in dict.fromkeys(sentence.keys):
+                self.places.setdefault(key, []).append(index)
+        self.keyed = [index for index, sentence in enumerate(sentences) if sentence.keys]
+        self.ends = [index for index, sentence in enumerate(sentences) if _ends_paragraph(sentence.text)]
+        self.leads = [index for index, sentence in enumerate(sentences) if not _ITEM.match(sentence.text)]
 
-    def keys(self, at: int) -> list[str]:
-        """Keys of the sentences around, the nearest first: of those after it before those ahead of it."""
+    def keys(self, index: int) -> list[str]:
+        """Keys of the sentences around, the nearest first; of equally near ones those behind it first."""
         nearest: list[tuple[int, bool, int, str]] = []
         for key, places in self.places.items():
-            after = bisect_left(places, at)
-            beside = min(
-                (abs(other - at), other < at, other) for other in places[max(0, after - 1) : after + 1]
-            )
-            nearest.append((*beside[:2], self.sentences[beside[2]].keys.index(key), key))
+            behind = bisect_left(places, index)
+            beside = places[max(0, behind - 1) : behind + 1]
+            # Of two places equally far the one behind.
+            place = min(beside, key=lambda other: (abs(other - index), other < index))
+            position = self.sentences[place].keys.index(key)
+            nearest.append((abs(place - index), place < index, position, key))
         return [key for *_, key in sorted(nearest)]
 
-    def governing(self, at: int) -> str:
-        """The key that is meant for a sentence of a list or a paragraph too: of the line that leads its list
-        in, behind its last item, or at the paragraph's end where it is the only one; "" for none."""
-        ended = bisect_left(self.ends, at)
-        if ended:
-            first = self.ends[ended - 1] + 1
-        else:
-            first = 0
-        if ended < len(self.ends):
-            last = self.ends[ended]
-        else:
-            last = len(self.sentences) - 1
-        behind = bisect_left(self.keyed, at)
+    def governing(self, index: int) -> str:
+        """The key that is meant for a sentence of a list or a paragraph too; "" for none.
+
+        It is the key of the line that leads its list in, behind its last item, or at the paragraph's end
+        where it is the only one.
+        """
+        first, last = self._paragraph(index)
+        behind = bisect_left(self.keyed, index)
+        following = ""
         if behind < len(self.keyed) and self.keyed[behind] <= last:
             following = self.sentences[self.keyed[behind]].keys[0]
-        else:
-            following = ""
-        if not _ITEM.match(self.sentences[at].text):
+        if not _ITEM.match(self.sentences[index].text):
             ahead = bisect_left(self.keyed, first)
-            alone = ahead == len(self.keyed) or self.keyed[ahead] >= last
-            return following if alone else ""
-        above = bisect_left(self.leads, at)
-        if above:
-            lead = self.sentences[self.leads[above - 1]]
-        else:
-            lead = None
-        if (
-            lead is not None
-            and lead.keys
-            and KEYS_IN_BRACKETS.sub("", lead.text).rstrip(" \n*_").endswith(":")
-        ):
+            is_alone = ahead == len(self.keyed) or self.keyed[ahead] >= last
+            return following if is_alone else ""
+        return self._key_of_lead(index) or following
+
+    def _paragraph(self, index: int) -> tuple[int, int]:
+        """The first and the last sentence of a sentence's paragraph."""
+        paragraph = bisect_left(self.ends, index)
+        first = self.ends[paragraph - 1] + 1 if paragraph else 0
+        if paragraph < len(self.ends):
+            return first, self.ends[paragraph]
+        return first, len(self.sentences) - 1
+
+    def _key_of_lead(self, index: int) -> str:
+        """The key of the line that leads in the list of an item; "" for none."""
+        above = bisect_left(self.leads, index)
+        if not above:
+            return ""
+        lead = self.sentences[self.leads[above - 1]]
+        if not lead.keys:
+            return ""
+        if _without_keys(lead.text).rstrip(" \n*_").endswith(":"):
             return lead.keys[0]
-        return following
+        return ""
 
 
-def _shared(one: _ModelSentence, prompt: Prompt, key: str) -> _ModelSentence | None:
-    """The sentence as cited by a key that it shares with others, where that page has its words and its
-    figures; None where it does not.
+def _ends_paragraph(text: str) -> bool:
+    """Whether a sentence has a blank line behind it."""
+    return text[len(text.rstrip()) :].count("\n") > 1
+
+
+def _shared(sentence: _ModelSentence, prompt: Prompt, key: str) -> _ModelSentence | None:
+    """The sentence as cited by a key that it shares with others.
+
+    None where that page does not have its words and its figures.
     """
     if not key:
         return None
-    said = one.text.strip()
+    text = sentence.text.strip()
     hit = prompt.sources[key]
-    words = stems_of(_without_item(said))
+    without_item = _without_item(text)
+    words = stems_of(without_item)
     page = page_of(hit).stems
-    if len(words & page.all) < LEAST_SHARED * len(words) or not all(
-        has_clause(clause, page) for clause in clauses_of(_without_item(said))
-    ):
+    if len(words & page.all) < LEAST_SHARED * len(words):
         return None
-    if any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
+    if not _has_all(clauses_of(without_item), hit):
         return None
-    return replace(one, status="cited", rests_on=key)
+    numbers = check_answer(f"{text} [{key}]", prompt)[2]
+    if any(number.status in AGAINST for number in numbers):
+        return None
+    return replace(sentence, status="cited", rests_on=key)
 
 
 def _looked_up(
-    one: _ModelSentence, prompt: Prompt, near: Sequence[str], checks: Sequence[NumberCheck], *, leads: bool
+    sentence: _ModelSentence,
+    prompt: Prompt,
+    near: Sequence[str],
+    checks: Sequence[NumberCheck],
+    *,
+    leads: bool,
 ) -> _ModelSentence:
-    """The sentence with what it rests on. near: keys that stand nearby, which go first. checks: of its
-    figures, with the whole answer in view. leads: whether it leads up to a sentence of its paragraph that has
-    a key."""
-    if key := _page_of(
-        _without_item(one.text.strip()), prompt, list(dict.fromkeys([*near, *prompt.sources]))
-    ):
-        return replace(one, status="cited_by_check", rests_on=key, added=key)
-    worked_out = any(check.status == "derived" for check in checks) and all(
-        check.status in FINE for check in checks
-    )
-    if worked_out and near:
-        return replace(one, status="cited", rests_on=near[0])
-    if leads and not checks and _sums_up(one.text.strip(), prompt, near[0]):
-        return replace(one, status="cited_by_check", rests_on=near[0], added=near[0])
-    return replace(one, status="unsupported")
+    """The sentence with what it rests on.
+
+    near: keys that stand nearby, which go first.
+    checks: of its figures, with the whole answer in view.
+    leads: whether it leads up to a sentence of its paragraph that has a key.
+    """
+    text = sentence.text.strip()
+    keys = list(dict.fromkeys([*near, *prompt.sources]))
+    if key := _page_of(_without_item(text), prompt, keys):
+        return replace(sentence, status="cited_by_check", rests_on=key, added=key)
+    statuses = {check.status for check in checks}
+    if near and "derived" in statuses and statuses <= FINE:
+        return replace(sentence, status="cited", rests_on=near[0])
+    if leads and not checks and _sums_up(text, prompt, near[0]):
+        return replace(sentence, status="cited_by_check", rests_on=near[0], added=near[0])
+    return replace(sentence, status="unsupported")
 
 
 def _leads_up(text: str, below: _ModelSentence | None) -> bool:
     """Whether a sentence is no heading, and the next one of its paragraph has a key."""
-    said = text.strip()
-    apart = (
-        text[len(text.rstrip()) :].count("\n") > 1
-        or said.endswith((":", "："))
-        or _HEADING.match(said)
-        or _ITEM.match(text)
-    )
-    return below is not None and bool(below.keys) and not apart
-
-
-def _sums_up(said: str, prompt: Prompt, key: str) -> bool:
-    """Whether a sentence without a figure says in words of its own what may stand on the page that the
-    next one is cited for.
-    """
-    words = stems_of(said)
-    there = page_of(prompt.sources[key]).stems.all
-    if (
-        telling_words(comparable_words(said)) > MOST_SUMMED_UP
-        or len(words & there) < LEAST_SUMMED_UP * len(words)
-        or not all(clause.core <= there for clause in clauses_of(said))
-    ):
+    if below is None or not below.keys or _ends_paragraph(text):
         return False
-    told, told_there = (
-        frozenset(some.texts) for some in (comparable_words(said), page_of(prompt.sources[key]).words)
-    )
-    if any(told & side and not told_there & side for pair in OPPOSITES for side in pair):
+    stripped = text.strip()
+    if stripped.endswith((":", "：")):
         return False
-    return not check_answer(f"{said} [{key}]", prompt)[1][-1].doubted
+    return not _HEADING.match(stripped) and not _ITEM.match(text)
 
 
-def _page_of(said: str, prompt: Prompt, keys: Sequence[str]) -> str:
-    """The key of the page that has the most of a sentence near the passage located for it, the first of equal
-    ones; "" for none.
+def _sums_up(text: str, prompt: Prompt, key: str) -> bool:
+    """Whether a sentence without a figure says in its own words what the next one's page may have."""
+    page = page_of(prompt.sources[key])
+    words = stems_of(text)
+    compared = comparable_words(text)
+    if telling_words(compared) > MOST_SUMMED_UP:
+        return False
+    if len(words & page.stems.all) < LEAST_SUMMED_UP * len(words):
+        return False
+    if not all(clause.core <= page.stems.all for clause in clauses_of(text)):
+        return False
+    if _turns_sense(frozenset(compared.texts), frozenset(page.words.texts)):
+        return False
+    return not check_answer(f"{text} [{key}]", prompt)[1][-1].doubted
 
-    Few pages are looked at in earnest, which costs: those that have its figures' digits, and of them those
-    that have most of its words anywhere.
+
+def _turns_sense(words: frozenset[str], page_words: frozenset[str]) -> bool:
+    """Whether some words have one of a pair of opposites of which a page has no word."""
+    for pair in OPPOSITES:
+        for side in pair:
+            if words & side and not page_words & side:
+                return True
+    return False
+
+
+def _page_of(text: str, prompt: Prompt, keys: Sequence[str]) -> str:
+    """The key of the page that has the most of a sentence near the passage located for it; "" for none.
+
+    Of equal pages it is the first.
+
+    A full check costs time, so few pages get one: those that have its figures' digits, and of them those that
+    have most of its words anywhere.
     """
-    words = stems_of(said)
-    clauses = clauses_of(said)
-    shares = {
-        key: len(words & page_of(prompt.sources[key]).stems.all) / len(words) if words else 1.0
-        for key in keys
-    }
-    digits = [figure.text for figure in find_figures(said)]
-    printed = {key: sum(figure in prompt.sources[key].page_text for figure in digits) for key in keys}
-    likely = (
-        key
-        for key in sorted(keys, key=lambda key: (-printed[key], -shares[key]))
-        if shares[key] >= LEAST_NEAR
-    )
-    best, found = "", 0.0
-    for key in islice(
-        (
-            key
-            for key in likely
-            if all(has_clause(clause, page_of(prompt.sources[key]).stems) for clause in clauses)
-        ),
-        MOST_LOOKED_AT,
-    ):
-        if shares[key] > found:
-            share = _share_found(said, words, key, prompt)
-        else:
-            share = 0.0
-        if share >= LEAST_NEAR and share > found:
-            best, found = (key, share)
-        else:
-            best, found = (best, found)
+    words = stems_of(text)
+    clauses = clauses_of(text)
+    shares = {key: _share(words, page_of(prompt.sources[key]).stems.all) for key in keys}
+    digits = [figure.text for figure in find_figures(text)]
+    printed = {key: _printed(digits, prompt.sources[key]) for key in keys}
+    ranked = sorted(keys, key=lambda key: (-printed[key], -shares[key]))
+    likely = (key for key in ranked if shares[key] >= LEAST_NEAR)
+    with_clauses = (key for key in likely if _has_all(clauses, prompt.sources[key]))
+    best = ""
+    best_share = 0.0
+    for key in islice(with_clauses, MOST_LOOKED_AT):
+        if shares[key] <= best_share:
+            continue
+        share = _share_found(text, words, key, prompt)
+        if share >= LEAST_NEAR and share > best_share:
+            best = key
+            best_share = share
     return best
 
 
-def _share_found(said: str, words: frozenset[str], key: str, prompt: Prompt) -> float:
-    """0-1: the share of a sentence's words that stand near the passage located for it on a page; 0 where
-    none is, or one of its figures is not there.
+def _printed(digits: Sequence[str], hit: Hit) -> int:
+    """How many of some figures a page has, as they are written."""
+    return sum(figure in hit.page_text for figure in digits)
+
+
+def _has_all(clauses: Sequence[Clause], hit: Hit) -> bool:
+    """Whether a page has each of a sentence's clauses."""
+    page = page_of(hit).stems
+    return all(has_clause(clause, page) for clause in clauses)
+
+
+def _share(words: frozenset[str], there: frozenset[str]) -> float:
+    """0-1: the share of some words that stand among others; 1 for no words."""
+    if not words:
+        return 1.0
+    return len(words & there) / len(words)
+
+
+def _share_found(text: str, words: frozenset[str], key: str, prompt: Prompt) -> float:
+    """0-1: the share of a sentence's words that stand near the passage located for it on a page.
+
+    0 where no passage is located, or one of its figures is not there.
     """
-    _, citations, numbers = check_answer(f"{said} [{key}]", prompt)
+    _, citations, numbers = check_answer(f"{text} [{key}]", prompt)
     citation = citations[-1]
     if citation.doubted or any(number.status in AGAINST for number in numbers):
         return 0.0
+    if not words:
+        return 1.0
     hit = prompt.sources[key]
     around = hit.page_text[max(0, citation.start - NEAR) : citation.end + NEAR]
-    if words:
-        return len(words & stems_of(f"{hit.document} {hit.context} {around}")) / len(words)
-    return 1.0
+    return _share(words, stems_of(f"{hit.document} {hit.context} {around}"))
 
 
-def _without_item(said: str) -> str:
+def _without_item(text: str) -> str:
     """A sentence without the bullet, number or letter of its item."""
-    mark = _ITEM.match(said)
+    mark = _ITEM.match(text)
     if mark:
-        return said[mark.end() :]
-    return said
+        return text[mark.end() :]
+    return text
 
 
-def _statement(one: _ModelSentence, prompt: Prompt) -> Statement:
-    said = with_short_keys(_with_key(one.text.strip(), one.added), prompt)
-    return Statement(said, one.status, one.rests_on.split("-")[0] if one.rests_on else None)
+def _statement(sentence: _ModelSentence, prompt: Prompt) -> Statement:
+    text = _with_key(sentence.text.strip(), sentence.added)
+    rests_on = sentence.rests_on.split("-")[0] if sentence.rests_on else None
+    return Statement(with_short_keys(text, prompt), sentence.status, rests_on)
