@@ -1,6 +1,4 @@
-"""Scores how likely a passage of a page answers a question, from words, meaning, figures and form; picks
-nothing.
-"""
+"""Scores how likely a passage answers a question, from its words, meaning, figures and form."""
 
 from __future__ import annotations
 
@@ -29,18 +27,18 @@ __all__ = [
     "signs_of",
 ]
 
-# What a word of the question's relatives counts of the word itself.
+# What a related word counts, as a share of the question's word itself.
 RELATED_WEIGHT = 0.6
-# What a word of the earlier question counts where a follow-up was put behind it.
+# What a word of the earlier question counts where a follow-up stands behind it.
 CARRIED = 0.3
-# Letters of a name from which it is not in a file's name by chance.
+# Letters from which a name is not in a file's name by chance.
 SHORTEST_CALLED = 4
 # Fewer different terms make a fragment of a layout, such as a footer or a chart's legend.
 FEWEST_TERMS = 4
 # A passage of more words is likely to share some with any question.
 MANY_WORDS = 100
-# What each sign adds to a passage's log-odds of being the one that holds the answer: the greatest likelihood
-# over the development and the sample questions, found by benchmarks/calibrate_passages.py, which also leaves
+# What each sign adds to a passage's log-odds of holding the answer. These values give the greatest likelihood
+# over the development and the sample questions. benchmarks/calibrate_passages.py found them; it also leaves
 # out one document after the other.
 WEIGHTS: Mapping[str, float] = {
     "words": 3.6,
@@ -57,15 +55,15 @@ WEIGHTS: Mapping[str, float] = {
     "asks": -2.0,
     "fragment": -2.0,
     "length": -1.0,
-    # Set by hand, for hardly any of those questions asks for conditions or reasons: as much as most of its
-    # words. Likelihood over 142 questions on 14 documents, drawn towards -4, -2 and -1, gives the last three
-    # -3.7, -1.9 and -1.1; -5 in place of -4 ranks one more right passage first.
+    # Set by hand, for hardly any of those questions asks for conditions or reasons. A condition counts as
+    # much as most of the words. Likelihood over 142 questions on 14 documents, drawn towards -4, -2 and -1,
+    # gives the last three -3.7, -1.9 and -1.1; -5 in place of -4 ranks one more right passage first.
     "condition": 3.5,
     "row_for_reason": -5.0,
     "row_for_prose": -2.0,
     "row_for_list": -1.0,
 }
-# "How long" asks for a time: what answers is not called long.
+# "How long" asks for a time; the answer does not call it long.
 _HOW = re.compile(r"\bhow (?:long|often|soon)\b", re.IGNORECASE)
 # "Under what conditions" is answered by a sentence that names one.
 _ASKS_CONDITION = re.compile(
@@ -76,7 +74,7 @@ _CONDITION = re.compile(
     r"\b(?:if|unless|provided that|subject to|only (?:where|when|after|for)|in the event|at least one of)\b",
     re.IGNORECASE,
 )
-# Questions that a sentence answers rather than a row: worth 2 of 185 questions, costs none.
+# Questions that a sentence answers rather than a row. This wins 2 of 185 questions and costs none.
 _ASKS_SENTENCE = re.compile(
     (
         r"\b(?:who|whom|where|how (?:do|does|did|can|could|should|will|would)|under what|any"
@@ -84,7 +82,9 @@ _ASKS_SENTENCE = re.compile(
     ),
     re.IGNORECASE,
 )
-# Worth 2 of 220 questions, costs 1.
+# Forms of a question that a sentence answers better than a row.
+_FORMS_OF_SENTENCES = ("list", "yes_no", "definition")
+# Words that ask for a share. This wins 2 of 220 questions and costs 1.
 _SHARES = re.compile(
     r"percent|per cent|%|share|rate|ratio|slice|fraction|proportion|margin|yield", re.IGNORECASE
 )
@@ -93,8 +93,12 @@ _PERCENTAGE = re.compile(r"\d ?(?:%|per ?cent|basis points?|bps|pps|percentage p
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage that may answer. page: its page's score as a share of the best one's, 0-1; likeness: its
-    cosine to the question, 0 where there is no measure of it."""
+    """A passage that may answer.
+
+    passage: its text and place.
+    page: its page's score as a share of the best one's, 0-1.
+    likeness: its cosine to the question, 0 where there is no measure of it.
+    """
 
     passage: Passage
     page: float
@@ -102,8 +106,9 @@ class ScoredPassage:
 
 
 class QuestionProfile:
-    """A question as passages are compared with it. weights: how much each of its words tells these
-    passages apart, shares of 1 in all.
+    """A question as passages are compared with it.
+
+    weights: how well each of its words tells these passages apart, shares of 1 in all.
     """
 
     def __init__(
@@ -113,89 +118,163 @@ class QuestionProfile:
         follow_up: str = "",
         documents: Collection[str] = (),
     ) -> None:
-        """follow_up: what was asked, where the query has an earlier question before it. documents: the names
-        of those the passages are of; whom a document is called by tells its passages not apart."""
+        """follow_up: the question itself, where the query has an earlier question before it.
+
+        documents: the names of the documents that the passages are of. The name of one does not tell its
+        passages apart.
+        """
         self.asked = asked
         words = content_terms(_HOW.sub("how", asked.subject)) or content_terms(asked.query)
-        called = {
-            word
-            for name in asked.names
-            if any(_is_called(document, name) for document in documents)
-            for word in content_terms(name)
-        }
+        called = _words_of_documents(asked.names, documents)
         self.words = [word for word in words if word not in called] or words
-        self.related = frozenset(other for word in self.words for other in related_words(word)) - set(
-            self.words
-        )
+        related = frozenset(other for word in self.words for other in related_words(word))
+        self.related = related.difference(self.words)
         self.periods = asked.periods
         self.wants_condition = bool(_ASKS_CONDITION.search(asked.subject))
         self.wants_reason = asked.form == "reason"
         self.wants_sentence = not self.wants_reason and bool(_ASKS_SENTENCE.search(asked.subject))
         self.wants_share = asks_share(asked.subject)
-        having = Counter(
-            word for passage in passages for word in {*terms(passage.text), *terms(passage.head)}
-        )
         own = set(content_terms(follow_up)) or set(self.words)
-        rarity = {
-            word: math.log(1 + len(passages) / (0.5 + having[word])) for word in self.words if having[word]
-        }
-        raw = {word: value * (1.0 if word in own else CARRIED) for word, value in rarity.items()}
+        rarity = _rarity(self.words, passages)
+        raw = {word: value if word in own else value * CARRIED for word, value in rarity.items()}
         total = sum(raw.values()) or 1.0
         self.weights = {word: weight / total for word, weight in raw.items()}
+
+    def weight_of(self, words: Collection[str]) -> float:
+        """The weight of those of the question's words that are among some words."""
+        return sum(weight for word, weight in self.weights.items() if word in words)
+
+
+def _words_of_documents(names: Sequence[str], documents: Collection[str]) -> set[str]:
+    """The words of those names of a question that are in a document's name."""
+    called: set[str] = set()
+    for name in names:
+        if any(_is_called(document, name) for document in documents):
+            called.update(content_terms(name))
+    return called
+
+
+def _rarity(words: Sequence[str], passages: Sequence[Passage]) -> dict[str, float]:
+    """The inverse document frequency of each of some words that a passage has."""
+    having: Counter[str] = Counter()
+    for passage in passages:
+        having.update({*terms(passage.text), *terms(passage.head)})
+    rarity: dict[str, float] = {}
+    for word in words:
+        if having[word]:
+            ratio = len(passages) / (0.5 + having[word])
+            rarity[word] = math.log(1 + ratio)
+    return rarity
 
 
 def _is_called(document: str, name: str) -> bool:
     """Whether a file's name has a name in it: "Best Buy" in "BESTBUY_2017_10K.pdf"."""
-    letters = "".join(filter(str.isalpha, name.casefold()))
-    return len(letters) >= SHORTEST_CALLED and letters in "".join(filter(str.isalpha, document.casefold()))
+    letters = _letters(name)
+    return len(letters) >= SHORTEST_CALLED and letters in _letters(document)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name.casefold()))
 
 
 def score_passages(question: QuestionProfile, found: Sequence[ScoredPassage]) -> list[float]:
-    """The log-odds of each, without a common constant: differences are what they say."""
-    return [sum(WEIGHTS[name] * value for name, value in signs_of(question, one).items()) for one in found]
+    """The log-odds of each passage but for a common constant: only their differences count."""
+    return [_score(signs_of(question, passage)) for passage in found]
+
+
+def _score(signs: Mapping[str, float]) -> float:
+    return sum(WEIGHTS[name] * value for name, value in signs.items())
 
 
 def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float]:
     """What speaks for and against a passage, by the names of WEIGHTS; each within 0-1."""
     passage = found.passage
-    own = set(terms(passage.text))
-    head = set(terms(passage.head))
+    words = set(terms(passage.text))
+    related = question.related & words
+    misses_figure = question.asked.form == "figure" and not _has_figure(question, words)
+    signs: dict[str, float] = {}
+    signs["words"] = question.weight_of(words)
+    signs["head"] = question.weight_of(_head_words(passage) - words)
+    signs["related"] = min(1.0, len(related) / max(1, len(question.words)))
+    signs["likeness"] = min(1.0, max(0.0, found.likeness))
+    signs["page"] = found.page
+    signs["no_figure"] = float(misses_figure)
+    signs["percentage"] = float(_has_share(question, passage))
+    signs["years_in_head"] = float(_has_years_in_head(question, passage))
+    signs["other_years"] = float(_has_other_years(question, passage))
+    signs["label"] = _share_of_label(question, passage)
+    signs["question"] = float(passage.text.endswith("?"))
+    signs["asks"] = float(passage.asks)
+    signs["fragment"] = float(_is_fragment(passage, words))
+    signs["length"] = min(1.0, len(passage.text.split()) / MANY_WORDS)
+    signs["condition"] = 0.0
+    if _has_condition(question, passage):
+        signs["condition"] = min(1.0, 2 * signs["words"])
+    signs["row_for_reason"] = float(passage.is_row and question.wants_reason)
+    signs["row_for_prose"] = float(passage.is_row and question.wants_sentence)
+    signs["row_for_list"] = float(passage.is_row and question.asked.form in _FORMS_OF_SENTENCES)
+    return signs
+
+
+def _head_words(passage: Passage) -> set[str]:
+    """The words above a passage and of the heads of its table's columns."""
+    words = set(terms(passage.head))
     if passage.table is not None:
-        head |= set(terms(" ".join(passage.table.heads)))
-    heads = " ".join([passage.head, *(passage.table.heads if passage.table is not None else ())])
-    has_figure = any(term[0].isdigit() and term not in question.weights for term in own)
-    # What a sentence says of no period of its own is of its heading's.
-    said = find_periods(passage.text) or ([] if passage.is_row else find_periods(passage.head))
-    if passage.is_row:
-        label = set(
-            terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text)))
-        )
+        words.update(terms(" ".join(passage.table.heads)))
+    return words
+
+
+def _has_figure(question: QuestionProfile, words: Collection[str]) -> bool:
+    """Whether a passage's words have a figure that the question has not."""
+    return any(word[0].isdigit() and word not in question.weights for word in words)
+
+
+def _has_share(question: QuestionProfile, passage: Passage) -> bool:
+    """Whether a share is asked for and the passage has one."""
+    return question.wants_share and _PERCENTAGE.search(passage.text) is not None
+
+
+def _has_years_in_head(question: QuestionProfile, passage: Passage) -> bool:
+    heads = [passage.head]
+    if passage.table is not None:
+        heads += passage.table.heads
+    periods = find_periods(" ".join(heads))
+    return agreement(question.periods, periods) > 0
+
+
+def _has_other_years(question: QuestionProfile, passage: Passage) -> bool:
+    """Whether a passage is of periods, and of none that the question asks for."""
+    if not question.periods:
+        return False
+    periods = find_periods(passage.text)
+    if not periods and not passage.is_row:
+        # A sentence that names no period of its own is of its heading's.
+        periods = find_periods(passage.head)
+    return bool(periods) and not agreement(question.periods, periods)
+
+
+def _share_of_label(question: QuestionProfile, passage: Passage) -> float:
+    """The share of a row's label that the question has; 0 for what is no row."""
+    if not passage.is_row:
+        return 0.0
+    if passage.row:
+        label = passage.row.label
     else:
-        label = set()
-    shared = sum(weight for word, weight in question.weights.items() if word in own)
-    whole = passage.is_row or (len(own) >= FEWEST_TERMS and is_finished(passage.text, also=";"))
-    return {
-        "words": shared,
-        "head": sum(weight for word, weight in question.weights.items() if word in head and word not in own),
-        "related": min(1.0, len(question.related & own) / max(1, len(question.words))),
-        "likeness": min(1.0, max(0.0, found.likeness)),
-        "page": found.page,
-        "no_figure": float(question.asked.form == "figure" and not has_figure),
-        "percentage": float(question.wants_share and bool(_PERCENTAGE.search(passage.text))),
-        "years_in_head": float(agreement(question.periods, find_periods(heads)) > 0),
-        "other_years": float(bool(question.periods and said) and not agreement(question.periods, said)),
-        "label": len(label & question.weights.keys()) / max(1, len(label)),
-        "question": float(passage.text.endswith("?")),
-        "asks": float(passage.asks),
-        "fragment": float(not whole),
-        "length": min(1.0, len(passage.text.split()) / MANY_WORDS),
-        "condition": min(1.0, 2 * shared)
-        if question.wants_condition and _CONDITION.search(passage.text)
-        else 0.0,
-        "row_for_reason": float(question.wants_reason and passage.is_row),
-        "row_for_prose": float(question.wants_sentence and passage.is_row),
-        "row_for_list": float(question.asked.form in ("list", "yes_no", "definition") and passage.is_row),
-    }
+        label = ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text))
+    words = set(terms(label))
+    return len(words & question.weights.keys()) / max(1, len(words))
+
+
+def _is_fragment(passage: Passage, words: Collection[str]) -> bool:
+    """Whether a passage is neither a row nor a whole sentence."""
+    if passage.is_row:
+        return False
+    return len(words) < FEWEST_TERMS or not is_finished(passage.text, also=";")
+
+
+def _has_condition(question: QuestionProfile, passage: Passage) -> bool:
+    """Whether a condition is asked for and the passage has one."""
+    return question.wants_condition and _CONDITION.search(passage.text) is not None
 
 
 def asks_share(subject: str) -> bool:
@@ -206,7 +285,13 @@ def asks_share(subject: str) -> bool:
 def shared_words(words: Sequence[str], head: str) -> float:
     """How many of the question's words a head has, those that may stand for one of them counted less."""
     own = set(terms(head))
-    return sum(
-        1.0 if word in own else RELATED_WEIGHT if not own.isdisjoint(related_words(word)) else 0.0
-        for word in words
-    )
+    return sum(_shared_word(word, own) for word in words)
+
+
+def _shared_word(word: str, own: set[str]) -> float:
+    """What a question's word counts in a head with some words: 1, or less where only a related word is."""
+    if word in own:
+        return 1.0
+    if not own.isdisjoint(related_words(word)):
+        return RELATED_WEIGHT
+    return 0.0
