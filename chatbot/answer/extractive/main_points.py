@@ -1,6 +1,4 @@
-"""The sentences and figures that stand for several pages, in the documents' own words; knows no question
-and finds no page.
-"""
+"""Picks the sentences and figures that sum up several pages, in the documents' own words."""
 
 from __future__ import annotations
 
@@ -23,16 +21,18 @@ from ingestion.pages.kinds import PRIMARY_STATEMENTS
 
 __all__ = ["key_figures", "main_points"]
 
-# Words of a sentence that can stand alone; of a page those looked at.
+# Words of a sentence that can stand alone.
 FEWEST_WORDS = 8
 MOST_WORDS = 45
+# Sentences taken from one page.
 MOST_OF_A_PAGE = 8
-# What likeness to sentences already chosen costs, of a sentence's own likeness to all.
+# What a sentence loses of its likeness to all for its likeness to one already chosen.
 REPEATED_COST = 0.5
-# The number of a paragraph, and what else a line that is no sentence of the text begins with; words that
-# point back at a sentence before.
+# The number of a paragraph.
 NUMBERED = re.compile(r"(?:[IVX]{1,5}\.)?\d{1,3}(?:\.\d{1,3})*[.)]?\s+(?=[A-Z])")
+# The beginning of a line that is no sentence of the text.
 BESIDE = re.compile(r"(?:sources?|notes?|charts?|tables?|figures?|box)\b[^.]{0,30}:", re.IGNORECASE)
+# Words that refer back to a sentence before, and how many of a sentence's first words may not be one of them.
 POINTS_BACK = frozenset("this these that those such above he she they it its their his her".split())
 WORDS_BEFORE = 8
 # Characters by which a sentence is found on its page.
@@ -48,89 +48,107 @@ def main_points(
     *,
     after: tuple[str, int] = ("", 0),
 ) -> list[str]:
-    """Up to so many sentences of the sources that are nearest to the middle of all of them and unlike each
-    other, in the order of the pages, each with its key. vectors: gives unit rows; without it each page's
-    first sentence stands for it. after: a heading and its page, before which nothing is taken.
+    """Up to `count` sentences of the sources, in the order of the pages, each with its key.
+
+    They are those nearest to the middle of all sentences and unlike each other.
+
+    vectors: gives unit rows; without it each page's first sentence stands for it.
+    after: a heading and its page, before which nothing is taken.
 
     Maximal marginal relevance (Carbonell and Goldstein, 1998) against the mean of the sentences.
     """
-    found = list(
-        {text: (key, text) for key in prompt.sources for text in _sentences(prompt, key, after)}.values()
-    )
-    if vectors is None or len(found) <= count:
-        first = list({key: at for at, (key, _) in reversed(list(enumerate(found)))}.values())
-        if vectors is None:
-            chosen = sorted(first)[:count]
-        else:
-            chosen = list(range(len(found)))
+    key_of = {text: key for key in prompt.sources for text in _sentences(prompt, key, after)}
+    texts = list(key_of)
+    if vectors is None:
+        chosen = _firsts(list(key_of.values()))[:count]
+    elif len(texts) <= count:
+        chosen = list(range(len(texts)))
     else:
-        chosen = _spread(vectors([text for _, text in found]), count)
-    return [f"{escape_keys(found[at][1])} [{found[at][0]}]" for at in chosen]
+        chosen = _spread(vectors(texts), count)
+    points = [texts[index] for index in chosen]
+    return [f"{escape_keys(text)} [{key_of[text]}]" for text in points]
+
+
+def _firsts(keys: Sequence[str]) -> list[int]:
+    """The place at which each key first stands, in order."""
+    return sorted({key: index for index, key in reversed(list(enumerate(keys)))}.values())
 
 
 def key_figures(prompt: Prompt, count: int) -> list[str]:
-    """Up to so many rows of the primary statements among the sources that are called by a measure, as
-    sentences of their newest year, each with its key.
+    """Up to `count` rows of the primary statements among the sources that are named after a measure.
+
+    They are sentences of their newest year, each with its key.
     """
     found: dict[str, str] = {}
     for key, hit in prompt.sources.items():
-        for passage in page_of(hit).passages if set(PRIMARY_STATEMENTS).intersection(hit.kinds) else ():
-            measures = find_measures(tuple(terms(passage.row.label))) if passage.row else ()
-            if measures and measures[0].name not in found and (said := _newest(passage)):
-                found[measures[0].name] = f"{escape_keys(said)} [{key}]"
+        if not set(PRIMARY_STATEMENTS).intersection(hit.kinds):
+            continue
+        for passage in page_of(hit).passages:
+            measure = _measure(passage)
+            if not measure or measure in found:
+                continue
+            if sentence := _newest(passage):
+                found[measure] = f"{escape_keys(sentence)} [{key}]"
     return list(found.values())[:count]
 
 
+def _measure(passage: Passage) -> str:
+    """The measure that a row is named after; "" for none."""
+    if not passage.row:
+        return ""
+    measures = find_measures(tuple(terms(passage.row.label)))
+    return measures[0].name if measures else ""
+
+
 def _newest(passage: Passage) -> str:
-    """The row in a sentence of the newest year of its table's heads, "" where that is not one figure."""
-    if passage.table:
-        heads = passage.table.heads
-    else:
-        heads = ()
-    years = [period.end_year for head in heads for period in find_periods(head)]
-    asked = f"{max(years)}" if years else ""
-    if years:
-        return row_in_a_sentence(passage, Understanding(asked, asked, "figure", (max(years),)))
-    return ""
+    """The row as a sentence of the newest year in its table's heads; "" where that is not one figure."""
+    if passage.table is None:
+        return ""
+    years = [period.end_year for head in passage.table.heads for period in find_periods(head)]
+    if not years:
+        return ""
+    newest = max(years)
+    asked = Understanding(str(newest), str(newest), "figure", (newest,))
+    return row_in_a_sentence(passage, asked)
 
 
 def _sentences(prompt: Prompt, key: str, after: tuple[str, int]) -> Iterator[str]:
-    """The sentences of a source that can stand alone, and address no machine; on the page of a heading
-    those below it.
+    """The sentences of a source that can stand alone and do not address a machine.
+
+    On the page of a heading, `after`, they are those below it.
     """
     hit = prompt.sources[key]
     page = " ".join(hit.page_text.split())
-    if hit.page == after[1]:
-        begins = page.find(after[0])
-    else:
-        begins = -1
-    orders, said = orders_of(hit), 0
+    begins = page.find(after[0]) if hit.page == after[1] else -1
+    orders = orders_of(hit)
+    count = 0
     for passage in page_of(hit).passages:
-        text = NUMBERED.sub("", " ".join(passage.text.split()), count=1)
-        if said == MOST_OF_A_PAGE:
+        if count == MOST_OF_A_PAGE:
             return
-        if _stands_alone(passage, text) and text not in orders and page.find(text[:SURELY]) >= begins:
-            said += 1
+        text = NUMBERED.sub("", " ".join(passage.text.split()), count=1)
+        if not _stands_alone(passage, text) or text in orders:
+            continue
+        if page.find(text[:SURELY]) >= begins:
+            count += 1
             yield text
 
 
 def _stands_alone(passage: Passage, text: str) -> bool:
-    if passage.is_row or passage.asks or passage.lead or not text[:1].isupper() or not is_finished(text):
+    if passage.is_row or passage.asks or passage.lead:
         return False
-    if BESIDE.match(text) or not POINTS_BACK.isdisjoint(
-        word.strip(",.;").casefold() for word in text.split()[:WORDS_BEFORE]
-    ):
+    if not text[:1].isupper() or not is_finished(text) or BESIDE.match(text):
+        return False
+    words = text.split()
+    if any(word.strip(",.;").casefold() in POINTS_BACK for word in words[:WORDS_BEFORE]):
+        return False
+    if not FEWEST_WORDS <= len(words) <= MOST_WORDS:
         return False
     letters = sum(character.isalpha() or character.isspace() for character in text)
-    return (
-        FEWEST_WORDS <= len(text.split()) <= MOST_WORDS
-        and letters >= LETTERS * len(text)
-        and not LEANS_BACK.match(text)
-    )
+    return letters >= LETTERS * len(text) and not LEANS_BACK.match(text)
 
 
 def _spread(rows: NDArray[np.float32], count: int) -> list[int]:
-    """The places of so many rows, in order, nearest to the mean of all and far from each other."""
+    """The places of `count` rows, in order, that are nearest to the mean of all and far from each other."""
     middle = rows.mean(axis=0)
     near = rows @ (middle / (np.linalg.norm(middle) or 1.0))
     chosen = [int(near.argmax())]

@@ -1,13 +1,10 @@
-"""Answers in the documents' own words: picks the sentences and table rows that carry the question; invents
-and rewrites nothing.
-"""
+"""Answers in the documents' own words, with the sentences and table rows that fit the question best."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.extractive.passage_scores import (
@@ -30,7 +27,7 @@ from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
-from ingestion.language.periods import find_periods
+from ingestion.language.periods import Period, find_periods
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms
@@ -39,52 +36,54 @@ from ingestion.records import Row, Table
 __all__ = ["LEANS_BACK", "Likeness", "embedded", "extract_answer", "row_in_a_sentence", "says_again"]
 
 Likeness = Callable[[Sequence[str]], Sequence[float]]
-# An answer is at most this many passages and words; a list may take more.
+# An answer has at most this many passages and words; a list may have more words.
 MOST_PASSAGES = 5
 MOST_WORDS = 112
 MOST_LIST_WORDS = 260
-# Words of the best passage with the sentences that go on from it: the figure or the condition often stands in
+# Words of the best passage with the sentences that go on from it. The figure or the condition often stands in
 # the next one.
 WINDOW_WORDS = 60
-# Log-odds by which a further passage may be less likely than the best one, and one of another page: that
-# costs its reader a second page.
+# Log-odds by which a further passage may be less likely than the best one.
 CLOSE_TO_BEST = 4.0
+# The same for one of another page, which costs its reader a second page.
 CLOSE_TO_BEST_ELSEWHERE = 1.0
 LONGEST_PASSAGE = 1_200
 WORD = re.compile(r"[^\W\d_]{2}")
 MONTHS = re.compile(rf"\b{MONTH}")
 # Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
 FEWEST_WORDS = 3
-# Sentences before one that go with it where it leans back on them or sums a list up.
+# Sentences before a passage that go with it where it refers back to them or sums up a list.
 LIST_BEFORE = 2
 # Columns of a row that are read out where the question names no period.
 MOST_COLUMNS = 4
 MOST_IN_A_SENTENCE = 2
+# What shows that a row or column has a unit of its own, or none.
 OWN_UNIT = re.compile(
-    (
-        r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b"
-        r"|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b"
-    ),
+    r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b"
+    r"|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
     re.IGNORECASE,
 )
-# A title on the page and again above its table.
+# A title that stands on the page and again above its table.
 REPEATED = re.compile(r"\b(\S.{6,98}\S)(?:[\s,]{1,3}\1)+(?!\w)")
 LONGEST_HEAD = 80
 # "114. To finance the deficit": a paragraph of its own.
 PARAGRAPH = re.compile(r"\d{1,3}\.\s{1,3}[A-Z]")
 NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
-# Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
+# Log-odds that a passage loses if it addresses its reader as a machine: it comes after all that is nearly as
+# good.
 ORDER_COST = 4.0
 # Log-odds that a row loses whose label says "non-" of a word of the question.
 DENIED_COST = 4.0
 _NON = re.compile(r"\bnon[-\s]?(\w{3,})", re.IGNORECASE)
-# Log-odds that a passage loses that its reader rated not helpful: nearly all that any other of the pages
-# lacks, so that another comes first.
+# Log-odds that a passage loses if its reader rated it not helpful. They exceed nearly all differences between
+# passages, so that another comes first.
 AVOIDED_COST = 8.0
 # Characters of a part of an order by which it is known inside a longer passage.
 SHORTEST_ORDER = 20
-# A sentence that begins like this leans on the one before it.
+# Characters of a passage, and of its head, that are compared with the question by meaning.
+_MOST_EMBEDDED, _LONGEST_HEAD_EMBEDDED = 600, 100
+# A sentence that begins like this refers back to the one before it.
 LEANS_BACK = re.compile(
     r"(?:This|These|That|Those|It|They|Such|However|Hence|Thus|Therefore|Consequently|As a result"
     r"|In addition|Accordingly|So|And|But)\b"
@@ -93,7 +92,13 @@ LEANS_BACK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A passage that may answer. key: of its page; page: the page's passages, by `at`."""
+    """A passage that may answer.
+
+    key: the key of its page.
+    passage: its text and place.
+    page: the page's passages, by `at`.
+    score: its log-odds, but for a constant.
+    """
 
     key: str
     passage: Passage
@@ -109,65 +114,77 @@ def extract_answer(
     avoid: str = "",
     around: bool = False,
 ) -> str:
-    """The passages that answer best, each with its citation key; "" where none carries any of the question's
-    words.
+    """The passages that answer best, each with its citation key.
 
-    likeness: gives the cosine of each of some texts to the question; without it words decide alone. avoid:
-    what stands in this text comes last. around: the best passage with what stands before and behind it, for
-    who did not understand it.
+    "" where none has any of the question's words.
+
+    likeness: gives the cosine of each of some texts to the question; without it words decide alone.
+    avoid: a text whose passages come last.
+    around: gives the best passage with what stands before and behind it, for a reader who did not understand
+    it.
     """
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
-    places = [
-        (key, passage, page)
-        for key, hit in prompt.sources.items()
-        for page in [page_of(hit).passages]
-        for passage in page
-        if not _is_title(passage) and (meant.form == "list" or not _is_long_list(passage))
-    ]
-    appended = prompt.search_query != prompt.question and prompt.search_query.endswith(prompt.question)
+    candidates = _candidates(prompt, meant)
+    passages = [candidate.passage for candidate in candidates]
     documents = {hit.document for hit in prompt.sources.values()}
-    question = QuestionProfile(
-        meant, [passage for _, passage, _ in places], prompt.question if appended else "", documents
-    )
-    if not question.words or not places or not (likeness or question.weights):
+    question = QuestionProfile(meant, passages, _follow_up(prompt), documents)
+    if not question.words or not candidates or not (likeness or question.weights):
         return ""
+    page_scores = {key: hit.score for key, hit in prompt.sources.items()}
+    best_page = max(page_scores.values(), default=0.0) or 1.0
+    near: Sequence[float] = [0.0] * len(passages)
     if likeness:
-        near = likeness([embedded(passage) for _, passage, _ in places])
-    else:
-        near = [0.0] * len(places)
-    best = max((hit.score for hit in prompt.sources.values()), default=0.0) or 1.0
+        near = likeness([embedded(passage) for passage in passages])
     found = [
-        ScoredPassage(passage, prompt.sources[key].score / best, near[at])
-        for at, (key, passage, _) in enumerate(places)
+        ScoredPassage(candidate.passage, page_scores[candidate.key] / best_page, near[index])
+        for index, candidate in enumerate(candidates)
     ]
-    scored = [
-        _Candidate(*place, score)
-        for place, score in zip(places, score_passages(question, found), strict=True)
-    ]
+    scores = score_passages(question, found)
     orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
-    scored = [
-        replace(one, score=one.score - ORDER_COST * _is_order(one.passage, orders[one.key])) for one in scored
-    ]
-    scored = [
-        replace(one, score=one.score - DENIED_COST * _is_denied(one.passage, meant.subject)) for one in scored
-    ]
-    if avoid:
-        avoid = _evened(avoid)
-        scored = [
-            replace(one, score=one.score - AVOIDED_COST * (_evened(one.passage.text) in avoid))
-            for one in scored
-        ]
-    if not likeness:
-        scored = [one for one in scored if not question.weights.keys().isdisjoint(terms(one.passage.text))]
-    return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant, prompt, around=around))
+    avoid = _evened(avoid)
+    scored: list[_Candidate] = []
+    for candidate, score in zip(candidates, scores, strict=True):
+        if not likeness and question.weights.keys().isdisjoint(terms(candidate.passage.text)):
+            continue
+        if _is_order(candidate.passage, orders[candidate.key]):
+            score -= ORDER_COST
+        if _is_denied(candidate.passage, meant.subject):
+            score -= DENIED_COST
+        if avoid and _evened(candidate.passage.text) in avoid:
+            score -= AVOIDED_COST
+        scored.append(replace(candidate, score=score))
+    scored.sort(key=lambda candidate: -candidate.score)
+    return "\n\n".join(_chosen(scored, meant, prompt, around=around))
+
+
+def _candidates(prompt: Prompt, meant: Understanding) -> list[_Candidate]:
+    """The passages of the sources but titles and, unless a list is asked for, whole lists."""
+    found: list[_Candidate] = []
+    for key, hit in prompt.sources.items():
+        page = page_of(hit).passages
+        for passage in page:
+            if _is_title(passage):
+                continue
+            if meant.form == "list" or not _is_long_list(passage):
+                found.append(_Candidate(key, passage, page))
+    return found
+
+
+def _follow_up(prompt: Prompt) -> str:
+    """The question where the search query has an earlier question before it; else ""."""
+    question = prompt.question
+    if prompt.search_query != question and prompt.search_query.endswith(question):
+        return question
+    return ""
 
 
 def says_again(text: str, other: str) -> bool:
     """Whether all that an answer says stands in another, whatever pages the two name."""
     other = _evened(other)
-    return all(
-        part in other for part in map(_evened, KEYS_IN_BRACKETS.split(text)) if any(map(str.isalnum, part))
-    )
+    for part in KEYS_IN_BRACKETS.split(text):
+        if any(map(str.isalnum, part)) and _evened(part) not in other:
+            return False
+    return True
 
 
 def _evened(text: str) -> str:
@@ -175,176 +192,226 @@ def _evened(text: str) -> str:
 
 
 def _is_title(passage: Passage) -> bool:
-    """A heading, numbered or not, a running line, a date alone, or figures without a word, such as those of a
-    chart's axis; "Adopted Budget 1" looks like a row, but of no table that has a head."""
-    if passage.table is None and not WORD.search(MONTHS.sub(" ", passage.text)):
-        of_axis = sum(word[0].isdigit() for word in passage.head.split()) > 1 or not WORD.search(passage.head)
-        if of_axis or MONTHS.search(passage.text):
-            return True
-    if (
-        passage.is_item
-        and not passage.lead
-        and is_head(LINE_ITEM.sub("", passage.text))
-        and not is_finished(passage.text, also=";,")
-    ):
+    """Whether a passage only names something.
+
+    It is a heading, numbered or not, a running line, a date alone, or figures without a word, such as those
+    of a chart's axis. "Adopted Budget 1" looks like a row, but of no table that has a head.
+    """
+    text = passage.text
+    if passage.table is None and _is_date_or_axis(passage):
         return True
-    announces = (
-        passage.text.endswith(":") and not passage.is_row and "\n" not in passage.text
-    )  # and what it announces does not stand with it
-    return announces or (
-        passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
-    )
+    if _is_numbered_heading(passage):
+        return True
+    # What it announces does not stand with it.
+    if text.endswith(":") and not passage.is_row and "\n" not in text:
+        return True
+    if passage.table is not None:
+        return False
+    is_headed_row = passage.is_row and passage.head
+    return not is_headed_row and is_title(text)
+
+
+def _is_numbered_heading(passage: Passage) -> bool:
+    """Whether a passage looks like an item of no list, without a full stop."""
+    if not passage.is_item or passage.lead:
+        return False
+    heading = LINE_ITEM.sub("", passage.text)
+    return is_head(heading) and not is_finished(passage.text, also=";,")
+
+
+def _is_date_or_axis(passage: Passage) -> bool:
+    """Whether a passage is a date alone, or figures without a word below no head or other figures."""
+    if WORD.search(MONTHS.sub(" ", passage.text)):
+        return False
+    if MONTHS.search(passage.text) or not WORD.search(passage.head):
+        return True
+    return sum(word[0].isdigit() for word in passage.head.split()) > 1
 
 
 def _is_long_list(passage: Passage) -> bool:
-    """Whether a passage is a whole list of which one item answers who asks for no list."""
-    return "\n" in passage.text and not passage.is_row and len(passage.text.split()) > WINDOW_WORDS
+    """Whether a passage is a whole list, of which one item answers a question that asks for no list."""
+    if passage.is_row or "\n" not in passage.text:
+        return False
+    return len(passage.text.split()) > WINDOW_WORDS
 
 
 def _is_denied(passage: Passage, question: str) -> bool:
-    """Whether a row is of what the question's is not: "non-tax revenue" where tax revenue is asked for."""
-    if passage.row:
-        denied = [match[1].casefold() for match in _NON.finditer(passage.row.label)]
-    else:
-        denied = []
+    """Whether a row is of the opposite: "non-tax revenue" where tax revenue is asked for."""
+    if passage.row is None:
+        return False
     asked = _NON.sub(" ", question).casefold()
-    return any(word in asked and not re.search(rf"(?i)\bnon[-\s]?{word}", question) for word in denied)
+    for match in _NON.finditer(passage.row.label):
+        word = match[1].casefold()
+        if word in asked and not re.search(rf"(?i)\bnon[-\s]?{word}", question):
+            return True
+    return False
 
 
 def _is_order(passage: Passage, orders: str) -> bool:
     """Whether the passage is among what addresses a machine on its page."""
-    return bool(orders) and (
-        passage.text in orders
-        or any(part in passage.text for part in sentences(orders) if len(part) > SHORTEST_ORDER)
-    )
+    if not orders:
+        return False
+    if passage.text in orders:
+        return True
+    parts = (part for part in sentences(orders) if len(part) > SHORTEST_ORDER)
+    return any(part in passage.text for part in parts)
 
 
 def embedded(passage: Passage) -> str:
     """What of a passage is compared with the question by meaning."""
     if passage.row is not None:
         return f"{passage.head} {passage.row.label}".strip()
-    if passage.head and len(passage.head) < 100:
-        return f"{passage.head}: {passage.text[:600]}"
-    return passage.text[:600]
+    text = passage.text[:_MOST_EMBEDDED]
+    if passage.head and len(passage.head) < _LONGEST_HEAD_EMBEDDED:
+        return f"{passage.head}: {text}"
+    return text
 
 
 def _chosen(
     scored: Sequence[_Candidate], asked: Understanding, prompt: Prompt, *, around: bool
 ) -> Iterator[str]:
-    """Best passages first, the best with what goes on from it; further ones only where nearly as likely
-    and not said already.
+    """The passages of the answer as they are shown, the best first, with what goes on from it.
+
+    Further ones are given only where they are nearly as likely and not said already.
     """
     room = MOST_LIST_WORDS if asked.form == "list" else MOST_WORDS
     said: list[set[str]] = []
     quoted: set[tuple[str, int]] = set()
     for candidate in scored:
-        if candidate.key == scored[0].key:
-            close = CLOSE_TO_BEST
-        else:
-            close = CLOSE_TO_BEST_ELSEWHERE
-        if len(said) >= MOST_PASSAGES or candidate.score < scored[0].score - CLOSE_TO_BEST:
+        behind_best = scored[0].score - CLOSE_TO_BEST
+        if len(said) >= MOST_PASSAGES or candidate.score < behind_best:
             return
-        if candidate.score < scored[0].score - close or (candidate.key, candidate.passage.at) in quoted:
+        is_elsewhere = candidate.key != scored[0].key
+        if is_elsewhere and candidate.score < scored[0].score - CLOSE_TO_BEST_ELSEWHERE:
             continue
-        if said:
-            window = [candidate.passage]
-        else:
+        if (candidate.key, candidate.passage.at) in quoted:
+            continue
+        window = [candidate.passage]
+        if not said:
             window = _window(candidate, asked.form == "list", around=around)
-        shown = [_shown(passage, asked) for passage in window]
-        if lead := window[0].lead:  # with a mark where items between the two are left out
-            if window[0].skips:
-                shown[:0] = [lead, LEFT_OUT]
-            else:
-                shown[:0] = [lead]
+        shown = _shown_window(window, asked)
         size = sum(len(text.split()) for text in shown)
+        if said and size > room:
+            continue
         own = {term for text in shown for term in terms(text)}
-        if (said and size > room) or any(len(own & other) >= len(own) for other in said):
+        if any(own <= other for other in said):
             continue
         if not said:
             yield from _row_first(candidate, asked, prompt)
         said.append(own)
         quoted.update((candidate.key, passage.at) for passage in window)
         room -= size
-        # Each sentence has its key, so that each is located and checked by itself.
-        parts = [text if text == LEFT_OUT else f"{escape_keys(text)} [{candidate.key}]" for text in shown]
-        breaks = (
-            LEFT_OUT in (before, part) or LINE_ITEM.match(part) for before, part in pairwise(["", *parts])
-        )
-        yield "".join(
-            ("\n" if apart else " ") + part for apart, part in zip(breaks, parts, strict=True)
-        ).strip()
+        yield _with_keys(shown, candidate.key)
+
+
+def _shown_window(window: Sequence[Passage], asked: Understanding) -> list[str]:
+    """Passages that go together as they are shown, behind the sentence that announces their list."""
+    shown = [_shown(passage, asked) for passage in window]
+    first = window[0]
+    if not first.lead:
+        return shown
+    if first.skips:  # a mark for the items between the two that are left out
+        return [first.lead, LEFT_OUT, *shown]
+    return [first.lead, *shown]
+
+
+def _with_keys(shown: Sequence[str], key: str) -> str:
+    """Texts in one, each with the key, so that each is located and checked by itself."""
+    pieces: list[str] = []
+    before = ""
+    for text in shown:
+        part = text if text == LEFT_OUT else f"{escape_keys(text)} [{key}]"
+        is_apart = LEFT_OUT in (before, part) or LINE_ITEM.match(part)
+        pieces += ["\n" if is_apart else " ", part]
+        before = part
+    return "".join(pieces).strip()
 
 
 def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> Iterator[str]:
-    """What a row states, in a sentence, behind yes or no where it decides that; nothing for any other
-    passage.
-    """
+    """What a row states, in a sentence, or yes or no where it decides that; nothing for other passages."""
     passage = candidate.passage
     if passage.row is None or passage.table is None:
         return
+    sentence = ""
     if asks_yes_or_no(asked.subject):
-        decided = decided_by(candidate.key, prompt.sources[candidate.key], passage.table, passage.row, asked)
-    else:
-        decided = ""
-    if sentence := decided or row_in_a_sentence(passage, asked):
+        hit = prompt.sources[candidate.key]
+        sentence = decided_by(candidate.key, hit, passage.table, passage.row, asked)
+    sentence = sentence or row_in_a_sentence(passage, asked)
+    if sentence:
         yield f"{escape_keys(sentence)} [{candidate.key}]"
 
 
 def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passage]:
-    """The passage, what it leans on (of a list, and with `around`, the two sentences before it), and the
-    sentences after it that have room and stand next to it."""
+    """The passage with the sentences around it that go with it and have room.
+
+    Those before it are at most two that it refers back to; of a list, and with `around`, any two. All stand
+    next to each other.
+    """
     if candidate.passage.is_row:
         return [candidate.passage]
-    most = MOST_LIST_WORDS if is_list or around else WINDOW_WORDS
-    window = [_whole_list(candidate, most)]
-    at = window[0].at
-    room = most - len(window[0].text.split())
+    is_wide = is_list or around
+    most = MOST_LIST_WORDS if is_wide else WINDOW_WORDS
+    whole = _whole_list(candidate, most)
+    window = [whole]
+    at = whole.at
+    room = most - _word_count(whole)
     for passage in reversed(candidate.page[max(0, at - LIST_BEFORE) : at]):
-        room -= len(passage.text.split())
-        leans = (
-            (is_list or around or LEANS_BACK.match(window[0].text))
-            and window[0].follows
-            and not window[0].lead
-        )
-        if passage.is_row or room < 0 or not leans or SPEAKER.match(window[0].text):
+        room -= _word_count(passage)
+        if passage.is_row or room < 0 or not _goes_on(window[0], is_wide=is_wide):
             break
         window.insert(0, passage)
     for passage in candidate.page[at + 1 :]:
         if passage.lead and passage.text in window[-1].text:  # an item of the list that it announces
             continue
-        room -= len(passage.text.split())
-        next_item = not is_list and not around and passage.is_item and LINE_ITEM.match(passage.text)
-        next_item = next_item or (not is_list and not around and PARAGRAPH.match(passage.text))
-        ends = (
-            next_item
-            or passage.is_row
-            or not passage.follows
-            or SPEAKER.match(passage.text)
-            or _is_title(passage)
-        )
-        if ends or room < 0 or sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS:
+        room -= _word_count(passage)
+        if room < 0 or _begins_anew(passage, is_wide=is_wide):
             break
         window.append(passage)
     return window
 
 
+def _word_count(passage: Passage) -> int:
+    return len(passage.text.split())
+
+
+def _goes_on(passage: Passage, *, is_wide: bool) -> bool:
+    """Whether a passage goes with the sentence before it. is_wide: also where it does not refer back."""
+    if not passage.follows or passage.lead:
+        return False
+    if not is_wide and not LEANS_BACK.match(passage.text):
+        return False
+    return not SPEAKER.match(passage.text)
+
+
+def _begins_anew(passage: Passage, *, is_wide: bool) -> bool:
+    """Whether a passage does not go with the one before it. is_wide: items and paragraphs may."""
+    if passage.is_row or not passage.follows:
+        return True
+    if not is_wide and passage.is_item and LINE_ITEM.match(passage.text):
+        return True
+    if not is_wide and PARAGRAPH.match(passage.text):
+        return True
+    if SPEAKER.match(passage.text) or _is_title(passage):
+        return True
+    return sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS
+
+
 def _whole_list(candidate: _Candidate, most_words: int) -> Passage:
     """For an item its list with what announces it, where that has room; else the passage itself."""
     item = candidate.passage
-    whole = (
-        one
-        for one in reversed(candidate.page[: item.at])
-        if item.lead and one.text.startswith(f"{item.lead}\n")
-    )
-    found = next(whole, item)
-    if item.text in found.text and len(found.text.split()) <= most_words:
-        return found
+    if not item.lead:
+        return item
+    for passage in reversed(candidate.page[: item.at]):
+        if passage.text.startswith(f"{item.lead}\n"):
+            has_room = len(passage.text.split()) <= most_words
+            return passage if has_room and item.text in passage.text else item
     return item
 
 
 def _sentence(passage: Passage) -> str:
-    """The passage with a mark where it does not hold all of its sentence: at a page's edge, among the text
-    of a chart, or for want of room.
+    """The passage with a mark where it does not hold all of its sentence.
+
+    A sentence is cut at a page's edge, among the text of a chart, or for want of room.
     """
     text = passage.text
     if len(text) > LONGEST_PASSAGE:
@@ -352,100 +419,110 @@ def _sentence(passage: Passage) -> str:
         text = f"{text[: max(ends)].rstrip()} {LEFT_OUT}"
     if passage.is_item or "\n" in text or text.endswith(LEFT_OUT):
         return text
-    begins_within = text[:1].islower() or text[:1] in "%),;"
-    ends_within = not is_finished(text, also=":;,")
-    return f"{LEFT_OUT} " * begins_within + text + f" {LEFT_OUT}" * ends_within
+    is_finished_here = is_finished(text, also=":;,")
+    if text[:1].islower() or text[:1] in "%),;":
+        text = f"{LEFT_OUT} {text}"
+    if not is_finished_here:
+        text = f"{text} {LEFT_OUT}"
+    return text
 
 
 def _shown(passage: Passage, asked: Understanding) -> str:
     """A sentence as it stands; a row with its caption before it and its columns read out after it."""
     if not passage.is_row:
         return _sentence(passage)
-    if passage.skips:
-        gap = f"\n{LEFT_OUT}\n"
-    else:
-        if NUMBER_OF_ROW.match(passage.text):
-            gap = "\n"
-        else:
-            gap = " "
     # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an
     # amount.
+    gap = " "
+    if passage.skips:
+        gap = f"\n{LEFT_OUT}\n"
+    elif NUMBER_OF_ROW.match(passage.text):
+        gap = "\n"
+    text = passage.text
     if passage.head and not passage.lead:
-        text = f"{_head(passage)}:{gap}{passage.text}"
-    else:
-        text = passage.text
+        text = f"{_head(passage)}:{gap}{text}"
     read = _columns(passage, asked)
     return f"{text} ({read})" if read else text
 
 
 def _head(passage: Passage) -> str:
-    """What stands above a row: a title that is printed twice once, and of a long one its beginning, where
-    its columns' heads are read out behind it.
+    """What stands above a row, a title that is printed twice once.
+
+    Of a long one it is the beginning where the heads of the row's columns are read out behind it.
     """
     once = REPEATED.sub(r"\1", passage.head)
     if len(once) <= LONGEST_HEAD or passage.table is None:
         return once
-    return f"{once[: LONGEST_HEAD + 1].rpartition(' ')[0] or once[:LONGEST_HEAD]} {LEFT_OUT}"
+    beginning = once[: LONGEST_HEAD + 1].rpartition(" ")[0]
+    return f"{beginning or once[:LONGEST_HEAD]} {LEFT_OUT}"
 
 
 def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
-    """What a row states in the columns that are asked for, where these are one or two; "" for any other
-    passage.
-    """
-    pairs = _wanted_columns(passage, asked)
+    """What a row states in the one or two columns that are asked for; "" for any other passage."""
+    pairs = _columns_asked_for(passage, asked)
     if len(pairs) > MOST_IN_A_SENTENCE and not asked.years and not asked.compares:
         pairs = _newest(pairs)
-    if asks_share(asked.subject) and not all("%" in figure for _, figure in pairs):
+    if passage.row is None or asked.form not in ("figure", "passage"):
         return ""
-    if (
-        passage.row is None
-        or asked.form not in ("figure", "passage")
-        or not 1 + asked.compares <= len(pairs) <= MOST_IN_A_SENTENCE
-        or not all(any(map(str.isdigit, figure)) for _, figure in pairs)
-    ):
+    fewest = 2 if asked.compares else 1
+    if not fewest <= len(pairs) <= MOST_IN_A_SENTENCE:
         return ""
-    return in_a_sentence(
-        _named(passage, passage.row, asked), [(figure, head) for head, figure in pairs], asked.whose
-    )
+    figures = [figure for _, figure in pairs]
+    if not all(any(map(str.isdigit, figure)) for figure in figures):
+        return ""
+    if asks_share(asked.subject) and not all("%" in figure for figure in figures):
+        return ""
+    named = _named(passage, passage.row, asked)
+    return in_a_sentence(named, [(figure, head) for head, figure in pairs], asked.whose)
 
 
 def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Those of the newest year, without what was budgeted where another is there."""
-    years = [max((period.end_year for period in find_periods(head)), default=0) for head, _ in pairs]
-    of_year = [pair for pair, year in zip(pairs, years, strict=True) if year and year == max(years)]
+    """The columns of the newest year, without what was budgeted where another is there."""
+    years = [_latest_year(head) for head, _ in pairs]
+    newest = max(years)
+    if not newest:
+        return []
+    of_year = [pair for pair, year in zip(pairs, years, strict=True) if year == newest]
     return [pair for pair in of_year if not is_planned(pair[0])] or of_year
 
 
+def _latest_year(head: str) -> int:
+    """The last year that a column's head names; 0 for none."""
+    return max((period.end_year for period in find_periods(head)), default=0)
+
+
 def _named(passage: Passage, row: Row, asked: Understanding) -> str:
-    """A row's label, with the measure that is asked for where it only stands above the row: "Greater China
-    net sales".
+    """A row's label, with the measure that is asked for where it only stands above the row.
+
+    An example is "Greater China net sales".
     """
-    label = set(terms(row.label))
-    around = set(terms(f"{row.section} {passage.table.caption if passage.table else ''}"))
     if len(asked.measures) != 1:
         return row.label
     measure = measure_named(asked.measures[0])
-    phrases = (*measure.asked, *measure.printed)
-    above = (
-        measure.kinds == ("income_statement",)
-        and not measure.formula
-        and not any(set(phrase) & label for phrase in phrases)
-        and any(set(phrase) <= around for phrase in phrases)
-    )
-    return f"{row.label} {measure.name}" if above else row.label
+    if measure.kinds != ("income_statement",) or measure.formula:
+        return row.label
+    phrases = [set(phrase) for phrase in (*measure.asked, *measure.printed)]
+    label = set(terms(row.label))
+    if any(phrase & label for phrase in phrases):
+        return row.label
+    caption = passage.table.caption if passage.table else ""
+    above = set(terms(f"{row.section} {caption}"))
+    if any(phrase <= above for phrase in phrases):
+        return f"{row.label} {measure.name}"
+    return row.label
 
 
 def _columns(passage: Passage, asked: Understanding) -> str:
     """What stands under which head, with its unit."""
     # A head over two lines goes on after its comma, "May 31, > 2019".
-    return "; ".join(
-        f"{head.replace(', > ', ', ')}: {figure}" for head, figure in _wanted_columns(passage, asked)
-    )
+    columns = _columns_asked_for(passage, asked)
+    return "; ".join(f"{head.replace(', > ', ', ')}: {figure}" for head, figure in columns)
 
 
-def _wanted_columns(passage: Passage, asked: Understanding) -> list[tuple[str, str]]:
-    """(head, figure with its unit) of the years asked for, else of the heads that share the question's
-    words, else of the first columns.
+def _columns_asked_for(passage: Passage, asked: Understanding) -> list[tuple[str, str]]:
+    """(head, figure with its unit) of the years asked for.
+
+    Else of the heads that share the question's words, else of the first columns.
     """
     if passage.table is None or passage.row is None:
         return []
@@ -453,18 +530,26 @@ def _wanted_columns(passage: Passage, asked: Understanding) -> list[tuple[str, s
     heads = [head for head in table.heads if head]
     if any(map(_is_figure, heads)) or len(set(heads)) < min(len(heads), 2):
         return []  # its first row, taken for its heads
-    pairs = [
-        (head, cell.text)
-        for head, cell in zip(table.heads, passage.row.cells, strict=False)
-        if cell is not None and head
-    ]
-    words = content_terms(asked.subject)
+    columns = zip(table.heads, passage.row.cells, strict=False)
+    pairs = [(head, cell.text) for head, cell in columns if cell is not None and head]
+    chosen = _of_periods(pairs, asked.periods) or _sharing_words(pairs, content_terms(asked.subject))
+    return [(head, _with_unit(cell, head, passage.row, table)) for head, cell in chosen[:MOST_COLUMNS]]
+
+
+def _of_periods(pairs: Sequence[tuple[str, str]], periods: Sequence[Period]) -> list[tuple[str, str]]:
+    """The columns whose heads agree best with some periods."""
+    fits = [agreement(periods, find_periods(head)) for head, _ in pairs]
+    best = max(fits, default=0)
+    if best <= 0:
+        return []
+    return [pair for pair, fit in zip(pairs, fits, strict=True) if fit == best]
+
+
+def _sharing_words(pairs: Sequence[tuple[str, str]], words: Sequence[str]) -> list[tuple[str, str]]:
+    """The columns whose heads share most of the question's words; all where none shares any."""
     shared = [shared_words(words, head) for head, _ in pairs]
     most = max(shared, default=0.0)
-    fits = [agreement(asked.periods, find_periods(head)) for head, _ in pairs]
-    in_period = [pair for pair, fit in zip(pairs, fits, strict=True) if 0 < fit == max(fits)]
-    wanted = in_period or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
-    return [(head, _with_unit(cell, head, passage.row, table)) for head, cell in wanted[:MOST_COLUMNS]]
+    return [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
 
 
 def _is_figure(head: str) -> bool:
@@ -473,23 +558,18 @@ def _is_figure(head: str) -> bool:
 
 
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
-    """A bare cell with the scale or the per cent that its table states of all; a row or column of shares,
-    rates, numbers or dates has none of it.
+    """A bare cell with the scale or the per cent that its table states of all.
 
-    Nor has one whose own head, label or section states a unit, which is printed with it: "Population (mln)"
-    in a table in thousands.
+    A row or column of shares, rates, numbers or dates has none of it. Nor has one whose own head, label or
+    section states a unit, which is printed with it: "Population (mln)" in a table in thousands.
     """
-    if (
-        not BARE_FIGURE.fullmatch(cell)
-        or YEAR_SAID.fullmatch(cell)
-        or OWN_UNIT.search(f"{row.section} {row.label}")
-        or OWN_UNIT.search(head)
-    ):
+    if not BARE_FIGURE.fullmatch(cell) or YEAR_SAID.fullmatch(cell):
+        return cell
+    if OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
         return cell
     if mark_beside(head, row):
-        mark = None
-    else:
-        mark = mark_of_table(table, row)
+        return cell
+    mark = mark_of_table(table, row)
     if mark is None:
         return cell
     if mark.unit == "%":
