@@ -1,1 +1,1 @@
-"""Citation keys in answers, and the words of a page that stand behind each; knows no question's meaning."""
+"""Citation keys in answers, and the words of a page that stand behind each."""

@@ -1,11 +1,14 @@
-"""Knows whether a statement repeats a page, and where it does but for words that turn its sense: a denial,
-another number in words, the opposite; knows no keys and no figures in digits."""
+"""Tells whether a statement repeats a page, and which of its words turn the page's sense.
+
+These are a denial, another number in words, or the opposite. Figures in digits are checked elsewhere.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from operator import itemgetter
 
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_sentences import parted
@@ -16,18 +19,18 @@ from ingestion.language.terms import terms as terms_of
 
 __all__ = ["alteration", "has_numbers", "repeats"]
 
-# Words equal in order, other than "the" and "of", from which a statement repeats the page and does not speak
-# of something else in a few of its words.
+# Words equal in order, other than "the" and "of", from which a statement repeats the page. Fewer may speak of
+# something else in a few of its words.
 FEWEST_EQUAL = 3
-# ... and their share of the statement's words of that kind: a freer wording is not compared word by word.
+# Their share of the statement's words of that kind. A freer wording is not compared word by word.
 LEAST_SHARE = 0.5
-# Words in a row on either side that may stand for each other; more are another way of saying it.
+# Words in a row on either side that may stand for each other. More are another way of saying it.
 MOST_CHANGED = 5
-# ... that only one of the two has; more are a clause of its own, "which is not in force yet".
+# Words in a row that only one of the two has. More are a clause of its own, "which is not in force yet".
 MOST_ADDED = 3
 
-# Share of a statement's terms that stand in the page's order where all of them stand there: more are turned
-# around in a role that is swapped.
+# Share of a statement's terms that stand in the page's order where all of them stand there. Where roles are
+# swapped, more of them are out of order.
 LEAST_IN_ORDER = 0.9
 
 _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
@@ -40,56 +43,62 @@ _PERIODS = frozenset("day days week weeks month months quarter quarters year yea
 
 
 def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
-    """What of a statement the page has otherwise around the words found at span; "" where nothing of the kind
-    is.
+    """What the page says differently around the words found at span; "" for nothing of the kind.
 
-    Compared are the statement's words with those of the page around the span, in order; only between words
-    that both have.
+    The statement's words are compared with those of the page around the span, in order, and only between
+    words that both have.
     """
     first = bisect_left(page.starts, span[0])
     last = bisect_left(page.starts, span[1])
     reach = len(said.texts)
     there = page.texts[max(0, first - reach) : last + reach]
     matcher = SequenceMatcher(None, said.texts, there, autojunk=False)
-    equal = sum(
-        word not in STOP_WORDS
-        for block in matcher.get_matching_blocks()
-        for word in said.texts[block.a : block.a + block.size]
-    )
-    telling = sum(word not in STOP_WORDS for word in said.texts)
+    equal = 0
+    for block in matcher.get_matching_blocks():
+        equal += _count_other_words(said.texts[block.a : block.a + block.size])
     if equal < FEWEST_EQUAL:
         return ""
     often = _how_often(said.texts)
     as_often = _how_often(page.texts[first : last + reach])
     if often and as_often and often != as_often:
         return f"the page says “{as_often}” where the answer says “{often}”"
-    if equal < LEAST_SHARE * telling:
+    if equal < LEAST_SHARE * _count_other_words(said.texts):
         return ""
-    codes = matcher.get_opcodes()
+    return _turned(said.texts, there, matcher.get_opcodes())
+
+
+def _count_other_words(words: Sequence[str]) -> int:
+    """How many words are no stop words."""
+    return sum(word not in STOP_WORDS for word in words)
+
+
+def _turned(
+    said: Sequence[str], there: Sequence[str], codes: Sequence[tuple[str, int, int, int, int]]
+) -> str:
+    """What turns the sense in the differences between two runs of words; "" for nothing.
+
+    codes: as difflib.SequenceMatcher gives them.
+    """
     denials: list[str] = []
     opposites: list[str] = []
-    for at, (kind, a, b, c, d) in enumerate(codes):
-        # What stands after the last common word belongs to other sentences.
-        longest = MOST_CHANGED if kind == "replace" else MOST_ADDED
-        if (
-            at == 0
-            # of what the page has before the statement only a number right before the first common word,
-            # "Four cases exceeded"
-        ):
-            a = max(a, b - 1)
-            c = max(c, d - 1)
-            if a == b or said.texts[a] not in _NUMBERS:
+    # What stands after the last common word belongs to other sentences.
+    for number, (kind, start, end, start_there, end_there) in enumerate(codes[:-1]):
+        if number == 0:
+            # Of what stands before the first common word only a number right before it counts, "Four cases
+            # exceeded".
+            start = max(start, end - 1)
+            start_there = max(start_there, end_there - 1)
+            if start == end or said[start] not in _NUMBERS:
                 continue
-        if kind == "equal" or at == len(codes) - 1 or max(b - a, d - c) > longest:
+        longest = MOST_CHANGED if kind == "replace" else MOST_ADDED
+        if kind == "equal" or max(end - start, end_there - start_there) > longest:
             continue
-        mine = said.texts[a:b]
-        its = there[c:d]
-        own = _numbers(mine, its)
-        others = _numbers(its, mine)
-        if own and others and own != others:
-            return f"the page says “{' '.join(others)}” where the answer says “{' '.join(own)}”"
+        mine = said[start:end]
+        its = there[start_there:end_there]
+        if other_number := _other_number(mine, its):
+            return other_number
         denials += _denial(mine, its)
-        if said.texts[b] not in DENIALS:  # "may not" is "must not"
+        if said[end] not in DENIALS:  # "may not" is "must not"
             opposites += _opposition(mine, its)
     # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only
     # after".
@@ -99,8 +108,9 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
 
 
 def has_numbers(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
-    """Whether the numbers that a statement has in words stand in the sentences around a span of the page,
-    in words or digits.
+    """Whether the numbers that a statement has in words stand in the sentences around a span of the page.
+
+    They may stand there in words or digits.
     """
     words = [word for word in comparable_words(said).texts if word in NUMBER_WORDS]
     there = comparable_words(page.text[slice(*_sentences_around(page, span))]).texts
@@ -108,28 +118,36 @@ def has_numbers(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
 
 
 def repeats(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
-    """Whether each term of a statement, figures apart, stands in the sentences around a span of the page,
-    nearly all in one order: it is copied, with words such as "the" and "this year" left out or put elsewhere,
-    and nothing denied that the page does not deny."""
+    """Whether a statement is copied from the sentences around a span of the page.
+
+    Each of its terms, figures apart, stands there, nearly all in one order. Words such as "the" and "this
+    year" may be left out or put elsewhere. Nothing may be denied that the page does not deny.
+    """
     there = _terms(page.text[slice(*_sentences_around(page, span))])
     terms = _terms(said)
-    over = (page.text[start:end] for start, end in page.sentence_spans if start < span[1] and span[0] < end)
-    around = comparable_words(" ".join(over)).texts
-    if not set(there).issuperset(terms) or DENIALS.isdisjoint(
-        comparable_words(said).texts
-    ) != DENIALS.isdisjoint(around):
+    if not set(there).issuperset(terms):
         return False
-    in_order = sum(
-        block.size for block in SequenceMatcher(None, terms, there, autojunk=False).get_matching_blocks()
-    )
+    first, last = span
+    spans = [(start, end) for start, end in page.sentence_spans if start < last and first < end]
+    cited = " ".join(page.text[start:end] for start, end in spans)
+    if _denies(said) != _denies(cited):
+        return False
+    matcher = SequenceMatcher(None, terms, there, autojunk=False)
+    in_order = sum(block.size for block in matcher.get_matching_blocks())
     return in_order >= LEAST_IN_ORDER * len(terms)
+
+
+def _denies(text: str) -> bool:
+    return not DENIALS.isdisjoint(comparable_words(text).texts)
 
 
 def _sentences_around(page: PageEvidence, span: tuple[int, int]) -> tuple[int, int]:
     """Offsets of the sentences that a span stands in, with the one before and the one behind."""
     spans = page.sentence_spans
-    first = max(0, bisect_right(spans, span[0], key=lambda one: one[0]) - 2)
-    last = min(len(spans), bisect_left(spans, span[1], key=lambda one: one[0]) + 1)
+    begun = bisect_right(spans, span[0], key=itemgetter(0))
+    ended = bisect_left(spans, span[1], key=itemgetter(0))
+    first = max(0, begun - 2)
+    last = min(len(spans), ended + 1)
     return spans[first][0], spans[last - 1][1]
 
 
@@ -138,45 +156,64 @@ def _terms(text: str) -> list[str]:
 
 
 def _how_often(words: Sequence[str]) -> str:
-    """The first "every year", "every two years" of some words, "" for none; "every single year" is every
-    year.
+    """The first "every year" or "every two years" of some words, "" for none.
+
+    "Every single year" is every year.
     """
-    said = [word for word in words if word != "single"]
-    runs = (said[at : at + length] for at, word in enumerate(said) if word == "every" for length in (2, 3))
-    return next((" ".join(run) for run in runs if run[-1] in _PERIODS), "")
+    plain = [word for word in words if word != "single"]
+    for index, word in enumerate(plain):
+        if word != "every":
+            continue
+        for length in (2, 3):
+            run = plain[index : index + length]
+            if run[-1] in _PERIODS:
+                return " ".join(run)
+    return ""
 
 
 def _denial(said: Sequence[str], there: Sequence[str]) -> list[str]:
-    """What one of two runs of words that stand in the same place denies, and the other does not."""
-    denied, denies = ([word for word in words if word in DENIALS] for words in (said, there))
-    if len(denied) % 2 == len(denies) % 2:
+    """What only one of two runs of words that stand in the same place denies."""
+    denied = [word for word in said if word in DENIALS]
+    denied_there = [word for word in there if word in DENIALS]
+    if len(denied) % 2 == len(denied_there) % 2:
         return []
-    return [
-        f"the answer has “{denied[0]}”, the page does not"
-        if len(denied) % 2
-        else f"the page has “{denies[0]}”, the answer does not"
-    ]
+    if len(denied) % 2:
+        return [f"the answer has “{denied[0]}”, the page does not"]
+    return [f"the page has “{denied_there[0]}”, the answer does not"]
+
+
+def _other_number(said: Sequence[str], there: Sequence[str]) -> str:
+    """How two runs of words that stand in the same place differ in their numbers; "" where they do not."""
+    own = _numbers(said, there)
+    others = _numbers(there, said)
+    if not own or not others or own == others:
+        return ""
+    return f"the page says “{' '.join(others)}” where the answer says “{' '.join(own)}”"
 
 
 def _numbers(words: Sequence[str], beside: Sequence[str]) -> list[str]:
     """The numbers among some words; of "fouryear" where beside them stands a "nineyear" too."""
-    joined = [
-        (word, number)
-        for word in words
-        for number in NUMBER_WORDS
-        if word.startswith(number) and len(word) > len(number)
-    ]
-    alike = [
-        number
-        for word, number in joined
-        if any(f"{other}{word.removeprefix(number)}" in beside for other in NUMBER_WORDS)
-    ]
-    return [word for word in words if word in _NUMBERS] or alike
+    plain = [word for word in words if word in _NUMBERS]
+    if plain:
+        return plain
+    found: list[str] = []
+    for word in words:
+        for number in NUMBER_WORDS:
+            rest = word.removeprefix(number)
+            if rest and rest != word and _has_compound(beside, rest):
+                found.append(number)
+    return found
+
+
+def _has_compound(words: Sequence[str], rest: str) -> bool:
+    """Whether one of some words is a number joined to the rest of a word, as "nine" to "year"."""
+    return any(f"{number}{rest}" in words for number in NUMBER_WORDS)
 
 
 def _opposition(said: Sequence[str], there: Sequence[str]) -> list[str]:
-    """A word that is said, and its opposite that is there in the same place, where neither stands on both
-    sides.
+    """How a word that is said and its opposite that is there in the same place differ.
+
+    [] where either stands on both sides.
     """
     for pair in OPPOSITES:
         for mine, its in (pair, pair[::-1]):

@@ -1,6 +1,4 @@
-"""Knows how citation keys are written and what could be taken for one; does not know which keys were
-given.
-"""
+"""Defines how citation keys are written, and makes harmless what could be taken for one."""
 
 from __future__ import annotations
 
@@ -18,20 +16,18 @@ KEYS_IN_BRACKETS = re.compile(rf"\[[ ]?{ANY_KEY.pattern}(?:[ ]?[,;][ ]?{ANY_KEY.
 
 def _like(letters: str, *ranges: tuple[int, int]) -> str:
     """Characters in these ranges that stand for one of the letters."""
-    return "".join(
-        chr(code)
-        for low, high in ranges
-        for code in range(low, high)
-        if unicodedata.normalize("NFKC", chr(code)) in tuple(letters)
-    )
+    characters = (chr(code) for low, high in ranges for code in range(low, high))
+    wanted = tuple(letters)
+    return "".join(each for each in characters if unicodedata.normalize("NFKC", each) in wanted)
 
 
 _OPENING_BRACKETS = "\\[［【〔〖〘〚❲⁅⦋⦍⦏⟬﹝〈《｢「『⟨⟪⎡"
 _CLOSING_BRACKETS = "\\]］】〕〗〙〛❳⁆⦌⦎⦐⟭﹞〉》｣」』⟩⟫⎤"
-# Blanks, invisible characters, combining marks and Markdown's own signs, which may stand between bracket,
-# letter and digit unseen.
+# Blanks, invisible characters, combining marks and Markdown's own signs, which may stand unseen between
+# bracket, letter and digit.
 _UNSEEN = (
-    r"[\s*_~`\\\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    r"[\s*_~`\\\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\U000e0000-\U000e0fff]*+"
 )
 _LETTER_S = (
@@ -46,8 +42,9 @@ _LONGEST_LOOK_ALIKE = 200  # characters to the closing bracket; further on it be
 
 
 def escape_keys(text: str) -> str:
-    """Make what looks like a citation key in brackets inert: its brackets become ⟦ and ⟧, letters and
-    digits stay. Idempotent, of equal length.
+    """Makes what looks like a citation key in brackets inert.
+
+    Its brackets become ⟦ and ⟧, letters and digits stay. Idempotent, of equal length.
     """
     pieces: list[str] = []
     position = 0
@@ -55,10 +52,15 @@ def escape_keys(text: str) -> str:
         if match.start() < position:
             continue
         closing = _CLOSING.search(text, match.end(), match.end() + _LONGEST_LOOK_ALIKE)
-        pieces += [text[position : match.start()], "⟦", text[match.start() + 1 : match.end()]]
+        pieces += [text[position : match.start()], _without_bracket(match)]
         position = match.end()
         if closing:
-            inside = _LOOK_ALIKE.sub(lambda inner: "⟦" + inner[0][1:], text[position : closing.start()])
-            pieces += [inside, "⟧"]
+            inside = text[position : closing.start()]
+            pieces += [_LOOK_ALIKE.sub(_without_bracket, inside), "⟧"]
             position = closing.end()
     return "".join([*pieces, text[position:]])
+
+
+def _without_bracket(match: re.Match[str]) -> str:
+    """What looks like a key, with an inert sign for its opening bracket."""
+    return "⟦" + match[0][1:]

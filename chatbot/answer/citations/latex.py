@@ -1,6 +1,4 @@
-"""Knows how models write arithmetic in LaTeX, and writes it as plain text, which is read and checked like
-any other; knows no figures.
-"""
+"""Writes a model's arithmetic in LaTeX as plain text, which is read and checked like any other."""
 
 from __future__ import annotations
 
@@ -30,7 +28,10 @@ MOST_NESTED = 5
 
 
 def plain_arithmetic(text: str) -> str:
-    """The text with its LaTeX as plain text, "\\frac{a}{b}" as "(a) / (b)"; as it is where it has none."""
+    """The text with its LaTeX as plain text: "\\frac{a}{b}" as "(a) / (b)".
+
+    A text without LaTeX stays as it is.
+    """
     if not _LATEX.search(text):
         return text
     for _ in range(MOST_NESTED):
@@ -38,10 +39,24 @@ def plain_arithmetic(text: str) -> str:
         if plain == text:
             break
         text = plain
-    text = _DELIMITER.sub("", _SIGN.sub(lambda found: _SIGNS[found[1]], text))
-    return _ESCAPED.sub(lambda found: "," if found[0] == "{,}" else found[1] or " ", text)
+    text = _SIGN.sub(lambda found: _SIGNS[found[1]], text)
+    text = _DELIMITER.sub("", text)
+    return _ESCAPED.sub(_unescaped, text)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[0] == "{,}":
+        return ","
+    return found[1] or " "
 
 
 def _fraction(found: re.Match[str]) -> str:
-    above, below = (part if re.fullmatch(r"[^-+*/×÷]*", part) else f"({part})" for part in found.groups())
+    above, below = map(_in_brackets, found.groups())
     return f"{above} / {below}"
+
+
+def _in_brackets(part: str) -> str:
+    """A part of a fraction, in brackets where it is a calculation."""
+    if re.fullmatch(r"[^-+*/×÷]*", part):
+        return part
+    return f"({part})"

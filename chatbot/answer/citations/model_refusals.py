@@ -1,6 +1,4 @@
-"""Knows a chat model's refusal by how it begins, in its own words or in those it was told; judges no
-answer.
-"""
+"""Recognizes a chat model's refusal by how it begins, in its own words or in those it was told to use."""
 
 from __future__ import annotations
 
@@ -44,8 +42,7 @@ _POLITE = re.compile(
 )
 
 
-# "The pages of the May note do not mention …", "These excerpts give no …": what it says of them no page can
-# show.
+# "The pages of the May note do not mention …", "These excerpts give no …": no page can show this.
 _SUBJECT = (
     r"(?:the|these|this|those|neither|none of the) (?:[\w'’.,-]+ ){0,2}?(?:excerpts?|documents?|sources?"
     r"|pages?|passages?|filings?|reports?|texts?|speech|"
@@ -60,13 +57,16 @@ _ABSENT = re.compile(
 
 
 def says_absent(said: str) -> bool:
-    """Whether a sentence says what the pages given do not have."""
+    """Whether a sentence says what the pages given to the model do not have."""
     return _ABSENT.match(said) is not None
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a reply begins with the words for what is not there, or says so politely and nothing else: a
-    second sentence that cites makes it an answer.
+    """Whether a reply begins with the words for what is not there, or says so politely and nothing else.
+
+    A second sentence that cites makes a polite one an answer.
     """
-    said = text.strip()
-    return bool(_AS_TOLD.match(said) or (_POLITE.match(said) and not KEYS_IN_BRACKETS.search(said)))
+    reply = text.strip()
+    if _AS_TOLD.match(reply):
+        return True
+    return _POLITE.match(reply) is not None and not KEYS_IN_BRACKETS.search(reply)

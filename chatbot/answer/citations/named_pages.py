@@ -1,6 +1,4 @@
-"""Knows which pages an answer speaks of in its own words, beside its citations; knows no keys, and opens
-no page.
-"""
+"""Finds the pages that an answer names in its own words and no citation of it leads to."""
 
 from __future__ import annotations
 
@@ -18,13 +16,15 @@ _NAMED = re.compile(
 
 
 def uncited_pages(text: str, citations: Iterable[Citation]) -> tuple[str, ...]:
-    """The numbers of pages that a text names and no citation leads to, neither by its place in the file nor
-    as printed, each once.
+    """The numbers of pages that a text names and no citation leads to, each once.
 
-    What the cited words themselves say ("see page 12") is not the text's own.
+    A citation leads to a page by its place in the file or as printed. What the cited words themselves say
+    ("see page 12") is not the text's own.
     """
     found = list(citations)
-    cited = {str(citation.page) for citation in found} | {citation.page_label for citation in found}
+    cited = {str(citation.page) for citation in found}
+    cited_as_printed = {citation.page_label for citation in found}
     quoted = {match["number"] for citation in found for match in _NAMED.finditer(citation.quote)}
     named = dict.fromkeys(match["number"] for match in _NAMED.finditer(text))
-    return tuple(number for number in named if number not in cited | quoted)
+    known = cited | cited_as_printed | quoted
+    return tuple(number for number in named if number not in known)

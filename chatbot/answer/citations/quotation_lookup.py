@@ -1,6 +1,4 @@
-"""Knows where words that an answer shows stand on a page: quotations, runs of words, rows; knows no keys,
-and not what a statement is.
-"""
+"""Finds where an answer's words stand on a page: its quotations, runs of words and table rows."""
 
 from __future__ import annotations
 
@@ -30,11 +28,11 @@ __all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unq
 
 # A row's label ends where its figures begin.
 _FIGURES_OF_ROW = re.compile(r"\s[^\w\s%]{0,3}\d")
-# A row's head ends in a colon; what is read out of the row's columns stands in brackets behind it.
+# A row's head ends in a colon. What is read out of the row's columns stands in brackets behind the row.
 _HEAD_END = re.compile(r":\s")
 _BRACKET = re.compile(r"\s\(")
 _READ_OUT = re.compile(r"\s\((?=[^()]*(?:\([^()]*\)[^()]*)*\)\s*\Z)")
-# Characters from the first to the last of what is quoted with something left out between.
+# Characters from the first to the last of a quotation with something left out between.
 LONGEST_WITH_GAPS = 1_000
 MOST_PARTS = 20  # between the ellipses of one quotation
 MOST_PLACES = 50  # of one part on a page
@@ -44,9 +42,13 @@ NOT_QUOTED_THERE = "the quoted words do not stand on that page"
 PARTS_APART = "the quoted parts do not stand in this order in one sentence or neighbouring ones of that page"
 
 
+_Span = tuple[int, int]
+
+
 def locate(page_text: str, quote: str) -> tuple[int, int] | None:
-    """Offsets of a quotation in a page, or None: case, spacing, hyphenation, quotes, dashes and outer
-    punctuation may differ, words may not.
+    """Offsets of a quotation in a page, or None.
+
+    Case, spacing, hyphenation, quotes, dashes and outer punctuation may differ, words may not.
     """
     return _located(page_text, comparable_words(page_text), quote)
 
@@ -54,133 +56,184 @@ def locate(page_text: str, quote: str) -> tuple[int, int] | None:
 def quoted_passage(
     quotations: Sequence[Sequence[str]], view: PageEvidence
 ) -> tuple[tuple[int, int], str, str]:
-    """Offsets, reason ("" where verified) and quote: of the longest quoted part, where all of them stand on
-    the page; else what does not.
+    """Offsets, reason ("" where verified) and quote.
+
+    They are of the longest quoted part where all of them stand on the page, else of what does not.
 
     quotations: each as the parts that its ellipses leave, which must stand in order, in one sentence or from
-    one to the next."""
-    found: list[tuple[int, int]] = []
+    one to the next.
+    """
+    found: list[_Span] = []
     for parts in quotations:
-        spans = [_located(view.text, view.words, part) for part in parts]
-        if missing := next((part for part, span in zip(parts, spans, strict=True) if span is None), None):
-            return (-1, -1), NOT_QUOTED_THERE, " ".join(missing.split())
+        spans: list[_Span] = []
+        for part in parts:
+            span = _located(view.text, view.words, part)
+            if span is None:
+                return (-1, -1), NOT_QUOTED_THERE, _evened(part)
+            spans.append(span)
         if len(parts) > 1:
-            joined = _in_order(parts, view)
-        else:
-            joined = [span for span in spans if span]
-        if not joined:
-            return (-1, -1), PARTS_APART, " … ".join(" ".join(part.split()) for part in parts[:MOST_PARTS])
-        found += joined
-    start, end = max(found, key=lambda span: span[1] - span[0])
+            spans = _in_order(parts, view)
+        if not spans:
+            shown = map(_evened, parts[:MOST_PARTS])
+            return (-1, -1), PARTS_APART, " … ".join(shown)
+        found += spans
+    start, end = max(found, key=_length)
     return (start, end), "", view.text[start:end]
 
 
-def _in_order(parts: Sequence[str], view: PageEvidence) -> list[tuple[int, int]]:
-    """A place for each part, one behind the other, none further on than the sentence after the last one's but
-    one that begins its sentence, which nothing before it is read into; [] where there are none."""
+def _evened(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _length(span: _Span) -> int:
+    return span[1] - span[0]
+
+
+def _in_order(parts: Sequence[str], view: PageEvidence) -> list[_Span]:
+    """A place for each part of a quotation, one behind the other; [] where there are none.
+
+    A part stands no further on than in the sentence after the last part's. The one exception is a part that
+    begins a sentence, into which nothing before it is read.
+    """
     if len(parts) > MOST_PARTS:
         return []
-    starts = [
-        start + len(view.text[start:end]) - len(view.text[start:end].lstrip())
-        for start, end in view.sentence_spans
-    ]
-
-    def follows(span: tuple[int, int], last: tuple[int, int]) -> bool:
-        near = bisect_right(starts, span[0]) - bisect_right(starts, last[1] - 1) <= 1
-        return near or (
-            span[0] - last[1] <= LONGEST_WITH_GAPS and starts[bisect_right(starts, span[0]) - 1] == span[0]
-        )
-
-    chains: list[list[tuple[int, int]]] = []  # by where they end
+    starts = [_first_letter(view.text, *span) for span in view.sentence_spans]
+    chains: list[list[_Span]] = []  # places of the parts so far, by where they end
     for number, part in enumerate(parts):
         sought = comparable_words(part)
-        found = islice(spans_of(sought.texts, view.words, chains[0][-1][1] if number else 0), MOST_PLACES)
-        places = [_with_outer_marks(view.text, part, sought, span) for span in found]
-        before = [
-            (span, next((chain for chain in reversed(chains) if chain[-1][1] <= span[0]), []))
-            for span in places
-        ]
-        chains = [
-            [*chain, span] for span, chain in before if not number or (chain and follows(span, chain[-1]))
-        ]
-    if chains:
-        return chains[0]
+        behind = chains[0][-1][1] if number else 0
+        longer: list[list[_Span]] = []
+        for span in islice(spans_of(sought.texts, view.words, behind), MOST_PLACES):
+            place = _with_outer_marks(view.text, part, sought, span)
+            chain = _chain_before(chains, place)
+            if not number or (chain and _follows(place, chain[-1], starts)):
+                longer.append([*chain, place])
+        chains = longer
+    return chains[0] if chains else []
+
+
+def _first_letter(text: str, start: int, end: int) -> int:
+    """Where a sentence begins behind its blanks."""
+    sentence = text[start:end]
+    return start + len(sentence) - len(sentence.lstrip())
+
+
+def _chain_before(chains: Sequence[list[_Span]], place: _Span) -> list[_Span]:
+    """The last of some chains that ends before a place; [] for none."""
+    for chain in reversed(chains):
+        if chain[-1][1] <= place[0]:
+            return chain
     return []
 
 
+def _follows(place: _Span, last: _Span, starts: Sequence[int]) -> bool:
+    """Whether a quotation may go on at a place after its last part. starts: of the sentences."""
+    begun = bisect_right(starts, place[0])
+    if begun - bisect_right(starts, last[1] - 1) <= 1:
+        return True
+    return place[0] - last[1] <= LONGEST_WITH_GAPS and starts[begun - 1] == place[0]
+
+
 def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | None:
-    """Offsets of what a page has word for word, None where it has not. parts: the pieces that ellipses leave,
-    in order: the span is around all of them, or the longest where they stand far apart. A few words count
-    only as whole lines with a figure: they stand anywhere by chance."""
+    """Offsets of what a page has word for word, None where it does not have it.
+
+    parts: the pieces that ellipses leave, in order. The span is around all of them, or the longest where they
+    stand far apart. A few words count only as whole lines with a figure: they stand anywhere by chance.
+    """
     if len(parts) > MOST_PARTS:
         return None
-    spans: list[tuple[int, int]] = []
-    for part, sought in ((part, comparable_words(part)) for part in parts):
+    spans: list[_Span] = []
+    for part in parts:
+        sought = comparable_words(part)
         if not sought.texts:
             continue
-        place = next(spans_of(sought.texts, view.words, spans[-1][1] if spans else 0), None)
+        behind = spans[-1][1] if spans else 0
+        place = next(spans_of(sought.texts, view.words, behind), None)
         if place is None:
             return None
         spans.append(_with_outer_marks(view.text, part, sought, place))
     if not spans:
         return None
-    around = spans[0][0], spans[-1][1]
-    if around[1] - around[0] <= LONGEST_WITH_GAPS or len(spans) == 1:
-        span = around
-    else:
-        span = max(spans, key=lambda span: span[1] - span[0])
+    span = spans[0][0], spans[-1][1]
+    if _length(span) > LONGEST_WITH_GAPS and len(spans) > 1:
+        span = max(spans, key=_length)
     found = comparable_words(view.text[slice(*span)])
-    row = (
-        telling_words(found) > 0
-        and any(word[0].isdigit() for word in found.texts)
-        and _is_whole_lines(view.text, *span)
-    )
-    if len(found.texts) >= MIN_QUOTE_WORDS or row:
+    if len(found.texts) >= MIN_QUOTE_WORDS:
+        return span
+    is_row = telling_words(found) > 0 and _has_figure(found.texts)
+    if is_row and _is_whole_lines(view.text, *span):
         return span
     return None
 
 
+def _has_figure(words: Sequence[str]) -> bool:
+    return any(word[0].isdigit() for word in words)
+
+
 def row_behind_head(said: str, view: PageEvidence) -> tuple[int, int] | None:
-    """Offsets of the row that a text gives behind its head, "Interest rates: Repo rate 5.25 (2025: 5.25)":
-    whole lines that hold a figure, the next ones below the head where the page has several. None where there
-    are none, or the head's words are not the page's. Only the last colons part a head."""
+    """Offsets of the row that a text gives behind its head; None where there is none.
+
+    An example is "Interest rates: Repo rate 5.25 (2025: 5.25)". The row is whole lines that hold a figure,
+    the next ones below the head where the page has several. The head's words must be the page's. Only the
+    last colons separate a head.
+    """
     words = comparable_words(said)
     known = frozenset(view.words.texts)
-    brackets = [bracket.start() for bracket in _read_out_brackets(said)]
+    brackets = _read_out_brackets(said)
     for colon in [*_HEAD_END.finditer(said)][-MOST_HEADS:]:
         first = bisect_left(words.starts, colon.end())
         if not known.issuperset(words.texts[:first]):
             continue
-        for end in (len(said), *(at for at in brackets if at >= colon.end())):
+        behind = [bracket for bracket in brackets if bracket >= colon.end()]
+        for end in (len(said), *behind):
             row = words.texts[first : bisect_left(words.starts, end)]
-            if not any(word[0].isdigit() for word in row):
-                continue
-            if places := [span for span in spans_of(row, view.words) if _is_whole_lines(view.text, *span)]:
-                above = longest_run(comparable_words(said[: colon.start()]), view.words) or (0, 0)
-                place = next((span for span in places if span[0] >= above[1]), places[0])
+            place = _row_below(said[: colon.start()], row, view)
+            if place:
                 printed = said[colon.end() : end]
                 return _with_outer_marks(view.text, printed, comparable_words(printed), place)
     return None
 
 
-def _read_out_brackets(said: str) -> list[re.Match[str]]:
-    """The last brackets behind which nothing but brackets closes the text."""
-    last = [*_BRACKET.finditer(said)][-MOST_BRACKETS:]
-    return [bracket for bracket in last if _READ_OUT.match(said, bracket.start())]
+def _row_below(head: str, row: tuple[str, ...], view: PageEvidence) -> _Span | None:
+    """The first lines of a page below a head that are a row with a figure, else the first of all."""
+    if not _has_figure(row):
+        return None
+    spans = spans_of(row, view.words)
+    places = [span for span in spans if _is_whole_lines(view.text, *span)]
+    if not places:
+        return None
+    above = longest_run(comparable_words(head), view.words) or (0, 0)
+    below = (span for span in places if span[0] >= above[1])
+    return next(below, places[0])
+
+
+def _read_out_brackets(text: str) -> list[int]:
+    """Where the last brackets open behind which nothing but brackets closes the text."""
+    starts = [bracket.start() for bracket in _BRACKET.finditer(text)]
+    return [start for start in starts[-MOST_BRACKETS:] if _READ_OUT.match(text, start)]
 
 
 def _is_whole_lines(text: str, start: int, end: int) -> bool:
-    """Whether nothing but a bullet or an item's number stands before the span on its first line, and no
-    word behind it on its last.
+    """Whether a span fills its lines.
+
+    Only a bullet or an item's number may stand before it on its first line, and no word behind it on its
+    last.
     """
     first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    behind = text[end : last if last >= 0 else len(text)]
-    return ITEM_START.fullmatch(text, first, start) is not None and not any(map(str.isalnum, behind))
+    if ITEM_START.fullmatch(text, first, start) is None:
+        return False
+    behind = text[end : _line_end(text, end)]
+    return not any(map(str.isalnum, behind))
+
+
+def _line_end(text: str, position: int) -> int:
+    """Where the line around a position ends."""
+    end = text.find("\n", position)
+    return end if end >= 0 else len(text)
 
 
 def _located(page_text: str, words: Words, quote: str) -> tuple[int, int] | None:
-    """As locate, with the page's words at hand."""
+    """Does what locate does, with the page's words at hand."""
     sought = comparable_words(quote)
     span = span_of(sought.texts, words)
     if span:
@@ -188,58 +241,72 @@ def _located(page_text: str, words: Words, quote: str) -> tuple[int, int] | None
     return None
 
 
-def _with_outer_marks(page_text: str, quote: str, sought: Words, span: tuple[int, int]) -> tuple[int, int]:
+def _with_outer_marks(page_text: str, quote: str, sought: Words, span: _Span) -> _Span:
     """The span with the marks that stand at the quotation's ends, where the page has them too."""
     start, end = span
     lead = quote[: sought.starts[0]].strip()
+    if page_text.endswith(lead, 0, start):
+        start -= len(lead)
     tail = quote[sought.ends[-1] :].strip()
-    start -= len(lead) if lead and page_text.endswith(lead, 0, start) else 0
-    return start, end + (len(tail) if tail and page_text.startswith(tail, end) else 0)
+    if page_text.startswith(tail, end):
+        end += len(tail)
+    return start, end
 
 
 def unquoted_passage(words: Words, figures: list[Figure], view: PageEvidence) -> tuple[int, int] | None:
-    """The longest run of the statement's words, the table row it reads out, or a figure with the words beside
-    it; the first that holds most of the statement's figures."""
-    found = [span for span in (longest_run(words, view.words), _row(words, figures, view)) if span]
-    found = [_with_whole_figures(view, *span) for span in found]
+    """The longest run of a statement's words, or the table row that it reads out.
+
+    It is the one with most of the statement's figures, the first of equal ones. Where there is neither, it is
+    a figure with the words beside it.
+    """
+    spans = (longest_run(words, view.words), _row(words, figures, view))
+    found = [_with_whole_figures(view, *span) for span in spans if span]
     if found:
         # A head has few of a row's figures, "Table 3", though more of its words.
         stated = [place for figure in figures for place in figures_stating(figure, view)]
-        return max(
-            found, key=lambda span: sum(span[0] <= place.start and place.end <= span[1] for place in stated)
-        )
+        return max(found, key=lambda span: _count_within(stated, span))
     span = longest_run(words, view.words, names_figure)
-    has_figure = span and any(placed.figure.start < span[1] for placed in _figures_from(view, span[0])[:1])
-    if span and has_figure:
+    if span is None:
+        return None
+    placed = _figures_from(view, span[0])
+    if placed and placed[0].figure.start < span[1]:
         return _with_whole_figures(view, *span)
     return None
 
 
-def _row(said: Words, figures: list[Figure], view: PageEvidence) -> tuple[int, int] | None:
-    """A table row whose whole label is among the statement's words and which holds one of its figures, as
-    offsets of its line.
-    """
+def _count_within(places: Sequence[Figure], span: _Span) -> int:
+    """How many figures stand wholly within a span."""
+    start, end = span
+    return sum(start <= place.start and place.end <= end for place in places)
+
+
+def _row(words: Words, figures: list[Figure], view: PageEvidence) -> _Span | None:
+    """The line of a table row that has one of a statement's figures, and in its label only words of it."""
+    text = view.text
     for stated in (place for figure in figures for place in figures_stating(figure, view)):
-        start = view.text.rfind("\n", 0, stated.start) + 1
-        end = view.text.find("\n", stated.end)
-        line = view.text[start : end if end >= 0 else len(view.text)]
-        before = _FIGURES_OF_ROW.split(line, maxsplit=1)[0]  # what stands behind them is "Yes", or a note
-        if any(map(str.isalpha, before)):
-            named = before
-        else:
-            named = line
-        label = [
-            word for word in comparable_words(named).texts if word not in STOP_WORDS and not word[0].isdigit()
-        ]
-        if label and set(said.texts).issuperset(label):
+        start = text.rfind("\n", 0, stated.start) + 1
+        line = text[start : _line_end(text, stated.end)]
+        label = _label(line)
+        if label and set(words.texts).issuperset(label):
             start += len(line) - len(line.lstrip())
             return start, start + len(line.strip())
     return None
 
 
+def _label(line: str) -> list[str]:
+    """The words of a row's label without stop words; of the whole row where it begins with its figures."""
+    label = _FIGURES_OF_ROW.split(line, maxsplit=1)[0]  # what stands behind them is "Yes", or a note
+    if not any(map(str.isalpha, label)):
+        label = line
+    words = comparable_words(label).texts
+    return [word for word in words if word not in STOP_WORDS and not word[0].isdigit()]
+
+
 def _figures_from(view: PageEvidence, start: int) -> tuple[OnPage, ...]:
     """The page's figures that end behind a position."""
-    return view.figures.all[bisect_right(view.figures.all, start, key=lambda placed: placed.figure.end) :]
+    figures = view.figures.all
+    first = bisect_right(figures, start, key=lambda placed: placed.figure.end)
+    return figures[first:]
 
 
 def _with_whole_figures(view: PageEvidence, start: int, end: int) -> tuple[int, int]:

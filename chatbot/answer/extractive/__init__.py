@@ -1,1 +1,1 @@
-"""From a page to what is quoted of it, verbatim: cuts, scores and picks; rewrites nothing."""
+"""Answers made of verbatim quotations from the pages: cutting, scoring and choosing passages."""
