@@ -64,42 +64,42 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
         return f"the page says “{as_often}” where the answer says “{often}”"
     if equal < LEAST_SHARE * _count_other_words(said.texts):
         return ""
-    return _turned(said.texts, there, matcher.get_opcodes())
+    return _first_turn(said.texts, there, matcher.get_opcodes())
 
 
 def _count_other_words(words: Sequence[str]) -> int:
-    """How many words are no stop words."""
+    """How many of some words are not stop words."""
     return sum(word not in STOP_WORDS for word in words)
 
 
-def _turned(
-    said: Sequence[str], there: Sequence[str], codes: Sequence[tuple[str, int, int, int, int]]
+def _first_turn(
+    answer: Sequence[str], page: Sequence[str], codes: Sequence[tuple[str, int, int, int, int]]
 ) -> str:
-    """What turns the sense in the differences between two runs of words; "" for nothing.
+    """Which difference between the answer's and the page's words turns the sense; "" for none.
 
     codes: as difflib.SequenceMatcher gives them.
     """
     denials: list[str] = []
     opposites: list[str] = []
     # What stands after the last common word belongs to other sentences.
-    for number, (kind, start, end, start_there, end_there) in enumerate(codes[:-1]):
-        if number == 0:
+    for index, (kind, start, end, page_start, page_end) in enumerate(codes[:-1]):
+        if index == 0:
             # Of what stands before the first common word only a number right before it counts, "Four cases
             # exceeded".
             start = max(start, end - 1)
-            start_there = max(start_there, end_there - 1)
-            if start == end or said[start] not in _NUMBERS:
+            page_start = max(page_start, page_end - 1)
+            if start == end or answer[start] not in _NUMBERS:
                 continue
         longest = MOST_CHANGED if kind == "replace" else MOST_ADDED
-        if kind == "equal" or max(end - start, end_there - start_there) > longest:
+        if kind == "equal" or max(end - start, page_end - page_start) > longest:
             continue
-        mine = said[start:end]
-        its = there[start_there:end_there]
-        if other_number := _other_number(mine, its):
+        answer_part = answer[start:end]
+        page_part = page[page_start:page_end]
+        if other_number := _other_number(answer_part, page_part):
             return other_number
-        denials += _denial(mine, its)
-        if said[end] not in DENIALS:  # "may not" is "must not"
-            opposites += _opposition(mine, its)
+        denials += _denial(answer_part, page_part)
+        if answer[end] not in DENIALS:  # "may not" is "must not"
+            opposites += _opposition(answer_part, page_part)
     # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only
     # after".
     if len(denials) == len(opposites):
@@ -171,24 +171,24 @@ def _how_often(words: Sequence[str]) -> str:
     return ""
 
 
-def _denial(said: Sequence[str], there: Sequence[str]) -> list[str]:
-    """What only one of two runs of words that stand in the same place denies."""
-    denied = [word for word in said if word in DENIALS]
-    denied_there = [word for word in there if word in DENIALS]
-    if len(denied) % 2 == len(denied_there) % 2:
+def _denial(answer: Sequence[str], page: Sequence[str]) -> list[str]:
+    """The denial that only one of two runs of words in the same place has."""
+    denied = [word for word in answer if word in DENIALS]
+    denied_by_page = [word for word in page if word in DENIALS]
+    if len(denied) % 2 == len(denied_by_page) % 2:
         return []
     if len(denied) % 2:
         return [f"the answer has “{denied[0]}”, the page does not"]
-    return [f"the page has “{denied_there[0]}”, the answer does not"]
+    return [f"the page has “{denied_by_page[0]}”, the answer does not"]
 
 
-def _other_number(said: Sequence[str], there: Sequence[str]) -> str:
-    """How two runs of words that stand in the same place differ in their numbers; "" where they do not."""
-    own = _numbers(said, there)
-    others = _numbers(there, said)
-    if not own or not others or own == others:
+def _other_number(answer: Sequence[str], page: Sequence[str]) -> str:
+    """How two runs of words in the same place differ in their numbers; "" where they do not."""
+    answer_numbers = _numbers(answer, page)
+    page_numbers = _numbers(page, answer)
+    if not answer_numbers or not page_numbers or answer_numbers == page_numbers:
         return ""
-    return f"the page says “{' '.join(others)}” where the answer says “{' '.join(own)}”"
+    return f"the page says “{' '.join(page_numbers)}” where the answer says “{' '.join(answer_numbers)}”"
 
 
 def _numbers(words: Sequence[str], beside: Sequence[str]) -> list[str]:
@@ -210,15 +210,15 @@ def _has_compound(words: Sequence[str], rest: str) -> bool:
     return any(f"{number}{rest}" in words for number in NUMBER_WORDS)
 
 
-def _opposition(said: Sequence[str], there: Sequence[str]) -> list[str]:
-    """How a word that is said and its opposite that is there in the same place differ.
+def _opposition(answer: Sequence[str], page: Sequence[str]) -> list[str]:
+    """How the answer has the opposite of the page's word in the same place.
 
-    [] where either stands on both sides.
+    [] where a word of either side stands in both.
     """
     for pair in OPPOSITES:
-        for mine, its in (pair, pair[::-1]):
-            used = [word for word in said if word in mine]
-            used_there = [word for word in there if word in its]
-            if used and used_there and its.isdisjoint(said) and mine.isdisjoint(there):
-                return [f"the page says “{used_there[0]}” where the answer says “{used[0]}”"]
+        for side, opposite in (pair, pair[::-1]):
+            used = [word for word in answer if word in side]
+            used_by_page = [word for word in page if word in opposite]
+            if used and used_by_page and opposite.isdisjoint(answer) and side.isdisjoint(page):
+                return [f"the page says “{used_by_page[0]}” where the answer says “{used[0]}”"]
     return []

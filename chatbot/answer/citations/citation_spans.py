@@ -388,7 +388,7 @@ class _Answer:
         if not self._is_comparable(start, end, key):
             return at, "located"
         place = at if at[0] >= 0 else self._closest_place(start, end, view)
-        if not statuses or not self._pages_say(mark, start, end):
+        if not statuses or not self._is_said_at_keys(mark, start, end):
             return self._closest_place(start, end, view), "reworded"
         if not has_numbers(statement, view, place):
             return self._closest_place(start, end, view), "reworded"
@@ -453,13 +453,13 @@ class _Answer:
     def _known_words(self) -> frozenset[str]:
         return frozenset(_NAME_WORD.findall(self._known_text.casefold()))
 
-    def _pages_say(self, mark: _Mark, start: int, end: int) -> bool:
+    def _is_said_at_keys(self, mark: _Mark, start: int, end: int) -> bool:
         """Whether the pages cited together say what stands at their keys.
 
         A line that leads a list in is taken with its items.
         """
         views = [page_of(self.prompt.sources[key]) for key in self._keys_beside(mark)]
-        if self._say(start, end, views):
+        if self._is_said_by(start, end, views):
             return True
         index = bisect_right(self.starts, mark.start) - 1
         if not self._sentence(index).endswith(":"):
@@ -472,7 +472,7 @@ class _Answer:
         if not items:
             return False
         without_marks = (item for item in items if not self._marks_within(*item))
-        return all(self._say(*item, views) for item in without_marks)
+        return all(self._is_said_by(*item, views) for item in without_marks)
 
     def _items_led_in(self, index: int) -> list[_Span]:
         """The bounds of the list items that follow a line."""
@@ -480,8 +480,8 @@ class _Answer:
         end = leads_behind[0] if leads_behind else len(self.starts)
         return [self._bounds(item) for item in range(index + 1, end)]
 
-    def _say(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
-        """Whether pages say what stands between two offsets, its figures being right."""
+    def _is_said_by(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
+        """Whether some pages say what stands between two offsets, and its figures are right."""
         text = _FRAME.sub(" ", self.blanked[start:end])
         if item := SAFE_ITEM.match(text):
             text = text[item.end() :]
@@ -492,7 +492,7 @@ class _Answer:
         if not statuses and not clauses:
             return False
         if "derived" in statuses:
-            return self._say_around_result(start, end, views)
+            return self._have_words_of_result(start, end, views)
         if not clauses:
             return True
         asked = stems_of(parted(self.prompt.question))
@@ -506,15 +506,15 @@ class _Answer:
         # Figures that are right vouch for asides, where the rest is said.
         return bool(statuses) and all(map(is_aside, not_said))
 
-    def _say_around_result(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
+    def _have_words_of_result(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
         """Whether pages have enough words of a statement with a derived figure.
 
         It is put in words that no page has in one place.
         """
         words = self._words_beside_result(start, end)
         on_pages = frozenset[str]().union(*(view.stems.all for view in views))
-        there = len(words & on_pages)
-        return there >= LEAST_LED_IN * len(words) or len(words) - there < 2
+        shared = len(words & on_pages)
+        return shared >= LEAST_LED_IN * len(words) or len(words) - shared < 2
 
     def _words_beside_result(self, start: int, end: int) -> frozenset[str]:
         """The words around a derived figure, without those that report a result or repeat the question."""
@@ -554,19 +554,19 @@ class _Answer:
         span = row_behind_head(text, view)
         if span is None:
             return None
-        # The heads of a known table's row were looked for before, and are not what stands before it here.
+        # The row of a known table was looked for with its heads before. Here something else stands before it.
         quote = view.text[slice(*span)]
         found = comparable_words(quote)
-        # As many figures stand nowhere in this order by chance.
+        # So many figures stand nowhere in this order by chance.
         tells = telling_words(found) > 0 or len(found.texts) >= MIN_QUOTE_WORDS
         if not tells or _is_of_known_row(hit, span):
             return span, OTHER_HEAD, quote
         return span, "", quote
 
     def _statement(self, mark: _Mark) -> _Span:
-        """The words since the key before; of a key below a table, the table.
+        """The offsets of the words since the key before; for a key below a table, those of the table.
 
-        It is the whole sentence where those words are too few, as after "According to".
+        Where those words are too few, as after "According to", they are those of the whole sentence.
         """
         if table := self._table_above(self.marks[mark.group].start):
             return table
@@ -835,8 +835,9 @@ def _tells_enough(quote: str, words: Words) -> bool:
 
 
 def _difference(statement: str, words: Words, view: PageEvidence, span: _Span) -> str:
-    """What a statement says differently from the page around the words found, or that it only says a part
-    of it there; "" for nothing.
+    """Why a statement is not verified by the words found on the page; "" where it is.
+
+    It may differ from the page around them, or stand there only in part.
     """
     if altered := alteration(words, view.words, span):
         return altered

@@ -269,27 +269,27 @@ def _has_words(clause: Clause, place: frozenset[str]) -> bool:
     return clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words)
 
 
-def _in_one_sense(said: frozenset[str], there: frozenset[str]) -> bool:
-    """Whether two sets of words may say the same.
+def _in_one_sense(clause: frozenset[str], page: frozenset[str]) -> bool:
+    """Whether the words of a clause and of a place on a page may say the same.
 
     They do not where one has a denial and the other has none, or where one has a word and the other only its
     opposite.
     """
-    if bool(said & DENIALS) != bool(there & DENIALS):
+    if bool(clause & DENIALS) != bool(page & DENIALS):
         return False
-    for side, other in OPPOSITES:
-        if _are_opposed(said, there, side, other) or _are_opposed(said, there, other, side):
+    for side, opposite in OPPOSITES:
+        if _are_opposed(clause, page, side, opposite) or _are_opposed(clause, page, opposite, side):
             return False
     return True
 
 
 def _are_opposed(
-    said: frozenset[str], there: frozenset[str], mine: frozenset[str], its: frozenset[str]
+    clause: frozenset[str], page: frozenset[str], side: frozenset[str], opposite: frozenset[str]
 ) -> bool:
-    """Whether only the first set has words of one side of a pair, and only the second words of the other."""
-    if not said & mine or not there & its:
+    """Whether only the clause has words of one side of a pair, and only the page words of its opposite."""
+    if not clause & side or not page & opposite:
         return False
-    return not said & its and not there & mine
+    return not clause & opposite and not page & side
 
 
 def _core(part: str) -> frozenset[str]:

@@ -495,7 +495,7 @@ class _Around:
         for key, places in self.places.items():
             behind = bisect_left(places, index)
             beside = places[max(0, behind - 1) : behind + 1]
-            # Of two places equally far the one behind.
+            # The nearest place; of two equally near ones, the one behind.
             place = min(beside, key=lambda other: (abs(other - index), other < index))
             position = self.sentences[place].keys.index(key)
             nearest.append((abs(place - index), place < index, position, key))

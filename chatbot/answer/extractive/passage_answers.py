@@ -275,11 +275,11 @@ def _chosen(
     Further ones are given only where they are nearly as likely and not said already.
     """
     room = MOST_LIST_WORDS if asked.form == "list" else MOST_WORDS
-    said: list[set[str]] = []
+    chosen_terms: list[set[str]] = []
     quoted: set[tuple[str, int]] = set()
     for candidate in scored:
         behind_best = scored[0].score - CLOSE_TO_BEST
-        if len(said) >= MOST_PASSAGES or candidate.score < behind_best:
+        if len(chosen_terms) >= MOST_PASSAGES or candidate.score < behind_best:
             return
         is_elsewhere = candidate.key != scored[0].key
         if is_elsewhere and candidate.score < scored[0].score - CLOSE_TO_BEST_ELSEWHERE:
@@ -287,18 +287,18 @@ def _chosen(
         if (candidate.key, candidate.passage.at) in quoted:
             continue
         window = [candidate.passage]
-        if not said:
+        if not chosen_terms:
             window = _window(candidate, asked.form == "list", around=around)
         shown = _shown_window(window, asked)
         size = sum(len(text.split()) for text in shown)
-        if said and size > room:
+        if chosen_terms and size > room:
             continue
         own = {term for text in shown for term in terms(text)}
-        if any(own <= other for other in said):
+        if any(own <= other for other in chosen_terms):
             continue
-        if not said:
+        if not chosen_terms:
             yield from _row_first(candidate, asked, prompt)
-        said.append(own)
+        chosen_terms.append(own)
         quoted.update((candidate.key, passage.at) for passage in window)
         room -= size
         yield _with_keys(shown, candidate.key)
