@@ -56,8 +56,9 @@ def read_citations(text: str, prompt: Prompt) -> str:
 
     def of_page(found: re.Match[str]) -> str:
         name = found["name"] or ""
+        page = found["page"]
         sources = prompt.sources.items()
-        named = [key for key, hit in sources if str(hit.page) == found["page"] and _names(name, hit)]
+        named = [key for key, hit in sources if str(hit.page) == page and _names(name, hit)]
         if len(named) == 1:
             return f"[{named[0]}]"
         return found[0]

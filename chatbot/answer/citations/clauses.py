@@ -266,7 +266,10 @@ def _is_unsaid(word: str, page: PageEvidence) -> bool:
 
 
 def _has_words(clause: Clause, place: frozenset[str]) -> bool:
-    return clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words)
+    if not clause.core <= place:
+        return False
+    shared = clause.words & place
+    return len(shared) >= LEAST_OF_CLAUSE * len(clause.words)
 
 
 def _in_one_sense(clause: frozenset[str], page: frozenset[str]) -> bool:
@@ -306,7 +309,8 @@ def _core(part: str) -> frozenset[str]:
 
 def _telling_stems(text: str) -> frozenset[str]:
     """The terms of a text but figures and words that go with any figure."""
-    words = comparable_words(parted(_ISSUER.sub(" ", text))).texts
+    without_issuer = _ISSUER.sub(" ", text)
+    words = comparable_words(parted(without_issuer)).texts
     return stems_of(" ".join(word for word in words if _says_something(word)))
 
 

@@ -131,7 +131,9 @@ def _follows(place: _Span, last: _Span, starts: Sequence[int]) -> bool:
     begun = bisect_right(starts, place[0])
     if begun - bisect_right(starts, last[1] - 1) <= 1:
         return True
-    return place[0] - last[1] <= LONGEST_WITH_GAPS and starts[begun - 1] == place[0]
+    if place[0] - last[1] > LONGEST_WITH_GAPS:
+        return False
+    return starts[begun - 1] == place[0]
 
 
 def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | None:
@@ -157,7 +159,8 @@ def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | No
     span = spans[0][0], spans[-1][1]
     if _length(span) > LONGEST_WITH_GAPS and len(spans) > 1:
         span = max(spans, key=_length)
-    found = comparable_words(view.text[slice(*span)])
+    start, end = span
+    found = comparable_words(view.text[start:end])
     if len(found.texts) >= MIN_QUOTE_WORDS:
         return span
     is_row = telling_words(found) > 0 and _has_figure(found.texts)
@@ -186,7 +189,8 @@ def row_behind_head(said: str, view: PageEvidence) -> tuple[int, int] | None:
             continue
         behind = [bracket for bracket in brackets if bracket >= colon.end()]
         for end in (len(said), *behind):
-            row = words.texts[first : bisect_left(words.starts, end)]
+            last = bisect_left(words.starts, end)
+            row = words.texts[first:last]
             place = _row_below(said[: colon.start()], row, view)
             if place:
                 printed = said[colon.end() : end]

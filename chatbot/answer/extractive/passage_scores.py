@@ -76,10 +76,8 @@ _CONDITION = re.compile(
 )
 # Questions that a sentence answers rather than a row. This wins 2 of 185 questions and costs none.
 _ASKS_SENTENCE = re.compile(
-    (
-        r"\b(?:who|whom|where|how (?:do|does|did|can|could|should|will|would)|under what|any"
-        r"|what (?:sentence|label|happens?|must|has to|did))\b"
-    ),
+    r"\b(?:who|whom|where|how (?:do|does|did|can|could|should|will|would)|under what|any"
+    r"|what (?:sentence|label|happens?|must|has to|did))\b",
     re.IGNORECASE,
 )
 # Forms of a question that a sentence answers better than a row.
