@@ -108,6 +108,8 @@ def _in_order(parts: Sequence[str], view: PageEvidence) -> list[_Span]:
             chain = _chain_before(chains, place)
             if not number or (chain and _follows(place, chain[-1], starts)):
                 longer.append([*chain, place])
+        if not longer:
+            return []
         chains = longer
     return chains[0] if chains else []
 

@@ -89,6 +89,7 @@ The lease of the building expires in December 2026 and may be renewed."""
             "",
         ),  # a sentence of its own
         (["may be renewed", "The lease of the building"], PARTS_APART),
+        (["may be renewed", "The lease of the building", "may be renewed"], PARTS_APART),
         (["The lease of", "expires in December 2026"], ""),
         (["The pension fund", "pays 40 million crowns"], ""),
         (["The fund's staff", "the building expires"], ""),
