@@ -1,1 +1,1 @@
-"""From a question to the pages that answer it."""
+"""Finds the pages that answer a question."""

@@ -1,1 +1,1 @@
-"""A follow-up as the standalone question it means: by rules, or by the user's own chat model."""
+"""Turns a follow-up into a standalone question: by rules, or by the user's own chat model."""
