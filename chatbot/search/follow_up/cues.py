@@ -42,7 +42,8 @@ _OF_ANY_SUBJECT = frozenset(
         quarter period time date end beginning start annual previous prior preceding next following last past
         first second third latter former two three four five six full later earlier since hundred cents points
         consider concern regard include exclude add assume become come comprise become result question
-        answer"""
+        answer
+        """
         + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
 )

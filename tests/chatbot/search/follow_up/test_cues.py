@@ -138,3 +138,8 @@ def test_a_question_of_any_length_is_read_in_time(unit: str) -> None:
     stands_alone(text)
     mentions(text, ["What was the debt in 2020?"])
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize("word", ["answer", "result", "lakh", "crore", "million", "euro"])
+def test_words_that_name_no_subject_are_none_of_a_question_s_own(word: str) -> None:
+    assert own_terms(f"Is the {word} the same?") == frozenset()
