@@ -164,9 +164,9 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
     asked = set(words) - set(names)
     if not asked or not _is_plain(question) or not is_finished(sentence.strip()):
         return ""
-    own = _words(question)
-    said = _words(_IN_BRACKETS.sub(" ", sentence))  # the heads of a row stand in brackets
-    if ";" in sentence or _is_doubted(own, said) or _years(sentence) - _years(question):
+    of_question = _words(question)
+    of_sentence = _words(_IN_BRACKETS.sub(" ", sentence))  # the heads of a row stand in brackets
+    if ";" in sentence or _is_doubted(of_question, of_sentence) or _years(sentence) - _years(question):
         return ""
     present = len(asked & set(terms(sentence)))
     if bound_of(question) is not None:
@@ -178,22 +178,22 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
         return ""
     if not _kinds(question) <= _kinds(sentence):
         return ""
-    denials = said & _DENIED
+    denials = of_sentence & _DENIED
     if denials:
         return NO if len(denials) == 1 or denials == {"neither", "nor"} else ""
-    if fits and not _says_opposite(own, said):
-        return YES if said.isdisjoint(TOLD_LESS - own) else ""
-    return NO if asks_move(question) and _moves_other_way(own, said) else ""
+    if fits and not _says_opposite(of_question, of_sentence):
+        return YES if of_sentence.isdisjoint(TOLD_LESS - of_question) else ""
+    return NO if asks_move(question) and _moves_other_way(of_question, of_sentence) else ""
 
 
-def _is_doubted(own: frozenset[str], said: frozenset[str]) -> bool:
+def _is_doubted(of_question: frozenset[str], of_sentence: frozenset[str]) -> bool:
     """Whether a sentence has a word of doubt, or negates a word of the question: "unpaid".
 
-    own: words of the question. said: words of the sentence.
+    of_question: words of the question. of_sentence: words of the sentence.
     """
-    if said & DOUBTS - own:
+    if of_sentence & DOUBTS - of_question:
         return True
-    return any(said & {f"un{word}", f"non{word}", f"dis{word}"} for word in own)
+    return any(of_sentence & {f"un{word}", f"non{word}", f"dis{word}"} for word in of_question)
 
 
 def _kinds(text: str) -> set[tuple[float, float, str | None]]:
@@ -201,23 +201,23 @@ def _kinds(text: str) -> set[tuple[float, float, str | None]]:
     return {(figure.value, figure.scale, figure.percent) for figure in find_figures(text)}
 
 
-def _says_opposite(own: frozenset[str], said: frozenset[str]) -> bool:
-    """Whether a sentence has a word whose opposite the question has. own, said: as in _is_doubted."""
+def _says_opposite(of_question: frozenset[str], of_sentence: frozenset[str]) -> bool:
+    """Whether a sentence has a word whose opposite the question has."""
     for left, right in OPPOSITES:
-        if own & left and said & right and not own & right:
+        if of_question & left and of_sentence & right and not of_question & right:
             return True
-        if own & right and said & left and not own & left:
+        if of_question & right and of_sentence & left and not of_question & left:
             return True
     return False
 
 
-def _moves_other_way(own: frozenset[str], said: frozenset[str]) -> bool:
-    """Whether a sentence says the opposite move and nothing else. own, said: as in _is_doubted."""
+def _moves_other_way(of_question: frozenset[str], of_sentence: frozenset[str]) -> bool:
+    """Whether a sentence says the opposite move and nothing else."""
     ups, downs = MOVES
-    if own & ups and said & downs:
-        return not said & ups and not own & downs
-    if own & downs and said & ups:
-        return not said & downs and not own & ups
+    if of_question & ups and of_sentence & downs:
+        return not of_sentence & ups and not of_question & downs
+    if of_question & downs and of_sentence & ups:
+        return not of_sentence & downs and not of_question & ups
     return False
 
 

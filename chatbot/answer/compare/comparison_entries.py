@@ -42,8 +42,8 @@ def read_entry(answer: Answer, place: EntryPlace) -> Entry:
     """
     asked = answer.understanding
     if not answer.answered or asked is None:
-        said = answer.text.partition(MODEL_TEXT)[0].strip()
-        reason = said.removeprefix("Not in these documents. ")
+        refusal = answer.text.partition(MODEL_TEXT)[0].strip()
+        reason = refusal.removeprefix("Not in these documents. ")
         return Entry(place, "absent", nearest=_nearest(answer), reason=reason, model=answer.model)
     query = _query(answer, asked, place)
     parts = list(_parts(answer))

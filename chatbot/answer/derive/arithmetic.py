@@ -175,9 +175,9 @@ def _gap(request: RequestedOperation, pages: Pages) -> Result:
             return False
         return in_slot(stated, request.slot, named=False)
 
-    said = _said_words(request, pages)
+    known = _said_words(request, pages)
     left, right = _operands(request, pages, fits)
-    check_alike((left, right), said)
+    check_alike((left, right), known)
     if years_of(left) != years_of(right):
         raise DoubtError
     minuend, subtrahend = left.figure, right.figure
