@@ -1,6 +1,4 @@
-"""Tells what a page of a budget or a report is about: sums, debt, targets, forecasts; by a heading or
-caption and the rows under it.
-"""
+"""Tells what a page of a budget or a report is about, by a heading or caption and the rows under it."""
 
 from __future__ import annotations
 
@@ -36,20 +34,21 @@ LINES_OF_A_FOOT = 2
 
 def _is_financial_highlights(look: Look) -> bool:
     """Figures of several years, or the key figures, chosen from the statements."""
-    return any(
-        (found := words.HIGHLIGHTS.match(text))
-        and not words.OTHER_HIGHLIGHTS.search(found["rest"])
-        and _rows_below(look, number) >= 2 * FEWEST_ROWS
-        for number, text in look.headings
-    )
+    for number, text in look.headings:
+        found = words.HIGHLIGHTS.match(text)
+        if not found or words.OTHER_HIGHLIGHTS.search(found["rest"]):
+            continue
+        if _rows_below(look, number) >= 2 * FEWEST_ROWS:
+            return True
+    return False
 
 
 def _is_revenue_summary(look: Look) -> bool:
     """A government's revenue by source."""
-    return (
-        _is_summary(look, words.REVENUE, words.SOURCES, words.TOTAL_REVENUE)
-        and count_found(words.SOURCES[: words.TAXES], look.text) >= FEWEST_TAXES
-    )
+    if not _is_summary(look, words.REVENUE, words.SOURCES, words.TOTAL_REVENUE):
+        return False
+    taxes = words.SOURCES[: words.TAXES]
+    return count_found(taxes, look.text) >= FEWEST_TAXES
 
 
 def _is_expenditure_summary(look: Look) -> bool:
@@ -72,19 +71,24 @@ def _is_budget_summary(look: Look) -> bool:
 
 def _is_debt_service(look: Look) -> bool:
     """What is owed, by instrument or by the year in which it falls due."""
-    return any(
-        (words.DEBT.fullmatch(text) or words.DEBT_TABLE.search(text))
-        and _rows_below(look, number) >= FEWEST_ROWS
-        and count_found(words.OWED, look.text) >= FEWEST_OWED
-        for number, text in look.headings
-        if any(word in text for word in words.DEBT_WORDS)
-    )
+    for number, text in look.headings:
+        if not any(word in text for word in words.DEBT_WORDS):
+            continue
+        if not words.DEBT.fullmatch(text) and not words.DEBT_TABLE.search(text):
+            continue
+        if _rows_below(look, number) < FEWEST_ROWS:
+            continue
+        if count_found(words.OWED, look.text) >= FEWEST_OWED:
+            return True
+    return False
 
 
 def _is_fiscal_targets(look: Look) -> bool:
     """Rules, targets, ceilings and objectives of public money."""
-    headed = any(map(words.TARGETS.search, (_headings(look), *look.edges, *look.folded[-LINES_OF_A_FOOT:])))
-    if not headed or not words.PUBLIC_MONEY.search(look.text):
+    texts = (_headings(look), *look.edges, *look.folded[-LINES_OF_A_FOOT:])
+    if not any(map(words.TARGETS.search, texts)):
+        return False
+    if not words.PUBLIC_MONEY.search(look.text):
         return False
     counts = [look.text.count(word) for word in words.RULE_WORDS]
     return sum(map(bool, counts)) >= FEWEST_RULE_WORDS and sum(counts) >= MOST_OFTEN
@@ -126,7 +130,8 @@ def _is_summary(
 ) -> bool:
     if look.rows() < FEWEST_ROWS or not total.search(look.text):
         return False
-    return count_found(rows, look.text) >= (FEWEST_SOURCES if _headed(look, title) else SOURCES_ALONE)
+    fewest = FEWEST_SOURCES if _headed(look, title) else SOURCES_ALONE
+    return count_found(rows, look.text) >= fewest
 
 
 # By the kind of page that is about each.

@@ -1,6 +1,4 @@
-"""Finds what a document says of itself, its period and its status, in its cover, its running heads and its
-titles; reads no other text.
-"""
+"""Finds a document's period and status in its cover, its running heads and its titles."""
 
 from __future__ import annotations
 
@@ -15,18 +13,18 @@ from ingestion.records import DocumentFacts, Page
 
 __all__ = ["STATUSES", "as_period", "document_facts", "period_in", "status_in"]
 
-# The cover, and where that is a picture or a title alone, what follows it.
+# The cover, and the pages that follow if it is a picture or a title alone.
 COVER_PAGES = 3
 COVER_CHARACTERS = 2_500
-# Lines at the top of a page that may be its title, and characters of the longest of them.
+# How many lines at the top of a page may be its title, and the most characters in one.
 TITLE_LINES = 14
 LONGEST_TITLE_LINE = 110
-# Lines at the very top, which say a period without naming a kind of document.
+# How many lines at the very top may say a period without naming a kind of document.
 FIRST_LINES = 5
-# Pages whose running heads are looked at.
+# How many pages are searched for running heads.
 HEADED_PAGES = 40
-# "2025-26", "2025/2026", "2025 to 2027", "FY2024", "FY 24", "2024"; no part of a longer number, of a date in
-# figures or of a path.
+# "2025-26", "2025/2026", "2025 to 2027", "FY2024", "FY 24", "2024", but no part of a longer number, of a date
+# in figures or of a path.
 PERIOD = re.compile(
     rf"(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to"
     rf"|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
@@ -102,7 +100,7 @@ WRITTEN_PERIOD = re.compile(
     rf"(?:{FISCAL} ?)?(?P<first>{YEAR})(?: ?(?:[-–—/]|to) ?(?P<last>{YEAR}|\d{{2}}))?", re.I
 )
 
-# Words that say a status, the first that holds counts. Each is looked for in titles and running heads.
+# Words that say a status. The first that holds counts. Titles and running heads are searched for each.
 WHAT = (
     r"(?:budget|policy|plan|report|version|edition|statement|estimates?|strategy|rules?|accounts"
     r"|framework|programme|program|guidelines?|forecast|outlook|code|"
@@ -174,63 +172,79 @@ NOT_YET = re.compile(
 
 
 def document_facts(pages: Sequence[Page], title: str | None) -> DocumentFacts:
-    """Period and status of a document. pages: with their running heads; title: the file's own."""
+    """Returns period and status of a document. pages: with their running heads; title: the file's own."""
     cover = _cover(pages)
     tops = list(_title_lines(pages))
     heads = _running(pages)
+    titles = []
     if title and re.search(r"[^\W\d_]{3}", title):
-        titles = [title]
-    else:
-        titles = []
+        titles.append(title)
     period = _declared(cover) or _of_lines(heads, tops, titles) or _dated(tops, heads, titles)
     if CALLED_SUPERSEDED.search(cover):
         return DocumentFacts(period or None, "superseded")
     # A line that begins small goes on with a sentence, which may be of other documents.
-    return DocumentFacts(
-        period or None, status_in([line for line in (*tops, *heads, *titles) if not line[:1].islower()])
-    )
+    lines = [line for line in (*tops, *heads, *titles) if not line[:1].islower()]
+    return DocumentFacts(period or None, status_in(lines))
 
 
 def period_in(name: str) -> str:
-    """The period that a file's name says, "" where it says none or several: "Budget_2025-26.pdf" is of
-    "2025-26", "minutes20190731.pdf" of "2019".
+    """Returns the period that a file's name says, "" if it says none or several.
+
+    "Budget_2025-26.pdf" gives "2025-26", "minutes20190731.pdf" gives "2019".
     """
     stem = re.sub(r"\.\w{1,5}$", "", name)
-    spans = {
-        f"{found[1]}-{found[2]}"
-        for found in re.finditer(rf"(?<!\d)({YEAR})[-_ ]({YEAR}|\d{{2}})(?!\d|[-_]\d)", stem)
-    }
-    years = {found[1] for found in re.finditer(rf"(?<!\d)({YEAR})(?:[01]\d[0-3]\d)?(?!\d)", stem)} or {
-        "20" + found[1] for found in re.finditer(rf"(?<![A-Za-z]){FISCAL}(\d{{2}})(?!\d)", stem, re.I)
-    }
-    ranges = {_period(*span.split("-")) for span in spans if _follows(*span.split("-"))}
-    if len(ranges or years) == 1:
-        return next(iter(ranges or years))
+    found = _ranges_in(stem) or _years_in(stem)
+    if len(found) == 1:
+        return found.pop()
     return ""
 
 
+def _ranges_in(stem: str) -> set[str]:
+    """Returns the periods of two years in a file's name."""
+    ranges = set()
+    for first, last in re.findall(rf"(?<!\d)({YEAR})[-_ ]({YEAR}|\d{{2}})(?!\d|[-_]\d)", stem):
+        if _follows(first, last):
+            ranges.add(_period(first, last))
+    return ranges
+
+
+def _years_in(stem: str) -> set[str]:
+    """Returns the years in a file's name, those of dates too, or else fiscal years of two digits."""
+    dates = re.finditer(rf"(?<!\d)({YEAR})(?:[01]\d[0-3]\d)?(?!\d)", stem)
+    years = {found[1] for found in dates}
+    if years:
+        return years
+    fiscal = re.finditer(rf"(?<![A-Za-z]){FISCAL}(\d{{2}})(?!\d)", stem, re.I)
+    return {"20" + found[1] for found in fiscal}
+
+
 def as_period(text: str) -> str:
-    """A period that somebody wrote, as documents' periods are kept: "FY 2025/2026" as "2025-26"; "" for
-    what is none.
+    """Returns a period that somebody wrote in the form in which documents' periods are kept.
+
+    "FY 2025/2026" gives "2025-26". What is no period gives "".
     """
     found = WRITTEN_PERIOD.fullmatch(" ".join(text.split()))
-    if not found or (found["last"] and not _follows(found["first"], found["last"])):
+    if not found:
         return ""
-    if found["last"]:
-        return _period(found["first"], found["last"])
-    return found["first"]
+    first, last = found["first"], found["last"]
+    if not last:
+        return first
+    if not _follows(first, last):
+        return ""
+    return _period(first, last)
 
 
 def status_in(lines: Sequence[str]) -> str | None:
-    """The status that titles or running heads say, None where they say none."""
+    """Returns the status that titles or running heads say, None if they say none."""
     lines = [line for line in lines if not NOT_YET.search(line)]
-    return next(
-        (status for status, words in STATUS_WORDS.items() if any(words.search(line) for line in lines)), None
-    )
+    for status, words in STATUS_WORDS.items():
+        if any(map(words.search, lines)):
+            return status
+    return None
 
 
 def _cover(pages: Sequence[Page]) -> str:
-    """The text of the first page, and of those after it where there is little on it."""
+    """Returns the text of the first page, and of those after it if there is little on it."""
     text = ""
     for page in pages[:COVER_PAGES]:
         text += page.text[:COVER_CHARACTERS] + "\n"
@@ -240,56 +254,66 @@ def _cover(pages: Sequence[Page]) -> str:
 
 
 def _title_lines(pages: Sequence[Page]) -> Iterator[str]:
-    """Short lines at the top of the cover, running heads left out."""
-    for page in pages[:1]:
-        running = {page.text[start:end].strip() for start, end in page.running}
-        lines = [line.strip() for line in page.text[:COVER_CHARACTERS].split("\n") if line.strip()]
-        yield from (
-            line for line in lines[:TITLE_LINES] if len(line) <= LONGEST_TITLE_LINE and line not in running
-        )
+    """Yields the short lines at the top of the cover, without running heads."""
+    if not pages:
+        return
+    page = pages[0]
+    running = {page.text[start:end].strip() for start, end in page.running}
+    texts = map(str.strip, page.text[:COVER_CHARACTERS].split("\n"))
+    lines = list(filter(None, texts))
+    for line in lines[:TITLE_LINES]:
+        if len(line) <= LONGEST_TITLE_LINE and line not in running:
+            yield line
 
 
 def _running(pages: Sequence[Page]) -> list[str]:
-    """Running heads and feet of the first pages, each as often as it stands there."""
-    return [
-        " ".join(page.text[start:end].split()) for page in pages[:HEADED_PAGES] for start, end in page.running
-    ]
+    """Returns running heads and feet of the first pages, each as often as it stands there."""
+    heads = []
+    for page in pages[:HEADED_PAGES]:
+        for start, end in page.running:
+            words = page.text[start:end].split()
+            heads.append(" ".join(words))
+    return heads
 
 
 def _declared(cover: str) -> str:
-    """The period that the cover says results, a budget or a filing are for."""
+    """Returns the period that the cover says results, a budget or a filing are for."""
     flat = " ".join(cover.split())
     if found := FROM_TO.search(flat):
         return _period(found["first"], found["last"])
     found = ENDED.search(flat) or QUARTER.search(flat)
     if found:
-        return next((year for year in found.groupdict().values() if year), "")
+        years = found.groupdict().values()
+        return next(filter(None, years), "")
     return ""
 
 
 def _of_lines(heads: Sequence[str], tops: Sequence[str], titles: Sequence[str]) -> str:
-    """The one period that running heads say on most of their pages, or that a line of the title says."""
-    running = Counter(period for line in heads if (period := _named(line)))
-    if running and running.most_common(1)[0][1] >= 2:
-        return running.most_common(1)[0][0]
-    first = [period for line in (*tops[:FIRST_LINES], *titles) if (period := _named(line))]
-    further = {period for line in tops if DOCUMENT_WORD.search(line) and (period := _named(line))}
-    if first:
-        return first[0]
+    """Returns the period that running heads say on most of their pages, or that a line of the title says."""
+    running = Counter(filter(None, map(_named, heads)))
+    for period, times in running.most_common(1):
+        if times >= 2:
+            return period
+    for line in (*tops[:FIRST_LINES], *titles):
+        if period := _named(line):
+            return period
+    further = {_named(line) for line in tops if DOCUMENT_WORD.search(line)}
+    further.discard("")
     if len(further) == 1:
         return further.pop()
     return ""
 
 
 def _named(line: str) -> str:
-    """The only period on a line, dates apart; "" where there is none or more, or where it is of printing,
-    filing or a law.
+    """Returns the only period on a line, dates apart.
+
+    Returns "" if there is none or more, or if it is of printing, filing or a law.
     """
     if NO_PERIOD.search(line):
         return ""
-    found = {_found(match) for match in PERIOD.finditer(DATE.sub(" ", line))}
-    if len(found) == 1:
-        return found.pop()
+    periods = set(map(_found, PERIOD.finditer(DATE.sub(" ", line))))
+    if len(periods) == 1:
+        return periods.pop()
     return ""
 
 
@@ -300,19 +324,23 @@ def _found(match: re.Match[str]) -> str:
 
 
 def _dated(tops: Sequence[str], heads: Sequence[str], titles: Sequence[str]) -> str:
-    """The year of the date from which it holds, or of what it reports."""
+    """Returns the year of the date from which the document holds, or of what it reports."""
     lines = [*titles, *tops, *heads]
-    held = [match["year"] for line in lines if IN_FORCE.search(line) and (match := DATE.search(line))]
-    if held or not any(map(EVENT.search, lines)):
-        if held:
-            return held[0]
+    in_force = _dates_in([line for line in lines if IN_FORCE.search(line)])
+    if in_force:
+        return in_force[0]
+    if not any(map(EVENT.search, lines)):
         return ""
-    dates = Counter(
-        match["year"] for line in lines if not NO_PERIOD.search(line) and (match := DATE.search(line))
-    )
-    if dates:
-        return dates.most_common(1)[0][0]
+    years = Counter(_dates_in([line for line in lines if not NO_PERIOD.search(line)]))
+    for year, _ in years.most_common(1):
+        return year
     return ""
+
+
+def _dates_in(lines: Sequence[str]) -> list[str]:
+    """Returns the year of the first date on each line that has one."""
+    dates = filter(None, map(DATE.search, lines))
+    return [match["year"] for match in dates]
 
 
 def _follows(first: str, last: str) -> bool:
@@ -321,8 +349,9 @@ def _follows(first: str, last: str) -> bool:
 
 
 def _period(first: str, last: str) -> str:
-    """Two years as one period: "2025-26" where the second is the next, "2025-2028" where it is later, the
-    first alone where it is no later.
+    """Returns two years as one period.
+
+    "2025-26" if the second is the next, "2025-2028" if it is later, the first alone if it is no later.
     """
     last = first[: 4 - len(last)] + last
     if int(last) <= int(first):

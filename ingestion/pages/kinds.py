@@ -1,10 +1,9 @@
-"""Tells what a page is from how such pages are written; knows one page at a time, no document and no
-question.
-"""
+"""Tells which kinds a page is of from how such pages are written."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 
 from ingestion.ocr.text_quality import is_contents
@@ -29,10 +28,10 @@ INDEX_OF_STATEMENTS = "index_of_statements"
 RISK_FACTORS_OR_BOILERPLATE = "risk_factors_or_boilerplate"
 PRIMARY_STATEMENTS = tuple(sorted(STATEMENTS))
 
-# Prose has figures at the end of few of its lines.
+# The greatest share of lines that end in a figure in prose.
 MOST_IN_PROSE = 0.3
 FEWEST_NAMED = 3
-# Page numbers rise down a list of contents; figures of a table do so by chance, half of the time.
+# Page numbers rise down a list of contents. Figures of a table do so by chance, half of the time.
 LEADERS = ("...", ". . .", "…", "_____")
 LAST_NUMBER = re.compile(r"[ -](\d{1,4})$")
 FEWEST_RISING = 4
@@ -51,7 +50,7 @@ AUDIT_TITLE = re.compile(
     r"bestatigungsvermerk|informe (?:de |del )?(?:los )?auditor|relatorio d[oe]s? auditor"
     r"|critical audit matters?$)"
 )
-# What only an auditor says; management's own report on controls says none of it.
+# What only an auditor says. Management's own report on controls says none of it.
 AUDITED = (
     "in our opinion",
     "we have audited",
@@ -90,8 +89,8 @@ ENTRY = re.compile(
     r"|[A-Z][A-Z&/]{1,9} [A-Z]"
 )
 FEWEST_ENTRIES = 4
-# (phrase, how much it tells): signatures, certificates, lists of exhibits, contracts, warnings about what was
-# foretold.
+# phrase -> how much it counts: signatures, certificates, lists of exhibits, contracts, warnings about
+# forecasts.
 FORM = {
     "/s/": 5,
     "pursuant to the requirements": 5,
@@ -116,7 +115,7 @@ HARM_ENOUGH = 16
 
 
 def page_kinds(page: Page) -> tuple[str, ...]:
-    """Which of KINDS the page is, sorted; none for a page of no special kind. 0.2 ms a page."""
+    """Returns which of KINDS the page is of, sorted; none for a page of no special kind. 0.2 ms a page."""
     if not page.text.strip():
         return ()
     look = look_at(page)
@@ -131,50 +130,65 @@ def page_kinds(page: Page) -> tuple[str, ...]:
 
 
 def _is_contents(text: str, look: Look) -> bool:
-    """As `is_contents`, but for pages that a running head "Table of Contents" stands on: their figures do
-    not rise from line to line.
+    """Whether a page is a list of contents.
+
+    As `is_contents`, but not for pages under a running head "Table of Contents": their figures do not rise
+    from line to line.
     """
     if any(leader in text for leader in LEADERS):
         return is_contents(text)
-    numbers = [
-        int(last[1])
-        for line, figure in zip(look.folded, look.figures, strict=True)
-        if figure and (last := LAST_NUMBER.search(line[-6:]))
-    ]
+    numbers = []
+    for line, figure in zip(look.folded, look.figures, strict=True):
+        if figure and (last := LAST_NUMBER.search(line[-6:])):
+            numbers.append(int(last[1]))
+    if len(numbers) < FEWEST_RISING:
+        return False
     rising = sum(first <= second for first, second in pairwise(numbers))
-    return len(numbers) >= FEWEST_RISING and rising >= SHARE_RISING * (len(numbers) - 1) and is_contents(text)
+    return rising >= SHARE_RISING * (len(numbers) - 1) and is_contents(text)
 
 
 def _is_index(look: Look) -> bool:
     named = named_statements(look)
-    return named >= FEWEST_NAMED or (
-        named > 0 and any(INDEX.match(line) for line in look.folded[: look.head])
-    )
+    if named >= FEWEST_NAMED:
+        return True
+    return named > 0 and any(map(INDEX.match, look.folded[: look.head]))
 
 
 def _is_audit_report(look: Look) -> bool:
-    if look.density > MOST_IN_PROSE or not any(word in look.text for word in AUDIT_WORDS):
+    if look.density > MOST_IN_PROSE:
         return False
-    said = sum(phrase in look.text for phrase in AUDITED)
-    titled = any(AUDIT_TITLE.match(text) and not has_page_number(text) for _, text in look.headings)
-    return said >= (FEWEST_AUDITED if titled else AUDITED_ALONE)
+    if not any(word in look.text for word in AUDIT_WORDS):
+        return False
+    phrases = sum(phrase in look.text for phrase in AUDITED)
+    titled = any(_is_audit_title(text) for _, text in look.headings)
+    return phrases >= (FEWEST_AUDITED if titled else AUDITED_ALONE)
+
+
+def _is_audit_title(text: str) -> bool:
+    return bool(AUDIT_TITLE.match(text)) and not has_page_number(text)
 
 
 def _is_glossary(look: Look) -> bool:
-    titled = look.density <= MOST_IN_PROSE and any(
-        GLOSSARY_TITLE.fullmatch(line) for line in look.folded[: look.head]
-    )
-    return titled and sum(bool(ENTRY.match(line)) for line in look.lines) >= FEWEST_ENTRIES
+    if look.density > MOST_IN_PROSE:
+        return False
+    if not any(map(GLOSSARY_TITLE.fullmatch, look.folded[: look.head])):
+        return False
+    entries = sum(bool(ENTRY.match(line)) for line in look.lines)
+    return entries >= FEWEST_ENTRIES
 
 
 def _is_boilerplate(look: Look) -> bool:
-    """Form, hedging or references: what names everything and answers little."""
+    """Whether a page is form, hedging or references, which names everything and answers little."""
     if is_reference_list(look):
         return True
-    counts = [
-        sum(worth * look.text.count(phrase) for phrase, worth in signs.items()) for signs in (FORM, HARM)
-    ]
-    return look.density <= MOST_IN_PROSE and (counts[0] >= FORM_ENOUGH or counts[1] >= HARM_ENOUGH)
+    if look.density > MOST_IN_PROSE:
+        return False
+    return _weight(look, FORM) >= FORM_ENOUGH or _weight(look, HARM) >= HARM_ENOUGH
+
+
+def _weight(look: Look, phrases: Mapping[str, int]) -> int:
+    """Returns how much the phrases of a page count together."""
+    return sum(worth * look.text.count(phrase) for phrase, worth in phrases.items())
 
 
 _RULES = SUBJECTS | {

@@ -1,6 +1,4 @@
-"""Tells which primary statements a page is: by a title of its own, the rows that only such a page has, and
-figures; knows one page at a time.
-"""
+"""Tells which primary statements a page is, by a title of its own, its rows and its figures."""
 
 from __future__ import annotations
 
@@ -11,10 +9,10 @@ from ingestion.pages.statement_terms import FORBIDDEN, INCOME, PERMITTED, STATEM
 
 __all__ = ["named_statements", "statements"]
 
-# Statements measured have figures at the end of .38 of their lines and more, the most crowded of text .30.
+# Measured statements have figures at the end of .38 of their lines or more, the most crowded text of .30.
 LEAST_DENSITY = 0.3
 FEWEST_FIGURES = 4
-# Without a title a page must be little but rows.
+# Without a title a page must be almost only rows.
 DENSITY_ALONE = 0.5
 ALONE = 8
 LONGEST_TITLE = 130
@@ -56,54 +54,56 @@ LINES_OF_A_TITLE = 4
 
 
 def statements(look: Look) -> set[str]:
-    """Which of STATEMENTS the page is; none for notes, discussions, extracts and lists."""
+    """Returns which of STATEMENTS the page is; none for notes, discussions, extracts and lists."""
     if look.rows() < FEWEST_FIGURES or look.density < LEAST_DENSITY:
         return set()
     titles = _titles(look)
     head = look.folded[: look.head]
     if _is_about_others(look, titles[0][0] if titles else look.head):
         return set()
-    if not titles and (look.density < DENSITY_ALONE or any(map(STEM.search, head))):
-        return set()
-    labels = _labels(look.text)
     if not titles:
-        return {
-            name
-            for name, statement in STATEMENTS.items()
-            if statement.closing
-            and statement.closing.search(labels)
-            and count_found(statement.rows, labels) >= ALONE
-        }
+        if look.density < DENSITY_ALONE or any(map(STEM.search, head)):
+            return set()
+        labels = _labels(look.text)
+        return {name for name, statement in STATEMENTS.items() if _shows_alone(statement, labels)}
+    labels = _labels(look.text)
     named = {name for number, name in titles if number < look.head}
     if "comprehensive_income_statement" in named and count_found(INCOME.rows, labels) > INCOME.fewest:
         named.add("income_statement")
-    found = {
-        name
-        for name in named
-        if look.rows() >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)
-    }
-    if found:
-        below = [(number, name) for number, name in titles if number >= look.head]
-    else:
-        below = []
-    return found | {
-        name
-        for number, name in below
-        if _has_rows(STATEMENTS[name], _labels("\n".join(look.folded[number:])))
-    }
+    rows = look.rows()
+    found = set()
+    for name in named:
+        statement = STATEMENTS[name]
+        if rows >= statement.figures and _has_rows(statement, labels):
+            found.add(name)
+    if not found:
+        return found
+    for number, name in titles:
+        if number >= look.head:
+            below = "\n".join(look.folded[number:])
+            if _has_rows(STATEMENTS[name], _labels(below)):
+                found.add(name)
+    return found
+
+
+def _shows_alone(statement: PrimaryStatement, labels: str) -> bool:
+    """Whether the rows of a page show a statement without a title."""
+    if not statement.closing or not statement.closing.search(labels):
+        return False
+    return count_found(statement.rows, labels) >= ALONE
 
 
 def named_statements(look: Look) -> int:
-    """How many lines name a statement and end in a page number, as those of an index do."""
-    return sum(
-        has_page_number(line) and any(statement.title.search(line) for statement in STATEMENTS.values())
-        for line, figure in zip(look.folded, look.figures, strict=True)
-        if figure
-    )
+    """Counts the lines that name a statement and end in a page number, as those of an index do."""
+    count = 0
+    for line, figure in zip(look.folded, look.figures, strict=True):
+        if figure and has_page_number(line):
+            count += any(statement.title.search(line) for statement in STATEMENTS.values())
+    return count
 
 
 def _titles(look: Look) -> list[tuple[int, str]]:
-    """(line, statement) of the lines that are titles of statements."""
+    """Returns (line, statement) of the lines that are titles of statements."""
     found = []
     for number, folded in enumerate(look.folded):
         if (len(folded) > LONGEST_TITLE and number >= look.head) or not STEM.search(folded):
@@ -117,7 +117,7 @@ def _titles(look: Look) -> list[tuple[int, str]]:
 
 
 def _named(line: str) -> list[str]:
-    """The statements that a line is the title of."""
+    """Returns the statements that a line is the title of."""
     line = " ".join(PARENTHESES.sub(" ", line).split())
     folded = fold(line)
     if len(folded) != len(line):
@@ -131,44 +131,48 @@ def _named(line: str) -> list[str]:
 
 
 def _is_title(before: str, after: str) -> bool:
-    """Whether what stands around a name leaves it a title: names, dates, no sentence, no page number, no
-    word that makes it another thing.
+    """Whether what stands around a statement's name leaves it a title.
+
+    There may be names and dates, but no sentence, no page number, and no word that makes it something else.
     """
-    if has_page_number("x " + fold(after)) or ". ." in after or after.rstrip().endswith((".", ";")):
+    if has_page_number("x " + fold(after)) or ". ." in after:
+        return False
+    if after.rstrip().endswith((".", ";")):
         return False
     # Two lines that extraction put together: what has figures is a row, or the heads of columns.
     row = FIGURE.search(after)
     if row:
         after = after[: row.start()]
-    words = [word.strip(',:;.-–—|/"“”') for word in f"{before} {after}".split()]
+    text = f"{before} {after}"
+    words = [word.strip(',:;.-–—|/"“”') for word in text.split()]
     if any(word.lower() in FORBIDDEN for word in words):
         return False
-    return all(
-        not word[:1].islower() or fold(word) in PERMITTED
-        for word in (before if row else f"{before} {after}").split()
-    )
+    if row:
+        text = before
+    return all(not word[:1].islower() or fold(word) in PERMITTED for word in text.split())
 
 
 def _is_about_others(look: Look, title: int) -> bool:
-    """Whether what stands above the title, or the columns below it, make the page another than the group's
-    own statement.
+    """Whether the page is another than the group's own statement.
+
+    What stands above the title, or the columns below it, tells.
     """
     above = (*look.edges, *look.folded[:title])
     if any(NOTES.match(line) and not REFERENCE.match(line) for line in above):
         return True
-    if any(
-        len(line) < LONGEST_TITLE and OTHERS.search(line) for line in look.folded[: title + LINES_OF_A_TITLE]
-    ):
+    top = look.folded[: title + LINES_OF_A_TITLE]
+    if any(len(line) < LONGEST_TITLE and OTHERS.search(line) for line in top):
         return True
     heads = "\n".join(look.folded[: title + look.head])
-    return bool(BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads)) or bool(
-        DISCUSSED.search(look.text)
-    )
+    if BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads):
+        return True
+    return bool(DISCUSSED.search(look.text))
 
 
 def _labels(text: str) -> str:
-    """What rows begin with, one a line: also those that extraction put behind the figures of the row
-    before.
+    """Returns what rows begin with, one a line.
+
+    Rows that extraction put behind the figures of the row before count too.
     """
     return "\n".join(LABEL.findall(text))
 

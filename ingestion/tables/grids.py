@@ -1,6 +1,4 @@
-"""Rules and words of a page to grids of cells; knows what stands inside which lines, and nothing of what
-cells say.
-"""
+"""Makes grids of cells from the rules and words of a page: which words stand inside which lines."""
 
 from __future__ import annotations
 
@@ -14,15 +12,15 @@ from ingestion.tables.ruling_lines import Rules
 
 __all__ = ["Grid", "Inside", "grids_of"]
 
-# Shares of the page, about three points: rules that stand or end no further apart are one, or meet.
+# Shares of the page, about three points. Rules that stand or end no further apart are the same, or meet.
 NEAR_X, NEAR_Y = 0.006, 0.004
-# Rules of a page that no one draws by hand: beyond so many, after joining, it is a chart or a map.
+# Nobody draws more rules by hand. A page with more, after joining, is a chart or a map.
 MOST_JOINED = 400
-# Sides that a grid has at most, of either kind.
+# The most sides of a grid, of either kind.
 MOST_SIDES = 200
-# Share of a cell's side that is drawn where it is one.
+# The least share of a cell's side that is drawn.
 DRAWN = 0.6
-# Words stand on one line where their middles are closer than this share of their height.
+# Words stand on one line if their middles are closer than this share of their height.
 SAME_LINE = 0.5
 
 Interval = tuple[float, float]
@@ -30,8 +28,10 @@ Interval = tuple[float, float]
 
 @dataclass(slots=True)
 class Inside:
-    """What stands inside one cell. lines: its words, line by line. rows, columns: the (first, last) that
-    it takes of the grid.
+    """What stands inside one cell.
+
+    lines: its words, line by line.
+    rows, columns: the (first, last) of the grid that it takes.
     """
 
     lines: list[list[Word]]
@@ -41,9 +41,9 @@ class Inside:
 
 @dataclass(slots=True)
 class Grid:
-    """One ruled area. cells: row -> column -> what stands there; a cell over several rows or columns is the
-    same in all of them.
+    """One ruled area.
 
+    cells: row -> column -> what stands there. A cell over several rows or columns is the same in all of them.
     xs, ys: the sides of its columns and rows, from left to right and from top to bottom.
     """
 
@@ -53,16 +53,19 @@ class Grid:
 
 
 def grids_of(rules: Rules, words: Sequence[Word]) -> Iterator[Grid]:
-    """The ruled areas of at least two rows and two columns. words: of the page."""
-    across = _joined([(rule.y0 + rule.y1, rule.x0, rule.x1) for rule in rules.across], NEAR_Y, NEAR_X)
-    down = _joined([(rule.x0 + rule.x1, rule.y0, rule.y1) for rule in rules.down], NEAR_X, NEAR_Y)
+    """Yields the ruled areas of at least two rows and two columns. words: of the page."""
+    doubled = [(rule.y0 + rule.y1, rule.x0, rule.x1) for rule in rules.across]
+    across = _joined(doubled, NEAR_Y, NEAR_X)
+    doubled = [(rule.x0 + rule.x1, rule.y0, rule.y1) for rule in rules.down]
+    down = _joined(doubled, NEAR_X, NEAR_Y)
     if len(across) > MOST_JOINED or len(down) > MOST_JOINED:
         return
     for level, upright in _connected(across, down):
         xs = _sides(upright, level, NEAR_X)
         ys = _sides(level, upright, NEAR_Y)
         if 2 < len(xs) < MOST_SIDES and 2 < len(ys) < MOST_SIDES:
-            yield Grid(_filled(_Walls(xs, ys, level, upright), words), xs, ys)
+            walls = _Walls(xs, ys, level, upright)
+            yield Grid(_filled(walls, words), xs, ys)
 
 
 # A rule: where it stands, and from where to where it goes, all along the page's other side.
@@ -70,8 +73,9 @@ _Rule = tuple[float, float, float]
 
 
 def _joined(doubled: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
-    """Rules drawn in pieces, or twice, as one each. doubled: twice where they stand, so that the middle of
-    a thick one is meant.
+    """Joins rules drawn in pieces, or twice.
+
+    doubled: twice the place where each stands, so that the middle of a thick one is meant.
     """
     joined: list[_Rule] = []
     rows: list[list[_Rule]] = []
@@ -94,11 +98,10 @@ def _joined(doubled: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
 
 
 def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[tuple[list[_Rule], list[_Rule]]]:
-    """Rules that meet, directly or by others, together."""
-    waiting = list(range(len(across)))
+    """Yields groups of rules that meet, directly or through others."""
     left = set(range(len(down)))
     seen: set[int] = set()
-    for first in waiting:
+    for first in range(len(across)):
         if first in seen:
             continue
         seen.add(first)
@@ -112,24 +115,25 @@ def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[tuple
             left.difference_update(met)
             upright += [down[number] for number in met]
             for number in met:
-                more = [
-                    other for other in waiting if other not in seen and _meet(across[other], down[number])
-                ]
-                seen.update(more)
-                queue += more
+                for other in range(len(across)):
+                    if other not in seen and _meet(across[other], down[number]):
+                        seen.add(other)
+                        queue.append(other)
         yield level, upright
 
 
 def _meet(level: _Rule, upright: _Rule) -> bool:
-    return (
-        level[1] - NEAR_X <= upright[0] <= level[2] + NEAR_X
-        and upright[1] - NEAR_Y <= level[0] <= upright[2] + NEAR_Y
-    )
+    y, left, right = level
+    x, top, bottom = upright
+    if not left - NEAR_X <= x <= right + NEAR_X:
+        return False
+    return top - NEAR_Y <= y <= bottom + NEAR_Y
 
 
 def _sides(standing: Sequence[_Rule], crossing: Sequence[_Rule], near: float) -> list[float]:
-    """Where rules stand, and where those that cross them end beyond the last: a table may be open at its
-    sides.
+    """Returns where rules stand, and where those that cross them end beyond the last.
+
+    A table may be open at its sides.
     """
     sides: list[float] = []
     for at in sorted(rule[0] for rule in standing):
@@ -155,10 +159,13 @@ class _Walls:
         self._upright = _by_side(upright, xs, NEAR_X)
 
     def cells(self) -> list[list[int]]:
-        """row -> column -> a number that elementary cells share between which no rule is drawn."""
+        """Returns row -> column -> a number, shared by elementary cells between which no rule is drawn."""
         rows = len(self.ys) - 1
         columns = len(self.xs) - 1
-        number = [[row * columns + column for column in range(columns)] for row in range(rows)]
+        number = []
+        for row in range(rows):
+            first = row * columns
+            number.append(list(range(first, first + columns)))
         for row in range(rows):
             for column in range(columns):
                 x = (self.xs[column], self.xs[column + 1])
@@ -171,7 +178,7 @@ class _Walls:
 
 
 def _renumber(number: list[list[int]], row: int, column: int) -> None:
-    """Join a cell with the one above it, and what was joined with it on its row."""
+    """Joins a cell, and what was joined with it on its row, with the cell above it."""
     old = number[row][column]
     new = number[row - 1][column]
     for place, other in enumerate(number[row]):
@@ -180,42 +187,51 @@ def _renumber(number: list[list[int]], row: int, column: int) -> None:
 
 
 def _by_side(rules: Sequence[_Rule], sides: Sequence[float], near: float) -> list[list[Interval]]:
-    """The drawn stretches of each side."""
+    """Returns the drawn stretches of each side."""
     drawn: list[list[Interval]] = [[] for _ in sides]
     for at, start, end in rules:
-        place = min(max(0, bisect_right(sides, at + near / 10) - 1), len(sides) - 1)
+        place = bisect_right(sides, at + near / 10) - 1
+        place = min(max(0, place), len(sides) - 1)
         drawn[place].append((start, end))
     return drawn
 
 
 def _is_drawn(stretches: Sequence[Interval], side: Interval) -> bool:
-    covered = sum(max(0.0, min(end, side[1]) - max(start, side[0])) for start, end in stretches)
-    return covered >= DRAWN * (side[1] - side[0])
+    first, last = side
+    covered = 0.0
+    for start, end in stretches:
+        covered += max(0.0, min(end, last) - max(start, first))
+    return covered >= DRAWN * (last - first)
 
 
 def _filled(walls: _Walls, words: Sequence[Word]) -> list[list[Inside]]:
-    """The cells of a grid with the words in them."""
+    """Returns the cells of a grid with the words in them."""
     numbers = walls.cells()
     found: dict[int, Inside] = {}
     for row, line in enumerate(numbers):
         for column, number in enumerate(line):
-            inside = found.setdefault(number, Inside([], (row, row), (column, column)))
+            new = Inside([], (row, row), (column, column))
+            inside = found.setdefault(number, new)
             inside.rows = inside.rows[0], row
-            inside.columns = min(inside.columns[0], column), max(inside.columns[1], column)
+            left, right = inside.columns
+            inside.columns = min(left, column), max(right, column)
     within: dict[int, list[Word]] = {}
     for word in words:
         x = word.box.centre
         y = word.box.middle
-        if walls.xs[0] < x < walls.xs[-1] and walls.ys[0] < y < walls.ys[-1]:
-            number = numbers[bisect_right(walls.ys, y) - 1][bisect_right(walls.xs, x) - 1]
-            within.setdefault(number, []).append(word)
+        if not walls.xs[0] < x < walls.xs[-1]:
+            continue
+        if walls.ys[0] < y < walls.ys[-1]:
+            row = bisect_right(walls.ys, y) - 1
+            column = bisect_right(walls.xs, x) - 1
+            within.setdefault(numbers[row][column], []).append(word)
     for number, inner in within.items():
         found[number].lines = _lines(inner)
-    return [[found[number] for number in line] for line in numbers]
+    return [list(map(found.__getitem__, line)) for line in numbers]
 
 
 def _lines(words: Sequence[Word]) -> list[list[Word]]:
-    """The words of a cell line by line."""
+    """Returns the words of a cell line by line."""
     placed = sorted(words, key=lambda word: word.box.middle)
     lines = [[placed[0]]]
     for before, word in pairwise(placed):

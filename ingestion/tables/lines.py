@@ -1,4 +1,4 @@
-"""Words with boxes to visual lines of values and texts; knows where words stand and nothing of tables."""
+"""Joins words with boxes to visual lines of values and texts, by where the words stand."""
 
 from __future__ import annotations
 
@@ -166,17 +166,18 @@ def _grouped(placed: Sequence[tuple[float, float, Word]]) -> list[list[tuple[flo
     groups: list[list[tuple[float, float, Word]]] = []
     top = bottom = 0.0
     for item in placed:
-        y0, y1, _ = item
+        y0, y1, word = item
         height = bottom - top
         low = y1 - y0
-        mark = len(
-            item[2].text if low < height else groups[-1][0][2].text if groups else ""
-        ) <= LONGEST_MARK and min(height, low) < MARK_HEIGHT * max(height, low)
-        if groups and min(y1, bottom) - max(y0, top) >= (SAME_LINE_MARK if mark else SAME_LINE) * min(
-            low, height
-        ):
-            group = groups[-1]
-            group.append(item)
+        smaller = word.text
+        if low >= height:
+            smaller = groups[-1][0][2].text if groups else ""
+        uneven = min(height, low) < MARK_HEIGHT * max(height, low)
+        mark = len(smaller) <= LONGEST_MARK and uneven
+        share = SAME_LINE_MARK if mark else SAME_LINE
+        common = min(y1, bottom) - max(y0, top)
+        if groups and common >= share * min(low, height):
+            groups[-1].append(item)
             # A line that a footnote mark began has the height of its words.
             if mark and low > height:
                 top, bottom = y0, y1
