@@ -1,1 +1,1 @@
-"""Whether an answer's figures stand on the cited pages, with what they are said to be; writes nothing."""
+"""Checks whether an answer's figures stand on the cited pages, as what the answer says they are."""

@@ -1,11 +1,9 @@
-"""Knows what a figure of an answer comes to from cells of a cited page's table whose rows its sentence names:
-a change, a difference, a share, and whether a level was risen or fallen to; knows no keys."""
+"""Finds what a figure of an answer comes to from cells of a cited table whose rows its sentence names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 
 from chatbot.answer.checks.claims import Claim
@@ -22,9 +20,9 @@ from ingestion.language.periods import Period
 __all__ = ["from_cells", "turned_level"]
 
 LEAD, TRAIL = 6, 4  # words before and after a figure in which its move is told
-# Digits that a result must show: one digit is what many cells come to.
+# Digits that a result must show: many cells come to a single digit.
 FEWEST_DIGITS = 2
-# Rows of a table that a sentence names, and columns of a row that are looked at.
+# Rows of a table that a sentence names, and columns of a row, that are looked at.
 MOST_ROWS, MOST_COLUMNS = 6, 8
 # "+$71 million (31%)".
 _SIGNED = re.compile(rf"[+−–-]\s?[^\W\d_]{{0,3}}[{DRAWN_SIGNS}]?\d")
@@ -32,92 +30,136 @@ _TOTAL = label_words("total subtotal sub grand all net overall whole")
 _MOVED = MOVES[0] | MOVES[1] | frozenset("more less fewer than change difference gap by".split())
 _SHARED = frozenset("of share half proportion accounted".split())
 
-_Cells = dict[int, Figure]
+_Cells = dict[int, Figure]  # column -> figure
 
 
 def from_cells(claim: Claim, pages: Iterable[PageEvidence], said: str) -> str:
-    """The arithmetic, "(17,606 - 15,785) / 15,785", "" where none of these cells come to it: two years of a
-    row whose label the sentence has, where a move is told beside the figure, or a percentage of a total in
-    the same column. said: the sentence."""
-    if sum(map(str.isdigit, claim.figure.text)) < FEWEST_DIGITS or len(claim.mention.nearby) < 2:
+    """The arithmetic, "(17,606 - 15,785) / 15,785", "" where none of these cells come to the figure.
+
+    The cells are two years of a row whose label the sentence has, where a move is told beside the figure; or
+    a cell and a total in the same column, for a percentage. said: the sentence.
+    """
+    digits = sum(map(str.isdigit, claim.figure.text))
+    if digits < FEWEST_DIGITS or len(claim.mention.nearby) < 2:
         return ""
-    beside = {*claim.before[-LEAD:], *claim.after[:TRAIL], *(["change"] if _SIGNED.search(said) else ())}
-    found = (
-        written
-        for page in pages
-        for number, view in enumerate(page.tables.views)
-        for written in _of_table(claim, page, number, view, beside, said)
-    )
-    return next(found, "")
+    beside = {*claim.before[-LEAD:], *claim.after[:TRAIL]}
+    if _SIGNED.search(said):
+        beside.add("change")
+    for page in pages:
+        for number, view in enumerate(page.tables.views):
+            written = next(_of_table(claim, page, number, view, beside, said), "")
+            if written:
+                return written
+    return ""
 
 
 def turned_level(claim: Claim, page: PageEvidence, place: CellPlace) -> str:
-    """Why the row of a cell does not go the way that the answer says, "rose to 5": each earlier period of
-    it stands on the other side; "" where one does not.
+    """Why the row of a cell does not go the way that the answer says, "rose to 5": all its earlier periods
+    are on the other side. "" where one of them is not.
     """
-    told = level_told(claim.before)
-    if not told:
+    direction = level_told(claim.before)
+    if not direction:
         return ""
     view = page.tables.views[place.table]
-    cells = _cells(page, place.table, {place.row}).get(place.row, {})
+    by_row = _cells(page, place.table, {place.row})
+    cells = by_row.get(place.row, {})
     own = view.periods(place.row, place.column)
     if place.column not in cells or len(own) != 1:
         return ""
+    earlier = _earlier_columns(view, place, cells)
+    if not earlier:
+        return ""
     mine = amount_of(cells[place.column])
-    before = []
+    amounts = [amount_of(cells[column]) for column in earlier]
+    if min(mine, *amounts) < 0:
+        return ""
+    if not all((mine - amount) * direction < 0 for amount in amounts):
+        return ""
+    verb = "rises" if direction > 0 else "falls"
+    column = earlier[0]
+    text = view.text(place.row, column)
+    return f"the answer says that it {verb} to it; {view.column_shown(column)} has {text}"
+
+
+def _earlier_columns(view: TableView, place: CellPlace, cells: _Cells) -> list[int]:
+    """The columns of a cell's row that have an earlier period of the same kind, and the same unit. The cell
+    has one period.
+    """
+    own = view.periods(place.row, place.column)
+    found = []
     for column in sorted(cells.keys() - {place.column}):
         other = view.periods(place.row, column)
-        earlier = (
-            len(other) == 1
-            and other[0].kind == own[0].kind
-            and _time(other[0]) < _time(own[0])
-            and not agreement(other, own)
-        )
-        if earlier and units_agree(cells[column], cells[place.column]):
-            before.append((column, amount_of(cells[column])))
-    if (
-        not before
-        or min(mine, *(amount for _, amount in before)) < 0
-        or not all((mine - amount) * told < 0 for _, amount in before)
-    ):
-        return ""
-    column = before[0][0]
-    return (
-        f"the answer says that it {'rises' if told > 0 else 'falls'} to it; {view.column_shown(column)} has "
-        f"{view.text(place.row, column)}"
-    )
+        if len(other) != 1 or agreement(other, own):
+            continue
+        if other[0].kind != own[0].kind or _time(other[0]) >= _time(own[0]):
+            continue
+        if units_agree(cells[column], cells[place.column]):
+            found.append(column)
+    return found
 
 
 def _of_table(
     claim: Claim, page: PageEvidence, number: int, view: TableView, beside: set[str], said: str
 ) -> Iterator[str]:
-    for words in claim.mention.nearby[-2:]:  # of the sentence; of answer and question, where it names no row
-        if named := [
-            at
-            for at, row in enumerate(view.rows)
-            if row.words and row.words - _TOTAL and row.words - _TOTAL <= words
-        ]:
-            break
-    named.sort(key=lambda at: -len(view.rows[at].words & claim.mention.nearby[0]))
-    cells = _cells(page, number, {*named[:MOST_ROWS], *_totals(view)} if named else set())
-    for at in named[:MOST_ROWS]:
+    """The arithmetic of one table's cells that comes to the figure. beside: words beside the figure. said:
+    its sentence.
+    """
+    named = _named_rows(claim, view)[:MOST_ROWS]
+    if not named:
+        return
+    totals = _totals(view)
+    cells = _cells(page, number, {*named, *totals})
+    is_share = claim.figure.percent == "percent" and not beside.isdisjoint(_SHARED)
+    for row in named:
+        own = cells.get(row, {})
         if not beside.isdisjoint(_MOVED):
-            yield from _changes(claim, view, at, cells.get(at, {}), said)
-        if claim.figure.percent == "percent" and not beside.isdisjoint(_SHARED):
-            whole = (
-                claim.mention.behind - _TOTAL
-            )  # "of total revenue"; "of the total", or of what no row is called, of a total
-            called = [
-                other
-                for other in {*_totals(view), *named[:MOST_ROWS]} - {at}
-                if whole and view.rows[other].words - _TOTAL <= whole
-            ]
-            wholes = [cells.get(other, {}) for other in called or set(_totals(view)) - {at}]
-            yield from _shares(claim, view, at, cells.get(at, {}), wholes)
+            yield from _changes(claim, view, row, own, said)
+        if is_share:
+            whole_rows = _whole_rows(claim, view, row, named, totals)
+            wholes = [cells.get(whole, {}) for whole in whole_rows]
+            yield from _shares(claim, view, row, own, wholes)
+
+
+def _named_rows(claim: Claim, view: TableView) -> list[int]:
+    """The rows that the sentence names, or answer and question where it names none; those named nearest to
+    the figure first.
+    """
+    nearby = claim.mention.nearby
+    for words in nearby[-2:]:
+        named = [at for at, row in enumerate(view.rows) if _is_named(row.words, words)]
+        if named:
+            break
+
+    def shared(at: int) -> int:
+        return len(view.rows[at].words & nearby[0])
+
+    return sorted(named, key=shared, reverse=True)
+
+
+def _is_named(row: frozenset[str], words: frozenset[str]) -> bool:
+    """Whether words have all of a row's name but what any total is called."""
+    name = row - _TOTAL
+    return bool(name) and name <= words
+
+
+def _whole_rows(
+    claim: Claim, view: TableView, row: int, named: Sequence[int], totals: Sequence[int]
+) -> Collection[int]:
+    """The rows that a share may be of: those called what follows the figure, "of total revenue"; all totals
+    for "of the total", and for what no row is called.
+    """
+    whole = claim.mention.behind - _TOTAL
+    if whole:
+        others = {*totals, *named} - {row}
+        called = [other for other in others if view.rows[other].words - _TOTAL <= whole]
+        if called:
+            return called
+    return set(totals) - {row}
 
 
 def _totals(view: TableView) -> list[int]:
-    return [at for at, row in enumerate(view.rows) if row.words and row.words & _TOTAL][:MOST_ROWS]
+    totals = [at for at, row in enumerate(view.rows) if row.words & _TOTAL]
+    return totals[:MOST_ROWS]
 
 
 def _cells(page: PageEvidence, number: int, rows: set[int]) -> dict[int, _Cells]:
@@ -125,55 +167,65 @@ def _cells(page: PageEvidence, number: int, rows: set[int]) -> dict[int, _Cells]
     found: dict[int, _Cells] = {}
     for placed in page.figures.all:
         place = placed.place
-        if place is not None and place.table == number and place.row in rows and place.column < MOST_COLUMNS:
-            found.setdefault(place.row, {}).setdefault(place.column, placed.readings[-1])
+        if place is None or place.table != number:
+            continue
+        if place.row in rows and place.column < MOST_COLUMNS:
+            cells = found.setdefault(place.row, {})
+            cells.setdefault(place.column, placed.readings[-1])
     return found
 
 
 def _changes(claim: Claim, view: TableView, row: int, cells: _Cells, said: str) -> Iterator[str]:
-    """From one period of a row to another, the one that is stated among them, in the direction that is
-    told.
-    """
-    told = move_told(claim.before, claim.after) or direction_told(said)
-    mine = claim.figure
-    for one, other in combinations(cells, 2):
-        periods = [view.periods(row, column) for column in (one, other)]
-        if (
-            not all(len(some) == 1 for some in periods)
-            or periods[0][0].kind != periods[1][0].kind
-            or agreement(periods[0], periods[1])
-        ):
+    """From one period of a row to another, the stated period among them, in the direction that is told."""
+    direction = move_told(claim.before, claim.after) or direction_told(said)
+    for columns in combinations(cells, 2):
+        ordered = _in_time(view, row, columns)
+        if ordered is None:
             continue
-        times = _time(periods[0][0]), _time(periods[1][0])
-        if times[0] == times[1]:
+        old, new = (cells[column] for column in ordered)
+        if _is_of_another_period(claim, view, row, ordered[1], cells):
             continue
-        if times[0] > times[1]:
-            new, old = (one, other)
-        else:
-            new, old = (other, one)
-        if _is_of_another_period(claim, view, row, new, cells):
+        change = amount_of(new) - amount_of(old)
+        if not units_agree(new, old) or direction * change < 0:
             continue
-        change = amount_of(cells[new]) - amount_of(cells[old])
-        if not units_agree(cells[new], cells[old]) or told * change < 0:
-            continue
-        if mine.percent == "percent" and cells[new].percent is None and amount_of(cells[old]):
-            if _is(change / abs(amount_of(cells[old])), claim):
-                yield f"({cells[new].text} - {cells[old].text}) / {cells[old].text}"
+        if claim.figure.percent == "percent" and new.percent is None and amount_of(old):
+            if _comes_to_unsigned(change / abs(amount_of(old)), claim.figure):
+                yield f"({new.text} - {old.text}) / {old.text}"
         elif any(
-            units_agree(reading, cells[new]) and _is(change, replace(claim, figure=reading))
-            for reading in claim.readings
+            units_agree(reading, new) and _comes_to_unsigned(change, reading) for reading in claim.readings
         ):
-            yield f"{cells[new].text} - {cells[old].text}"
+            yield f"{new.text} - {old.text}"
+
+
+def _in_time(view: TableView, row: int, columns: tuple[int, int]) -> tuple[int, int] | None:
+    """Two columns of a row, the earlier first; None where they do not have one period each, of one kind and
+    at different times.
+    """
+    first, second = columns
+    periods = view.periods(row, first)
+    others = view.periods(row, second)
+    if len(periods) != 1 or len(others) != 1:
+        return None
+    if periods[0].kind != others[0].kind:
+        return None
+    if agreement(periods, others):
+        return None
+    times = (_time(periods[0]), _time(others[0]))
+    if times[0] == times[1]:
+        return None
+    if times[0] > times[1]:
+        return second, first
+    return first, second
 
 
 def _is_of_another_period(claim: Claim, view: TableView, row: int, column: int, cells: _Cells) -> bool:
-    """Whether a period is stated that another column of the row has, and this one has not: "Q1 fiscal
+    """Whether a period is stated that another column of the row has, and this column does not: "Q1 fiscal
     2024" is not what "April 30, 2023" goes by.
     """
     stated = claim.mention.periods
-    return any(agreement(stated, view.periods(row, other)) for other in cells) and not agreement(
-        stated, view.periods(row, column)
-    )
+    if agreement(stated, view.periods(row, column)):
+        return False
+    return any(agreement(stated, view.periods(row, other)) for other in cells)
 
 
 def _time(period: Period) -> tuple[int, int]:
@@ -184,19 +236,19 @@ def _time(period: Period) -> tuple[int, int]:
 def _shares(
     claim: Claim, view: TableView, row: int, cells: _Cells, wholes: Iterable[_Cells]
 ) -> Iterator[str]:
-    """Of a cell in another row's of the same column, which is the stated period's where it has one."""
+    """Of a cell in another row's cell of the same column, the stated period's where the row has that."""
     for whole in wholes:
         for column in cells.keys() & whole.keys():
-            if (
-                _is_of_another_period(claim, view, row, column, cells)
-                or not units_agree(cells[column], whole[column])
-                or cells[column].percent
-                or not amount_of(whole[column])
-            ):
+            part = cells[column]
+            divisor = amount_of(whole[column])
+            if part.percent or not divisor or not units_agree(part, whole[column]):
                 continue
-            if _is(amount_of(cells[column]) / amount_of(whole[column]), claim):
-                yield f"{cells[column].text} / {whole[column].text}"
+            if _is_of_another_period(claim, view, row, column, cells):
+                continue
+            if _comes_to_unsigned(amount_of(part) / divisor, claim.figure):
+                yield f"{part.text} / {whole[column].text}"
 
 
-def _is(amount: float, claim: Claim) -> bool:
-    return comes_to(abs(amount), claim.figure) or comes_to(amount, claim.figure)
+def _comes_to_unsigned(amount: float, figure: Figure) -> bool:
+    """Whether an amount is a figure, sign aside."""
+    return comes_to(abs(amount), figure) or comes_to(amount, figure)

@@ -1,11 +1,9 @@
-"""Knows what an answer says of each of its figures: the words near it, its period, the row of cells it is
-read out in; knows no page.
-"""
+"""Collects what an answer says of each of its figures: the words near it, its period, its row of cells."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,7 +12,7 @@ from chatbot.evidence.figure_names import Mention, label_words, orders_in, perio
 from chatbot.evidence.page_figures import Placed, words_around
 from chatbot.evidence.word_runs import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
-from ingestion.language.numbers import Figure, scale_marks
+from ingestion.language.numbers import Figure, ScaleMark, scale_marks
 from ingestion.language.opposites import MOVES
 from ingestion.language.periods import Period, find_periods
 
@@ -23,12 +21,13 @@ __all__ = ["Claim", "Scope", "Spoken"]
 ROUNDING_REACH = 25  # characters before a figure in which "about" speaks of it
 CLAUSE_REACH = 400  # characters on each side of a figure that can be its clause
 SENSE_REACH = 200  # characters around a figure in which "purchases" or "deficit" speaks of it
-THOUSAND, FEWEST_DIGITS = 1e3, 2  # from these a figure with its scale is taken for rounded
+# A figure of this scale or more, with so many digits or more, is taken for rounded.
+THOUSAND, FEWEST_DIGITS = 1e3, 2
 PER_CENT = 100
-# a smaller bare whole number may be part of a name, "Level 3", and does not part what is said of other
-# figures
+# A smaller bare whole number may be part of a name, "Level 3", and does not separate the words of other
+# figures.
 AMOUNT = 100
-MOST_SAID = 4_000  # characters of answer and question that lend a bare "it was 5" its words
+MOST_SAID = 4_000  # characters of answer and question in which a bare "it was 5" finds its words
 LONGEST_PERIOD_GAP = 40  # characters between a period and the figure it goes with
 
 _ROUNDED = re.compile(
@@ -37,7 +36,8 @@ _ROUNDED = re.compile(
     r"\W{0,3}\Z",
     re.IGNORECASE,
 )
-# words that carry the minus of a cell in brackets: "purchases of equipment (1,577)" is a purchase of 1,577
+_ROUNDED_BEHIND = re.compile(r"\W{0,3}(?:or so|rounded)")
+# Words that carry the minus of a cell in brackets: "purchases of equipment (1,577)" is a purchase of 1,577
 _OUTFLOW = re.compile(
     r"decreas|declin|\bslip|\bslid|\bdip|\bsank|\bsink|\btumbl|\bplung|\bfell\b|\bfall|drop|reduc|lower"
     r"|loss|deficit|outflow|\bused\b|\bpa(?:id|ys?|ying)\b|pay(?:ment|out)|purchas|spen[dt]|expenditure"
@@ -51,12 +51,12 @@ _OUTFLOW = re.compile(
 _BEHIND = re.compile(
     r"\s(?:of|in|for)\s((?:(?!out of)[^,;.()\d]){1,60}?)(?=\s(?:out of|from|and|to|over|on)\b|[,;.()\d]|\Z)"
 )
-# "5 million of rents out of 9": the rents are not of the 9.
+# "5 million of rents out of 9": the rents do not belong to the 9.
 _PART = re.compile(r"\s(?:of|in|for)\s[^,;.()\d]{1,60}?(?=\sout of\b)")
 _OF_WHOLE = re.compile(r"\s(?:out )?of (?:about |around |roughly |some )?")
 # "4.1% below the baseline".
 _BELOW = re.compile(r"\W{0,3}(?:below|under|down|smaller|short of)\b", re.IGNORECASE)
-# "rose by about 4%", which no other fall of the sentence turns.
+# "rose by about 4%", which no fall elsewhere in the sentence turns around.
 _RISING = re.compile(
     (
         rf"\b(?:{'|'.join(sorted(MOVES[0]))})\b(?:\s(?:by|about|around|roughly|nearly|some|another"
@@ -80,8 +80,8 @@ _AT_ONCE = re.compile(
 _JUST_BEFORE = re.compile(
     r"[\s:,)=-]{0,3}(?:(?:was|were|is|are|at|to|of|stood|came|amounted|totall?ed|reached)[\s:]{1,2}){0,3}"
 )
-# "142 million a year earlier": of no period that the sentence names; in "10 in 2018 against 12 a year
-# earlier" that is said of the last figure alone.
+# "142 million a year earlier": belongs to no period that the sentence names. In "10 in 2018 against 12 a year
+# earlier" that holds for the last figure alone.
 _EARLIER = re.compile(
     (
         r"(?:[^\W\d]|[\s%]){0,20}?\s(?:(?:an?|one|the)\s(?:year|quarter|month|decade)\s(?:earlier|later|ago"
@@ -100,13 +100,13 @@ _CLAUSE_END = re.compile(r"[,;:]\s|\s(?:and|but|while|with)\s")
 _AGAINST = re.compile(
     r"\b(?:against|versus|vs\.?|compared (?:with|to)|than|up from|down from)\b", re.IGNORECASE
 )
-# A sentence that speaks on of what the one before it did.
+# A sentence that goes on about the subject of the sentence before.
 _GOES_ON = re.compile(r"\W{0,5}(?:it|its|this|that|they|their|these|those|she|he|both|such)\b", re.IGNORECASE)
-PRONOUN_REACH = 300  # characters before such a sentence that say what it speaks of
+PRONOUN_REACH = 300  # characters before such a sentence that name its subject
 _READ_OUT = re.compile(r"(?:[(;]\s?)((?:[^();:]|\([^()]*\)){1,120}): ?\Z")
 HEAD_REACH = 130  # characters before a figure in which its head is read out
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
-# Words by which what stands before a figure is what it is of.
+# Words that tie what stands before a figure to it.
 _TIES = re.compile(r"\b(?:of|at|was|were|is|are|totall?ed|reached)\Z", re.IGNORECASE)
 _ITEM = re.compile(r"[;(\n]|: ")
 _CLOSED = re.compile(r"\(([^()]*+)\)")
@@ -125,11 +125,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Claim(Placed):
-    """A figure of the answer. rounded: it says so, or its scale does. outflow: its sentence carries the minus
-    in words.
+    """A figure of the answer.
 
-    lead, goes_on: the words before and after the figure, beyond its sentence too. paragraph: whitespace
-    collapsed.
+    rounded: the answer calls it rounded, or its scale implies it.
+    outflow: its sentence carries the minus in words.
+    lead: the words before it, beyond its sentence too.
+    goes_on: the words after it, beyond its sentence too.
+    paragraph: its paragraph, whitespace collapsed.
+    mention: what the answer says it is.
     """
 
     rounded: bool
@@ -141,10 +144,13 @@ class Claim(Placed):
 
 
 def _is_short(figure: Figure) -> bool:
-    """Whether a figure is one of a scale, or a whole percentage, with two digits or more, "4.18 billion",
-    "22%": what it leaves out is rounded away, and every reader takes it so."""
-    short = figure.scale >= THOUSAND or (figure.percent == "percent" and figure.decimals == 0)
-    return short and sum(map(str.isdigit, figure.text)) >= FEWEST_DIGITS
+    """Whether a figure has a scale, or is a whole percentage, and has two digits or more, "4.18 billion",
+    "22%": every reader takes it for rounded.
+    """
+    whole_percentage = figure.percent == "percent" and figure.decimals == 0
+    if figure.scale < THOUSAND and not whole_percentage:
+        return False
+    return sum(map(str.isdigit, figure.text)) >= FEWEST_DIGITS
 
 
 def _is_fraction(figure: Figure) -> bool:
@@ -152,23 +158,25 @@ def _is_fraction(figure: Figure) -> bool:
     return 0 < figure.value < 1 and not any(map(str.isdigit, figure.text))
 
 
+def _digits(figure: Figure) -> str:
+    """The digits of a figure as written, without sign, point or commas."""
+    return re.sub("[^0-9]", "", figure.text)
+
+
 class Spoken:
     """An answer with its figures, read once. text: with its citation keys blanked out. question: as asked."""
 
     def __init__(self, text: str, figures: Sequence[Figure], question: str) -> None:
-        self._text, self._figures, self._question = text, figures, question
+        self._text = text
+        self._figures = figures
+        self._question = question
         self._words = comparable_words(text)
         self._starts = [figure.start for figure in figures]
-        self._marks = [mark for source in (text, question) for mark in scale_marks(source) if mark.scale > 1][
-            :1
-        ]
-        self._asked_periods, self._asked = periods_in(question), label_words(question[:MOST_SAID])
-        self._years = frozenset(
-            year
-            for one in (*periods_in(text[:MOST_SAID]), *self._asked_periods)
-            for year in (one.start_year, one.end_year)
-        )
-        self._everything = label_words(f"{text[:MOST_SAID]} {question[:MOST_SAID]}")
+        self._mark = _first_mark(text, question)
+        self._asked_periods = periods_in(question)
+        self._asked = label_words(question[:MOST_SAID])
+        self._years = _years_of((*periods_in(text[:MOST_SAID]), *self._asked_periods))
+        self._all_words = label_words(f"{text[:MOST_SAID]} {question[:MOST_SAID]}")
         self._paragraphs: dict[int, str] = {}
         self._heads: dict[int, list[tuple[Period, ...]]] = {}
         self._sentences: dict[tuple[int, int], _ClaimSentence] = {}
@@ -176,164 +184,211 @@ class Spoken:
     def claim(self, index: int, scope: Scope) -> Claim:
         """What is said of the figure at a position of the list."""
         figure = self._figures[index]
-        span = scope.start, scope.end
-        if span not in self._sentences:
-            self._sentences[span] = _ClaimSentence(self._text, scope, self._figures, self._starts)
-        sentence = self._sentences[span]
-        first = bisect_left(self._words.starts, scope.start)
-        last = bisect_left(self._words.starts, scope.end)
-        before, after = words_around(self._words, figure, first, last)
-        readings = (
-            *self._directions(figure),
-            *(
-                replace(figure, scale=mark.scale, unit=figure.unit or mark.unit)
-                for mark in self._marks
-                if figure.bare
-            ),
-            *(
-                [replace(figure, value=figure.value * PER_CENT, unit="%", percent="percent")]
-                if _is_fraction(figure)
-                else ()
-            ),
+        words = self._words
+        first = bisect_left(words.starts, scope.start)
+        last = bisect_left(words.starts, scope.end)
+        before, after = words_around(words, figure, first, last)
+        lead, goes_on = words_around(words, figure, 0, len(words.texts))
+        return Claim(
+            figure,
+            self._readings(figure),
+            before,
+            after,
+            self._rounded(figure, scope),
+            self._outflow(figure, scope),
+            lead,
+            goes_on,
+            self._paragraph(figure),
+            self._mention(index, scope),
         )
+
+    def _mention(self, index: int, scope: Scope) -> Mention:
+        """What the answer says the figure is."""
+        text = self._text
+        figure = self._figures[index]
+        sentence = self._sentence(scope)
         run, place = sentence.run(index)
         periods = sentence.periods_of(index)
-        if headed := self._periods_of_head(figure):
+        headed = self._periods_of_head(figure)
+        if headed:
             periods = headed
             run = run[place : place + 1]
             place = 0
         own = bool(periods)
-        base = (
-            _BASE.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start)
-            is not None
-        )
+        reach = max(scope.start, figure.start - ROUNDING_REACH)
+        base = _BASE.search(text, reach, figure.start) is not None
         if not own and not base and len(run) == 1 and not sentence.is_of_another_time(index):
             periods = self._asked_periods
-        nearby = (*sentence.nearby(index), self._everything)
-        rounded = self._rounded(figure, scope)
-        outflow = self._outflow(figure, scope)
-        mention = Mention(
+        nearby = (*sentence.nearby(index), self._all_words)
+        beside = period_beside(text, figure)
+        named = tuple(sentence.periods)
+        head = _head_before(text, figure)
+        order = sentence.order(index)
+        behind = _words_behind(text, figure, scope)
+        return Mention(
             nearby,
             periods,
             own,
             run,
             place,
-            period_beside(self._text, figure),
-            tuple(sentence.periods),
-            _head_before(self._text, figure),
-            sentence.order(index),
+            beside,
+            named,
+            head,
+            order,
             sentence.figures,
-            label_words(behind[1])
-            if (behind := _BEHIND.match(self._text, figure.end, scope.end))
-            else frozenset(),
+            behind,
             sentence.lead(index),
             self._asked,
             base,
             self._years,
         )
-        lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
-        return Claim(
-            figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention
-        )
+
+    def _sentence(self, scope: Scope) -> _ClaimSentence:
+        """The sentence of a scope, read once."""
+        span = (scope.start, scope.end)
+        if span not in self._sentences:
+            self._sentences[span] = _ClaimSentence(self._text, scope, self._figures, self._starts)
+        return self._sentences[span]
+
+    def _readings(self, figure: Figure) -> tuple[Figure, ...]:
+        """The figure as it may be meant: as written, without the minus of an aside, under the scale that the
+        answer or question states, and as a percentage where it is a fraction in words.
+        """
+        readings = [*self._directions(figure)]
+        mark = self._mark
+        if mark and figure.bare:
+            readings.append(replace(figure, scale=mark.scale, unit=figure.unit or mark.unit))
+        if _is_fraction(figure):
+            value = figure.value * PER_CENT
+            readings.append(replace(figure, value=value, unit="%", percent="percent"))
+        return tuple(readings)
 
     def _periods_of_head(self, figure: Figure) -> tuple[Period, ...]:
         """The periods that the head of a figure's column names, where it stands in a row of a table."""
-        begun = top = self._text.rfind("\n", 0, figure.start) + 1
-        while top and self._text.startswith("|", above := self._text.rfind("\n", 0, top - 1) + 1):
-            top = above
-        if top == begun or not self._text.startswith("|", begun):
+        text = self._text
+        row = text.rfind("\n", 0, figure.start) + 1
+        if not text.startswith("|", row):
+            return ()
+        top = self._top_row(row)
+        if top == row:
             return ()
         if top not in self._heads:
-            self._heads[top] = [
-                periods_in(head) for head in self._text[top : self._text.find("\n", top)].split("|")
-            ]
-        cell = self._text.count("|", begun, figure.start)
+            heads = text[top : text.find("\n", top)].split("|")
+            self._heads[top] = [periods_in(head) for head in heads]
+        cell = text.count("|", row, figure.start)
         if cell < len(self._heads[top]):
             return self._heads[top][cell]
         return ()
+
+    def _top_row(self, row: int) -> int:
+        """Where the first row of a table begins; row: where one of its rows does."""
+        top = row
+        while top:
+            above = self._text.rfind("\n", 0, top - 1) + 1
+            if not self._text.startswith("|", above):
+                break
+            top = above
+        return top
 
     def _directions(self, figure: Figure) -> tuple[Figure, ...]:
         """The figure, and where its brackets may be those of an aside, "59,530 abstentions (0.13%)", also
         without their minus.
         """
-        behind = self._text[max(0, figure.start - 2) : figure.start].rstrip()[-1:]
-        aside = (
-            figure.text.startswith("(")
-            and figure.text.endswith(")")
-            and behind.isalpha()
-            and figure.value < 0
-        )
-        if aside:
+        in_brackets = figure.text.startswith("(") and figure.text.endswith(")")
+        if not in_brackets or figure.value >= 0:
+            return (figure,)
+        reach = max(0, figure.start - 2)
+        ahead = self._text[reach : figure.start].rstrip()
+        if ahead[-1:].isalpha():
             return (figure, replace(figure, value=-figure.value))
         return (figure,)
 
     def _paragraph(self, figure: Figure) -> str:
         """The text around a figure up to the next blank lines, whitespace collapsed."""
         start = self._text.rfind("\n\n", 0, figure.start) + 1
-        end = self._text.find("\n\n", figure.end)
         if start not in self._paragraphs:
-            self._paragraphs[start] = " ".join(
-                self._text[start : end if end >= 0 else len(self._text)].split()
-            )
+            end = self._text.find("\n\n", figure.end)
+            if end < 0:
+                end = len(self._text)
+            words = self._text[start:end].split()
+            self._paragraphs[start] = " ".join(words)
         return self._paragraphs[start]
 
     def _rounded(self, figure: Figure, scope: Scope) -> bool:
-        before = self._text[max(scope.start, figure.start - ROUNDING_REACH) : figure.start]
+        reach = max(scope.start, figure.start - ROUNDING_REACH)
+        before = self._text[reach : figure.start]
+        if _is_short(figure) or _ROUNDED.search(before):
+            return True
         after = self._text[figure.end : figure.end + ROUNDING_REACH]
-        return bool(_ROUNDED.search(before) or re.match(r"\W{0,3}(?:or so|rounded)", after)) or _is_short(
-            figure
-        )
+        return _ROUNDED_BEHIND.match(after) is not None
 
     def _outflow(self, figure: Figure, scope: Scope) -> bool:
-        if figure.value <= 0 or _BELOW.match(self._text, figure.end):
-            return figure.value > 0
-        if _RISING.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start):
+        if figure.value <= 0:
             return False
-        around = self._text[
-            max(scope.start, figure.start - SENSE_REACH) : min(scope.end, figure.end + SENSE_REACH)
-        ]
-        return _OUTFLOW.search(_TWO_WAY.sub(" ", around)) is not None
+        if _BELOW.match(self._text, figure.end):
+            return True
+        reach = max(scope.start, figure.start - ROUNDING_REACH)
+        if _RISING.search(self._text, reach, figure.start):
+            return False
+        start = max(scope.start, figure.start - SENSE_REACH)
+        end = min(scope.end, figure.end + SENSE_REACH)
+        around = _TWO_WAY.sub(" ", self._text[start:end])
+        return _OUTFLOW.search(around) is not None
+
+
+def _years_of(periods: Sequence[Period]) -> frozenset[int]:
+    """The years in which periods begin and end."""
+    starts = [period.start_year for period in periods]
+    ends = [period.end_year for period in periods]
+    return frozenset((*starts, *ends))
+
+
+def _first_mark(text: str, question: str) -> ScaleMark | None:
+    """The first mark of a scale in answer or question, None where neither has one."""
+    for source in (text, question):
+        for mark in scale_marks(source):
+            if mark.scale > 1:
+                return mark
+    return None
 
 
 def _head_before(text: str, figure: Figure) -> str:
-    """The head that a cell is read out under, "" where it is not."""
-    found = _READ_OUT.search(text[max(0, figure.start - HEAD_REACH) : figure.start])
+    """The head that a cell is read out under, "" where there is none."""
+    reach = max(0, figure.start - HEAD_REACH)
+    found = _READ_OUT.search(text[reach : figure.start])
     if found:
         return " ".join(found[1].split())
     return ""
 
 
+def _words_behind(text: str, figure: Figure, scope: Scope) -> frozenset[str]:
+    """Label words that follow a figure in its sentence, "5 million of rents"."""
+    found = _BEHIND.match(text, figure.end, scope.end)
+    if found:
+        return label_words(found[1])
+    return frozenset()
+
+
 class _ClaimSentence:
-    """One sentence of an answer with the figures in it."""
+    """One sentence of an answer with the figures in it, given by their positions in the answer."""
 
     def __init__(self, text: str, scope: Scope, figures: Sequence[Figure], starts: Sequence[int]) -> None:
-        self._source, self._scope = text, scope
-        self._first, self._last = bisect_left(starts, scope.start), bisect_left(starts, scope.end)
+        self._source = text
+        self._scope = scope
+        self._first = bisect_left(starts, scope.start)
+        self._last = bisect_left(starts, scope.end)
         self._figures = figures
-        self.figures = frozenset(
-            re.sub("[^0-9]", "", figure.text) for figure in figures[self._first : self._last]
-        )
+        inside = figures[self._first : self._last]
+        self.figures = frozenset(map(_digits, inside))
         self._by_order = _RESPECTIVELY.search(text, scope.start, scope.end) is not None
-        before = text[
-            max(text.rfind("\n\n", 0, scope.start) + 1, scope.start - PRONOUN_REACH, 0) : scope.start
-        ]
-        self._all = label_words(
-            text[scope.start : scope.end]
-            if not _GOES_ON.match(text, scope.start)
-            else f"{before} {text[scope.start : scope.end]}"
-        )
-        found = find_periods(text[scope.start : scope.end])
-        self.periods = [
-            replace(period, start=period.start + scope.start, end=period.end + scope.start)
-            for period in found
-        ]
+        sentence = text[scope.start : scope.end]
+        self._words = label_words(_with_subject(text, scope))
+        self.periods = [_moved(period, scope.start) for period in find_periods(sentence)]
         self._runs = self._all_runs()
-        self._orders = orders_in(
-            text[scope.start : scope.end],
-            [figure.start - scope.start for figure in figures[self._first : self._last]],
-        )
-        self._digits: dict[int, tuple[str, ...]] = {}
-        self._amounts = [index for index in range(self._first, self._last) if self._is_amount(index)]
+        self._orders = orders_in(sentence, [figure.start - scope.start for figure in inside])
+        self._run_digits: dict[int, tuple[str, ...]] = {}
+        positions = range(self._first, self._last)
+        self._amounts = [index for index in positions if self._is_amount(index)]
 
     def order(self, index: int) -> str:
         """The ordinal that goes with a figure, "" for none."""
@@ -342,72 +397,89 @@ class _ClaimSentence:
         return ""
 
     def run(self, index: int) -> tuple[tuple[str, ...], int]:
-        """The digits of the figures that follow one another like cells around one, and its place among
+        """The digits of the figures that follow one another like cells around a figure, and its place among
         them.
         """
-        start, end = self._runs.get(index, (index, index + 1))
-        if start not in self._digits:
-            self._digits[start] = tuple(
-                re.sub("[^0-9]", "", figure.text) for figure in self._figures[start:end]
-            )
-        return self._digits[start], index - start
+        start, end = self._run_of(index)
+        if start not in self._run_digits:
+            self._run_digits[start] = tuple(map(_digits, self._figures[start:end]))
+        return self._run_digits[start], index - start
 
     def nearby(self, index: int) -> tuple[frozenset[str], ...]:
-        """Label words of what stands between the amounts around it, after its last colon first; then those of
-        the sentence. Of a whole, the 9 of "5 million of 9", none: what stands around is of the part."""
-        start, end = self._runs.get(index, (index, index + 1))
-        if start > self._first and _OF_WHOLE.fullmatch(
-            self._source, self._figures[start - 1].end, self._figures[start].start
-        ):
+        """Label words of what stands between the amounts around a figure, after its last colon first; then
+        those of the sentence. Empty for a whole, the 9 of "5 million of 9", as the words around it belong to
+        the part.
+        """
+        start, end = self._run_of(index)
+        if self._is_whole(start):
             return ()
-        before = [
-            other
-            for other in self._amounts[max(0, bisect_left(self._amounts, start) - 1) :][:1]
-            if other < start
-        ]
-        after = self._amounts[bisect_right(self._amounts, end - 1) :][:1]
-        if before:
-            left = self._figures[before[0]].end
-        else:
-            left = self._scope.start
-        if before and (part := _PART.match(self._source, left, self._figures[start].start)):
-            left = part.end()
-        if after:
-            right = self._figures[after[0]].start
-        else:
-            right = self._scope.end
-        left = max(left, self._figures[start].start - CLAUSE_REACH)
-        right = min(right, self._figures[end - 1].end + CLAUSE_REACH)
-        while before and _CHAINED.fullmatch(
-            self._source, left, self._figures[start].start
-        ):  # "rose 15% to 9": 9 is of what 15% is
-            at = bisect_left(self._amounts, before[0])
-            before = self._amounts[max(0, at - 1) : at]
-            left = max(
-                self._figures[before[0]].end if before else self._scope.start,
-                self._figures[start].start - CLAUSE_REACH,
-            )
-        lead = self._source[left : self._figures[start].start].rstrip()
-        around = label_words(f"{lead} {self._source[self._figures[end - 1].end : right]}")
+        begin = self._figures[start].start
+        stop = self._figures[end - 1].end
+        after = self._amount_from(end)
+        right = self._scope.end if after is None else self._figures[after].start
+        lead = self._source[self._lead_start(start) : begin].rstrip()
+        trail = self._source[stop : min(right, stop + CLAUSE_REACH)]
+        around = label_words(f"{lead} {trail}")
         if lead.endswith((":", "=")):  # "Wages: 5; Rents: 6"
-            return label_words(_ITEM.split(_CLOSED.sub(r" \1 ", lead))[-1]), around, self._all
+            item = _ITEM.split(_CLOSED.sub(r" \1 ", lead))[-1]
+            return label_words(item), around, self._words
+        nearer = []
         colon = lead.rfind(":")
         if colon >= 0:
-            nearer = [label_words(lead[colon + 1 :])]
-        else:
-            nearer = []
-        own_clause = _AGAINST.split(_CLAUSE_END.split(self._source[self._figures[end - 1].end : right])[0])[0]
-        if (words := label_words(f"{lead} {own_clause}")) and words != around:
+            nearer.append(label_words(lead[colon + 1 :]))
+        clause = _CLAUSE_END.split(trail)[0]
+        own_clause = _AGAINST.split(clause)[0]
+        words = label_words(f"{lead} {own_clause}")
+        if words and words != around:
             nearer.append(words)
-        if (
-            _TIES.search(lead)
-            and after
-            and _TIES.search(self._source[self._figures[end - 1].end : right].rstrip())
-        ):
-            nearer.append(
-                label_words(lead)
-            )  # "paper of 5 plus debt of 6": what stands between is of the other
-        return (*nearer, around, self._all)
+        # "paper of 5 plus debt of 6": what stands between is said of the other.
+        if after is not None and _TIES.search(lead) and _TIES.search(trail.rstrip()):
+            nearer.append(label_words(lead))
+        return (*nearer, around, self._words)
+
+    def _run_of(self, index: int) -> tuple[int, int]:
+        """The first position of a figure's run, and the position behind its last."""
+        return self._runs.get(index, (index, index + 1))
+
+    def _is_whole(self, index: int) -> bool:
+        """Whether a figure follows another of the sentence as its whole, "5 million of 9"."""
+        if index <= self._first:
+            return False
+        between = (self._figures[index - 1].end, self._figures[index].start)
+        return _OF_WHOLE.fullmatch(self._source, *between) is not None
+
+    def _lead_start(self, index: int) -> int:
+        """Where the words before a figure begin that belong to it."""
+        begin = self._figures[index].start
+        earliest = begin - CLAUSE_REACH
+        before = self._amount_before(index)
+        left = self._end_of(before)
+        if before is not None:
+            part = _PART.match(self._source, left, begin)
+            if part:
+                left = part.end()
+        left = max(left, earliest)
+        # "rose 15% to 9": the 9 is of the same thing as the 15%.
+        while before is not None and _CHAINED.fullmatch(self._source, left, begin):
+            before = self._amount_before(before)
+            left = max(self._end_of(before), earliest)
+        return left
+
+    def _amount_before(self, index: int) -> int | None:
+        """The last amount of the sentence before a position, None where there is none."""
+        count = bisect_left(self._amounts, index)
+        return self._amounts[count - 1] if count else None
+
+    def _amount_from(self, index: int) -> int | None:
+        """The first amount of the sentence from a position on, None where there is none."""
+        count = bisect_left(self._amounts, index)
+        return self._amounts[count] if count < len(self._amounts) else None
+
+    def _end_of(self, amount: int | None) -> int:
+        """Where an amount ends; where the sentence begins for None."""
+        if amount is None:
+            return self._scope.start
+        return self._figures[amount].end
 
     def periods_of(self, index: int) -> tuple[Period, ...]:
         """The period that goes with the figure; all of the sentence where it does not say which, none for
@@ -415,35 +487,54 @@ class _ClaimSentence:
         """
         if self.is_of_another_time(index):
             return ()
-        if (
-            len({(period.start_year, period.end_year, period.kind, period.text) for period in self.periods})
-            <= 1
-        ):
+        distinct = {(period.start_year, period.end_year, period.kind, period.text) for period in self.periods}
+        if len(distinct) <= 1:
             if self._is_of_what_is_compared(index):
                 return ()
             return tuple(self.periods[:1])
         if self._by_order:
-            following = [period for period in self.periods if period.start > self._figures[index].end]
-            amounts = [
-                other
-                for other in self._amounts
-                if not following or self._figures[other].end < following[0].start
-            ]
-            if index in amounts and following and len(amounts) % len(following) == 0:
-                return (following[amounts.index(index) % len(following)],)
-            return tuple(self.periods)
+            return self._period_by_order(index)
         figure = self._figures[index]
-        if tied := period_beside(self._source, figure):
+        tied = period_beside(self._source, figure)
+        if tied:
             return tied
-        after = [period for period in self.periods if 0 <= period.start - figure.end <= LONGEST_PERIOD_GAP]
-        before = [period for period in self.periods if 0 <= figure.start - period.end <= LONGEST_PERIOD_GAP]
-        beside = [
-            period for period in after[:1] if _AT_ONCE.fullmatch(self._source, figure.end, period.start)
-        ]
-        beside += [
-            period for period in before[-1:] if _JUST_BEFORE.fullmatch(self._source, period.end, figure.start)
-        ]
-        return tuple(beside[:1] or self.periods)
+        adjoining = self._adjoining_period(figure)
+        if adjoining is None:
+            return tuple(self.periods)
+        return (adjoining,)
+
+    def _period_by_order(self, index: int) -> tuple[Period, ...]:
+        """The period that goes with a figure by its turn, "5 and 6 in 2022 and 2023 respectively"; all of the
+        sentence where the counts do not fit.
+        """
+        figures = self._figures
+        following = [period for period in self.periods if period.start > figures[index].end]
+        if not following:
+            return tuple(self.periods)
+        first = following[0].start
+        amounts = [other for other in self._amounts if figures[other].end < first]
+        if index not in amounts or len(amounts) % len(following) != 0:
+            return tuple(self.periods)
+        turn = amounts.index(index) % len(following)
+        return (following[turn],)
+
+    def _adjoining_period(self, figure: Figure) -> Period | None:
+        """The period that stands right behind a figure, or else right before it; None for neither."""
+        following = (
+            period for period in self.periods if 0 <= period.start - figure.end <= LONGEST_PERIOD_GAP
+        )
+        after = next(following, None)
+        if after is not None and _AT_ONCE.fullmatch(self._source, figure.end, after.start):
+            return after
+        preceding = (
+            period
+            for period in reversed(self.periods)
+            if 0 <= figure.start - period.end <= LONGEST_PERIOD_GAP
+        )
+        before = next(preceding, None)
+        if before is not None and _JUST_BEFORE.fullmatch(self._source, before.end, figure.start):
+            return before
+        return None
 
     def is_of_another_time(self, index: int) -> bool:
         """Whether the figure is of "a year earlier", or is where a move began, with no period of its own:
@@ -452,60 +543,68 @@ class _ClaimSentence:
         figure = self._figures[index]
         if _EARLIER.match(self._source, figure.end, self._scope.end):
             return True
-        began = _BASE.search(
-            self._source, max(self._scope.start, figure.start - ROUNDING_REACH), figure.start
-        )
-        same = len({(period.start_year, period.end_year, period.kind) for period in self.periods}) <= 1
-        return began is not None and same and not period_beside(self._source, figure)
+        reach = max(self._scope.start, figure.start - ROUNDING_REACH)
+        if not _BASE.search(self._source, reach, figure.start):
+            return False
+        distinct = {(period.start_year, period.end_year, period.kind) for period in self.periods}
+        return len(distinct) <= 1 and not period_beside(self._source, figure)
 
     def _is_of_what_is_compared(self, index: int) -> bool:
-        """Whether the sentence's only period is that of what a figure is compared with: "was 5, against 4
+        """Whether the sentence's only period goes with what a figure is compared with: "was 5, against 4
         in 2015".
         """
+        if not self.periods:
+            return False
         figure = self._figures[index]
-        if self.periods:
-            end = self.periods[0].start
-        else:
-            end = -1
-        compared = _AGAINST.search(self._source, figure.end, max(figure.end, end))
-        return compared is not None and any(
-            compared.end() <= other.start < end for other in self._figures[index + 1 : self._last]
-        )
+        period = self.periods[0].start
+        compared = _AGAINST.search(self._source, figure.end, max(figure.end, period))
+        if compared is None:
+            return False
+        following = self._figures[index + 1 : self._last]
+        return any(compared.end() <= other.start < period for other in following)
 
     def lead(self, index: int) -> frozenset[str]:
         """Label words of its clause between the amount before a figure and it."""
-        before = [
-            other
-            for other in self._amounts[max(0, bisect_left(self._amounts, index) - 1) :][:1]
-            if other < index
-        ]
-        if before:
-            left = self._figures[before[0]].end
-        else:
-            left = self._scope.start
-        lead = self._source[max(left, self._figures[index].start - CLAUSE_REACH) : self._figures[index].start]
+        begin = self._figures[index].start
+        left = self._end_of(self._amount_before(index))
+        lead = self._source[max(left, begin - CLAUSE_REACH) : begin]
         return label_words(_CLAUSE_END.split(lead)[-1])
 
     def _all_runs(self) -> dict[int, tuple[int, int]]:
-        """Of each figure the positions from the first to behind the last of those that follow one another
-        like cells.
+        """Position of each figure -> the first position, and that behind the last, of the figures that follow
+        one another like cells around it.
         """
-        figures = self._figures
         inside = range(self._first, self._last)
-        starts = [
-            at
-            for at in inside
-            if at == self._first
-            or not _CELLS_BETWEEN.fullmatch(self._source, figures[at - 1].end, figures[at].start)
-        ]
-        return {
-            index: (start, end)
-            for start, end in pairwise([*starts, self._last])
-            for index in range(start, end)
-        }
+        starts = [index for index in inside if not self._follows_like_cell(index)]
+        runs: dict[int, tuple[int, int]] = {}
+        for start, end in pairwise([*starts, self._last]):
+            runs.update(dict.fromkeys(range(start, end), (start, end)))
+        return runs
+
+    def _follows_like_cell(self, index: int) -> bool:
+        """Whether a figure follows another of the sentence as a cell of a row does."""
+        if index == self._first:
+            return False
+        between = (self._figures[index - 1].end, self._figures[index].start)
+        return _CELLS_BETWEEN.fullmatch(self._source, *between) is not None
 
     def _is_amount(self, index: int) -> bool:
         figure = self._figures[index]
-        return (
-            not figure.bare or figure.unit is not None or figure.decimals > 0 or abs(figure.value) >= AMOUNT
-        )
+        if not figure.bare or figure.unit is not None:
+            return True
+        return figure.decimals > 0 or abs(figure.value) >= AMOUNT
+
+
+def _moved(period: Period, by: int) -> Period:
+    """A period with offsets moved by so many characters."""
+    return replace(period, start=period.start + by, end=period.end + by)
+
+
+def _with_subject(text: str, scope: Scope) -> str:
+    """A sentence; with the text before it in its paragraph where it goes on about the same subject."""
+    sentence = text[scope.start : scope.end]
+    if not _GOES_ON.match(text, scope.start):
+        return sentence
+    paragraph = text.rfind("\n\n", 0, scope.start) + 1
+    before = text[max(paragraph, scope.start - PRONOUN_REACH, 0) : scope.start]
+    return f"{before} {sentence}"

@@ -1,6 +1,4 @@
-"""Knows whether a sentence tells a move the other way than its own figures go, "fell to 28.7 from 26.6";
-knows no pages.
-"""
+"""Finds moves that a sentence tells the other way than its own figures go, "fell to 28.7 from 26.6"."""
 
 from __future__ import annotations
 
@@ -19,45 +17,41 @@ __all__ = ["turned_moves"]
 MOVE_REACH, LONGEST_GAP = 120, 80
 _TO, _FROM = (re.compile(rf"\b{word}\b[^.;,()\d]{{0,20}}\Z", re.IGNORECASE) for word in ("to", "from"))
 _MOVES = VERBS_OF_MOVES[0] | VERBS_OF_MOVES[1]
-_APART = re.compile(r"[,;]|\b(?:and|while|but)\b", re.IGNORECASE)  # what follows is of something else
+_APART = re.compile(r"[,;]|\b(?:and|while|but)\b", re.IGNORECASE)  # something else follows
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def turned_moves(text: str, figures: Sequence[Figure], scopes: Sequence[Scope]) -> Iterator[tuple[int, str]]:
-    """(position of the newer figure, why it is wrong) of each two figures that stand behind one another as
-    "to" and "from".
+    """(position of the newer figure, why it is wrong) of each two figures in succession that are told as a
+    move "to" one "from" the other, and go the other way.
     """
-    for at, (one, other) in enumerate(pairwise(figures)):
-        gap = text[one.end : other.start]
+    for at, (first, second) in enumerate(pairwise(figures)):
         scope = scopes[at]
-        if (
-            len(gap) > LONGEST_GAP
-            or _APART.search(gap)
-            or other.start >= scope.end
-            or one.percent != other.percent
-            or not units_agree(one, other)
-        ):
+        gap = text[first.end : second.start]
+        if len(gap) > LONGEST_GAP or _APART.search(gap) or second.start >= scope.end:
             continue
-        lead = text[max(scope.start, one.start - MOVE_REACH) : one.start]
+        if first.percent != second.percent or not units_agree(first, second):
+            continue
+        lead = text[max(scope.start, first.start - MOVE_REACH) : first.start]
         if _TO.search(lead) and _FROM.search(gap):
-            new = one
-            old = other
-            place = at
+            new, old, place = first, second, at
         elif _FROM.search(lead) and _TO.search(gap):
-            new = other
-            old = one
-            place = at + 1
+            new, old, place = second, first, at + 1
         else:
             continue
-        told = [word for word in map(str.casefold, _WORD.findall(lead)) if word in _MOVES]
-        change = amount_of(new) - amount_of(old)
-        if not told or min(new.value, old.value) < 0 or len({word in MOVES[0] for word in told}) > 1:
+        verb = _move_in(lead)
+        if not verb or min(new.value, old.value) < 0:
             continue
-        if change and (change > 0) != (told[0] in MOVES[0]):
-            yield (
-                place,
-                (
-                    f"the answer says “{told[-1]}”, and from {old.text} to {new.text} it "
-                    f"{'rises' if change > 0 else 'falls'}"
-                ),
-            )
+        change = amount_of(new) - amount_of(old)
+        if change and (change > 0) != (verb in MOVES[0]):
+            actual = "rises" if change > 0 else "falls"
+            yield place, f"the answer says “{verb}”, and from {old.text} to {new.text} it {actual}"
+
+
+def _move_in(lead: str) -> str:
+    """The last verb of a move in the words before a figure; "" for none, or where they tell both ways."""
+    words = map(str.casefold, _WORD.findall(lead))
+    verbs = [word for word in words if word in _MOVES]
+    if len({verb in MOVES[0] for verb in verbs}) != 1:
+        return ""
+    return verbs[-1]

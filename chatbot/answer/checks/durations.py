@@ -1,6 +1,4 @@
-"""Knows whether a number of years is one that the years named beside it come to, "two years earlier" of
-2015 and 2013; knows no pages.
-"""
+"""Tells whether a number of years is the distance of years that are named, "two years" of 2015 and 2013."""
 
 from __future__ import annotations
 
@@ -18,9 +16,12 @@ def counts_years(claim: Claim) -> bool:
     are the first and last of so many.
     """
     figure = claim.figure
-    if not (figure.bare and 1 < figure.value <= MOST_YEARS and figure.value.is_integer()):
+    if not figure.bare or not 1 < figure.value <= MOST_YEARS:
         return False
-    if not re.search(rf"\b{re.escape(figure.text)}[- ]years?\b", claim.paragraph, re.IGNORECASE):
+    if not figure.value.is_integer():
+        return False
+    pattern = rf"\b{re.escape(figure.text)}[- ]years?\b"
+    if not re.search(pattern, claim.paragraph, re.IGNORECASE):
         return False
     years = claim.mention.years
     count = int(figure.value)

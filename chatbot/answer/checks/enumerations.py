@@ -1,6 +1,4 @@
-"""Knows what each figure of a list within a sentence is of, "31 in Japan, 29 in Korea"; knows no tables
-and no values.
-"""
+"""Finds what each figure of a list within a sentence belongs to, "31 in Japan, 29 in Korea"."""
 
 from __future__ import annotations
 
@@ -14,9 +12,9 @@ from ingestion.language.currencies import DRAWN_SIGNS
 
 __all__ = ["item_of"]
 
-FEWEST_ITEMS = 3  # two figures with what they are of may be anything, "5 in cash and 6 in all"
+FEWEST_ITEMS = 3  # two figures with their items may be anything, "5 in cash and 6 in all"
 LONGEST_ITEM = 80
-# What parts one item from the next, with the sign of the next figure.
+# What separates an item from the next, with the sign of the next figure.
 _PARTED = rf"(?:\s?[,;]\s?(?:and\s|or\s)?|\s(?:and|or)\s)[(]?[{DRAWN_SIGNS}]?\s?"
 _BEHIND = re.compile(
     rf"\s(?:in|for|from|to|of|at|by)\s(?P<item>[^,;.()]{{1,{LONGEST_ITEM}}}?)(?:{_PARTED}|[.;)]|\Z)"
@@ -27,30 +25,52 @@ _BEFORE = re.compile(
 )
 
 _Items = tuple[frozenset[str], ...]
+_Spans = tuple[tuple[int, int], ...]  # (start, end) of figures
+_Run = dict[int, frozenset[str]]  # place of a figure -> the words of what it belongs to
 
 
 def item_of(sentence: str, figures: Sequence[tuple[int, int]], mine: int) -> tuple[frozenset[str], _Items]:
-    """The words of what a figure of a sentence is of, and those of the others of its list; (empty, ()) where
-    it is in no list.
+    """The words of what a figure of a sentence belongs to, and those of the others of its list; (empty, ())
+    where it is in no list.
 
-    figures: (start, end) of the sentence's, in order. mine: the place of the one among them."""
+    figures: (start, end) of the sentence's, in order. mine: the place of the figure among them.
+    """
     for items in _lists(sentence, tuple(figures)):
         if mine in items:
-            return items[mine], tuple(words for at, words in items.items() if at != mine)
+            others = tuple(words for at, words in items.items() if at != mine)
+            return items[mine], others
     return frozenset(), ()
 
 
 @lru_cache(maxsize=256)
-def _lists(sentence: str, figures: tuple[tuple[int, int], ...]) -> list[dict[int, frozenset[str]]]:
-    """The lists of a sentence, each as the place of a figure -> the words of what it is of."""
-    ends = [*(start for start, _ in figures[1:]), len(sentence)]
-    behind = [_BEHIND.match(sentence, end, until) for (_, end), until in zip(figures, ends, strict=True)]
-    # Of a list all but its last figure are followed by the next item at once.
-    joined = [found is not None and found.end() == until for found, until in zip(behind, ends, strict=True)]
-    before = [_BEFORE.fullmatch(sentence, end, start) for (_, end), (start, _) in pairwise(figures)]
-    by_first = _runs([_item(found) for found in behind], joined)
-    by_label = _runs([frozenset(), *map(_item, before)], [True] * len(figures))
-    return [items for items in [*by_first, *by_label] if len(items) >= FEWEST_ITEMS]
+def _lists(sentence: str, figures: _Spans) -> list[_Run]:
+    """The lists of a sentence."""
+    lists = [*_with_items_behind(sentence, figures), *_with_items_before(sentence, figures)]
+    return [items for items in lists if len(items) >= FEWEST_ITEMS]
+
+
+def _with_items_behind(sentence: str, figures: _Spans) -> list[_Run]:
+    """Runs of figures that their items follow, "31 in Japan, 29 in Korea"."""
+    next_starts = [start for start, _ in figures[1:]]
+    next_starts.append(len(sentence))
+    items = []
+    joined = []
+    for (_, end), next_start in zip(figures, next_starts, strict=True):
+        found = _BEHIND.match(sentence, end, next_start)
+        items.append(_item(found))
+        # All but the last figure of a list are followed by the next item at once.
+        joined.append(found is not None and found.end() == next_start)
+    return _runs(items, joined)
+
+
+def _with_items_before(sentence: str, figures: _Spans) -> list[_Run]:
+    """Runs of figures that stand behind their items, "and Japan at 31, Korea at 29"."""
+    items = [frozenset[str]()]
+    for (_, end), (next_start, _) in pairwise(figures):
+        found = _BEFORE.fullmatch(sentence, end, next_start)
+        items.append(_item(found))
+    joined = [True] * len(figures)
+    return _runs(items, joined)
 
 
 def _item(found: re.Match[str] | None) -> frozenset[str]:
@@ -59,9 +79,9 @@ def _item(found: re.Match[str] | None) -> frozenset[str]:
     return frozenset()
 
 
-def _runs(items: Sequence[frozenset[str]], joined: Sequence[bool]) -> list[dict[int, frozenset[str]]]:
+def _runs(items: Sequence[frozenset[str]], joined: Sequence[bool]) -> list[_Run]:
     """Items that follow one another without a gap."""
-    runs: list[dict[int, frozenset[str]]] = [{}]
+    runs: list[_Run] = [{}]
     for at, words in enumerate(items):
         if words:
             runs[-1][at] = words

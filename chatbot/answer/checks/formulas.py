@@ -1,6 +1,4 @@
-"""Knows arithmetic written out in an answer, "28.37 - 25.57 = 2.80"; does not know where the operands come
-from, its caller does.
-"""
+"""Finds arithmetic that is written out in an answer and holds, "28.37 - 25.57 = 2.80"."""
 
 from __future__ import annotations
 
@@ -18,9 +16,8 @@ from ingestion.language.periods import YEAR
 
 __all__ = ["Formula", "amount_of", "comes_to", "find_formulas", "is_constant"]
 
-_CONSTANTS = frozenset(
-    {1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0}
-)  # averages, quarters, days, percent: no page states them
+# Of averages, quarters, days, percent: no page states them.
+_CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})
 _LONGEST_GAP = 120  # characters between two operands, their names included
 _MOST_OPERANDS = 24
 _EQUALS = re.compile(r"=|≈|\bequals\b")
@@ -45,12 +42,13 @@ _Token = float | str  # a float is the position of an operand among the figures 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """Arithmetic that comes out right. text: as written, whitespace collapsed. operands, result: positions
-    among the figures given.
+    """Arithmetic that comes out right.
 
+    text: as written, whitespace collapsed.
+    operands, result: positions among the figures given.
     sums: it only adds, subtracts and takes means, so that the result has its operands' scale and unit.
-    between: figures of further steps to the result that come to it too, "(5 + 3) / 4 = 8 / 4 = 2". value:
-    what it comes to as a plain number, before it was rounded.
+    between: figures of further steps to the result that come to it too, "(5 + 3) / 4 = 8 / 4 = 2".
+    value: what it comes to as a plain number, before it was rounded.
     """
 
     text: str
@@ -62,51 +60,62 @@ class Formula:
 
 
 def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
-    """The formulas of a text that hold within the digits their results show, in order; figures: those of
-    the text, in order.
+    """The formulas of a text that hold within the digits their results show, in order. figures: those of
+    the text, in order. Where the operands come from is for the caller to check.
     """
     ends = [figure.end for figure in figures]
     for equals in _EQUALS.finditer(text):
         last = bisect_right(ends, equals.start()) - 1
-        if (
-            last < 0
-            or last + 1 >= len(figures)
-            or not _TO_RESULT.fullmatch(text, equals.end(), figures[last + 1].start)
-        ):
+        result = last + 1
+        if last < 0 or result >= len(figures):
+            continue
+        if not _TO_RESULT.fullmatch(text, equals.end(), figures[result].start):
             continue
         first, tokens = _left_side(text, figures, last, equals.start())
-        if first < last and _holds(tokens, figures, range(first, last + 1), figures[last + 1]):
-            start = figures[first].start - _opening(text, figures[first].start, tokens)
-            written = " ".join(text[start : figures[last + 1].end].split())
-            value = _evaluate(tokens, {index: amount_of(figures[index]) for index in range(first, last + 1)})
-            yield Formula(
-                written, tuple(range(first, last + 1)), last + 1, _sums(tokens, figures), value=value
-            )
-            yield from _stepped(text, figures, first, last + 1)
+        operands = range(first, result)
+        if first < last and _holds(tokens, figures, operands, figures[result]):
+            written = _written(text, figures, first, result, tokens)
+            value = _evaluate(tokens, _amounts(figures, operands))
+            sums = _sums(tokens, figures)
+            yield Formula(written, tuple(operands), result, sums, value=value)
+            yield from _stepped(text, figures, first, result)
     yield from _bracketed(text, figures, ends)
 
 
+def _written(text: str, figures: Sequence[Figure], first: int, last: int, tokens: list[_Token]) -> str:
+    """The text from one figure, with the brackets that open before it, to another; whitespace collapsed."""
+    start = figures[first].start
+    start -= _opening(text, start, tokens)
+    written = text[start : figures[last].end]
+    return " ".join(written.split())
+
+
+def _amounts(figures: Sequence[Figure], operands: range) -> dict[int, float]:
+    """Position of each operand -> its amount."""
+    return {index: amount_of(figures[index]) for index in operands}
+
+
 def _stepped(text: str, figures: Sequence[Figure], step: int, result: int) -> Iterator[Formula]:
-    """The arithmetic of which that before the result is a further step, from its first figure on: "(5 + 3)
-    / 4 = 8 / 4 = 2".
+    """The arithmetic of which a later step stands before the result, "(5 + 3) / 4 = 8 / 4 = 2". step: the
+    first figure of that step.
     """
     before = step - 1
-    if before >= 0:
-        equals = list(_EQUALS.finditer(text, figures[before].end, figures[step].start))
-    else:
-        equals = []
-    if len(equals) != 1 or not _TO_RESULT.fullmatch(text, equals[0].end(), figures[step].start):
+    if before < 0:
         return
-    first, tokens = _left_side(text, figures, before, equals[0].start())
-    if first < before and _holds(tokens, figures, range(first, before + 1), figures[result]):
-        written = " ".join(
-            text[
-                figures[first].start - _opening(text, figures[first].start, tokens) : figures[result].end
-            ].split()
-        )
-        operands = tuple(range(first, before + 1))
+    begun = figures[step].start
+    signs = list(_EQUALS.finditer(text, figures[before].end, begun))
+    if len(signs) != 1:
+        return
+    equals = signs[0]
+    if not _TO_RESULT.fullmatch(text, equals.end(), begun):
+        return
+    first, tokens = _left_side(text, figures, before, equals.start())
+    operands = range(first, step)
+    if first < before and _holds(tokens, figures, operands, figures[result]):
+        written = _written(text, figures, first, result, tokens)
         between = tuple(range(step, result))
-        yield Formula(written, operands, result, _sums(tokens, figures), between)
+        sums = _sums(tokens, figures)
+        yield Formula(written, tuple(operands), result, sums, between)
 
 
 def _bracketed(text: str, figures: Sequence[Figure], ends: Sequence[int]) -> Iterator[Formula]:
@@ -117,25 +126,30 @@ def _bracketed(text: str, figures: Sequence[Figure], ends: Sequence[int]) -> Ite
             continue
         first, tokens = _left_side(text, figures, last, closing.start())
         result = first - 1
-        opens = (
-            result >= 0
-            and first < last
-            and _BEHIND_RESULT.fullmatch(text, figures[result].end, figures[first].start)
-        )
-        if opens and _holds(tokens, figures, range(first, last + 1), figures[result]):
-            written = " ".join(text[figures[first].start : figures[last].end].split())
-            yield Formula(
-                f"{written} = {figures[result].text}",
-                tuple(range(first, last + 1)),
-                result,
-                _sums(tokens, figures),
-            )
+        if result < 0 or first >= last:
+            continue
+        start = figures[first].start
+        if not _BEHIND_RESULT.fullmatch(text, figures[result].end, start):
+            continue
+        operands = range(first, last + 1)
+        if _holds(tokens, figures, operands, figures[result]):
+            written = " ".join(text[start : figures[last].end].split())
+            shown = f"{written} = {figures[result].text}"
+            sums = _sums(tokens, figures)
+            yield Formula(shown, tuple(operands), result, sums)
 
 
 def _sums(tokens: Sequence[_Token], figures: Sequence[Figure]) -> bool:
     """Whether arithmetic only adds and subtracts, or is a mean: divides by a constant alone."""
-    by = [token for sign, token in pairwise(tokens) if sign == "/"]
-    return "*" not in tokens and all(isinstance(one, float) and is_constant(figures[int(one)]) for one in by)
+    if "*" in tokens:
+        return False
+    divisors = [token for sign, token in pairwise(tokens) if sign == "/"]
+    for divisor in divisors:
+        if not isinstance(divisor, float):
+            return False
+        if not is_constant(figures[int(divisor)]):
+            return False
+    return True
 
 
 def is_constant(figure: Figure) -> bool:
@@ -147,10 +161,9 @@ def is_constant(figure: Figure) -> bool:
 
 def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> tuple[int, list[_Token]]:
     """Position of the first operand, and the tokens up to the equals sign."""
-    if equals - figures[last].end <= _LONGEST_GAP:
-        trailing = _closing(text[figures[last].end : equals])
-    else:
-        trailing = None
+    if equals - figures[last].end > _LONGEST_GAP:
+        return last, []
+    trailing = _closing(text[figures[last].end : equals])
     if trailing is None:
         return last, []
     first = last
@@ -161,11 +174,14 @@ def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> 
             break
         first -= 1
         tokens = [float(first), *between, *tokens]
-    return first, ["("] * max(0, tokens.count(")") - tokens.count("(")) + tokens
+    unopened = max(0, tokens.count(")") - tokens.count("("))
+    return first, ["("] * unopened + tokens
 
 
 def _closing(gap: str) -> list[_Token] | None:
-    gap = _NAMES.sub("", _ANNOTATION.sub("", gap)).strip()
+    """The closing brackets between an operand and the equals sign; None where anything else stands there."""
+    gap = _ANNOTATION.sub("", gap)
+    gap = _NAMES.sub("", gap).strip()
     if set(gap) <= {")"}:
         return [")"] * len(gap)
     return None
@@ -183,21 +199,23 @@ def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
     gap = _ANNOTATION.sub("", gap)
     for name, sign in _SIGN_WORDS:
         gap = gap.replace(name, sign)
-    match = _OPERATOR.fullmatch(_NAMES.sub("", gap).replace(",", ""))
+    gap = _NAMES.sub("", gap).replace(",", "")
+    match = _OPERATOR.fullmatch(gap)
     if match is None:
         return None
-    return [
-        *(")" * match["close"].count(")")),
-        _SIGNS.get(match["sign"], match["sign"]),
-        *("(" * match["open"].count("(")),
-    ]
+    closed = match["close"].count(")")
+    opened = match["open"].count("(")
+    sign = _SIGNS.get(match["sign"], match["sign"])
+    return [*(")" * closed), sign, *("(" * opened)]
 
 
 def _opening(text: str, start: int, tokens: list[_Token]) -> int:
     """How many characters of opening brackets stand right before the first operand."""
-    wanted = next((count for count, token in enumerate(tokens) if token != "("), 0)
-    if text[max(0, start - wanted) : start] == "(" * wanted:
-        return wanted
+    count = 0
+    while count < len(tokens) and tokens[count] == "(":
+        count += 1
+    if text[max(0, start - count) : start] == "(" * count:
+        return count
     return 0
 
 
@@ -205,16 +223,19 @@ def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, res
     """Whether the arithmetic comes to the result: in full amounts, or in the numbers as shown where all
     have one scale.
     """
-    full = _evaluate(tokens, {index: amount_of(figures[index]) for index in operands})
+    full = _evaluate(tokens, _amounts(figures, operands))
     if comes_to(full, result):
         return True
     scales = {figures[index].scale for index in operands}
-    if len(scales) > 1 or (result.scale not in (*scales, 1.0) and scales != {1.0}):
+    if len(scales) > 1:
         return False
-    shown = _evaluate(tokens, {index: figures[index].value for index in operands})
-    return _close(shown, result, result.value) or (
-        result.percent == "percent" and _close(100 * shown, result, result.value)
-    )
+    if result.scale not in (*scales, 1.0) and scales != {1.0}:
+        return False
+    values = {index: figures[index].value for index in operands}
+    shown = _evaluate(tokens, values)
+    if _close(shown, result, result.value):
+        return True
+    return result.percent == "percent" and _close(100 * shown, result, result.value)
 
 
 def comes_to(computed: float, result: Figure) -> bool:
@@ -224,36 +245,38 @@ def comes_to(computed: float, result: Figure) -> bool:
 
 def amount_of(figure: Figure) -> float:
     """The figure as a plain number: percentages and points as fractions of one."""
-    factor = (0.01 if figure.percent else 1.0) * (0.01 if figure.unit == "basis points" else 1.0)
+    percent = 0.01 if figure.percent else 1.0
+    factor = percent * (0.01 if figure.unit == "basis points" else 1.0)
     return figure.value * figure.scale * factor
 
 
 def _close(computed: float, result: Figure, shown: float) -> bool:
-    """Equal within half a unit of the last digit shown."""
-    if result.value:
-        unit = abs(shown / result.value)
-    else:
-        unit = 1.0
-    return math.isfinite(computed) and abs(computed - shown) <= unit * 10.0**-result.decimals * 0.5 * (
-        1 + 1e-6
-    )
+    """Whether a number is equal within half a unit of the last digit shown."""
+    if not math.isfinite(computed):
+        return False
+    unit = abs(shown / result.value) if result.value else 1.0
+    return abs(computed - shown) <= unit * 10.0**-result.decimals * 0.5 * (1 + 1e-6)
 
 
 def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
-    """What the arithmetic comes to; not-a-number for what is none."""
+    """What the arithmetic comes to; not-a-number where the tokens are none."""
     written = [f"x{token:.0f}" if isinstance(token, float) else token for token in tokens]
     try:
-        return _value(ast.parse(" ".join(written), mode="eval").body, amounts)
+        expression = ast.parse(" ".join(written), mode="eval")
+        return _value(expression.body, amounts)
     except (SyntaxError, ZeroDivisionError):
         return math.nan
 
 
 def _value(node: ast.expr, amounts: dict[int, float]) -> float:
-    """Of operands and the four operations on them; not-a-number for anything else, a sign before an
-    operand among it.
+    """The value of operands and the four operations on them; not-a-number for anything else, such as a sign
+    before an operand.
     """
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](_value(node.left, amounts), _value(node.right, amounts))
+        operation = _OPERATIONS[type(node.op)]
+        left = _value(node.left, amounts)
+        right = _value(node.right, amounts)
+        return operation(left, right)
     if isinstance(node, ast.Name):
         return amounts[int(node.id[1:])]
     return math.nan

@@ -1,5 +1,6 @@
-"""Knows what a figure comes to from others of its sentence or list where no arithmetic is written, "64.1
-%: 9,045.7 of 14,105.8"; knows no pages.
+"""Finds how a figure comes from others of its sentence or list, where no arithmetic is written out.
+
+For example "64.1 %: 9,045.7 of 14,105.8".
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
 
 from chatbot.answer.checks.claims import Scope
@@ -20,11 +21,11 @@ from ingestion.language.periods import YEAR
 
 __all__ = ["REPORTED", "reckoned"]
 
-# Figures that are added up; more are a table of their own, of which some add up to anything.
+# Figures that are added up; more than that are a table of their own, and some of those add up to anything.
 MOST_ADDED = 8
-# Figures of a paragraph that are looked at for one.
+# Figures of a paragraph that are looked at for one result.
 FIGURES_REACH = 40
-# Digits that a result must show: one digit is what many figures come to.
+# Digits that a result must show: many figures come to a single digit.
 FEWEST_DIGITS = 2
 _ADDED = re.compile(
     r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all|adding|added|counting)\b",
@@ -46,7 +47,7 @@ _CHANGE_OF = re.compile(
 )
 _DIVIDED = re.compile(r"\b(?:of|over|per|divided|against|share|ratio|to)\b|[/÷]", re.IGNORECASE)
 _AVERAGED = re.compile(r"\b(?:average|averages|averaged|averaging|mean)\b", re.IGNORECASE)
-# Words in which a result is told, and which no page need have.
+# Words that tell a result, and that no page need have.
 REPORTED = re.compile(
     "|".join(
         [
@@ -57,11 +58,11 @@ REPORTED = re.compile(
     ),
     re.IGNORECASE,
 )
-# The figure behind these words is what another is compared with, and what a change is a share of.
+# The figure behind these words is what another is compared with, and the base of a change.
 _BASE = re.compile(
     r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to)|after)\b[^.;,()\d]{0,60}\Z", re.IGNORECASE
 )
-# What stands behind a figure of the time before.
+# What stands behind a figure of an earlier time.
 _EARLIER = re.compile(
     (
         r"[^.;()\d]{0,25}\b(?:an? (?:year|quarter) (?:earlier|ago|before)|previously|(?:the year"
@@ -81,7 +82,7 @@ _REST = re.compile(
 _OF = re.compile(r"\bof\b", re.IGNORECASE)
 # Figures of the sentences before that a comparison may go back to.
 MOST_EARLIER = 2
-# Figures before a share, or a factor, among which is what it is of.
+# Figures before a share or a factor among which its whole or its rate is sought.
 SHARES_REACH = 6
 _OPENS = re.compile(
     r"[^\d;.(]{0,20}\(\s?(?:or |about |some |around |roughly |nearly |almost |approximately |i\.e\.,? )?"
@@ -96,18 +97,76 @@ _NEARLY = re.compile(
     ),
     re.IGNORECASE,
 )
-# Share of a fraction by which a figure may be more or less than it.
+# Share of a fraction in words by which a figure may be more or less than it.
 NEAR_FRACTION = 0.1
-VERY_FRACTION = 0.01  # ... where it is not called "nearly" or "about"
+VERY_FRACTION = 0.01  # where it is not called "nearly" or "about"
 # Characters around a result in which its move is told.
 MOVE_REACH = 40
-# Figures before and after a result, and characters, among which its operands may be where they do not stand
-# beside each other.
+# Figures before and after a result, and characters, among which its operands may be if they are no
+# neighbours.
 NEAR_FIGURES, NEAR_REACH = 12, 700
-# One amount is by chance within r of another with 2 r / SPREAD, were amounts spread evenly over as many
-# powers of e; together this much is taken.
+# Were amounts spread evenly over SPREAD powers of e, one would be within r of another by chance with a
+# probability of 2 r / SPREAD. All that is tried together may come to at most MOST_CHANCE.
 SPREAD, MOST_CHANCE = 5.0, 0.12
 BASE_REACH = 80  # characters before a figure in which such words speak of it
+
+
+_Pair = tuple[Figure, Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """A figure whose arithmetic is sought, with the figures around it. Figures are given by position.
+
+    text: the answer.
+    figures: all of the answer's, in order.
+    sound: position -> whether the figure may be an operand.
+    at: the position of the figure.
+    result: the figure, with the digits that it shows where it is called rounded.
+    scope: its sentence.
+    inside: the figures of its sentence.
+    operands: those of its sentence that may be operands.
+    before: those before it in its paragraph that may be operands.
+    compares, adds: whether its sentence has words that compare, or that add.
+    """
+
+    text: str
+    figures: Sequence[Figure]
+    sound: Mapping[int, bool]
+    at: int
+    result: Figure
+    scope: Scope
+    inside: range
+    operands: Sequence[int]
+    before: Sequence[int]
+    compares: bool
+    adds: bool
+
+    @property
+    def figure(self) -> Figure:
+        """The figure as it is written."""
+        return self.figures[self.at]
+
+    @property
+    def earliest(self) -> int:
+        """Where the words before the figure begin that speak of it."""
+        return max(self.scope.start, self.result.start - BASE_REACH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The operations that the words beside a result tell.
+
+    direction: 1 up, -1 down, 0 for neither or both.
+    compares: it is a difference or change.
+    adds: it is a sum.
+    divides: it is a share or a product.
+    """
+
+    direction: int
+    compares: bool
+    adds: bool
+    divides: bool
 
 
 def reckoned(
@@ -117,164 +176,220 @@ def reckoned(
     change of two neighbours of its sentence, or, where it is called a total, as the sum of those before it in
     its paragraph.
 
-    figures: of the text, in order. sound: position -> whether it stands on a page cited for it, or comes from
-    such ones: only these are reckoned with.
+    figures: those of the text, in order. sound: position -> whether the figure stands on a page cited for it,
+    or comes from such figures; only these are operands.
     """
     starts = [figure.start for figure in figures]
-    told: dict[
-        tuple[int, int], tuple[bool, bool]
-    ] = {}  # of each sentence: whether it compares, and whether it adds
+    kinds: dict[tuple[int, int], tuple[bool, bool]] = {}  # sentence -> whether it compares, whether it adds
     for at in range(len(figures)):
         if sound[at]:
             continue
-        scope, result = scopes[at], _as_rounded(text, figures[at])
-        if (scope.start, scope.end) not in told:
-            told[scope.start, scope.end] = (_has(_COMPARED, text, scope), _has(_ADDED, text, scope))
-        compares, adds = told[scope.start, scope.end]
+        scope = scopes[at]
+        span = (scope.start, scope.end)
+        if span not in kinds:
+            kinds[span] = (_has(_COMPARED, text, scope), _has(_ADDED, text, scope))
+        compares, adds = kinds[span]
+        result = _as_rounded(text, figures[at])
         inside = range(bisect_left(starts, scope.start), bisect_left(starts, scope.end))
-        operands = [
-            other
-            for other in inside[max(0, at - inside.start - FIGURES_REACH) :][: 2 * FIGURES_REACH]
-            if other != at and sound[other]
-        ]
+        first = max(0, at - inside.start - FIGURES_REACH)
+        around = inside[first : first + 2 * FIGURES_REACH]
+        operands = [other for other in around if other != at and sound[other]]
         begun = bisect_left(starts, text.rfind("\n\n", 0, result.start) + 1)
         before = [other for other in range(max(begun, at - FIGURES_REACH), at) if sound[other]]
-        if not any(map(str.isdigit, result.text)):
-            if near := _near_fraction(text, figures, at, scope, [*before[-SHARES_REACH:], *operands]):
-                yield at, f"{near} ≈ {result.text}"
-            continue
-        if sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
-            close = _neighbours(figures, operands) if compares else ()
-            if written := next(
-                (found for pair in close for found in _change(text, scope, result, pair, stated=True)), ""
-            ):
-                yield at, f"{written} = {result.text}"
-            continue
-        earlier = [other for other in before if other not in operands][-MOST_EARLIER:]
-        back = product(earlier, operands) if compares else ()
-        pairs = [
-            *_neighbours(figures, operands),
-            *((figures[one], figures[other]) for one, other in back if _alike(figures[one], figures[other])),
-        ]
-        written = next(
-            (found for pair in pairs for found in _of_two(text, scope, result, pair, compares=compares)), ""
+        written = _arithmetic(
+            _Sought(text, figures, sound, at, result, scope, inside, operands, before, compares, adds)
         )
-        written = (
-            written
-            or _share(text, figures, at, before)
-            or _factor(text, figures, at, before)
-            or _part(text, figures, at, before, inside)
-        )
-        written = written or _of_column(text, figures, at, sound) or _of_all(text, figures, at, inside, sound)
-        if not written and _AVERAGED.search(text, max(scope.start, result.start - BASE_REACH), result.start):
-            written = _mean(figures, at, before)
-        if not written and adds:
-            written = _sum(figures, at, before)
-        written = written or _of_near(text, figures, at, scope, sound)
         if written:
-            yield at, f"{written} = {result.text}"
+            yield at, written
+
+
+def _arithmetic(sought: _Sought) -> str:
+    """The arithmetic that comes to a figure, with the figure, "" where none does."""
+    result = sought.result
+    digits = sum(map(str.isdigit, result.text))
+    if not digits:
+        near = _near_fraction(sought)
+        return f"{near} ≈ {result.text}" if near else ""
+    if digits < FEWEST_DIGITS:
+        written = _stated_change(sought)
+    else:
+        written = _of_sentence(sought) or _of_near(sought)
+    return f"{written} = {result.text}" if written else ""
+
+
+def _stated_change(sought: _Sought) -> str:
+    """The change between two neighbours whose base the sentence names; "" where it does not compare."""
+    if not sought.compares:
+        return ""
+    pairs = _neighbours(sought.figures, sought.operands)
+    found = (written for pair in pairs for written in _change(sought, pair, stated=True))
+    return next(found, "")
+
+
+def _of_sentence(sought: _Sought) -> str:
+    """The first arithmetic in the words of the sentence that comes to the figure, "" where none does."""
+    of_pairs = (written for pair in _pairs(sought) for written in _of_two(sought, pair))
+    written = (
+        next(of_pairs, "")
+        or _share(sought)
+        or _factor(sought)
+        or _part(sought)
+        or _of_column(sought)
+        or _of_all(sought)
+    )
+    if written:
+        return written
+    averaged = _AVERAGED.search(sought.text, sought.earliest, sought.result.start)
+    if averaged:
+        written = _mean(sought)
+    if not written and sought.adds:
+        written = _sum(sought)
+    return written
+
+
+def _pairs(sought: _Sought) -> list[_Pair]:
+    """The neighbours of the sentence; where it compares, also its figures with the last of the sentences
+    before.
+    """
+    figures = sought.figures
+    pairs = [*_neighbours(figures, sought.operands)]
+    if not sought.compares:
+        return pairs
+    earlier = [other for other in sought.before if other not in sought.operands]
+    for first, second in product(earlier[-MOST_EARLIER:], sought.operands):
+        if _alike(figures[first], figures[second]):
+            pairs.append((figures[first], figures[second]))
+    return pairs
 
 
 def _as_rounded(text: str, result: Figure) -> Figure:
     """A figure that is called rounded, "close to 20,000", with the digits that it then shows."""
+    if result.decimals != 0 or not result.value:
+        return result
     whole = f"{abs(result.value):.0f}"
-    if result.decimals == 0 and result.value:
-        noughts = min(len(whole) - len(whole.rstrip("0")), len(whole) - FEWEST_DIGITS)
-    else:
-        noughts = 0
-    called = noughts > 0 and _NEARLY.search(text, max(0, result.start - MOVE_REACH), result.start)
-    if called:
+    trailing = len(whole) - len(whole.rstrip("0"))
+    noughts = min(trailing, len(whole) - FEWEST_DIGITS)
+    if noughts <= 0:
+        return result
+    if _NEARLY.search(text, max(0, result.start - MOVE_REACH), result.start):
         return replace(result, decimals=-noughts)
     return result
 
 
-def _of_near(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound: Mapping[int, bool]) -> str:
-    """What comes from two figures of the sentences around, in an operation that is told beside it; "" where
-    there is so much to try that something would come to it by chance."""
-    result = _as_rounded(text, figures[at])
-    near = [
-        figures[other]
-        for other in range(max(0, at - NEAR_FIGURES), min(len(figures), at + NEAR_FIGURES + 1))
-        if other != at and sound[other]
-    ]
-    pairs = list(combinations((one for one in near if abs(one.start - result.start) <= NEAR_REACH), 2))
-    beside = text[max(scope.start, result.start - BASE_REACH) : min(scope.end, result.end + BASE_REACH)]
-    compares, adds, divides = (told.search(beside) is not None for told in (_COMPARED, _ADDED, _DIVIDED))
-    if _CHANGE_OF.search(text, max(scope.start, result.start - BASE_REACH), result.start):
-        compares, divides = True, False
-    told = direction_told(beside)
+# ---------------------------------------------------------------- from the sentences around
+
+
+def _of_near(sought: _Sought) -> str:
+    """What comes from two figures of the sentences around, in an operation that is told beside the result; ""
+    where there is so much to try that something would come to it by chance.
+    """
+    result = sought.result
+    told = _told_beside(sought)
+    pairs = list(combinations(_near(sought), 2))
+    of_sentence = [pair for pair in pairs if _are_inside(sought.scope, pair)]
+    tolerance = 1.0
     if result.value:
         tolerance = 0.5 * 10.0**-result.decimals / abs(result.value)
-    else:
-        tolerance = 1.0
-    for some in (
-        [pair for pair in pairs if all(scope.start <= one.start < scope.end for one in pair)],
-        pairs,
-    ):
-        tried = [
-            found
-            for pair in some
-            for found in _results(text, result, pair, told, compares=compares, adds=adds, divides=divides)
-        ]
+    for tried_pairs in (of_sentence, pairs):
+        tried = [found for pair in tried_pairs for found in _results(sought.text, result, pair, told)]
         if 2 * tolerance * len(tried) / SPREAD > MOST_CHANCE:
             return ""
-        if written := next((written for value, written in tried if comes_to(value, result)), ""):
-            return written
+        for value, written in tried:
+            if comes_to(value, result):
+                return written
     return ""
 
 
-def _results(
-    text: str,
-    result: Figure,
-    pair: tuple[Figure, Figure],
-    told: int,
-    *,
-    compares: bool,
-    adds: bool,
-    divides: bool,
-) -> Iterator[tuple[float, str]]:
-    """What two figures come to that is of a result's kind, in the direction that is told, and the
+def _are_inside(scope: Scope, pair: _Pair) -> bool:
+    """Whether both figures stand in a sentence."""
+    return all(scope.start <= figure.start < scope.end for figure in pair)
+
+
+def _near(sought: _Sought) -> list[Figure]:
+    """The figures before and after the result, within reach, that may be operands."""
+    first = max(0, sought.at - NEAR_FIGURES)
+    last = min(len(sought.figures), sought.at + NEAR_FIGURES + 1)
+    positions = [other for other in range(first, last) if other != sought.at and sought.sound[other]]
+    near = [sought.figures[other] for other in positions]
+    return [figure for figure in near if abs(figure.start - sought.result.start) <= NEAR_REACH]
+
+
+def _told_beside(sought: _Sought) -> _Told:
+    """The operations that the words around the result tell."""
+    text = sought.text
+    result = sought.result
+    beside = text[sought.earliest : min(sought.scope.end, result.end + BASE_REACH)]
+    direction = direction_told(beside)
+    adds = _ADDED.search(beside) is not None
+    if _CHANGE_OF.search(text, sought.earliest, result.start):
+        return _Told(direction, compares=True, adds=adds, divides=False)
+    compares = _COMPARED.search(beside) is not None
+    divides = _DIVIDED.search(beside) is not None
+    return _Told(direction, compares, adds, divides)
+
+
+def _results(text: str, result: Figure, pair: _Pair, told: _Told) -> Iterator[tuple[float, str]]:
+    """What two figures come to that is of the result's kind, in the direction that is told, and the
     arithmetic.
     """
     larger, smaller = sorted(pair, key=amount_of, reverse=True)
-    if divides and smaller.percent == "percent" and larger.percent is None and _alike(larger, result):
+    rated = smaller.percent == "percent" and larger.percent is None
+    if told.divides and rated and _alike(larger, result):
         yield amount_of(smaller) * amount_of(larger), f"{smaller.text} * {larger.text}"
     if not _alike(*pair):
         return
     newer = _newer(text, pair)
-    turned = newer is not None and told * (1 if newer is larger else -1) < 0
-    if _alike(larger, result) or (larger.percent == "percent" and result.percent):
-        if compares and not adds and not turned:
+    change = 1 if newer is larger else -1
+    turned = newer is not None and told.direction * change < 0
+    points = larger.percent == "percent" and result.percent
+    if points or _alike(larger, result):
+        if told.compares and not told.adds and not turned:
             yield amount_of(larger) - amount_of(smaller), f"{larger.text} - {smaller.text}"
-        if adds:
+        if told.adds:
             yield amount_of(larger) + amount_of(smaller), f"{pair[0].text} + {pair[1].text}"
-    if result.percent != "percent" or larger.percent or amount_of(smaller) <= 0:
+    if result.percent == "percent" and not larger.percent:
+        yield from _percentages(text, result, (larger, smaller), told, turned=turned)
+
+
+def _percentages(
+    text: str, result: Figure, pair: _Pair, told: _Told, *, turned: bool
+) -> Iterator[tuple[float, str]]:
+    """The shares and changes of a larger and a smaller amount, and the arithmetic. turned: the direction told
+    is against the pair's.
+    """
+    larger, smaller = pair
+    if amount_of(smaller) <= 0:
         return
     share = amount_of(smaller) / amount_of(larger)
-    if divides and _is_whole(text, result, larger):
+    if told.divides and _is_whole(text, result, larger):
         yield share, f"{smaller.text} / {larger.text}"
-    if compares and told and not turned:
-        if told > 0:
-            change = 1 / share - 1
-            base = smaller
+    difference = f"({larger.text} - {smaller.text})"
+    if told.compares and told.direction and not turned:
+        if told.direction > 0:
+            yield 1 / share - 1, f"{difference} / {smaller.text}"
         else:
-            change, base = (1 - share, larger)
-        yield change, f"({larger.text} - {smaller.text}) / {base.text}"
-    if divides and _REST.search(text, max(0, result.start - BASE_REACH), result.end + BASE_REACH):
-        yield 1 - share, f"({larger.text} - {smaller.text}) / {larger.text}"
+            yield 1 - share, f"{difference} / {larger.text}"
+    if told.divides and _REST.search(text, max(0, result.start - BASE_REACH), result.end + BASE_REACH):
+        yield 1 - share, f"{difference} / {larger.text}"
 
 
-def _newer(text: str, pair: tuple[Figure, Figure]) -> Figure | None:
-    """Which of two figures is the later one, by the years beside them or by words such as "from" and "a
-    year earlier"; None where neither tells.
+def _newer(text: str, pair: _Pair) -> Figure | None:
+    """Which of two figures is the later, by the years beside them or by words such as "from" and "a year
+    earlier"; None where neither tells.
     """
-    years = [_year_of(text, one) for one in pair]
+    first, second = pair
+    years = (_year_of(text, first), _year_of(text, second))
     if all(years) and years[0] != years[1]:
-        return pair[years[0] < years[1]]
-    old = [_is_base(text, one) or _EARLIER.match(text, one.end) is not None for one in pair]
-    if old[0] != old[1]:
-        return pair[old[0]]
-    return None
+        return second if years[0] < years[1] else first
+    first_is_earlier = _is_earlier(text, first)
+    if first_is_earlier == _is_earlier(text, second):
+        return None
+    return second if first_is_earlier else first
+
+
+def _is_earlier(text: str, figure: Figure) -> bool:
+    """Whether words beside a figure say that it is of an earlier time."""
+    return _is_base(text, figure) or _EARLIER.match(text, figure.end) is not None
 
 
 def _year_of(text: str, figure: Figure) -> int:
@@ -286,117 +401,134 @@ def _year_of(text: str, figure: Figure) -> int:
 
 
 def _is_whole(text: str, result: Figure, whole: Figure) -> bool:
-    """Whether a figure may be what a share is of: "of total debt" is no debt of another name."""
+    """Whether a figure may be the whole of a share: "of total debt" rules out a debt of another name."""
     named = _OF_WHAT.match(text, result.end)
     if named is None:
         return True
+    words = label_words(named[1])
+    if not words:
+        return True
+    ahead = text[max(0, whole.start - BASE_REACH) : whole.start]
     behind = _CLAUSE_END.split(text[whole.end : whole.end + BASE_REACH])[0]
-    said = label_words(named[1])
-    around = label_words(f"{text[max(0, whole.start - BASE_REACH) : whole.start]} {behind}")
-    return not said or (
-        (bool(said & around - _TOTALS) or said <= _TOTALS)
-        and (said.isdisjoint(_TOTALS) or not around.isdisjoint(_TOTALS))
-    )
+    around = label_words(f"{ahead} {behind}")
+    if not words <= _TOTALS and words.isdisjoint(around - _TOTALS):
+        return False
+    return words.isdisjoint(_TOTALS) or not around.isdisjoint(_TOTALS)
 
 
 def _has(pattern: re.Pattern[str], text: str, scope: Scope) -> bool:
     return pattern.search(text, scope.start, scope.end) is not None
 
 
-def _near_fraction(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound: Sequence[int]) -> str:
-    """What "a little over half", "nearly a quarter" is said of: the last of these figures that is near it, on
-    the side that is told, else two neighbours among them of which it is the share or the change."""
-    fraction = figures[at].value
-    told = _NEARLY.search(text, max(0, figures[at].start - MOVE_REACH), figures[at].start)
-    if not 0 < fraction < 1:
+# ---------------------------------------------------------------- fractions in words
+
+
+def _near_fraction(sought: _Sought) -> str:
+    """What "a little over half" or "nearly a quarter" is said of: the last percentage that is near it, on the
+    side that is told; else two neighbours of which it is the share or the change.
+    """
+    text = sought.text
+    figures = sought.figures
+    fraction = sought.figure
+    if not 0 < fraction.value < 1:
         return ""
-    near = NEAR_FRACTION if told else VERY_FRACTION
-    least = fraction * (1.0 if told and told["over"] else 1 - near)
-    most = fraction * (1.0 if told and told["under"] else 1 + near)
-    if of := next(
-        (
-            figures[other].text
-            for other in reversed(sound)
-            if figures[other].percent and least <= amount_of(figures[other]) <= most
-        ),
-        "",
-    ):
-        return of
-    direction = direction_told(
-        text[max(scope.start, figures[at].start - BASE_REACH) : told.start() if told else figures[at].start]
-    )
-    for pair in _neighbours(figures, sorted(set(sound), key=lambda place: figures[place].start)):
+    told = _NEARLY.search(text, max(0, fraction.start - MOVE_REACH), fraction.start)
+    least, most = _bounds(fraction.value, told)
+    candidates = [*sought.before[-SHARES_REACH:], *sought.operands]
+    for other in reversed(candidates):
+        if figures[other].percent and least <= amount_of(figures[other]) <= most:
+            return figures[other].text
+    lead_end = told.start() if told else fraction.start
+    direction = direction_told(text[sought.earliest : lead_end])
+    in_order = sorted(set(candidates), key=lambda position: figures[position].start)
+    for pair in _neighbours(figures, in_order):
         larger, smaller = sorted(pair, key=amount_of, reverse=True)
         if amount_of(smaller) <= 0 or larger.percent:
             continue
         share = amount_of(smaller) / amount_of(larger)
-        newer = _newer(text, pair)
         value = (1 - share, share, 1 / share - 1)[direction + 1]
-        if least <= value <= most and (
-            newer is None or not direction or (newer is larger) == (direction > 0)
-        ):
-            whole = smaller if direction > 0 else larger
-            return (
-                f"({larger.text} - {smaller.text}) / {whole.text}"
-                if direction
-                else f"{smaller.text} / {whole.text}"
-            )
+        if not least <= value <= most:
+            continue
+        if not direction:
+            return f"{smaller.text} / {larger.text}"
+        newer = _newer(text, pair)
+        if newer is not None and (newer is larger) != (direction > 0):
+            continue
+        base = smaller if direction > 0 else larger
+        return f"({larger.text} - {smaller.text}) / {base.text}"
     return ""
 
 
-def _part(text: str, figures: Sequence[Figure], at: int, before: Sequence[int], inside: range) -> str:
+def _bounds(fraction: float, told: re.Match[str] | None) -> tuple[float, float]:
+    """The least and the most that a fraction in words may stand for. told: the match of _NEARLY before it."""
+    if told is None:
+        return fraction * (1 - VERY_FRACTION), fraction * (1 + VERY_FRACTION)
+    least = 1.0 if told["over"] else 1 - NEAR_FRACTION
+    most = 1.0 if told["under"] else 1 + NEAR_FRACTION
+    return fraction * least, fraction * most
+
+
+# ---------------------------------------------------------------- from the figures of the sentence
+
+
+def _part(sought: _Sought) -> str:
     """A percentage of a figure right behind it: of a part that was told before, "51% of sales of 94,943",
     or the part itself, "4.2: 42% of the 10".
     """
-    result = figures[at]
-    following = [figures[other] for other in range(at + 1, min(at + 3, inside.stop))]
-    if result.percent == "percent" and following and _OF.search(text, result.end, following[0].start):
-        whole = following[0]
-        parts = [figures[other] for other in before[-SHARES_REACH:] if _alike(figures[other], whole)]
-        of = (
-            part
-            for part in reversed(parts)
-            if amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result)
-        )
-        return next((f"{part.text} / {whole.text}" for part in of), "")
-    if (
-        result.percent is None
-        and len(following) == 2
-        and following[0].percent == "percent"
-        and _alike(following[1], result)
-    ):
-        rate, whole = following
-        if _OF.search(text, rate.end, whole.start) and comes_to(amount_of(rate) * amount_of(whole), result):
-            return f"{rate.text} * {whole.text}"
+    last = min(sought.at + 3, sought.inside.stop)
+    following = sought.figures[sought.at + 1 : last]
+    if sought.figure.percent == "percent":
+        return _share_of_next(sought, following)
+    if sought.figure.percent is None:
+        return _part_of_next(sought, following)
     return ""
 
 
-def _of_column(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
+def _share_of_next(sought: _Sought, following: Sequence[Figure]) -> str:
+    """The part told before that a percentage is of the figure behind it."""
+    result = sought.figure
+    if not following or not _OF.search(sought.text, result.end, following[0].start):
+        return ""
+    whole = following[0]
+    for other in reversed(sought.before[-SHARES_REACH:]):
+        part = sought.figures[other]
+        if _alike(part, whole) and _is_share(part, whole, result):
+            return f"{part.text} / {whole.text}"
+    return ""
+
+
+def _part_of_next(sought: _Sought, following: Sequence[Figure]) -> str:
+    """The percentage and the whole behind a part, "4.2: 42% of the 10"."""
+    result = sought.figure
+    if len(following) != 2:
+        return ""
+    rate, whole = following
+    if rate.percent != "percent" or not _alike(whole, result):
+        return ""
+    if not _OF.search(sought.text, rate.end, whole.start):
+        return ""
+    if comes_to(amount_of(rate) * amount_of(whole), result):
+        return f"{rate.text} * {whole.text}"
+    return ""
+
+
+def _of_column(sought: _Sought) -> str:
     """The share that a cell of a table is of two cells above it, "margin" below income and revenue."""
-    result = figures[at]
-    place = _cell(text, figures[at])
+    text = sought.text
+    result = sought.figure
+    place = _cell(text, result)
     if result.percent != "percent" or place is None:
         return ""
     top = text.rfind("\n\n", 0, result.start) + 1
-    above = [
-        one
-        for other in range(max(0, at - FIGURES_REACH), at)
-        if sound[other] and (one := figures[other]).start > top and _cell(text, one) == place
-    ]
-    pairs = (
-        (part, whole)
-        for part in above
-        for whole in above
-        if part is not whole and _alike(part, whole) and amount_of(whole)
-    )
-    return next(
-        (
-            f"{part.text} / {whole.text}"
-            for part, whole in pairs
-            if comes_to(amount_of(part) / amount_of(whole), result)
-        ),
-        "",
-    )
+    first = max(0, sought.at - FIGURES_REACH)
+    before = [sought.figures[other] for other in range(first, sought.at) if sought.sound[other]]
+    above = [figure for figure in before if figure.start > top and _cell(text, figure) == place]
+    for part, whole in product(above, repeat=2):
+        if part is whole or not _alike(part, whole):
+            continue
+        if _is_share(part, whole, result):
+            return f"{part.text} / {whole.text}"
+    return ""
 
 
 def _cell(text: str, figure: Figure) -> int | None:
@@ -407,155 +539,189 @@ def _cell(text: str, figure: Figure) -> int | None:
     return None
 
 
-def _of_all(text: str, figures: Sequence[Figure], at: int, inside: range, sound: Mapping[int, bool]) -> str:
+def _of_all(sought: _Sought) -> str:
     """The sum of all figures of its kind that follow it behind a colon, "120: 80 of bills and 40 of
     bonds".
     """
-    following = [
-        figures[other]
-        for other in inside
-        if other > at and sound[other] and _alike(figures[other], figures[at])
-    ]
-    colon = bool(following) and ":" in text[figures[at].end : following[0].start]
-    added = (
-        colon and 1 < len(following) <= MOST_ADDED and comes_to(sum(map(amount_of, following)), figures[at])
-    )
-    if added:
-        return " + ".join(one.text for one in following)
-    return ""
+    figure = sought.figure
+    positions = [other for other in sought.inside if other > sought.at and sought.sound[other]]
+    following = [sought.figures[other] for other in positions if _alike(sought.figures[other], figure)]
+    if not 1 < len(following) <= MOST_ADDED:
+        return ""
+    if ":" not in sought.text[figure.end : following[0].start]:
+        return ""
+    if not comes_to(sum(map(amount_of, following)), figure):
+        return ""
+    return " + ".join(addend.text for addend in following)
 
 
-def _neighbours(figures: Sequence[Figure], operands: Sequence[int]) -> Iterator[tuple[Figure, Figure]]:
-    """Each two that follow one another among those of one unit and kind."""
+def _neighbours(figures: Sequence[Figure], operands: Sequence[int]) -> Iterator[_Pair]:
+    """Each two figures of one unit and kind that follow one another among the operands."""
     kinds: list[list[Figure]] = []
-    for figure in (figures[at] for at in operands):
-        alike = next((some for some in kinds if _alike(some[0], figure)), None)
-        kinds.append([figure]) if alike is None else alike.append(figure)
-    return (pair for some in kinds for pair in pairwise(some))
+    for at in operands:
+        figure = figures[at]
+        same_kind = next((kind for kind in kinds if _alike(kind[0], figure)), None)
+        if same_kind is None:
+            kinds.append([figure])
+        else:
+            same_kind.append(figure)
+    for kind in kinds:
+        yield from pairwise(kind)
 
 
-def _alike(one: Figure, other: Figure) -> bool:
-    return one.percent == other.percent and units_agree(one, other)
+def _alike(figure: Figure, other: Figure) -> bool:
+    return figure.percent == other.percent and units_agree(figure, other)
 
 
-def _of_two(
-    text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, compares: bool
-) -> Iterator[str]:
-    """The arithmetic of two figures that comes to the result, in the words of the sentence. compares: it
-    has words that compare.
-    """
+def _is_share(part: Figure, whole: Figure, result: Figure) -> bool:
+    """Whether a part divided by its whole comes to the result."""
+    divisor = amount_of(whole)
+    if not divisor:
+        return False
+    return comes_to(amount_of(part) / divisor, result)
+
+
+def _of_two(sought: _Sought, pair: _Pair) -> Iterator[str]:
+    """The arithmetic of two figures that comes to the result, in the words of the sentence."""
+    text = sought.text
+    result = sought.result
     first, second = pair
-    larger, smaller = sorted(pair, key=amount_of, reverse=True)
-    if compares:
-        points = first.percent == "percent" and result.percent is not None
-        if (points or _alike(first, result)) and comes_to(amount_of(larger) - amount_of(smaller), result):
-            newer = _newer(text, pair)
-            if newer is None or not _turned(text, scope, result, 1 if newer is larger else -1):
-                yield f"{larger.text} - {smaller.text}"
-        yield from _change(text, scope, result, pair, stated=False)
-    share = result.percent == "percent" and first.percent is None
-    number = result.percent is None and result.unit in (None, "x") and result.decimals > 0
-    share = share and not _CHANGE_OF.search(text, max(scope.start, result.start - BASE_REACH), result.start)
-    divided = (
-        (share or number)
-        and _DIVIDED.search(text, first.end, second.start) is not None
-        and amount_of(second) != 0
-    )
-    if divided and comes_to(amount_of(first) / amount_of(second), result):
+    if sought.compares:
+        yield from _difference(sought, pair)
+        yield from _change(sought, pair, stated=False)
+    if result.percent == "percent" and first.percent is None:
+        if _CHANGE_OF.search(text, sought.earliest, result.start):
+            return
+    elif result.percent is not None or result.unit not in (None, "x") or result.decimals <= 0:
+        return
+    divided = _DIVIDED.search(text, first.end, second.start)
+    if divided and _is_share(first, second, result):
         yield f"{first.text} / {second.text}"
 
 
-def _change(
-    text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, stated: bool
-) -> Iterator[str]:
-    """The change that a percentage is, of one of two figures to the other, in the direction that is told.
-    stated: only where the sentence says from what, "283 from 259, up 9%"."""
+def _difference(sought: _Sought, pair: _Pair) -> Iterator[str]:
+    """The difference of two figures, where it comes to the result and goes the way that is told."""
+    result = sought.result
+    first = pair[0]
+    larger, smaller = sorted(pair, key=amount_of, reverse=True)
+    points = first.percent == "percent" and result.percent is not None
+    if not points and not _alike(first, result):
+        return
+    if not comes_to(amount_of(larger) - amount_of(smaller), result):
+        return
+    newer = _newer(sought.text, pair)
+    change = 1 if newer is larger else -1
+    if newer is None or not _turned(sought, change):
+        yield f"{larger.text} - {smaller.text}"
+
+
+def _change(sought: _Sought, pair: _Pair, *, stated: bool) -> Iterator[str]:
+    """The change from one of two figures to the other that a percentage is, in the direction that is told.
+    stated: only where the sentence says from what, "283 from 259, up 9%".
+    """
+    text = sought.text
+    result = sought.result
+    if result.percent != "percent" or pair[0].percent is not None:
+        return
     newer = _newer(text, pair)
-    for base, other in (pair, pair[::-1]) if result.percent == "percent" and pair[0].percent is None else ():
-        if (
-            base is not newer
-            and amount_of(base)
-            and (_is_base(text, base) if stated else _is_base(text, base) >= _is_base(text, other))
-        ):
-            change = (amount_of(other) - amount_of(base)) / amount_of(base)
-            fits = comes_to(change, result) or comes_to(abs(change), result)
-            if fits and not (
-                newer is other
-                and amount_of(base) > 0
-                and _turned(text, scope, result, 1 if change > 0 else -1)
-            ):
-                yield f"({other.text} - {base.text}) / {base.text}"
+    for base, other in (pair, pair[::-1]):
+        if base is newer or not amount_of(base):
+            continue
+        is_base = _is_base(text, base)
+        if not is_base and (stated or _is_base(text, other)):
+            continue
+        change = (amount_of(other) - amount_of(base)) / amount_of(base)
+        if not comes_to(change, result) and not comes_to(abs(change), result):
+            continue
+        rising = 1 if change > 0 else -1
+        if newer is other and amount_of(base) > 0 and _turned(sought, rising):
+            continue
+        yield f"({other.text} - {base.text}) / {base.text}"
 
 
-def _turned(text: str, scope: Scope, result: Figure, change: int) -> bool:
-    """Whether the words beside a result tell a move against the change, 1 up and -1 down: "fell by 22.7%",
+def _turned(sought: _Sought, change: int) -> bool:
+    """Whether the words beside the result tell a move against the change, 1 up and -1 down: "fell by 22.7%",
     "a 22.7% decrease".
     """
-    before = _FIGURE_BETWEEN.split(text[max(scope.start, result.start - MOVE_REACH) : result.start])[-1]
-    behind = _FIGURE_BETWEEN.split(text[result.end : min(scope.end, result.end + MOVE_REACH)])[0]
-    told = move_told(
-        *(tuple(_WORD.findall(words.casefold())) for words in (before, behind))
-    ) or direction_told(before)
-    return told * change < 0 and result.value >= 0
+    text = sought.text
+    result = sought.result
+    scope = sought.scope
+    lead = text[max(scope.start, result.start - MOVE_REACH) : result.start]
+    trail = text[result.end : min(scope.end, result.end + MOVE_REACH)]
+    before = _FIGURE_BETWEEN.split(lead)[-1]
+    behind = _FIGURE_BETWEEN.split(trail)[0]
+    direction = move_told(_words(before), _words(behind)) or direction_told(before)
+    return direction * change < 0 and result.value >= 0
 
 
-def _share(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
-    """What a percentage in brackets is of: the figure before it as a share of one of those that stand
-    before that, "of the 5.5 million, 3.3 (60%)".
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def _share(sought: _Sought) -> str:
+    """What a percentage in brackets is of: the figure before it as a share of a figure that stands before
+    that, "of the 5.5 million, 3.3 (60%)".
     """
-    result = figures[at]
+    result = sought.figure
+    before = sought.before
     if result.text.startswith("("):  # the brackets of an aside are no minus
         result = replace(result, value=abs(result.value), start=result.start + 1)
-    if (
-        result.percent != "percent"
-        or sound[-1:] != [at - 1]
-        or not _OPENS.fullmatch(text, figures[at - 1].end, result.start)
-    ):
+    if result.percent != "percent" or before[-1:] != [sought.at - 1]:
         return ""
-    part = figures[at - 1]
-    wholes = [figures[other] for other in sound[-1 - SHARES_REACH : -1]]
-    of = (
-        whole
-        for whole in reversed(wholes)
-        if _alike(whole, part) and amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result)
-    )
-    return next((f"{part.text} / {whole.text}" for whole in of), "")
-
-
-def _mean(figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
-    """The last of these figures whose mean it is."""
-    before = [figures[other] for other in sound if _alike(figures[other], figures[at])]
-    for count in range(2, min(len(before), MOST_ADDED) + 1):
-        if comes_to(sum(map(amount_of, before[-count:])) / count, figures[at]):
-            return f"({' + '.join(figure.text for figure in before[-count:])}) / {count}"
+    part = sought.figures[sought.at - 1]
+    if not _OPENS.fullmatch(sought.text, part.end, result.start):
+        return ""
+    for other in reversed(before[-1 - SHARES_REACH : -1]):
+        whole = sought.figures[other]
+        if _alike(whole, part) and _is_share(part, whole, result):
+            return f"{part.text} / {whole.text}"
     return ""
 
 
-def _factor(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
+def _mean(sought: _Sought) -> str:
+    """The last figures before it whose mean it is; "" where none are."""
+    before = _alike_before(sought)
+    for count in range(2, min(len(before), MOST_ADDED) + 1):
+        addends = before[-count:]
+        if comes_to(sum(map(amount_of, addends)) / count, sought.figure):
+            written = " + ".join(figure.text for figure in addends)
+            return f"({written}) / {count}"
+    return ""
+
+
+def _factor(sought: _Sought) -> str:
     """The growth that a factor stands for: the 1.116 in "198.6 / 1.116" for 11.6 percent."""
-    result = figures[at]
-    if (
-        not result.bare
-        or result.unit
-        or result.decimals < FEWEST_DIGITS
-        or not _OPERATED.search(text, max(0, result.start - 3), result.end + 3)
-    ):
+    result = sought.figure
+    if not result.bare or result.unit or result.decimals < FEWEST_DIGITS:
         return ""
-    rates = (
-        figures[other] for other in reversed(sound[-SHARES_REACH:]) if figures[other].percent == "percent"
-    )
-    of = ((rate, sign) for rate in rates for sign in (1, -1) if comes_to(1 + sign * amount_of(rate), result))
-    return next((f"1 {'+' if sign > 0 else '-'} {rate.text}" for rate, sign in of), "")
+    if not _OPERATED.search(sought.text, max(0, result.start - 3), result.end + 3):
+        return ""
+    for other in reversed(sought.before[-SHARES_REACH:]):
+        rate = sought.figures[other]
+        if rate.percent != "percent":
+            continue
+        if comes_to(1 + amount_of(rate), result):
+            return f"1 + {rate.text}"
+        if comes_to(1 - amount_of(rate), result):
+            return f"1 - {rate.text}"
+    return ""
 
 
 def _is_base(text: str, figure: Figure) -> bool:
     return _BASE.search(text[max(0, figure.start - BASE_REACH) : figure.start]) is not None
 
 
-def _sum(figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
-    """The last of these figures that add up to it; "" where none do."""
-    before = [figures[other] for other in sound if _alike(figures[other], figures[at])]
+def _sum(sought: _Sought) -> str:
+    """The last figures before it that add up to it; "" where none do."""
+    before = _alike_before(sought)
     for count in range(2, min(len(before), MOST_ADDED) + 1):
-        if comes_to(sum(map(amount_of, before[-count:])), figures[at]):
-            return " + ".join(figure.text for figure in before[-count:])
+        addends = before[-count:]
+        if comes_to(sum(map(amount_of, addends)), sought.figure):
+            return " + ".join(figure.text for figure in addends)
     return ""
+
+
+def _alike_before(sought: _Sought) -> list[Figure]:
+    """The figures before it of its unit and kind that may be operands."""
+    before = [sought.figures[other] for other in sought.before]
+    return [figure for figure in before if _alike(figure, sought.figure)]
