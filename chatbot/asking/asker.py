@@ -1,5 +1,6 @@
-"""The way of one question from its words to its complete answer, event by event; knows the order of the
-steps and takes none of them itself.
+"""Takes one question from its words to its complete answer, event by event.
+
+It knows the order of the steps and leaves each step to others.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
+from chatbot.memory.memory_service import Before
 from chatbot.models.chat import LLM
-from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
+from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token, Understanding
 from chatbot.search.corpus_vocabulary import as_known, known_terms
 from chatbot.search.follow_up.llm import Rewritten, rewrite
 from chatbot.search.follow_up.rules import standalone_query
@@ -37,18 +39,40 @@ from chatbot.store.scope_fingerprint import index_fingerprint
 
 __all__ = ["Asker"]
 
-# From so many seconds to its first word on, a model is asked for answers alone.
+# A model that takes this many seconds to its first word is asked for answers alone.
 SLOW_SECONDS = 20.0
 NOT_ASKED = "For ten minutes it is asked for answers alone."
-# Of a chat model's context for each page that it is given: most take half of that, and notes and exchanges
-# come beside them.
+# Tokens of a chat model's context for each page that it gets. Most pages need half of that, and notes and
+# exchanges come beside them.
 TOKENS_PER_PAGE = 1_600
 
 
 @dataclass(frozen=True, slots=True)
+class _Preparation:
+    """A question with everything that is known before its pages are chosen.
+
+    rated: what its owner's ratings say of it.
+    reranker: the chat model that orders pages, None for none.
+    hasty: whether a chat model answers, so that judging by words alone is enough.
+    """
+
+    ask: Ask
+    question: str
+    query: Query
+    understanding: Understanding
+    before: Before
+    rated: FeedbackRerank
+    reranker: LLM | None
+    hasty: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Asker:
-    """Joins what answers a question. context_tokens: of the prompt; pages: that a chat model is given, 0 for
-    as many as have room there. Safe from several threads."""
+    """Joins everything that answers a question. Safe to use from several threads.
+
+    context_tokens: of the prompt.
+    pages: how many a chat model gets; 0 for as many as have room.
+    """
 
     library: Library
     finder: Finder
@@ -61,108 +85,59 @@ class Asker:
     pages: int = 0
 
     def events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
-        """Stages, tokens and notices as they come, and the Answer last, without `notices` and `timings`. The
-        first comes once it is sure that the question can be asked. Raises QuestionError, NotFoundError."""
+        """Stages, tokens and notices as they come, and the Answer last, without `notices` and `timings`.
+
+        The first event comes once it is sure that the question can be asked. Raises QuestionError,
+        NotFoundError.
+        """
         started = time.perf_counter()
         question = checked(ask.question)
-        index = index_fingerprint(
-            self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names)
-        )
-        exchanges = self.lending.exchanges(
-            ask
-        )  # before the first event, with which the question becomes one of them
-        intent, before_it = self._intent(question, ask)
+        index = self._index(ask)
+        # Read before the first event, with which the question becomes one of the exchanges.
+        exchanges = self.lending.exchanges(ask)
+        intent, earlier = self._intent(question, ask)
         yield Stage("searching")
         model = self.models.answering(ask.owner)
-        if intent and (
-            told := self.talking.answer(intent, ask, question, before_it, by_model=model is not None)
-        ):
-            yield from self._told_at_once(told, ask, index, started)
-            return
-        if (advice := self.lending.advice(ask)) is not None:
+        if intent:
+            direct = self.talking.answer(intent, ask, question, earlier, by_model=model is not None)
+            if direct:
+                yield from self._told_at_once(direct, ask, index, started)
+                return
+        advice = self.lending.advice(ask)
+        if advice is not None:
             yield from advice
             return
-        again = before_it[-1] if intent and intent.kind == EXPLAIN else None
-        query = yield from self._query(question, ask, exchanges, again, stop)
-        understanding = understand(query if again else self.finder.spelled(question, ask.names), query)
-        understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
-        vector = yield from self.finder.vector(understanding.subject, ask.names)
-        wanted = Query(
-            query,
-            vector,
-            ask.names,
-            "keyword" if vector is None else "hybrid",
-            self.models.settings_of(ask.owner).pages,
-            understanding,
-        )
-        before = self.lending.before(ask, query, vector)
-        yield from before.notices
-        rated, reranker = self.lending.rated(ask, query, vector), self.models.reranking(ask.owner)
-        judged = partial(
-            self.answering.judged,
-            understanding=understanding,
-            vector=vector,
-            names=ask.names,
-            avoid=rated.avoid,
-            hasty=model is not None,
-        )
+        again = earlier[-1] if intent and intent.kind == EXPLAIN else None
+        prepared = yield from self._prepared(question, ask, exchanges, again, model, stop)
+        before = prepared.before
         unread = set[int]()
-        # What was rated is kept to: remembered as it was, or set aside.
-        if (
-            model is None
-            and not (rated.case or rated.avoid)
-            and (found := (yield from self._of_several(question, wanted, unread, stop)))
-        ):
-            yield from self._told_at_once(
-                replace(found, notes=before.notes, compression=before.compression), ask, index, started
-            )
-            return
-        while True:
-            unrated = self.finder.pages(wanted)
-            hits = rated.applied(unrated, partial(self.finder.more, wanted))
-            if (yield from self._completing([*unrated, *hits], unread, stop)):
-                continue
-            hits = [hit for hit in hits if hit.version not in unread]
-            request = Request(
-                question,
-                query,
-                hits,
-                before.exchanges,
-                before.notes,
-                secrets.token_hex(3),
-                self.context_tokens,
-                before.earlier,
-            )
-            prompt = build_prompt(request)
-            try:
-                remembered = self._remembered(rated, prompt)
-                asked = judged(prompt, remembered=remembered)
-                yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
-                if reranker and not (asked.reason or remembered):
-                    hits = yield from self._reordered(wanted, hits, reranker, ask.owner, stop)
-                    request = replace(request, hits=hits)
-                    asked = judged(build_prompt(request))
-                break
-            except (KeyError, IndexError):
-                if {hit.version for hit in hits} <= self.library.scope(()).keys():
-                    raise  # a page was not erased meanwhile: what is there now would not answer either
-        if coming := pending_content(self.library, ask.names, unread):
+        # A rating is respected: the answer is remembered as it was, or set aside.
+        if model is None and not (prepared.rated.case or prepared.rated.avoid):
+            found = yield from self._of_several(question, prepared.query, unread, stop)
+            if found:
+                found = replace(found, notes=before.notes, compression=before.compression)
+                yield from self._told_at_once(found, ask, index, started)
+                return
+        asked, request = yield from self._chosen(prepared, unread, stop)
+        hits = list(request.hits)
+        coming = pending_content(self.library, ask.names, unread)
+        if coming:
             yield coming
-        # Whoever asks for a whole document is given its pages: that no sentence of them is like the question
-        # says nothing.
+        # A request for a whole document gets its pages: that no sentence of them is like the question means
+        # nothing.
         reason = None if intent and intent.kind in WHOLE else asked.reason
         asked = replace(asked, in_part=bool(coming or unread), around=again is not None, reason=reason)
         if again and model is None:
             yield Notice(IN_OTHER_WORDS)
         model = model if hits else None
         if model is not None:
-            asked, hits = self._prompted(ask.owner, wanted, request, asked)
+            asked, hits = self._prompted(ask.owner, prepared.query, request, asked)
         answer = yield from self.answering.answer(asked, model, stop)
         yield replace(
             answer,
             considered=tuple(hits),
             conversation=ask.conversation,
-            understanding=understanding,
+            understanding=prepared.understanding,
             fingerprint=self.library.embedder.fingerprint,
             notes=before.notes,
             compression=before.compression,
@@ -171,20 +146,111 @@ class Asker:
             seconds=round(time.perf_counter() - started, 3),
         )
 
+    def _index(self, ask: Ask) -> str:
+        """The fingerprint of the index that a question is asked of."""
+        scope = self.library.scope(ask.names)
+        return index_fingerprint(self.library.catalog, self.library.embedder.fingerprint, scope)
+
     def _intent(self, question: str, ask: Ask) -> tuple[Intent | None, list[Exchange]]:
-        """What a message asks of the chatbot or of a whole document, with what was said before; to explain
-        a summary is to give it again.
+        """What a message asks of the chatbot or of a whole document, with what was said before.
+
+        To explain a summary is to give it again.
         """
         intent = self.talking.intent(question, ask.names)
-        if intent:
-            before = self.talking.before(ask)
-        else:
-            before = []
-        if intent and intent.kind == EXPLAIN and before:
-            whole = self.talking.intent(before[-1].user, ask.names)
-        else:
-            whole = None
-        return whole if whole and whole.kind in WHOLE else intent, before
+        if not intent:
+            return None, []
+        before = self.talking.before(ask)
+        if intent.kind == EXPLAIN and before:
+            explained = self.talking.intent(before[-1].user, ask.names)
+            if explained and explained.kind in WHOLE:
+                intent = explained
+        return intent, before
+
+    def _prepared(
+        self,
+        question: str,
+        ask: Ask,
+        exchanges: tuple[Exchange, ...],
+        again: Exchange | None,
+        model: LLM | None,
+        stop: Callable[[], bool],
+    ) -> Generator[Event, None, _Preparation]:
+        """The question with its query, what was said before it, and its ratings.
+
+        again: an exchange that is to be explained again. model: the one that answers, None for none.
+        """
+        text = yield from self._query(question, ask, exchanges, again, stop)
+        understanding = understand(text if again else self.finder.spelled(question, ask.names), text)
+        understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
+        vector = yield from self.finder.vector(understanding.subject, ask.names)
+        mode = "keyword" if vector is None else "hybrid"
+        pages = self.models.settings_of(ask.owner).pages
+        query = Query(text, vector, ask.names, mode, pages, understanding)
+        before = self.lending.before(ask, text, vector)
+        yield from before.notices
+        return _Preparation(
+            ask,
+            question,
+            query,
+            understanding,
+            before,
+            self.lending.rated(ask, text, vector),
+            self.models.reranking(ask.owner),
+            model is not None,
+        )
+
+    def _chosen(
+        self, prepared: _Preparation, unread: set[int], stop: Callable[[], bool]
+    ) -> Generator[Event, None, tuple[PromptedQuestion, Request]]:
+        """The question judged by its pages, and the request for a prompt with them.
+
+        unread: gets the versions whose tables could not be read.
+        """
+        rated = prepared.rated
+        while True:
+            unrated = self.finder.pages(prepared.query)
+            hits = rated.applied(unrated, partial(self.finder.more, prepared.query))
+            if (yield from self._completing([*unrated, *hits], unread, stop)):
+                continue
+            hits = [hit for hit in hits if hit.version not in unread]
+            request = self._request(prepared, hits)
+            prompt = build_prompt(request)
+            try:
+                remembered = self._remembered(rated, prompt)
+                asked = self._judged(prepared, prompt, remembered)
+                yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
+                if prepared.reranker and not (asked.reason or remembered):
+                    hits = yield from self._reordered(prepared, hits, prepared.reranker, stop)
+                    request = replace(request, hits=hits)
+                    asked = self._judged(prepared, build_prompt(request))
+                return asked, request
+            except (KeyError, IndexError):
+                if {hit.version for hit in hits} <= self.library.scope(()).keys():
+                    raise  # no page was erased meanwhile: another attempt would fail too
+
+    def _request(self, prepared: _Preparation, hits: Sequence[Hit]) -> Request:
+        before = prepared.before
+        return Request(
+            prepared.question,
+            prepared.query.text,
+            hits,
+            before.exchanges,
+            before.notes,
+            secrets.token_hex(3),
+            self.context_tokens,
+            before.earlier,
+        )
+
+    def _judged(self, prepared: _Preparation, prompt: Prompt, remembered: str = "") -> PromptedQuestion:
+        return self.answering.judged(
+            prompt,
+            prepared.understanding,
+            prepared.query.vector,
+            prepared.ask.names,
+            remembered=remembered,
+            avoid=prepared.rated.avoid,
+            hasty=prepared.hasty,
+        )
 
     def _query(
         self,
@@ -194,46 +260,50 @@ class Asker:
         again: Exchange | None,
         stop: Callable[[], bool],
     ) -> Generator[Event, None, str]:
-        """What is searched: the question as it stands alone, or that of an exchange which is to be
-        explained again, without slips of the keyboard.
+        """The text that is searched for, without typing errors.
+
+        It is the question as it stands alone, or that of an exchange that is to be explained again.
         """
         if again:
             query = self.lending.searched(again, ask)
         else:
-            meant, lent = self.lending.gone_back(question, ask)
-            query = yield from self._completed(meant, lent or exchanges, ask.owner, stop)
+            meant, returned_to = self.lending.gone_back(question, ask)
+            query = yield from self._completed(meant, returned_to or exchanges, ask.owner, stop)
         return self.finder.spelled(query, ask.names)
 
     def _of_several(
         self, question: str, wanted: Query, unread: set[int], stop: Callable[[], bool]
     ) -> Generator[Event, None, Answer | None]:
-        """What each of several documents says that a question names; None where it names one, or only one
-        of them answers.
+        """What each of several documents that a question names says.
+
+        None if it names one, or if only one of them answers.
         """
-        sides = self.finder.groups(wanted)
-        if len(sides) < 2:
+        groups = self.finder.groups(wanted)
+        if len(groups) < 2:
             return None
-        hits = self.several.hits(wanted, sides)
+        hits = self.several.hits(wanted, groups)
         while (yield from self._completing(hits, unread, stop)):
-            hits = self.several.hits(wanted, sides)
+            hits = self.several.hits(wanted, groups)
         hits = [hit for hit in hits if hit.version not in unread]
-        asked = wanted.understanding
-        if asked:
-            lacking = left_out(asked, known_terms(self.library, asked, wanted.names))
-        else:
-            lacking = ()
+        lacking: Sequence[str] = ()
+        understanding = wanted.understanding
+        if understanding:
+            known = known_terms(self.library, understanding, wanted.names)
+            lacking = left_out(understanding, known)
         try:
-            found = self.several.answer(question, wanted, sides, hits, compares=not lacking)
+            found = self.several.answer(question, wanted, groups, hits, compares=not lacking)
         except (KeyError, IndexError):  # a page was erased meanwhile
             return None
-        if found:
-            yield from map(Notice, lacking)
-        if found and (coming := pending_content(self.library, wanted.names, unread)):
+        if not found:
+            return None
+        yield from map(Notice, lacking)
+        coming = pending_content(self.library, wanted.names, unread)
+        if coming:
             yield coming
-        return found and replace(found, considered=tuple(hits))
+        return replace(found, considered=tuple(hits))
 
     def _told_at_once(self, answer: Answer, ask: Ask, index: str, started: float) -> Iterator[Event]:
-        """An answer that is whole."""
+        """The events of an answer that is already complete."""
         yield Token(answer.text)
         seconds = round(time.perf_counter() - started, 3)
         yield replace(
@@ -246,19 +316,19 @@ class Asker:
         )
 
     def _reordered(
-        self, query: Query, hits: Sequence[Hit], reranker: LLM, owner: str, stop: Callable[[], bool]
+        self, prepared: _Preparation, hits: Sequence[Hit], reranker: LLM, stop: Callable[[], bool]
     ) -> Generator[Event, None, list[Hit]]:
-        """As many pages as these, none that lacks its tables, in the order of a chat model."""
-        ranked = self.finder.reordered(query, hits, reranker, stop)
-        yield from self._told(ranked, owner)
+        """As many pages as these, in the order of a chat model; none that lacks its tables."""
+        ranked = self.finder.reordered(prepared.query, hits, reranker, stop)
+        yield from self._told(ranked, prepared.ask.owner)
         lacking = without_tables(self.library, ranked.hits)
         return [hit for hit in ranked.hits if hit in hits or hit.version not in lacking]
 
     def _prompted(
         self, owner: str, query: Query, request: Request, asked: PromptedQuestion
     ) -> tuple[PromptedQuestion, list[Hit]]:
-        """The question with what its owner's chat model is sent, and the pages in that."""
-        told = replace(
+        """The question with the prompt of its owner's chat model, and the pages in that."""
+        full_request = replace(
             request,
             doubt=self.answering.doubt(asked),
             worked_out=asked.computed,
@@ -266,56 +336,56 @@ class Asker:
         )
 
         def sent(tokens: int) -> Prompt:
-            return build_prompt(
-                replace(told, hits=self._for_model(query, request.hits, tokens), max_tokens=tokens)
-            )
+            hits = self._for_model(query, request.hits, tokens)
+            return build_prompt(replace(full_request, hits=hits, max_tokens=tokens))
 
         room = self.models.prompt_tokens(owner)
         prompt = sent(room)
-        made = replace(
-            asked,
-            sent=prompt,
-            shorter=lambda: sent(self.models.too_long(owner, min(room, size_of(prompt)))),
-            waited=partial(self._waited, owner),
-        )
-        return made, list(prompt.sources.values())
+
+        def shorter() -> Prompt:
+            return sent(self.models.too_long(owner, min(room, size_of(prompt))))
+
+        prompted = replace(asked, sent=prompt, shorter=shorter, waited=partial(self._waited, owner))
+        return prompted, list(prompt.sources.values())
 
     def _told(self, outcome: Reranked | Rewritten, owner: str) -> Iterator[Notice]:
-        """What is said of a call beside the answer; of one that took too long, that there is none for a
-        while.
+        """The notice on a call beside the answer.
+
+        If the call took too long, it adds that there is none for a while.
         """
-        if notice := outcome.notice:
-            yield (
-                Notice(f"{notice.text} {NOT_ASKED}", notice.hint)
-                if outcome.late and self.models.found_slow(owner)
-                else notice
-            )
+        notice = outcome.notice
+        if not notice:
+            return
+        if outcome.late and self.models.found_slow(owner):
+            yield Notice(f"{notice.text} {NOT_ASKED}", notice.hint)
+        else:
+            yield notice
 
     def _waited(self, owner: str, seconds: float) -> Sequence[Notice]:
-        """What follows from the seconds to the first word of an answer."""
+        """The notices that follow from the seconds to the first word of an answer."""
         if seconds < SLOW_SECONDS or not self.models.found_slow(owner):
             return ()
         return (Notice(f"The chat model took {seconds:.0f} s to its first word. {NOT_ASKED}"),)
 
     def _for_model(self, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
-        """The pages that a chat model is given, those first that answer without one: as many as its
-        context has room for, none that lacks its tables.
+        """The pages that a chat model gets; those that answer without one come first.
+
+        There are as many as its context has room for, and none that lacks its tables.
         """
-        more = self.finder.beside(query, hits, self.pages or max(query.k, tokens // TOKENS_PER_PAGE))
+        count = self.pages or max(query.k, tokens // TOKENS_PER_PAGE)
+        more = self.finder.beside(query, hits, count)
         lacking = without_tables(self.library, more)
         return [hit for hit in more if hit in hits or hit.version not in lacking]
 
     def _completing(
         self, hits: Sequence[Hit], unread: set[int], stop: Callable[[], bool]
     ) -> Generator[Event, None, bool]:
-        """Whether tables were read that these pages lacked, so that the search is to be made again.
-        unread: gets the versions whose tables could not be.
+        """Whether missing tables of these pages were read, so that the search is to be repeated.
+
+        unread: gets the versions whose tables could not be read.
         """
-        lacking = {
-            version: name
-            for version, name in without_tables(self.library, hits).items()
-            if version not in unread
-        }
+        names = without_tables(self.library, hits)
+        lacking = {version: name for version, name in names.items() if version not in unread}
         for version, name in lacking.items():
             if not (yield from complete_tables(self.library, version, name, stop)):
                 unread.add(version)
@@ -324,11 +394,8 @@ class Asker:
     def _completed(
         self, question: str, exchanges: tuple[Exchange, ...], owner: str, stop: Callable[[], bool]
     ) -> Generator[Event, None, str]:
-        """The query that is searched: of a follow-up in the chat model's words where that is switched on."""
-        if exchanges:
-            model = self.models.rewriting(owner)
-        else:
-            model = None
+        """The query; of a follow-up in the chat model's words if that is switched on."""
+        model = self.models.rewriting(owner) if exchanges else None
         if model is None:
             return standalone_query(question, exchanges)
         rewritten = rewrite(question, exchanges, model, stop=stop)
@@ -336,7 +403,7 @@ class Asker:
         return rewritten.query
 
     def _remembered(self, rated: FeedbackRerank, prompt: Prompt) -> str:
-        """The remembered answer, "" where there is none or it does not stand up to being checked anew."""
+        """The remembered answer, "" if there is none or if it does not pass a new check."""
         text = rated.text(prompt)
         if text and is_sound(self.answering.checked(prompt, text, "extractive")):
             return text

@@ -1,5 +1,6 @@
-"""Answers what is asked of the chatbot, of the conversation or of a document as a whole; a question about
-what documents say it leaves to the search.
+"""Answers what is asked of the chatbot itself, of the conversation or of a document as a whole.
+
+It leaves questions about what documents say to the search.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from chatbot.store.library import Library
 __all__ = ["EXPLAIN", "IN_OTHER_WORDS", "DirectAnswers"]
 
 EXPLAIN = "explain"
-# What is said where an answer is to be put otherwise and there is no model to do it.
+# The notice that an answer cannot be put in other words without a model.
 IN_OTHER_WORDS = (
     "Without a chat model nothing can be put in other words: this is the passage again, with what stands "
     "around it."
@@ -26,14 +27,15 @@ NOTHING_TO_EXPLAIN = "There is no answer to explain yet. Ask something about the
 
 
 class DirectAnswers:
-    """Safe from several threads."""
+    """Answers without a search. Safe to use from several threads."""
 
     def __init__(self, library: Library, lending: MemoryContext, whole: WholeDocument) -> None:
         self._library, self._lending, self._whole = library, lending, whole
 
     def intent(self, question: str, names: Sequence[str]) -> Intent | None:
-        """What a message asks for beside what the documents say; None where it asks that. Raises
-        NotFoundError.
+        """What a message asks for other than what the documents say; None if it asks that.
+
+        Raises NotFoundError.
         """
         scope = self._library.scope(names)
 
@@ -48,35 +50,39 @@ class DirectAnswers:
         )
 
     def before(self, ask: Ask) -> list[Exchange]:
-        """The exchanges before that are about documents, oldest first: those of the conversation whose
-        question is no intent.
+        """The earlier exchanges of the conversation that are about documents, oldest first.
+
+        Their questions have no intent.
         """
-        return [one for one in self._lending.said(ask) if intent_of(one.user) is None]
+        return [exchange for exchange in self._lending.said(ask) if intent_of(exchange.user) is None]
 
     def answer(
         self, intent: Intent, ask: Ask, question: str, said: Sequence[Exchange], *, by_model: bool
     ) -> Answer | None:
-        """The answer; None where the documents are to be searched all the same. said: of `before`. by_model:
-        a chat model answers what asks for a whole document, and explains."""
-        if intent.kind in WHOLE:
+        """The answer; None if the documents are to be searched all the same.
+
+        said: the exchanges of `before`. by_model: whether a chat model answers requests for a whole document,
+        and explains.
+        """
+        kind = intent.kind
+        if kind in WHOLE:
             if by_model:
                 return None
             return self._whole.answer(intent, question, ask.names, self._lending.cited(ask))
-        if intent.kind == EXPLAIN:
+        if kind == EXPLAIN:
             if said:
                 return None
             return _guided(EXPLAIN, question, NOTHING_TO_EXPLAIN)
         documents = [row for row in self._library.catalog.documents() if row.removed_at is None]
-        if intent.kind in OF_CONVERSATION:
-            return _guided(intent.kind, question, about_conversation(intent.kind, said))
-        return _guided(
-            intent.kind,
-            question,
-            about_documents(documents) if intent.kind == "documents" else small_talk(intent.kind, documents),
-        )
+        if kind in OF_CONVERSATION:
+            text = about_conversation(kind, said)
+        elif kind == "documents":
+            text = about_documents(documents)
+        else:
+            text = small_talk(kind, documents)
+        return _guided(kind, question, text)
 
 
 def _guided(kind: str, question: str, text: str) -> Answer:
-    return Answer(
-        question, question, text, True, model=GUIDE, understanding=Understanding(question, question, kind)
-    )
+    understanding = Understanding(question, question, kind)
+    return Answer(question, question, text, True, model=GUIDE, understanding=understanding)

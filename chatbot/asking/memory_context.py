@@ -1,5 +1,6 @@
-"""What its owner's memories lend to one question: exchanges, notes, ratings, and the answer where it is
-advice to be noted; searches no page.
+"""Provides what its owner's memories add to one question: exchanges, notes, ratings, and replies to advice.
+
+It searches no pages.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.conversations.conversation_store import PRIVATE
 from chatbot.memory.memory_service import Before, MemoryService
-from chatbot.memory.situations.advice import advice_of
+from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.situations.situation_store import Situations
 from chatbot.records import MEMORY, Answer, Event, Exchange, Recall, Token
@@ -34,7 +35,7 @@ __all__ = ["MemoryContext"]
 
 
 class MemoryContext:
-    """The memories as a question needs them. Safe from several threads."""
+    """The memories as a question needs them. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -44,16 +45,14 @@ class MemoryContext:
         situations: Situations,
         models: ChatModels,
     ) -> None:
-        self._library, self._memory, self._cases, self._situations, self._models = (
-            library,
-            memory,
-            cases,
-            situations,
-            models,
-        )
+        self._library = library
+        self._memory = memory
+        self._cases = cases
+        self._situations = situations
+        self._models = models
 
     def exchanges(self, ask: Ask) -> tuple[Exchange, ...]:
-        """The exchanges that a question may lean on."""
+        """The exchanges that a question may refer to."""
         if ask.history is not None:
             return ask.history
         if ask.conversation:
@@ -82,85 +81,74 @@ class MemoryContext:
         return standalone_query(exchange.user, said[: said.index(exchange)])
 
     def gone_back(self, question: str, ask: Ask) -> tuple[str, tuple[Exchange, ...]]:
-        """(what is asked, the exchange it goes back to); the question itself and () where it goes back to
-        none.
-        """
+        """(what is asked, the exchange that it goes back to); the question itself and () if there is none."""
         if ask.conversation and ask.history is None:
             return self._memory.gone_back(question, ask.conversation, ask.owner)
         return (question, ())
 
     def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
-        """What the prompt is given of what was said before."""
+        """What the prompt gets of what was said before."""
         if ask.history is not None:
-            return Before(self._memory.fitted(ask.history, query, self._models.settings_of(ask.owner)))
+            settings = self._models.settings_of(ask.owner)
+            return Before(self._memory.fitted(ask.history, query, settings))
         if ask.conversation:
-            return self._memory.before(
-                Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())
-            )
+            recall = Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())
+            return self._memory.before(recall)
         return Before()
 
     def rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> FeedbackRerank:
-        """What its owner's ratings say of a question; nothing where cases are switched off, or cannot be
-        read.
-        """
-        if (
-            vector is None
-            or ask.conversation is None
-            or not self._memory.is_on(ask.conversation, ask.owner, CaseLayer.name)
-        ):
+        """What its owner's ratings say of a question; nothing if cases are off or cannot be read."""
+        if vector is None or not self._is_on(ask, CaseLayer.name):
             return FeedbackRerank()
+        same = None
         try:
             if self._models.answering(ask.owner) is None:
                 same = self._cases.of_question(ask.owner, query, vector, ask.names)
-            else:
-                same = None
-            weights = {
-                (one.document_id, one.page): one for one in self._cases.weighed_pages(ask.owner, vector)
-            }
-        except ProjectError:  # the layer tells of it
+            pages = self._cases.weighed_pages(ask.owner, vector)
+        except ProjectError:  # the layer reports it
             return FeedbackRerank()
+        weights = {(page.document_id, page.page): page for page in pages}
         older = partial(is_older, listed(self._library) if weights else {})
-        case = same.case if same else None
-        bad = same is not None and not same.case.reward
-        return FeedbackRerank(
-            weights,
-            self._library.catalog.digest_of,
-            None if bad else case,
-            older,
-            avoid=case.plan if case and bad else "",
-        )
+        digest_of = self._library.catalog.digest_of
+        if same is None:
+            return FeedbackRerank(weights, digest_of, None, older)
+        if same.case.reward:
+            return FeedbackRerank(weights, digest_of, same.case, older)
+        return FeedbackRerank(weights, digest_of, None, older, avoid=same.case.plan)
 
     def advice(self, ask: Ask) -> Iterator[Event] | None:
-        """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and
-        where situations are switched off.
+        """The reply to a line that is advice to be remembered ("when … then …").
+
+        None for any other line, and if situations are switched off.
         """
-        if ask.conversation and ask.history is None:
-            advice = advice_of(ask.question)
-        else:
-            advice = None
-        if (
-            advice is None
-            or ask.conversation is None
-            or not self._memory.is_on(ask.conversation, ask.owner, SituationLayer.name)
-        ):
+        if not ask.conversation or ask.history is not None:
             return None
-        text = (
-            f"Noted. When a question describes this, it will be recalled: {advice.situation} → "
-            f"{advice.recommendation}."
-        )
+        advice = advice_of(ask.question)
+        if advice is None or not self._is_on(ask, SituationLayer.name):
+            return None
         if ask.conversation.startswith(PRIVATE):
             text = (
                 "Not noted: nothing of a private conversation is kept. Say it in another one, and it will "
                 "be recalled."
             )
         else:
-            try:
-                self._situations.add(ask.owner, [(advice.situation, advice.recommendation)])
-            except ProjectError as error:
-                text = f"Not noted: {error.message} {error.hint}".strip()
-        return iter(
-            (
-                Token(text),
-                Answer(ask.question, ask.question, text, True, model=MEMORY, conversation=ask.conversation),
-            )
+            text = self._noted(ask.owner, advice)
+        answer = Answer(ask.question, ask.question, text, True, model=MEMORY, conversation=ask.conversation)
+        return iter((Token(text), answer))
+
+    def _noted(self, owner: str, advice: Advice) -> str:
+        """Store advice, and return what is said of it."""
+        try:
+            self._situations.add(owner, [(advice.situation, advice.recommendation)])
+        except ProjectError as error:
+            return f"Not noted: {error.message} {error.hint}".strip()
+        return (
+            f"Noted. When a question describes this, it will be recalled: {advice.situation} → "
+            f"{advice.recommendation}."
         )
+
+    def _is_on(self, ask: Ask, memory: str) -> bool:
+        """Whether a memory is used in the conversation of a question."""
+        if ask.conversation is None:
+            return False
+        return self._memory.is_on(ask.conversation, ask.owner, memory)

@@ -1,4 +1,4 @@
-"""Has the tables read that a question's pages lack before it is answered; reads nothing itself."""
+"""Completes the tables that a question's pages lack before it is answered."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from ingestion.document import TABLES
 
 __all__ = ["LACKING", "complete_tables", "without_tables"]
 
-# Seconds between two looks at how far it is: each is drawn, which takes a core from the reading, and draws a
-# Stop button anew that is being pressed.
+# Seconds between two progress events. Drawing each takes processor time from the reading, and replaces a Stop
+# button that may just be pressed.
 LOOK_SECONDS = 0.5
-# Said of a document none of whose pages is used, because its tables are not read and could not be.
+# The notice that no page of a document is used, because its tables could not be read.
 LACKING = "Nothing is said from {}: its tables are not read yet, and could not be read now. {}"
 
 
 def without_tables(library: Library, hits: Iterable[Hit]) -> dict[int, str]:
-    """version -> document of those of these pages whose tables are still to be read: figures must not be
-    taken from them.
+    """version -> document of those of these pages whose tables are not read yet.
+
+    Figures must not be taken from such pages.
     """
     to_come = library.catalog.to_come()
     return {hit.version: hit.document for hit in hits if to_come.get(hit.version, ("", 0))[0] == TABLES}
@@ -31,8 +32,9 @@ def without_tables(library: Library, hits: Iterable[Hit]) -> dict[int, str]:
 def complete_tables(
     library: Library, version: int, document: str, stop: Callable[[], bool]
 ) -> Generator[Event, None, bool]:
-    """Have a version's tables read, in this process, with how far it is. False, with the reason, where
-    that was stopped or failed.
+    """Read a version's tables, in this process, with progress events.
+
+    False, after a notice with the reason, if that failed; False too if it was stopped.
     """
     stage = [Stage("tables")]
     left = threading.Event()

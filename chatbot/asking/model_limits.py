@@ -1,5 +1,6 @@
-"""Knows of each chat model how much it takes, as its endpoint tells, and whether it is too slow for more
-than the answer; sends it no question.
+"""Finds out how much each chat model takes, from its endpoint, and whether it is slow.
+
+A slow model is used for nothing but the answer. It sends no question.
 """
 
 from __future__ import annotations
@@ -34,18 +35,19 @@ _FIELDS = ("max_model_len", "context_length", "context_window", "n_ctx")
 
 
 class ModelLimits:
-    """What was found out in this process. Safe from several threads; whoever has found out last is
-    believed.
+    """What was found out about chat models in this process.
+
+    Safe to use from several threads; the latest finding counts.
     """
 
     def __init__(self, ask: Callable[[Settings], int | None] | None = None) -> None:
-        """ask: finds a context out, as `ask_context`."""
+        """ask: finds a context out, as `ask_context` does."""
         self._ask, self._lock = ask or ask_context, threading.Lock()
         self._contexts = dict[tuple[str, str], tuple[float, int]]()
         self._slow = dict[tuple[str, str], float]()
 
     def prompt_tokens(self, settings: Settings) -> int:
-        """What a prompt may take: of the settings, or less where the endpoint's context is shorter."""
+        """What a prompt may take: as the settings say, or less if the endpoint's context is shorter."""
         key = _key(settings)
         now = time.monotonic()
         until, context = self._contexts.get(key, (0.0, 0))
@@ -63,7 +65,7 @@ class ModelLimits:
         )
 
     def too_long(self, settings: Settings, tokens: int) -> int:
-        """That a prompt of so many tokens was too long: what the next one may take."""
+        """Note that a prompt of so many tokens was too long, and return what the next one may take."""
         less = max(LEAST_CONTEXT, int(tokens * SHRUNK))
         with self._lock:
             self._contexts[_key(settings)] = (
@@ -73,7 +75,7 @@ class ModelLimits:
         return less
 
     def found_slow(self, settings: Settings) -> bool:
-        """That a model took too long; True where that was not known."""
+        """Note that a model took too long. True if that was not known."""
         with self._lock:
             new = not self.is_slow(settings)
             self._slow[_key(settings)] = time.monotonic() + KNOWN_SECONDS
@@ -85,22 +87,21 @@ class ModelLimits:
 
 
 def ask_context(settings: Settings) -> int | None:
-    """The tokens of prompt and answer together that an endpoint has room for; 0 where it does not tell, None
-    where it may tell once the model is loaded.
+    """The tokens of prompt and answer together that an endpoint has room for.
 
-    Asked are vLLM, llama.cpp, LM Studio, Ollama and what lists its models as they do, each in its own way; no
-    text is sent.
+    0 if it does not say, None if it may say once the model is loaded. It asks vLLM, llama.cpp, LM Studio,
+    Ollama and servers that list their models in the same ways, and sends no text.
     """
     if not settings.base_url:  # OpenAI's own, whose list tells none
         return 0
     root = endpoint_url(settings).rstrip("/").removesuffix("/v1")
     with suppress(ModelError), open_client(settings.hurried(MOST_SECONDS)) as client:
         listed = _entry(_get(client, "/models").get("data"), settings.chat_model, "id")
-        if told := _told(listed) or _told(listed.get("meta")):
+        if told := _context_of(listed) or _context_of(listed.get("meta")):
             return told
         owner = listed.get("owned_by")
         if owner == "llamacpp":
-            return _told(_get(client, f"{root}/props").get("default_generation_settings"))
+            return _context_of(_get(client, f"{root}/props").get("default_generation_settings"))
         if owner == "library":
             return _of_ollama(client, root, settings.chat_model)
         if owner == "organization_owner":
@@ -110,25 +111,27 @@ def ask_context(settings: Settings) -> int | None:
 
 
 def _of_ollama(client: OpenAI, root: str, model: str) -> int | None:
-    """As the model is loaded; before, what its file asks for."""
+    """The context of the model as it is loaded, or else as its file asks for."""
     running = _entry(_get(client, f"{root}/api/ps").get("models"), model, "name")
-    if told := _told(running):
-        return told
-    shown = _get(client, f"{root}/api/show", {"model": model}).get("parameters")
-    asked = [
-        words[1]
-        for line in (shown.splitlines() if isinstance(shown, str) else [])
-        if (words := line.split())[:1] == ["num_ctx"] and words[1:]
-    ]
-    return (
-        _number(int(asked[0]))
-        if asked and asked[0].isascii() and asked[0].isdigit() and len(asked[0]) < 9
-        else 0
-    ) or None
+    loaded = _context_of(running)
+    if loaded:
+        return loaded
+    parameters = _get(client, f"{root}/api/show", {"model": model}).get("parameters")
+    if not isinstance(parameters, str):
+        return None
+    for line in parameters.splitlines():
+        words = line.split()
+        if words[:1] == ["num_ctx"] and words[1:]:
+            value = words[1]
+            is_number = value.isascii() and value.isdigit() and len(value) < 9
+            if not is_number:
+                return None
+            return _number(int(value)) or None
+    return None
 
 
 def _get(client: OpenAI, address: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:
-    """What is answered, {} for anything but an object; posted where there is a body."""
+    """The JSON object that is answered, {} for anything else. It posts where there is a body."""
     with suppress(*endpoint_failures()):
         if body is None:
             answer = client.get(address, cast_to=object)
@@ -140,24 +143,26 @@ def _get(client: OpenAI, address: str, body: Mapping[str, object] | None = None)
 
 
 def _entry(listed: object, model: str, name: str) -> Mapping[str, object]:
-    """The model's own of a list; the only one where there is one, for some servers know their model by a
-    file's name.
-    """
-    if isinstance(listed, list):
-        entries = [one for one in listed if isinstance(one, dict)]
-    else:
-        entries = []
-    own = [one for one in entries if one.get(name) in (model, f"{model}:latest")]
-    found = own or (entries if len(entries) == 1 else [])
-    if found:
-        return found[0]
+    """The model's own entry of a list, or the only one: some servers name a model by its file."""
+    if not isinstance(listed, list):
+        return {}
+    entries = [entry for entry in listed if isinstance(entry, dict)]
+    for entry in entries:
+        if entry.get(name) in (model, f"{model}:latest"):
+            return entry
+    if len(entries) == 1:
+        return entries[0]
     return {}
 
 
-def _told(entry: object) -> int:
-    """The first of the fields that tells a context, 0 where none does."""
-    if isinstance(entry, dict):
-        return next((number for name in _FIELDS if (number := _number(entry.get(name)))), 0)
+def _context_of(entry: object) -> int:
+    """The first of the fields that gives a context, 0 if none does."""
+    if not isinstance(entry, dict):
+        return 0
+    for name in _FIELDS:
+        number = _number(entry.get(name))
+        if number:
+            return number
     return 0
 
 

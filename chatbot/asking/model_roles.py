@@ -1,5 +1,6 @@
-"""Which chat model does what for whom: answers, puts pages into order, completes follow-ups; asks none of
-them anything.
+"""Chooses the chat model for each task: answering, ordering pages, completing follow-ups.
+
+It asks none of them anything.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ __all__ = ["ChatModels"]
 
 
 class ChatModels:
-    """The chat models of the settings and of their owners. Safe from several threads."""
+    """The chat models of the settings and of their owners. Safe to use from several threads."""
 
     def __init__(self, settings: Settings, own: UserSettingsStore, given: LLM | None = None) -> None:
-        """own: what each owner chose. given: does all in the place of the model that the settings choose."""
+        """own: what each owner chose. given: a model that does everything instead of that of the settings."""
         self._settings, self._own, self._given = settings, own, given
         self._model = given
         self._chosen = given is not None
@@ -30,14 +31,15 @@ class ChatModels:
             self._limits = ModelLimits(lambda _: 0)
 
     def settings_of(self, owner: str | None) -> Settings:
-        """The settings that hold for an owner; None for those that hold where nobody chose."""
+        """The settings that hold for an owner; None for the settings of everyone who chose nothing."""
         if owner is None:
             return self._settings
         return self._own.settings(owner)
 
     def answering(self, owner: str | None = None) -> LLM | None:
-        """The chat model that an owner chose, or the settings; None for extractive answers. owner: None
-        for the settings' own.
+        """The chat model that an owner or the settings chose; None for extractive answers.
+
+        owner: None for the settings' own.
         """
         if owner is not None:
             return self._own.model(owner, self.answering)
@@ -46,14 +48,14 @@ class ChatModels:
         return self._model
 
     def reranking(self, owner: str | None = None) -> LLM | None:
-        """The chat model that puts pages into order, None where that is off, or it is slow."""
+        """The chat model that orders pages; None if that is off, or if the model is slow."""
         settings = self.settings_of(owner)
         if settings.rerank and not self._limits.is_slow(settings):
             return self._helper(settings, owner, make_reranking_model)
         return None
 
     def rewriting(self, owner: str) -> LLM | None:
-        """The chat model that completes follow-ups, None where that is off, or it is slow."""
+        """The chat model that completes follow-ups; None if that is off, or if the model is slow."""
         settings = self.settings_of(owner)
         if settings.rewrite and not self._limits.is_slow(settings):
             return self._helper(settings, owner, make_rewriting_model)
@@ -64,14 +66,16 @@ class ChatModels:
         return self._limits.prompt_tokens(self.settings_of(owner))
 
     def too_long(self, owner: str, tokens: int) -> int:
-        """That a prompt of so many tokens was too long for this owner's chat model: what the next one may
-        take.
+        """Note that a prompt was too long for this owner's chat model.
+
+        Returns what the next one may take.
         """
         return self._limits.too_long(self.settings_of(owner), tokens)
 
     def found_slow(self, owner: str) -> bool:
-        """That this owner's chat model took too long: True where it was asked for more than answers until
-        now, and is no more for a while.
+        """Note that this owner's chat model took too long.
+
+        True if it was used for more than answers until now, and is not for a while.
         """
         settings = self.settings_of(owner)
         return self._limits.found_slow(settings) and (settings.rerank or settings.rewrite)
@@ -79,7 +83,7 @@ class ChatModels:
     def _helper(
         self, settings: Settings, owner: str | None, make: Callable[[Settings], LLM | None]
     ) -> LLM | None:
-        """The chat model for a short call beside the answer; one that was handed in does all."""
+        """The chat model for a short call beside the answer; a model that was passed in does all."""
         if owner is not None and self._own.is_own(owner):
             made = make(settings)
             if made:

@@ -1,5 +1,6 @@
-"""Answers a question that names several documents from each of them, side by side, without a model; ranks
-what they say where it is asked for.
+"""Answers a question that names several documents from each of them, side by side, without a model.
+
+If the question asks for it, the documents' figures are ranked.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from ingestion.language.vocabulary import either
 
 __all__ = ["MultiDocument"]
 
-# What asks for the one of which there is most or least.
+# Words that ask for the most or the least.
 MOST = re.compile(rf"\b(?:{either([*SUPERLATIVES[0], *COMPARATIVES[0]])}|ranks?|ranking)\b", re.IGNORECASE)
 LEAST = re.compile(rf"\b(?:{either([*SUPERLATIVES[1], *COMPARATIVES[1]])})\b", re.IGNORECASE)
-# What asks how something moved, of which the figures that are found say the level.
+# Words that ask how something moved. The figures that are found give its level only.
 CHANGE = re.compile(
     (
         r"\b(?:grow|grew|grown|growth|rose|rise|risen|increas\w*|decreas\w*|declin\w*|fell|fall|fallen"
@@ -44,9 +45,9 @@ DIFFERENCE = re.compile(
     r"\bhow much\b.{0,60}\b(?:more|less|higher|lower|larger|smaller|bigger)\b|\bdifference\b|\bcompared?\b",
     re.IGNORECASE,
 )
-# How far behind a document's name its own year stands: "Acme (fiscal 2023)".
+# The year of a document right after its name: "Acme (fiscal 2023)".
 YEAR_BEHIND = re.compile(rf"^[\s'’s]{{0,3}}\s?\(?[^()?,;.]{{0,24}}?({YEAR})\)?", re.IGNORECASE)
-# What is left where a name was taken out: "of and of Acme", "of Acme and of ?".
+# The remains of a name that was taken out: "of and of Acme", "of Acme and of ?".
 TWICE = re.compile(r"\b(of|in|for|by|from|at)\s{1,4}(?:and|or)\s{1,4}\1\b", re.IGNORECASE)
 DANGLING = re.compile(
     (
@@ -60,8 +61,11 @@ NOT_SAID = "nothing was found that answers this."
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Documents of one name with what was found in them. text: what they say, with its keys; "" for
-    nothing.
+    """Documents of one name with what was found in them.
+
+    names: of the documents.
+    asked: what is asked of them.
+    text: what they say, with its keys; "" for nothing.
     """
 
     names: tuple[str, ...]
@@ -70,14 +74,17 @@ class _Side:
 
 
 class MultiDocument:
-    """Safe from several threads."""
+    """Compares documents in one answer. Safe to use from several threads."""
 
     def __init__(self, finder: Finder, answering: Answering, *, context_tokens: int) -> None:
         self._finder, self._answering, self._context_tokens = finder, answering, context_tokens
 
     def hits(self, query: Query, groups: Sequence[tuple[str, ...]]) -> list[Hit]:
         """The best pages of each of these groups of documents for what the question asks of it."""
-        return [hit for names in groups for hit in self._finder.pages(self._query(query, names, groups))]
+        found: list[Hit] = []
+        for names in groups:
+            found += self._finder.pages(self._query(query, names, groups))
+        return found
 
     def answer(
         self,
@@ -88,141 +95,154 @@ class MultiDocument:
         *,
         compares: bool,
     ) -> Answer | None:
-        """What each group says; None where fewer than two say anything. hits: their pages. compares: all
-        whom the question names are among them.
+        """What each group says; None if fewer than two say anything.
+
+        hits: their pages. compares: whether everyone whom the question names is among them.
         """
-        prompt = build_prompt(
-            Request(question, query.text, hits, (), (), secrets.token_hex(3), self._context_tokens)
-        )
+        nonce = secrets.token_hex(3)
+        prompt = build_prompt(Request(question, query.text, hits, (), (), nonce, self._context_tokens))
         sides = [self._side(prompt, self._query(query, names, groups)) for names in groups]
-        if sum(bool(side.text) for side in sides) < 2:
+        answering = [side for side in sides if side.text]
+        if len(answering) < 2:
             return None
         every = asks_of_all(query.understanding.query if query.understanding else question)
-        blocks = [
-            f"{escape_keys(_called(side.names))}:\n{side.text or NOT_SAID}"
-            for side in sides
-            if side.text or not every
-        ]
-        if silent := [escape_keys(_called(side.names)) for side in sides if every and not side.text]:
-            blocks.append(f"Nothing was found that answers this in {'; '.join(silent)}.")
-        compared = list(
-            self._ranked(question, prompt, [side for side in sides if side.text])
-            if every
-            else self._compared(question, prompt, sides)
-        )
-        compared = compared if compares or every else []
+        if every:
+            blocks = [_block(side) for side in answering]
+            silent = [_title(side) for side in sides if not side.text]
+            if silent:
+                blocks.append(f"Nothing was found that answers this in {'; '.join(silent)}.")
+            compared = list(self._ranked(question, prompt, answering))
+        else:
+            blocks = [_block(side) for side in sides]
+            compared = list(self._compared(question, prompt, sides))
+            compared = compared if compares else []
         text = "\n\n".join([*compared, *blocks])
         answer = self._answering.checked(prompt, text, "extractive")
-        # What is put in order stands below, with its page, and is checked there.
-        answer = replace(answer, numbers=answer.numbers[len(find_figures("\n\n".join(compared))) :])
+        # The ranked figures are repeated below with their pages, and are checked there.
+        ranked_figures = find_figures("\n\n".join(compared))
+        answer = replace(answer, numbers=answer.numbers[len(ranked_figures) :])
         assert query.understanding is not None
-        return replace(
-            answer,
-            question=question,
-            search_query=query.text,
-            understanding=replace(query.understanding, form="several"),
-        )
+        understanding = replace(query.understanding, form="several")
+        return replace(answer, question=question, search_query=query.text, understanding=understanding)
 
     def _query(self, query: Query, names: tuple[str, ...], groups: Sequence[tuple[str, ...]]) -> Query:
-        """What is asked of a group: the question without the others' names, of its own year: of documents of
-        one name that in its file's name, else that behind its name in the question."""
+        """What is asked of a group: the question without the others' names, and of the group's own year.
+
+        For documents of one name that is the year in the file's name, else the one after the document's name
+        in the question.
+        """
         assert query.understanding is not None
-        said = query.understanding.query
+        text = query.understanding.query
         own_parts = document_parts(names[0])
         alike = all(document_parts(other[0]) == own_parts for other in groups)
-        own = next((year for year in query.understanding.years if alike and str(year) in names[0]), 0) or (
-            0 if alike else _year_of(own_parts, said)
-        )
+        if alike:
+            own_years = (year for year in query.understanding.years if str(year) in names[0])
+            own_year = next(own_years, 0)
+        else:
+            own_year = _year_of(own_parts, text)
         for other in groups:
             for part in set(document_parts(other[0])).difference(own_parts):
-                said = re.sub(rf"(?i)\b{_spelled(part)}\b(?:['’]s?)?(?:\s?\([^()]{{0,40}}\))?", " ", said)
-        said = of_one(DANGLING.sub("", TWICE.sub(r"\1", said)))
-        asked = understand(said, said)
-        if own:
-            asked = replace(asked, years=(own,))
-        return replace(query, text=said, names=names, understanding=asked)
+                other_name = rf"(?i)\b{_spelled(part)}\b(?:['’]s?)?(?:\s?\([^()]{{0,40}}\))?"
+                text = re.sub(other_name, " ", text)
+        text = of_one(DANGLING.sub("", TWICE.sub(r"\1", text)))
+        asked = understand(text, text)
+        if own_year:
+            asked = replace(asked, years=(own_year,))
+        return replace(query, text=text, names=names, understanding=asked)
 
     def _side(self, prompt: Prompt, query: Query) -> _Side:
         assert query.understanding is not None
-        mine = _of(prompt, query.names)
-        if not mine.sources:
+        own = _with_documents(prompt, query.names)
+        if not own.sources:
             return _Side(query.names, query.understanding, "")
-        asked = self._answering.judged(
-            replace(mine, search_query=query.text, question=query.text),
-            query.understanding,
-            query.vector,
-            query.names,
-        )
-        return _Side(query.names, query.understanding, "\n".join(_first(self._answering.said(asked))))
+        own = replace(own, search_query=query.text, question=query.text)
+        asked = self._answering.judged(own, query.understanding, query.vector, query.names)
+        text = "\n".join(_first(self._answering.said(asked)))
+        return _Side(query.names, query.understanding, text)
 
     def _compared(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
-        """The documents in order of their figures where the question asks for the most or the least, and the
-        difference of two where it asks for that; nothing where one of them has no figure, or one that does
-        not go with the first's."""
+        """The documents in order of their figures, or the difference of two, as the question asks for it.
+
+        Nothing if one of them has no figure, or one that cannot be compared with the first's.
+        """
         entries = [self._entry(prompt, side) for side in sides]
-        if all(len(side.asked.years) == 1 for side in sides):
-            sign = _sign(question)
-        else:
-            sign = 0
         figures = [
             (side, entry.quantity)
             for side, entry in zip(sides, entries, strict=True)
             if entry.quantity is not None
         ]
-        if len(figures) < len(sides) or any(figure.unit is None or figure.doubt for _, figure in figures):
-            return  # of amounts without a currency nobody knows whether they are of one
+        if len(figures) < len(sides):
+            return
+        # Amounts without a currency may not be of the same one.
+        if any(figure.unit is None or figure.doubt for _, figure in figures):
+            return
         changes = [change_between(entries[0], entry) for entry in entries[1:]]
         if any(change.why_not for change in changes):
             return
+        sign = _sign(question) if all(len(side.asked.years) == 1 for side in sides) else 0
         if sign:
             yield _in_order(figures, sign, "")
-        if len(changes) == 1 and (DIFFERENCE.search(question) or any(side.asked.compares for side in sides)):
-            yield (
-                f"{escape_keys(_called(sides[1].names))} less {escape_keys(_called(sides[0].names))}: "
-                f"{changes[0].formula}."
-            )
+        if len(changes) != 1:
+            return
+        if DIFFERENCE.search(question) or any(side.asked.compares for side in sides):
+            yield f"{_title(sides[1])} less {_title(sides[0])}: {changes[0].formula}."
 
     def _ranked(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
-        """Of all documents those in order whose figures go together, and which do not; nothing where these
-        are fewer than two.
+        """The documents whose figures can be compared, in order, and the names of the others.
+
+        Nothing if fewer than two can be compared.
         """
         sign = _sign(question)
         read = [(side, self._entry(prompt, side)) for side in sides if not PART_OF_YEAR.search(side.text)]
-        known = [
-            (side, entry)
-            for side, entry in read
-            if entry.quantity is not None and entry.quantity.unit is not None and not entry.quantity.doubt
-        ]
-        groups = [
-            [other for other in known if other is one or not change_between(one[1], other[1]).why_not]
-            for one in known
-        ]
+        known = [(side, entry) for side, entry in read if _has_sure_figure(entry)]
+        groups = [_comparable(candidate, known) for candidate in known]
         alike = max(groups, key=len, default=[])
         if not sign or len(alike) < 2:
             return
         figures = [(side, entry.quantity) for side, entry in alike if entry.quantity is not None]
         yield _in_order(figures, sign, ", of those whose figures can be compared, each of its own year")
-        if others := [
-            escape_keys(_called(side.names)) for side in sides if all(side is not one for one, _ in alike)
-        ]:
+        ranked = {id(side) for side, _ in alike}
+        others = [_title(side) for side in sides if id(side) not in ranked]
+        if others:
             yield f"Not compared, for want of a year's figure in that unit: {'; '.join(others)}."
 
     def _entry(self, prompt: Prompt, side: _Side) -> Entry:
-        mine = _of(prompt, side.names)
-        one = self._answering.checked(mine, side.text, "extractive")
-        if len(side.asked.years) == 1:
-            year = str(side.asked.years[0])
-        else:
-            year = ""
-        return read_entry(
-            replace(one, understanding=side.asked, considered=tuple(mine.sources.values())),
-            EntryPlace(side.names[0], year),
-        )
+        own = _with_documents(prompt, side.names)
+        answer = self._answering.checked(own, side.text, "extractive")
+        years = side.asked.years
+        year = str(years[0]) if len(years) == 1 else ""
+        answer = replace(answer, understanding=side.asked, considered=tuple(own.sources.values()))
+        return read_entry(answer, EntryPlace(side.names[0], year))
+
+
+def _title(side: _Side) -> str:
+    """The name of a side's documents as an answer shows it."""
+    return escape_keys(_called(side.names))
+
+
+def _block(side: _Side) -> str:
+    """A side's part of the answer."""
+    return f"{_title(side)}:\n{side.text or NOT_SAID}"
+
+
+def _has_sure_figure(entry: Entry) -> bool:
+    """Whether an entry has a figure with a unit that is not doubted."""
+    figure = entry.quantity
+    return figure is not None and figure.unit is not None and not figure.doubt
+
+
+def _comparable(
+    candidate: tuple[_Side, Entry], known: Sequence[tuple[_Side, Entry]]
+) -> list[tuple[_Side, Entry]]:
+    """The sides whose figures can be compared with the candidate's, itself among them."""
+    _, entry = candidate
+    return [other for other in known if other is candidate or not change_between(entry, other[1]).why_not]
 
 
 def _sign(question: str) -> int:
-    """-1 where the highest comes first, 1 where the lowest does, 0 where no order is asked for, or one of
-    changes, of which the figures are the levels.
+    """-1 if the highest comes first, 1 if the lowest does, 0 if no order is asked for.
+
+    Also 0 if an order of changes is asked for, because the figures are levels.
     """
     if CHANGE.search(question):
         return 0
@@ -234,37 +254,41 @@ def _sign(question: str) -> int:
 
 
 def _in_order(figures: Sequence[tuple[_Side, Quantity]], sign: int, which: str) -> str:
-    """The documents by their figures. which: said of them behind the order."""
-    ordered = sorted(figures, key=lambda one: sign * _size(one[1]))
-    said = [
-        f"{escape_keys(_called(side.names))}, {' '.join([figure.text, unit_text(figure)]).strip()}"
-        for side, figure in ordered
-    ]
-    return f"{'Highest' if sign < 0 else 'Lowest'} first{which}: {'; '.join(said)}."
+    """The documents by their figures. which: what is said of them after the word for the order."""
+    ordered = sorted(figures, key=lambda pair: sign * _size(pair[1]))
+    parts = []
+    for side, figure in ordered:
+        amount = " ".join([figure.text, unit_text(figure)]).strip()
+        parts.append(f"{_title(side)}, {amount}")
+    return f"{'Highest' if sign < 0 else 'Lowest'} first{which}: {'; '.join(parts)}."
 
 
 def _size(figure: Quantity) -> float:
-    """What figures of one unit are ordered by; a percentage that was worked out of millions is none of
-    millions.
+    """The value by which figures of one unit are ordered.
+
+    A percentage that was worked out of millions is not in millions.
     """
     return figure.value * (1.0 if figure.unit == "%" else figure.scale)
 
 
-def _of(prompt: Prompt, names: Sequence[str]) -> Prompt:
+def _with_documents(prompt: Prompt, names: Sequence[str]) -> Prompt:
     """The prompt with the pages of these documents alone."""
-    return replace(prompt, sources={key: hit for key, hit in prompt.sources.items() if hit.document in names})
+    sources = {key: hit for key, hit in prompt.sources.items() if hit.document in names}
+    return replace(prompt, sources=sources)
 
 
 def _called(names: Sequence[str]) -> str:
-    """A document's name as it is read; of several what they have in common."""
+    """A document's name in readable form; of several, the words that they share."""
     words = [name.rpartition(".")[0].replace("_", " ").split() for name in names]
-    common = [word for word in words[0] if all(word in other for other in words)]
+    shared = set(words[0]).intersection(*words[1:])
+    common = [word for word in words[0] if word in shared]
     return " ".join(common) or names[0]
 
 
 def _first(text: str) -> Iterator[str]:
-    """The paragraphs of an answer up to the first with a key: a sentence or a row, or a formula with the
-    row of its first operand.
+    """The paragraphs of an answer up to the first one with a key.
+
+    That is a sentence or a row, or a formula with the row of its first operand.
     """
     for paragraph in text.split("\n\n"):
         yield paragraph
@@ -278,7 +302,7 @@ def _spelled(part: str) -> str:
 
 
 def _year_of(parts: Sequence[str], question: str) -> int:
-    """The year that stands right behind a document's name in a question, 0 for none."""
+    """The year right after a document's name in a question, 0 for none."""
     for part in parts:
         for found in re.finditer(rf"(?i)\b{_spelled(part)}", question):
             if year := YEAR_BEHIND.search(question[found.end() :]):

@@ -1,4 +1,4 @@
-"""A question with its circumstances, and whether it can be asked at all; finds and answers nothing."""
+"""Defines a question with its circumstances, and checks whether it can be asked."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ LONGEST_QUESTION = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question with its circumstances. names: documents to stay in, () for all. history: exchanges to use
-    instead of a conversation's. conversation: id, None to remember nothing. owner: whose conversation it is.
+    """A question with its circumstances.
+
+    question: the question.
+    names: documents to stay in, () for all.
+    history: exchanges to use instead of a conversation's.
+    conversation: its id, None to remember nothing.
+    owner: whose conversation it is.
     """
 
     question: str
@@ -29,7 +34,7 @@ class Ask:
 
 
 def checked(question: str) -> str:
-    """The question without surrounding space. Raises QuestionError where it is empty or too long."""
+    """The question without surrounding space. Raises QuestionError if it is empty or too long."""
     question = question.strip()
     if not any(map(str.isalnum, question)):
         raise QuestionError("The question is empty.", hint="Ask something about the documents.")

@@ -1,6 +1,4 @@
-"""Answers that need no document: greetings, what the chatbot can do, which documents are there, what was
-said before; finds and checks nothing.
-"""
+"""Words replies that need no document: greetings, help, lists of documents and of what was said before."""
 
 from __future__ import annotations
 
@@ -19,10 +17,11 @@ WHAT_WORKS = """Ask in your own words. What works well:
 • a whole document: “Summarise NAME”, “Which chapters does it have?”, “Main points of chapter 2”
 • this conversation: “What did I ask first?”, “Summarise our conversation”
 Every answer shows the page it stands on. Where the documents do not answer, it says so."""
-NO_PROMPT = """There is nothing hidden. Without a chat model there is no prompt: answers are sentences and rows of the pages, chosen by fixed rules.
+NO_PROMPT = """There is nothing hidden. Without a chat model there is no prompt: answers are sentences and \
+rows of the pages, chosen by fixed rules.
 With a chat model, the whole prompt of each answer stands under “How this was answered”."""
-# Of a conversation that is summed up: characters of a question and of an answer's beginning; exchanges at
-# most.
+# In a summary of the conversation: characters of a question and of an answer's beginning, and how many
+# exchanges.
 LONGEST_QUESTION = 160
 LONGEST_ANSWER = 220
 MOST_EXCHANGES = 20
@@ -51,7 +50,7 @@ def small_talk(kind: str, documents: Sequence[DocumentRow]) -> str:
 
 
 def about_documents(documents: Sequence[DocumentRow]) -> str:
-    """Which documents are there, with what they say of themselves."""
+    """Which documents there are, with what they say of themselves."""
     if not documents:
         return "There are no documents yet. Add PDFs on the page Documents, or attach one to a question."
     lines = [f"• {_described(row)}" for row in documents[:MOST_DOCUMENTS]]
@@ -63,30 +62,30 @@ def about_documents(documents: Sequence[DocumentRow]) -> str:
 
 
 def about_conversation(kind: str, said: Sequence[Exchange]) -> str:
-    """What was asked first or last, or each question with the beginning of its answer. said: the exchanges
-    before, oldest first, without small talk.
+    """What was asked first or last, or each question with the beginning of its answer.
+
+    said: the exchanges before, oldest first, without small talk.
     """
     if not said:
         return "Nothing was asked before in this conversation."
     if kind == "first_question":
         return f"Your first question was: “{_short(said[0].user, LONGEST_QUESTION)}”"
+    latest = list(enumerate(said, 1))[-MOST_EXCHANGES:]
+    questions = [f"{number}. {_short(exchange.user, LONGEST_QUESTION)}" for number, exchange in latest]
     if kind == "last_question":
-        before = [f"{number}. {_short(one.user, LONGEST_QUESTION)}" for number, one in enumerate(said, 1)][
-            -MOST_EXCHANGES:
-        ]
         last = f"Your last question was: “{_short(said[-1].user, LONGEST_QUESTION)}”"
-        if len(before) == 1:
+        if len(questions) == 1:
             return last
-        return f"{last}\n\nAll your questions so far:\n" + "\n".join(before)
-    lines = [
-        f"{number}. {_short(one.user, LONGEST_QUESTION)}\n    {_short(one.assistant, LONGEST_ANSWER)}"
-        for number, one in list(enumerate(said, 1))[-MOST_EXCHANGES:]
-    ]
+        return f"{last}\n\nAll your questions so far:\n" + "\n".join(questions)
     if len(said) > MOST_EXCHANGES:
-        left_out = f"The last {MOST_EXCHANGES} of {len(said)} questions, each with how its answer begins:"
+        heading = f"The last {MOST_EXCHANGES} of {len(said)} questions, each with how its answer begins:"
     else:
-        left_out = ""
-    return (left_out or "Your questions so far, each with how its answer begins:") + "\n" + "\n".join(lines)
+        heading = "Your questions so far, each with how its answer begins:"
+    lines = [heading]
+    for question, (_, exchange) in zip(questions, latest, strict=True):
+        lines.append(question)
+        lines.append(f"    {_short(exchange.assistant, LONGEST_ANSWER)}")
+    return "\n".join(lines)
 
 
 def _count(documents: Sequence[DocumentRow]) -> str:
@@ -105,7 +104,7 @@ def _described(row: DocumentRow) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """The first paragraph on one line, a long one to the last whole word that has room."""
+    """The first paragraph on one line; a long one is cut after the last whole word that has room."""
     line = " ".join(KEYS_IN_BRACKETS.sub("", text).strip().partition("\n\n")[0].split())
     if len(line) <= most:
         return line

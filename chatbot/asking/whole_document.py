@@ -1,5 +1,6 @@
-"""Answers about a document as a whole without a model: its main points and figures, its parts, the main
-points of a part; tells no intent.
+"""Answers about a document as a whole without a model: its main points and figures, or its parts.
+
+It does not recognise intents.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.extractive.main_points import key_figures, main_points
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
-from chatbot.records import GUIDE, Answer, Hit, Prompt, Understanding
+from chatbot.records import GUIDE, Answer, Prompt, Understanding
 from chatbot.search.intents import Intent
 from chatbot.search.outline import outline
 from chatbot.search.page_search import Finder
@@ -25,26 +26,32 @@ from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["WHICH", "WholeDocument"]
 
-# What is asked back where several documents may be meant.
+# The form of an answer that asks which of several documents is meant.
 WHICH = "which"
-# Sentences and figures of a summary, headings of an outline and of a summary, and pages that the sentences
-# are taken from.
+# How many sentences and figures a summary has, headings an outline and a summary, and how many pages the
+# sentences come from.
 POINTS = 6
 FIGURES = 4
 HEADINGS = 16
 FEW_HEADINGS = 6
 PAGES = 10
-# Where a document's authors sum it up themselves.
+# Parts in which a document's authors sum it up themselves.
 SUMMED_UP = ("executive summary", "summary", "overview", "highlights", "introduction", "conclusion")
 MOST_LISTED = 12
 NOTHING_ALONE = "No sentence of it can stand alone: ask for what you look for in it."
-# What a title has that is no number of a file.
+# Two words, which a title has and a file number has not.
 NAME = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A document with its parts. texts: of all pages."""
+    """A document with its parts.
+
+    version: its id.
+    name: its name.
+    texts: of all pages.
+    parts: its sections.
+    """
 
     version: int
     name: str
@@ -53,54 +60,53 @@ class _Parts:
 
 
 class WholeDocument:
-    """Summaries and outlines of the documents of a library. Safe from several threads."""
+    """Makes summaries and outlines of the documents of a library. Safe to use from several threads."""
 
     def __init__(
         self, library: Library, finder: Finder, answering: Answering, *, context_tokens: int
     ) -> None:
-        self._library, self._finder, self._answering, self._context_tokens = (
-            library,
-            finder,
-            answering,
-            context_tokens,
-        )
+        self._library = library
+        self._finder = finder
+        self._answering = answering
+        self._context_tokens = context_tokens
 
     def heading(self, names: Sequence[str], message: str) -> str:
-        """The longest title of a part, of the one document that is asked, that a message names; "" for
-        none, and where several are asked.
+        """The longest title of a part that a message names, of the one document that is asked.
+
+        "" for none, and if several documents are asked.
         """
         scope = self._library.scope(names)
         if len(scope) != 1:
             return ""
-        said = message.casefold()
-        titles = [
-            part.name for version, name in scope.items() for part in self._document(version, name).parts
-        ]
-        return max((title for title in titles if title and title.casefold() in said), key=len, default="")
+        ((version, name),) = scope.items()
+        folded = message.casefold()
+        titles = [part.name for part in self._document(version, name).parts]
+        named = [title for title in titles if title and title.casefold() in folded]
+        return max(named, key=len, default="")
 
     def answer(
         self, intent: Intent, question: str, names: Sequence[str], meant: Collection[str]
     ) -> Answer | None:
-        """The answer; None where the document has no such part, so that the question is one like any other.
-        names: of the documents that are asked, () for all; meant: of those that the answer before cites.
-        Raises NotFoundError."""
+        """The answer; None if the document has no such part, so that the question is one like any other.
+
+        names: of the documents that are asked, () for all. meant: those that the answer before cites. Raises
+        NotFoundError.
+        """
         scope = self._library.scope([intent.document] if intent.document else names)
         if len(scope) > 1 and len(meant) == 1:
             scope = {version: name for version, name in scope.items() if name in meant} or scope
         if not scope:
             return Answer(question, question, "There are no documents yet.", False, reason="no_documents")
+        is_chapter = intent.kind == "chapter"
         if len(scope) > 1:
-            if intent.kind == "chapter":
-                return None
-            return _which(question, sorted(scope.values()))
+            return None if is_chapter else _which(question, sorted(scope.values()))
         ((version, name),) = scope.items()
         document = self._document(version, name)
-        if intent.kind == "chapter":
+        part = None
+        if is_chapter:
             part = part_of(document.parts, intent.part)
-        else:
-            part = None
-        if intent.kind == "chapter" and part is None:
-            return None
+            if part is None:
+                return None
         if not any(text.strip() for text in document.texts):
             return Answer(question, question, f"No text could be read of {name}.", False, reason="no_page")
         if intent.kind == "outline":
@@ -111,94 +117,82 @@ class WholeDocument:
         catalog = self._library.catalog
         texts = catalog.page_texts(version)
         kinds = self._library.page_kinds(version)
-        # Only a list of contents speaks of printed numbers.
-        if any(CONTENTS in of for of in kinds.values()):
-            labels = {one.label: one.number for one in catalog.report(version) if one.label}
-        else:
-            labels = {}
+        labels = {}
+        # Only a list of contents refers to printed page numbers.
+        if any(CONTENTS in page_kinds for page_kinds in kinds.values()):
+            labels = {page.label: page.number for page in catalog.report(version) if page.label}
         return _Parts(version, name, texts, sections(texts, kinds, labels))
 
     def _summary(self, question: str, document: _Parts, part: Section | None) -> Answer:
         pages = set(_of_part(part) if part else self._standing(document))
         prompt = self._prompt(question, document, pages)
         vectors = self._answering.sentence_vectors
-        points = [
-            f"• {point}"
-            for point in main_points(
-                _only(prompt, pages), POINTS, vectors, after=(part.title, part.page) if part else ("", 0)
-            )
+        after = (part.title, part.page) if part else ("", 0)
+        points = list(main_points(_only(prompt, pages), POINTS, vectors, after=after))
+        figures = list(key_figures(prompt, FIGURES))
+        parts = [] if part else self._listed(prompt, document, FEW_HEADINGS)
+        blocks = [
+            self._title(document, part),
+            *_block("What it says, in its own sentences:", [f"• {point}" for point in points]),
+            *_block("Figures of its statements:", [f"• {figure}" for figure in figures]),
+            *_block("Its parts:", parts),
         ]
-        figures = [f"• {figure}" for figure in key_figures(prompt, FIGURES)]
-        if part:
-            parts = []
-        else:
-            parts = self._listed(prompt, document, FEW_HEADINGS)
-        blocks = [self._title(document, part), *_block("What it says, in its own sentences:", points)]
-        blocks += [*_block("Figures of its statements:", figures), *_block("Its parts:", parts)]
-        blocks += [] if points or figures else [NOTHING_ALONE]
+        if not points and not figures:
+            blocks.append(NOTHING_ALONE)
         return self._checked(prompt, "\n\n".join(blocks), question)
 
     def _outline(self, question: str, document: _Parts) -> Answer:
-        prompt = self._prompt(
-            question, document, {part.page for part in _chosen(document.parts, HEADINGS)} or {1}
-        )
-        listed = self._listed(prompt, document, HEADINGS)
-        if not listed:
-            text = f"{self._title(document, None)} No headings were found in it."
-            return self._checked(prompt, text, question)
-        left_out = len(document.parts) - len(listed)
+        pages = {part.page for part in _chosen(document.parts, HEADINGS)}
+        prompt = self._prompt(question, document, pages or {1})
+        lines = self._listed(prompt, document, HEADINGS)
+        title = self._title(document, None)
+        if not lines:
+            return self._checked(prompt, f"{title} No headings were found in it.", question)
+        left_out = len(document.parts) - len(lines)
         if left_out > 0:
-            more = [f"… and {left_out:,} smaller ones between them."]
-        else:
-            more = []
-        return self._checked(
-            prompt, "\n\n".join([self._title(document, None), "\n".join([*listed, *more])]), question
-        )
+            lines.append(f"… and {left_out:,} smaller ones between them.")
+        text = "\n\n".join([title, "\n".join(lines)])
+        return self._checked(prompt, text, question)
 
     def _standing(self, document: _Parts) -> list[int]:
-        """Physical pages that stand for the whole document: where it is summed up, its statements, and
-        others at even distances.
+        """Physical pages that represent the whole document.
+
+        They are the pages that sum it up, its statements, and others at even distances.
         """
         kinds = self._library.page_kinds(document.version)
-        own = [part.page for title in SUMMED_UP if (part := part_of(document.parts, title)) is not None][:2]
-        statements = {
-            kind: page
-            for page, of in sorted(kinds.items(), reverse=True)
-            for kind in of
-            if kind in PRIMARY_STATEMENTS
-        }
+        summaries = [part_of(document.parts, title) for title in SUMMED_UP]
+        own = [part.page for part in summaries if part is not None][:2]
+        statements = {}
+        for page, page_kinds in sorted(kinds.items(), reverse=True):
+            for kind in page_kinds:
+                if kind in PRIMARY_STATEMENTS:
+                    statements[kind] = page
         heads = {part.page: part.title for part in document.parts}
-        there = [*own, *statements.values()]
-        return [*there, *outline(document.texts, heads, kinds, PAGES, there)]
+        pages = [*own, *statements.values()]
+        return [*pages, *outline(document.texts, heads, kinds, PAGES, pages)]
 
     def _prompt(self, question: str, document: _Parts, pages: Collection[int]) -> Prompt:
         listed = {part.page for part in _chosen(document.parts, FEW_HEADINGS)}
         hits = self._finder.pages_of(document.version, document.name, {*pages, *listed})
-        return build_prompt(
-            Request(question, question, hits, (), (), secrets.token_hex(3), self._context_tokens)
-        )
+        nonce = secrets.token_hex(3)
+        return build_prompt(Request(question, question, hits, (), (), nonce, self._context_tokens))
 
     def _listed(self, prompt: Prompt, document: _Parts, most: int) -> list[str]:
+        """Lines for the parts of a document, each with its key."""
         keys = {hit.page: key for key, hit in prompt.sources.items()}
-        parts = (
-            part
-            for part in _chosen(document.parts, most)
-            if part.page in keys and not find_instructions(part.title)
-        )
-        return [f"• “{escape_keys(part.title)}” [{keys[part.page]}]" for part in parts]
+        lines = []
+        for part in _chosen(document.parts, most):
+            if part.page in keys and not find_instructions(part.title):
+                lines.append(f"• “{escape_keys(part.title)}” [{keys[part.page]}]")
+        return lines
 
     def _title(self, document: _Parts, part: Section | None) -> str:
         stored = self._library.catalog.version(document.version)
         facts = self._library.facts(document.version)
-        titled = (
-            stored is not None
-            and stored.title
-            and NAME.search(stored.title)
-            and not find_instructions(stored.title)
-        )
-        title = escape_keys(
-            " ".join(stored.title.split()) if stored and stored.title and titled else document.name
-        )
+        title = document.name
+        if stored is not None and stored.title and _is_title(stored.title):
+            title = " ".join(stored.title.split())
+        title = escape_keys(title)
         if part is not None:
             if part.page == part.last:
                 pages = f"page {part.page}"
@@ -209,34 +203,39 @@ class WholeDocument:
             count = "one page"
         else:
             count = f"{len(document.texts):,} pages"
-        return f"{title}: {', '.join(filter(None, (facts.period, facts.status, count)))}."
+        details = filter(None, (facts.period, facts.status, count))
+        return f"{title}: {', '.join(details)}."
 
     def _checked(self, prompt: Prompt, text: str, question: str) -> Answer:
         answer = self._answering.checked(prompt, text, "extractive")
-        # How many pages and headings there are is the catalogue's, and stands on no page.
-        aside = [
-            figure.text
-            for line in text.splitlines()
-            if not line.startswith("•")
-            for figure in find_figures(line)
-        ]
-        answer = replace(answer, numbers=tuple(check for check in answer.numbers if check.text not in aside))
-        hits: tuple[Hit, ...] = tuple(prompt.sources.values())
+        # The counts of pages and headings come from the catalogue and are on no page.
+        counts: list[str] = []
+        for line in text.splitlines():
+            if not line.startswith("•"):
+                counts += [figure.text for figure in find_figures(line)]
+        numbers = tuple(check for check in answer.numbers if check.text not in counts)
         return replace(
             answer,
+            numbers=numbers,
             question=question,
-            considered=hits,
+            considered=tuple(prompt.sources.values()),
             understanding=Understanding(question, question, "summary"),
         )
 
 
+def _is_title(text: str) -> bool:
+    """Whether a stored title can be shown: it has words and no instructions to a machine."""
+    return bool(NAME.search(text)) and not find_instructions(text)
+
+
 def _only(prompt: Prompt, pages: Collection[int]) -> Prompt:
     """The prompt with these pages alone."""
-    return replace(prompt, sources={key: hit for key, hit in prompt.sources.items() if hit.page in pages})
+    sources = {key: hit for key, hit in prompt.sources.items() if hit.page in pages}
+    return replace(prompt, sources=sources)
 
 
 def _of_part(part: Section) -> list[int]:
-    """The pages of a part, at even distances where they are many."""
+    """The pages of a part; at even distances if they are many."""
     pages = range(part.page, part.last + 1)
     if len(pages) > PAGES:
         return [pages[at * len(pages) // PAGES] for at in range(PAGES)]
@@ -244,17 +243,16 @@ def _of_part(part: Section) -> list[int]:
 
 
 def _chosen(parts: Sequence[Section], most: int) -> list[Section]:
-    """The parts that are numbered or named such where several are, else all; at even distances where they
-    are many.
-    """
+    """The numbered parts if there are several, or else all; at even distances if they are many."""
     numbered = [part for part in parts if part.number and "." not in part.number]
     if len(numbered) >= min(3, len(parts)):
-        of = numbered
+        candidates = numbered
     else:
-        of = list(parts)
-    if len(of) > most:
-        return [of[at * len(of) // most] for at in range(most)]
-    return of
+        candidates = list(parts)
+    count = len(candidates)
+    if count > most:
+        return [candidates[at * count // most] for at in range(most)]
+    return candidates
 
 
 def _block(head: str, lines: Sequence[str]) -> list[str]:
@@ -265,19 +263,9 @@ def _block(head: str, lines: Sequence[str]) -> list[str]:
 
 def _which(question: str, names: Sequence[str]) -> Answer:
     """The question which document is meant."""
+    text = f"Which document? Name one, as in “Summarise {names[0]}”, or choose it under “Search in”:\n"
+    text += "\n".join(f"• {name}" for name in names[:MOST_LISTED])
     if len(names) > MOST_LISTED:
-        more = f"\n… and {len(names) - MOST_LISTED:,} more"
-    else:
-        more = ""
-    text = (
-        f"Which document? Name one, as in “Summarise {names[0]}”, or choose it under “Search in”:\n"
-        + "\n".join(f"• {name}" for name in names[:MOST_LISTED])
-    )
-    return Answer(
-        question,
-        question,
-        text + more,
-        True,
-        model=GUIDE,
-        understanding=Understanding(question, question, WHICH),
-    )
+        text += f"\n… and {len(names) - MOST_LISTED:,} more"
+    understanding = Understanding(question, question, WHICH)
+    return Answer(question, question, text, True, model=GUIDE, understanding=understanding)

@@ -1,8 +1,7 @@
-"""A page as all who quote, check and count look at it; each part is made when it is first asked for and kept
-with the page.
+"""Holds a page as everything that quotes, checks and counts sees it.
 
-Made on demand, not when a document is added: a page's parts take some 10 ms, and of a hundred pages added one
-is ever cited.
+Each part is made on demand and kept with the page, not made when a document is added: a page's parts take
+some 10 ms, and of a hundred added pages one is ever cited.
 """
 
 from __future__ import annotations
@@ -28,8 +27,12 @@ SENTENCE_REACH = 300  # characters on each side of a figure in which its sentenc
 
 
 class PageEvidence:
-    """text: as printed. body: without running heads and feet. named: the document's name and what stands
-    above the page in it.
+    """A page with everything that is read from it.
+
+    text: as printed.
+    body: without running heads and feet.
+    context: what is above the page in its document.
+    named: the document's name with the context.
     """
 
     def __init__(
@@ -56,7 +59,7 @@ class PageEvidence:
 
     @cached_property
     def passages(self) -> list[Passage]:
-        """What can be quoted of it."""
+        """The passages that can be quoted of it."""
         return read_passages(self.body, self.text, self.printed_tables)
 
     @cached_property
@@ -75,7 +78,7 @@ class PageEvidence:
         return read_figures(self.text, self.context, self.words, self.tables)
 
     def sentence_around(self, start: int, end: int) -> tuple[int, int]:
-        """(start, end) of the sentence around a figure of the page; what a semicolon parts counts as two."""
+        """(start, end) of the sentence around a figure of the page; a semicolon ends a sentence too."""
         return self.once(_sentence_around, self.text, start, end)
 
     @cached_property
@@ -87,7 +90,7 @@ class PageEvidence:
         return self.once(has_line, answer, line, self._plain_lines)
 
     def rows_in(self, answer: str, view: TableView) -> frozenset[int]:
-        """The positions of a table's rows that a text has as printed."""
+        """The positions of the table's rows that a text has as printed."""
         return self.once(rows_printed, answer, view, self.text, self._plain_lines)
 
 
@@ -96,7 +99,7 @@ def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def page_of(hit: Hit) -> PageEvidence:
-    """The hit's page, kept for the next question; its chunk where the page's text is missing."""
+    """The hit's page, kept for the next question; made of its chunk if the page's text is missing."""
     text = hit.page_text or hit.text
     return _page(
         text, hit.body or hit.page_text, hit.context, hit.document, hit.tables if hit.page_text else ()
@@ -104,7 +107,7 @@ def page_of(hit: Hit) -> PageEvidence:
 
 
 def forget_pages() -> None:
-    """Drop all that was kept of pages, after one was erased."""
+    """Drop everything that was kept of pages, after one was erased."""
     _page.cache_clear()
 
 

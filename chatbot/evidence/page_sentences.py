@@ -1,6 +1,4 @@
-"""Knows a page's sentences: by their words as they are searched, and the whole ones of its running text;
-knows no figures, rows and clauses.
-"""
+"""Finds a page's sentences: by their words as they are searched, and the whole ones of its running text."""
 
 from __future__ import annotations
 
@@ -24,8 +22,11 @@ NEAR = 300
 
 @dataclass(frozen=True, slots=True)
 class Stems:
-    """The terms of a page: of each sentence, of what stands around each, and of all of it, with those of
-    its headings and its document's name.
+    """The terms of a page, with those of its headings and its document's name.
+
+    sentences: of each sentence.
+    around: of the text around each sentence.
+    all: of all of it.
     """
 
     sentences: tuple[frozenset[str], ...]
@@ -34,25 +35,27 @@ class Stems:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The terms of a text that are no figures."""
+    """The terms of a text that are not figures."""
     return frozenset(term for term in content_terms(text) if not term[0].isdigit())
 
 
 def parted(text: str) -> str:
-    """A text whose words of several, "short-term", are several, and "non-resident" one: who speaks of them
-    need not know how a page writes them.
+    """A text with compounds as several words ("short-term"), and "non-resident" as one.
+
+    A reader who uses them need not know how a page writes them.
     """
     return _HYPHEN.sub(" ", _NEGATED.sub(r"\1", text))
 
 
 def _both_ways(text: str) -> str:
-    if (said := parted(text)) != text:
-        return f"{text} {said}"
+    separated = parted(text)
+    if separated != text:
+        return f"{text} {separated}"
     return text
 
 
 def read_stems(text: str, named: str, spans: Sequence[tuple[int, int]]) -> Stems:
-    """named: the document's name and its headings. spans: of the sentences."""
+    """The terms of a page. named: the document's name and its headings. spans: of the sentences."""
     names = stems_of(named)
     of_each = tuple(stems_of(_both_ways(text[start:end])) | names for start, end in spans)
     around = tuple(
@@ -62,7 +65,7 @@ def read_stems(text: str, named: str, spans: Sequence[tuple[int, int]]) -> Stems
 
 
 def whole_sentences(text: str) -> list[tuple[str, str]]:
-    """(whole sentence, heading above it) in order; a paragraph's number goes with none."""
+    """(whole sentence, heading above it), in order; without the numbers of paragraphs."""
     found: list[tuple[str, str]] = []
     head = ""
     for block, is_row in read_blocks(text):

@@ -1,6 +1,4 @@
-"""Cuts a page into what can be quoted of it: sentences, list items and table rows, verbatim; knows no
-question.
-"""
+"""Splits a page into what can be quoted of it: sentences, list items and table rows, verbatim."""
 
 from __future__ import annotations
 
@@ -8,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
-from operator import itemgetter
 
 from chatbot.evidence.text_blocks import CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
 from chatbot.records import Hit
@@ -18,36 +15,44 @@ from ingestion.records import Row, Table
 
 __all__ = ["LEFT_OUT", "Passage", "orders_of", "read_passages", "verbatim"]
 
-# Stands where the page goes on, and the quotation does not.
+# Marks where a quotation leaves out what the page goes on with.
 LEFT_OUT = "…"
 FEWEST_WORDS = 3
 LONGEST_ROW = 200
-# A question ends the turn of who asks it, or has a word of thanks behind it.
+# A question ends its speaker's turn, or has only a word of thanks after it.
 LAST_OF_TURN = 2
 # A table's caption, unit line and column heads are at most this many lines above its rows.
 MOST_HEAD_LINES = 3
-# Rows that a sentence announces and that are quoted with it; more are a table, of which one row is.
+# Rows that are quoted with the sentence that announces them. More are a table, of which one row is quoted.
 MOST_LISTED_ROWS = 12
-# Items of a list that are quoted with what announces it.
+# Items of a list that are quoted with the sentence that announces it.
 MOST_ITEMS = 40
-# Numbers in a sentence that leads a list in without a colon; more are the heads of a table's columns.
+# Numbers in a sentence that announces a list without a colon. More are the heads of a table's columns.
 MOST_NUMBERS_IN_LEAD = 1
-# Characters of a row of a table beyond which it is several rows, or a paragraph that was taken for one.
+# Characters of a table row. A longer one is several rows, or a paragraph that was taken for a row.
 LONGEST_WHOLE_ROW = 400
-# Words of a label in which a stop is no sentence's: "Yahoo! Inc.".
+# Words of a label, in which a full stop does not end a sentence: "Yahoo! Inc.".
 MOST_LABEL_WORDS = 14
-# Rows of the page's tables that a sentence may repeat word for word; what has more is their text without its
-# columns. Of fewer characters than these a row is a figure or two, which any sentence can have.
+# MOST_ROWS_IN_PROSE: rows of the page's tables that a sentence may repeat word for word. A text with more is
+# the table's own, without its columns. SHORTEST_REPEATED: characters of a row that counts for this. A shorter
+# one is a figure or two, which any sentence can have.
 MOST_ROWS_IN_PROSE, SHORTEST_REPEATED = 1, 12
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it
-    is about. at: its place on the page, counted. table, row: where it is a row of a table that was read as
-    one. asks: it is of a speaker's turn that ends in a question. is_item: it is of a list's item. lead: the
-    sentence that announces its list or its rows, skips: further ones stand between the two. follows: nothing
-    stands between it and the passage before it.
+    """A sentence or a table row of a page, verbatim except for line ends.
+
+    text: the passage.
+    head: the lines above that say what it is about.
+    is_row: whether it is a row.
+    at: its position among the page's passages.
+    table, row: set if it is a row of a table that was read as one.
+    asks: whether it is of a speaker's turn that ends in a question.
+    is_item: whether it is of a list's item.
+    lead: the sentence that announces its list or its rows.
+    skips: whether there are other items or rows between it and its lead.
+    follows: whether nothing is between it and the passage before it.
     """
 
     text: str
@@ -64,9 +69,20 @@ class Passage:
 
 
 def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage]:
-    """A page's sentences, list items and table rows in order; rows of its tables, whose heads are known,
-    last. body: its text without running heads.
+    """A page's sentences, list items and table rows in order.
+
+    The rows of its tables, whose heads are known, come last. body: its text without running heads.
     """
+    rows = [passage for table in tables for passage in _rows_of(table, text)]
+    known = {_spaceless(passage.text) for passage in rows}
+    printed = "\n".join(["", *known, ""])
+    prose = _without_tables(_blocks_as_passages(body), known, printed)
+    listed = _with_their_lists(_with_who_asks(prose))
+    return [replace(passage, at=at) for at, passage in enumerate([*_without(printed, listed), *rows])]
+
+
+def _blocks_as_passages(body: str) -> list[Passage]:
+    """The sentences, items and rows of a text, each with the lines above that say what it is about."""
     found: list[Passage] = []
     heading = ""
     table = ""
@@ -75,58 +91,67 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
     blocks = list(read_blocks(body))
     for (block, is_row), (following, row_follows) in pairwise([*blocks, ("", False)]):
         if is_row:
-            if (
-                pending
-                and table
-                and len(pending) == 1
-                and not CAPTION.match(pending[0])
-                and not YEAR_SAID.search(pending[0])
-            ):
-                group = pending[0]  # a line within the table that heads the rows below it
+            if table and _heads_group(pending):
+                group = pending[0]
             elif pending:
                 table = " ".join(pending[-MOST_HEAD_LINES:])
                 group = ""
-            elif not table and found and found[-1].text.endswith(":"):
+            elif not table and found and _announces(found[-1].text):
                 table = found[-1].text[-LONGEST_ROW:]  # the sentence that announces the rows
             found.append(Passage(block, f"{table} {group}".strip(), True, follows=not pending))
-        elif is_head(block) and not (
-            _announces(block) and not CAPTION.match(block) and (row_follows or LINE_ITEM.match(following))
-        ):
+        elif is_head(block) and not _leads_list(block, following, row_follows):
             pending.append(block)
             continue
         else:
             heading = pending[-1] if pending else heading
             table = ""
             item = LINE_ITEM.match(block) is not None
-            found.extend(
-                Passage(sentence, heading, False, is_item=item, follows=bool(at or not pending))
-                for at, sentence in enumerate(_sentences(block))
-            )
+            for at, sentence in enumerate(_sentences(block)):
+                follows = at > 0 or not pending
+                found.append(Passage(sentence, heading, False, is_item=item, follows=follows))
         pending = []
-    rows = [passage for printed_table in tables for passage in _rows_of(printed_table, text)]
-    known = {_spaceless(passage.text) for passage in rows}
-    printed = "\n".join(["", *known, ""])
+    return found
+
+
+def _heads_group(pending: Sequence[str]) -> bool:
+    """Whether the lines above a row are one line within the table that heads the rows below it."""
+    if len(pending) != 1:
+        return False
+    return not CAPTION.match(pending[0]) and not YEAR_SAID.search(pending[0])
+
+
+def _leads_list(block: str, following: str, row_follows: bool) -> bool:
+    """Whether a block that could be a heading announces the rows or the list after it."""
+    if not _announces(block) or CAPTION.match(block):
+        return False
+    return row_follows or LINE_ITEM.match(following) is not None
+
+
+def _without_tables(found: Sequence[Passage], known: Collection[str], printed: str) -> list[Passage]:
+    """The passages without tables that were read line after line.
+
+    Left out too is the beginning of a row whose label takes several lines, because it is no sentence. known,
+    printed: the rows of the tables, without their spaces.
+    """
     beginning: dict[str, list[str]] = {}
     for row in known:
         if len(row) >= SHORTEST_REPEATED:
             beginning.setdefault(row[:SHORTEST_REPEATED], []).append(row)
-    # Left out are the rows read line after line, and the beginning of one whose label takes several lines,
-    # which is no sentence.
-    left_out = [
-        not passage.is_row
-        and (
-            _runs_through(passage.text, beginning)
-            or (not is_finished(passage.text) and _repeats(passage.text, printed))
-        )
-        for passage in found
-    ]
-    prose = [
-        replace(passage, follows=passage.follows and not before)
-        for passage, out, before in zip(found, left_out, [True, *left_out], strict=False)
-        if not out
-    ]
-    listed = _with_their_lists(_with_who_asks(prose))
-    return [replace(passage, at=at) for at, passage in enumerate([*_without(printed, listed), *rows])]
+    prose = []
+    left_out = True
+    for passage in found:
+        follows = passage.follows and not left_out
+        left_out = not passage.is_row and _is_of_table(passage.text, beginning, printed)
+        if not left_out:
+            prose.append(replace(passage, follows=follows))
+    return prose
+
+
+def _is_of_table(text: str, beginning: Mapping[str, Collection[str]], printed: str) -> bool:
+    """Whether a text is a table's, or the beginning of one of its rows."""
+    if _runs_through(text, beginning):
+        return True
+    return not is_finished(text) and _repeats(text, printed)
 
 
 def _announces(block: str) -> bool:
@@ -136,90 +161,90 @@ def _announces(block: str) -> bool:
 def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
     """The rows of a table that have values."""
     announced = table.caption.endswith(":")
+    caption = table.caption.strip(" :•")
+    unit = "" if table.unit in table.caption else table.unit
     for number, row in enumerate(table.rows):
-        if (
-            any(row.cells)
-            and 0 <= row.start < row.end <= len(page_text)
-            and _is_one_row(page_text[row.start : row.end])
-        ):
-            text = verbatim(row, page_text)
-            if table.unit in table.caption:
-                unit = ""
-            else:
-                unit = table.unit
-            head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
-            yield Passage(
-                text,
-                _shortened(" ".join(head.split())),
-                True,
-                table=table,
-                row=row,
-                skips=announced and number > 0,
-            )
+        if not any(row.cells) or not 0 <= row.start < row.end <= len(page_text):
+            continue
+        if not _is_one_row(page_text[row.start : row.end]):
+            continue
+        heads = ", ".join(filter(None, (caption, unit, row.section.strip(" :"))))
+        yield Passage(
+            verbatim(row, page_text),
+            _shortened(" ".join(heads.split())),
+            True,
+            table=table,
+            row=row,
+            skips=announced and number > 0,
+        )
 
 
 def _is_one_row(text: str) -> bool:
-    """Whether the text of a row can be one: none of more than a few words has the end of a sentence and
-    the beginning of another in it.
+    """Whether the text of a row can be one row.
+
+    A text of more than a few words cannot if it has the end of a sentence and the beginning of another.
     """
-    words = sum(map(str.isalpha, text.split()))
-    return len(text) <= LONGEST_WHOLE_ROW and (
-        words <= MOST_LABEL_WORDS or len(sentences(" ".join(text.split()))) == 1
-    )
+    if len(text) > LONGEST_WHOLE_ROW:
+        return False
+    words = text.split()
+    if sum(map(str.isalpha, words)) <= MOST_LABEL_WORDS:
+        return True
+    return len(sentences(" ".join(words))) == 1
 
 
 def orders_of(hit: Hit) -> str:
-    """What on the page addresses its reader as a machine, on one line."""
+    """The text on the page that addresses its reader as a machine, on one line."""
     return " ".join(" ".join(hit.page_text[start:end].split()) for start, end in hit.instructions)
 
 
 def verbatim(row: Row, page_text: str) -> str:
-    """A row as the page has it, on one line, a long one to the last whole word that has room."""
+    """A row as the page has it, on one line; a long one is cut after the last whole word that has room."""
     return _shortened(" ".join(page_text[row.start : row.end].split()))
 
 
 def _shortened(line: str) -> str:
-    """A line, a long one to the last whole word that has room, with a mark for the rest."""
+    """A line; a long one is cut after the last whole word that has room, with a mark for the rest."""
     if len(line) <= LONGEST_ROW:
         return line
     return f"{line[: LONGEST_ROW + 1].rpartition(' ')[0] or line[:LONGEST_ROW]} {LEFT_OUT}"
 
 
 def _runs_through(text: str, rows: Mapping[str, Collection[str]]) -> bool:
-    """Whether a text is a table's, read line after line: it has several of its rows. rows: without their
-    spaces, by how they begin.
+    """Whether a text is a table that was read line after line, because it holds several of its rows.
+
+    rows: without their spaces, by their beginnings.
     """
-    joined = _spaceless(text) if rows else ""
-    places = range(len(joined) - SHORTEST_REPEATED + 1)
-    return (
-        len(
-            {
-                row
-                for at in places
-                for row in rows.get(joined[at : at + SHORTEST_REPEATED], ())
-                if joined.startswith(row, at)
-            }
-        )
-        > MOST_ROWS_IN_PROSE
-    )
+    if not rows:
+        return False
+    joined = _spaceless(text)
+    held = set()
+    for at in range(len(joined) - SHORTEST_REPEATED + 1):
+        for row in rows.get(joined[at : at + SHORTEST_REPEATED], ()):
+            if joined.startswith(row, at):
+                held.add(row)
+    return len(held) > MOST_ROWS_IN_PROSE
 
 
 def _without(printed: str, found: Iterable[Passage]) -> Iterator[Passage]:
-    """The passages but for lines that are rows of the tables; what stands behind such a line follows
-    nothing, unless the passage before has the line.
+    """The passages without lines that are rows of the tables.
+
+    What is after such a line follows nothing, unless the passage before it has the line.
     """
-    last, parted = "", False
+    last = ""
+    parted = False
     for passage in found:
         if passage.is_row and _repeats(passage.text, printed):
             parted = parted or passage.text not in last
         else:
             yield replace(passage, follows=passage.follows and not parted)
-            last, parted = passage.text, False
+            last = passage.text
+            parted = False
 
 
 def _repeats(line: str, printed: str) -> bool:
-    """Whether a line is a row of the tables, or one of its lines: its label may take several. printed: the
-    rows without their spaces, each between line ends.
+    """Whether a line is a row of the tables, or one of its lines, because its label may take several.
+
+    printed: the rows without their spaces, each between line ends.
     """
     row = _spaceless(line)
     return f"\n{row}\n" in printed or (len(row) >= SHORTEST_REPEATED and row in printed)
@@ -230,7 +255,7 @@ def _spaceless(text: str) -> str:
 
 
 def _with_who_asks(found: Sequence[Passage]) -> list[Passage]:
-    """The passages of a transcript with those marked that lead up to a question; others as they are."""
+    """The passages; those of a transcript are marked if they lead up to a question."""
     starts = [at for at, passage in enumerate(found) if SPEAKER.match(passage.text)]
     if not starts:
         return list(found)
@@ -243,9 +268,12 @@ def _with_who_asks(found: Sequence[Passage]) -> list[Passage]:
 
 
 def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
-    """Sentences that announce a list or a short table, taken together with the items or rows that follow, and
-    these by themselves, each with its lead; an item announces nothing itself."""
-    taken, lead = 0, ""
+    """The passages, with those that announce a list or a short table joined to its items or rows.
+
+    The items and rows also come by themselves, each with its lead; an item announces nothing itself.
+    """
+    taken = 0
+    lead = ""
     outer = ("", "")  # what announces the list around, and the mark of its items
     for at, passage in enumerate(found):
         if at < taken:
@@ -261,49 +289,48 @@ def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
         lead = passage.text
         if items and items[0].is_item and not kind:
             outer = lead, _kind_of_item(items[0].text)
-        yield (
-            replace(passage, text="\n".join([passage.text, *(item.text for item in items)]))
-            if items
-            else passage
-        )
+        if items:
+            lines = [lead, *(item.text for item in items)]
+            passage = replace(passage, text="\n".join(lines))
+        yield passage
 
 
 def _items_of(lead: Passage, following: Sequence[Passage]) -> list[Passage]:
-    """The rows or items that a sentence announces, by its colon or by not being finished before its list;
-    [] for a sentence that announces none.
+    """The rows or items that a sentence announces; [] if it announces none.
+
+    It announces them by its colon, or by being unfinished before its list.
     """
     if lead.is_row or not following or not following[0].follows:
         return []
-    if following[0].is_row:
-        if _announces(lead.text):
-            rows = list(takewhile(_is_labelled, following[: MOST_LISTED_ROWS + 1]))
-        else:
-            rows = []
-        if len(rows) <= MOST_LISTED_ROWS:
-            return rows
+    first = following[0]
+    announces = _announces(lead.text)
+    if first.is_row:
+        if not announces:
+            return []
+        rows = list(takewhile(_is_labelled, following[: MOST_LISTED_ROWS + 1]))
+        return rows if len(rows) <= MOST_LISTED_ROWS else []
+    nested = announces and _is_first(first.text)
+    kind = _kind_of_item(first.text, roman=nested)
+    if not kind or (kind == _kind_of_item(lead.text) and not nested):
         return []
-    nested = _is_first(following[0].text) and _announces(lead.text)
-    kind = _kind_of_item(following[0].text, roman=nested)
-    if (
-        not kind
-        or (kind == _kind_of_item(lead.text) and not nested)
-        or not (_announces(lead.text) or _leads_on(lead.text))
-    ):
+    if not announces and not _leads_on(lead.text):
         return []
-    # An item may have several sentences; one that announces a list of its own ends this one.
-    kinds = ((one, _kind_of_item(one.text, roman=nested)) for one in following[:MOST_ITEMS])
-    belongs = (
-        one.is_item and one.follows and said in ("", kind) and not _announces(one.text) for one, said in kinds
-    )
-    return [item for item, _ in takewhile(itemgetter(1), zip(following, belongs, strict=False))]
+    items = []
+    for passage in following[:MOST_ITEMS]:
+        # An item may have several sentences; one that announces a list of its own ends this one.
+        if not passage.is_item or not passage.follows or _announces(passage.text):
+            break
+        if _kind_of_item(passage.text, roman=nested) not in ("", kind):
+            break
+        items.append(passage)
+    return items
 
 
 def _leads_on(text: str) -> bool:
-    """Whether a text without a colon leads a list in: it is unfinished, and no heads of columns."""
-    return (
-        not is_finished(text, also=",;")
-        and sum(word[0].isdigit() for word in text.split()) <= MOST_NUMBERS_IN_LEAD
-    )
+    """Whether a text without a colon announces a list: it is unfinished, and no heads of columns."""
+    if is_finished(text, also=",;"):
+        return False
+    return sum(word[0].isdigit() for word in text.split()) <= MOST_NUMBERS_IN_LEAD
 
 
 def _is_first(text: str) -> bool:
@@ -313,8 +340,10 @@ def _is_first(text: str) -> bool:
 
 
 def _kind_of_item(text: str, *, roman: bool = False) -> str:
-    """The mark at an item's beginning, figures and letters alike for those of one list: "a" for "(b)", "1"
-    for "3."; "" for none. roman: numerals such as "(ii)" are of a kind of their own."""
+    """The mark at an item's beginning, the same for all items of a list: "a" for "(b)", "1" for "3.".
+
+    "" for none. roman: whether numerals such as "(ii)" are of a kind of their own.
+    """
     mark = LINE_ITEM.match(text)
     if not mark:
         return ""
@@ -323,22 +352,25 @@ def _kind_of_item(text: str, *, roman: bool = False) -> str:
 
 
 def _is_labelled(passage: Passage) -> bool:
-    """A row that has a word and stands next to what is before it; a figure alone is a mark of a chart's
-    axis.
+    """Whether a row has a word and is next to what is before it.
+
+    A figure alone is a mark of a chart's axis.
     """
     return passage.is_row and passage.follows and any(map(str.isalpha, passage.text))
 
 
 def _sentences(block: str) -> Iterator[str]:
-    """The sentences of a block; one of a word or two, such as a glossary's term, goes with the next."""
+    """The sentences of a block.
+
+    One of a word or two, such as a glossary's term, is joined to the next.
+    """
     short = ""
     for sentence in sentences(block, longest=len(block) or 1):
-        said = f"{short} {sentence}".strip()
-        if len(said.split()) <= FEWEST_WORDS:
-            short = said
+        joined = f"{short} {sentence}".strip()
+        if len(joined.split()) <= FEWEST_WORDS:
+            short = joined
         else:
             short = ""
-        if not short:
-            yield said
+            yield joined
     if short:
         yield short

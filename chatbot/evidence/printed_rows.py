@@ -1,5 +1,6 @@
-"""Knows whether an answer has a line or a table's row as the page prints it, and no other that ends alike;
-judges no figure.
+"""Tells whether an answer has a line or a table row exactly as the page prints it.
+
+A row that only ends alike does not count.
 """
 
 from __future__ import annotations
@@ -20,44 +21,46 @@ _LABEL_END = re.compile(r"\s[^\w\s%]{0,3}\d")
 
 
 def has_line(text: str, line: str, lines: str) -> bool:
-    """Whether a text has a line of a page from end to end, case and blanks aside, and not as the end of
-    another: "Revenue 12 10" in "Other revenue 12 10", where the page knows other revenue too. lines: the
-    page's as `plain_lines` gives them."""
-    said = _plain(text)
+    """Whether a text has a line of a page from end to end, case and blanks aside.
+
+    It does not count as the end of another line: "Revenue 12 10" in "Other revenue 12 10", if the page has
+    other revenue too. lines: the page's, as `plain_lines` gives them.
+    """
+    plain_text = _plain(text)
     sought = _plain(line)
-    if sought:
-        at = said.find(sought)
-    else:
-        at = -1
+    if not sought:
+        return False
+    at = plain_text.find(sought)
     for _ in range(MOST_PLACES):
         if at < 0:
             return False
         end = at + len(sought)
-        before = said[max(0, at - REACH) : at]
-        touches = (before and sought[0].isalnum() and _OPEN.search(before + sought[0])) or _GOES_ON.match(
-            said, end
-        )
-        if not touches and not _ends_another(before, sought, lines):
+        before = plain_text[max(0, at - REACH) : at]
+        touches = before and sought[0].isalnum() and _OPEN.search(before + sought[0])
+        goes_on = touches or _GOES_ON.match(plain_text, end)
+        if not goes_on and not _ends_another(before, sought, lines):
             return True
-        at = said.find(sought, at + 1)
+        at = plain_text.find(sought, at + 1)
     return False
 
 
 def rows_printed(text: str, view: TableView, page: str, lines: str) -> frozenset[int]:
-    """The positions of a table's rows that a text has as printed, label and all. lines: the page's, see
-    plain_lines.
+    """The positions of a table's rows that a text has as printed, with their labels.
+
+    lines: the page's, as `plain_lines` gives them.
     """
-    rows = [page[max(0, row.start) : row.end] for row in view.table.rows]
-    return frozenset(
-        number
-        for number, line in enumerate(rows)
-        if any(map(str.isalpha, line)) and has_line(text, line, lines)
-    )
+    found = set()
+    for number, row in enumerate(view.table.rows):
+        line = page[max(0, row.start) : row.end]
+        if any(map(str.isalpha, line)) and has_line(text, line, lines):
+            found.add(number)
+    return frozenset(found)
 
 
 def _ends_another(before: str, line: str, lines: str) -> bool:
-    """Whether the word before a printed line belongs to its label, as a line of the page shows that begins
-    so.
+    """Whether the word before a printed line belongs to its label.
+
+    It does if a line of the page begins like that.
     """
     word = _WORD_BEFORE.search(before)
     if word is None:
@@ -71,5 +74,5 @@ def _plain(text: str) -> str:
 
 
 def plain_lines(page: str) -> str:
-    """The lines of a page, blanks made one and case folded."""
+    """The lines of a page, with single blanks and case-folded."""
     return "\n".join(map(_plain, page.splitlines()))

@@ -1,6 +1,4 @@
-"""Knows a page's tables by their cells: which one a figure stands in, and the words, periods and scale
-that its heads give it; knows no answer.
-"""
+"""Finds the table cell of a figure, and the words, periods and scale that its heads give it."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from ingestion.records import Row, Table
 __all__ = ["CellPlace", "Named", "TableView", "TablesOfPage", "Words", "read_tables"]
 
 LONGEST_SHOWN = 60
-# cells that start before one and may still be open: those of a large table whose cells have several lines
+# Cells that start before a figure and may enclose it: those of a large table whose cells have several lines.
 CELLS_BACK = 400
 _BRACKETED = re.compile(r"\([^()]{0,80}\)|\[[^\[\]]{0,80}\]")
 _PER_PIECE = re.compile(
@@ -39,7 +37,7 @@ Words = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """Where a cell is: positions of its table, row and column."""
+    """The position of a cell: of its table, row and column."""
 
     table: int
     row: int
@@ -48,8 +46,10 @@ class CellPlace:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A row or column as an answer may name it. words: must all be said to name it in full. beside:
-    section or brackets, which need not be.
+    """A row or column as an answer may name it.
+
+    words: those that must all be there to name it in full.
+    beside: words of section or brackets, which need not be there.
     """
 
     words: Words
@@ -60,11 +60,14 @@ class Named:
     frozen=True, slots=True, eq=False
 )  # compared by identity, so that what is found out about one can be kept
 class TableView:
-    """A table's rows and columns by the words that tell them apart. heads: all words of each column's.
-    weights: the rarer a word, the more.
+    """A table's rows and columns by the words that tell them apart.
 
-    around: words of caption and unit. other_periods: those of the caption. all_digits: each row's cells as
-    `digits` gives them. once: keeps what is found out about the table.
+    heads: all words of each column's heads.
+    weights: of words; the rarer a word, the higher.
+    around: words of caption and unit.
+    other_periods: those of the caption.
+    all_digits: each row's cells as `digits` gives them.
+    once: keeps what was worked out about the table.
     """
 
     table: Table
@@ -80,16 +83,13 @@ class TableView:
     once: WeakCache = field(default_factory=WeakCache)
 
     def text(self, row: int, column: int) -> str:
-        """The cell as printed, "none" where there is none."""
+        """The cell as printed, "none" if there is none."""
         cells = self.table.rows[row].cells
-        if column < len(cells):
-            cell = cells[column]
-        else:
-            cell = None
+        cell = cells[column] if column < len(cells) else None
         return cell.text if cell else "none"
 
     def digits(self, row: int, column: int) -> str:
-        """The cell's digits with their sign, "" where there are none."""
+        """The cell's digits with their sign, "" if there are none."""
         found = self.all_digits[row]
         if column < len(found):
             return found[column]
@@ -100,10 +100,11 @@ class TableView:
         return [column for column in range(len(self.columns)) if self.digits(row, column)]
 
     def periods(self, row: int, column: int) -> tuple[Period, ...]:
-        """Those of the column's head and the row's label; else the only one of the caption."""
-        return self.column_periods[column] + self.row_periods[row] or (
-            self.other_periods if len(self.other_periods) == 1 else ()
-        )
+        """Those of the column's head and the row's label, or else the only one of the caption."""
+        own = self.column_periods[column] + self.row_periods[row]
+        if own or len(self.other_periods) != 1:
+            return own
+        return self.other_periods
 
     def row_shown(self, row: int) -> str:
         """The row's name in a sentence, "" without a label."""
@@ -118,9 +119,11 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class TablesOfPage:
-    """A page's tables, and their cells by where they stand. starts: of the cells, ascending; spans, places:
-    of each.
+    """A page's tables, and their cells by where they are.
 
+    views: the tables.
+    starts: of the cells, ascending.
+    spans, places: of each cell.
     names: numbers in heads, labels and captions, each with the word before it: ("level", "3").
     """
 
@@ -131,25 +134,25 @@ class TablesOfPage:
     names: frozenset[tuple[str, str]]
 
     def place_of(self, start: int, end: int) -> CellPlace | None:
-        """The cell that a figure at these offsets stands in; the narrowest, as cells of several lines
-        enclose others.
+        """The cell with the figure at these offsets.
+
+        It is the narrowest, because cells of several lines enclose others.
         """
+        spans = self.spans
         last = bisect_right(self.starts, end)
-        around = [
-            index
-            for index in range(max(0, last - CELLS_BACK), last)
-            if self.spans[index][0] < end and start < self.spans[index][1]
-        ]
-        around = [
-            index for index in around if self.spans[index][1] >= end
-        ] or around  # "- (1.2)" may be two cells, of which the last has the digits
-        if around:
-            return self.places[min(around, key=lambda index: self.spans[index][1] - self.spans[index][0])]
+        candidates = range(max(0, last - CELLS_BACK), last)
+        around = [index for index in candidates if spans[index][0] < end and start < spans[index][1]]
+        # "- (1.2)" may be two cells, of which the last has the digits.
+        whole = [index for index in around if spans[index][1] >= end]
+        found = whole or around
+        if found:
+            return self.places[min(found, key=lambda index: spans[index][1] - spans[index][0])]
         return None
 
     def are_several(self, start: int, end: int) -> bool:
-        """Whether cells of one row stand side by side between these offsets: "145 150" is two amounts, and
-        none of 145,150.
+        """Whether these offsets enclose cells of one row side by side.
+
+        "145 150" is two amounts then, and not 145,150.
         """
         first = bisect_left(self.starts, start)
         last = bisect_right(self.starts, end)
@@ -157,8 +160,9 @@ class TablesOfPage:
         return len({(place.row, place.column) for place in inside}) > 1
 
     def marks_of(self, place: CellPlace) -> tuple[ScaleMark | None, ScaleMark | None]:
-        """The scale, and the percent kind, that head, row, section, unit or caption give the cell; of
-        both, the nearer one alone.
+        """The scale or the percent kind that head, row, section, unit or caption give the cell.
+
+        If they give both, only the nearer one counts.
         """
         view = self.views[place.table]
         row = view.table.rows[place.row]
@@ -167,9 +171,8 @@ class TablesOfPage:
             return view.once(stated_mark, text)
 
         mark = mark_beside(view.table.heads[place.column], row, read)
-        if (
-            mark is not None and mark.scale == 1 and _is_no_percentage(row, place.column)
-        ):  # "Percent change" over all columns of a table is one of two
+        # "Percent change" above all columns may be meant for some of them only.
+        if mark is not None and mark.scale == 1 and _is_no_percentage(row, place.column):
             mark = None
         mark = mark or mark_of_table(view.table, row, read)
         if mark and mark.scale > 1:
@@ -177,7 +180,7 @@ class TablesOfPage:
         return (None, mark)
 
     def per_piece(self, place: CellPlace) -> bool:
-        """Whether the row is of amounts per share or the like, to which "in millions" does not apply."""
+        """Whether the row has amounts per share or the like, to which "in millions" does not apply."""
         row = self.views[place.table].table.rows[place.row]
         named = f"{row.section} {_WITH_AMOUNT.sub(' ', row.label)}"
         return _PER_PIECE.search(named) is not None and not _PIECES.search(named)
@@ -185,15 +188,11 @@ class TablesOfPage:
     def shown(self, place: CellPlace) -> str:
         """Row and column as a person would name them."""
         view = self.views[place.table]
-        return (
-            ", ".join(filter(None, (view.row_shown(place.row), view.column_shown(place.column))))
-            or "a table without heads"
-        )
+        names = [view.row_shown(place.row), view.column_shown(place.column)]
+        return ", ".join(filter(None, names)) or "a table without heads"
 
     def period_of(self, place: CellPlace) -> str | None:
-        """The one period that column or row give the cell, as printed; None where they give none or
-        several.
-        """
+        """The one period that column or row give the cell, as printed; None if they give none or several."""
         found = self.views[place.table].periods(place.row, place.column)
         if len(found) == 1:
             return found[0].text
@@ -202,76 +201,67 @@ class TablesOfPage:
 
 def _is_no_percentage(row: Row, column: int) -> bool:
     """Whether other cells of a row print their "%" and this one does not."""
-    if column < len(row.cells):
-        cell = row.cells[column]
-    else:
-        cell = None
-    return (
-        cell is not None
-        and "%" not in cell.text
-        and any(other is not None and "%" in other.text for other in row.cells)
-    )
+    cell = row.cells[column] if column < len(row.cells) else None
+    if cell is None or "%" in cell.text:
+        return False
+    return any(other is not None and "%" in other.text for other in row.cells)
 
 
 def read_tables(tables: Sequence[Table]) -> TablesOfPage:
-    """The tables made ready for finding cells."""
+    """The tables, prepared for finding cells."""
     cells: list[tuple[int, int, CellPlace]] = []
     for number, table in enumerate(tables):
         for row, line in enumerate(table.rows):
-            found = [
-                (cell, column)
-                for column, cell in enumerate(line.cells[: len(table.heads)])
-                if cell is not None and cell.start >= 0
-            ]
-            cells += [(cell.start, cell.end, CellPlace(number, row, column)) for cell, column in found]
+            for column, cell in enumerate(line.cells[: len(table.heads)]):
+                if cell is not None and cell.start >= 0:
+                    cells.append((cell.start, cell.end, CellPlace(number, row, column)))
     cells.sort(key=lambda cell: cell[:2])
     spans = tuple((start, end) for start, end, _ in cells)
-    return TablesOfPage(
-        tuple(map(_view, tables)),
-        tuple(start for start, _ in spans),
-        spans,
-        tuple(place for *_, place in cells),
-        _names(tables),
-    )
+    starts = tuple(start for start, _ in spans)
+    places = tuple(place for *_, place in cells)
+    return TablesOfPage(tuple(map(_view, tables)), starts, spans, places, _names(tables))
 
 
 def _names(tables: Sequence[Table]) -> frozenset[tuple[str, str]]:
-    texts = [
-        text
-        for table in tables
-        for text in (" ".join(table.heads), table.caption, *(row.label for row in table.rows))
-    ]
-    words = [comparable_words(text).texts for text in texts]
-    return frozenset(pair for found in words for pair in pairwise(found) if pair[1].isdigit())
+    """The numbers in heads, captions and labels, each with the word before it."""
+    texts: list[str] = []
+    for table in tables:
+        texts += [" ".join(table.heads), table.caption]
+        texts += [row.label for row in table.rows]
+    found = set()
+    for text in texts:
+        for word, following in pairwise(comparable_words(text).texts):
+            if following.isdigit():
+                found.add((word, following))
+    return frozenset(found)
 
 
 def _view(table: Table) -> TableView:
     rows = [_named(row.label, row.section) for row in table.rows]
     heads = [_named_head(head) for head in table.heads]
-    if len(heads) > 1:
-        shared = frozenset.intersection(*(head.words | head.beside for head in heads))
-    else:
-        shared = frozenset()
-    columns = tuple(Named(head.words - shared, head.beside - shared) for head in heads)
-    counts = Counter(word for named in (*rows, *columns) for word in named.words | named.beside)
-    weights = {word: math.log(1 + (len(rows) + len(columns)) / count) for word, count in counts.items()}
-    around = label_words(f"{table.caption} {table.unit}")
-    row_periods = tuple(periods_in(row.label) or periods_in(row.section) for row in table.rows)
-    column_periods = tuple(periods_in(head) for head in table.heads)
     full = tuple(head.words | head.beside for head in heads)
-    digits = tuple(tuple(_digits(cell.text if cell else "") for cell in row.cells) for row in table.rows)
+    shared: Words = frozenset.intersection(*full) if len(full) > 1 else frozenset()
+    columns = tuple(Named(head.words - shared, head.beside - shared) for head in heads)
+    named = (*rows, *columns)
+    counts = Counter(word for name in named for word in name.words | name.beside)
+    weights = {word: math.log(1 + len(named) / count) for word, count in counts.items()}
+    row_periods = tuple(periods_in(row.label) or periods_in(row.section) for row in table.rows)
     return TableView(
         table,
         tuple(rows),
         columns,
         full,
         weights,
-        around,
+        label_words(f"{table.caption} {table.unit}"),
         row_periods,
-        column_periods,
+        tuple(map(periods_in, table.heads)),
         periods_in(table.caption),
-        digits,
+        tuple(map(_row_digits, table.rows)),
     )
+
+
+def _row_digits(row: Row) -> tuple[str, ...]:
+    return tuple(_digits(cell.text if cell else "") for cell in row.cells)
 
 
 def _digits(text: str) -> str:
@@ -287,11 +277,16 @@ def _named(text: str, section: str) -> Named:
 
 
 def _named_head(head: str) -> Named:
-    """A column is named by the innermost of its heads that has words: "General grant" of "Domestic >
-    General grant".
+    """The name of a column: the innermost of its heads that has words.
+
+    That is "General grant" of "Domestic > General grant".
     """
     parts = head.split(" > ")
-    inner = next((at for at in range(len(parts) - 1, -1, -1) if label_words(parts[at])), 0)
+    inner = 0
+    for at in range(len(parts) - 1, -1, -1):
+        if label_words(parts[at]):
+            inner = at
+            break
     return _named(parts[inner], " ".join(parts[:inner]))
 
 

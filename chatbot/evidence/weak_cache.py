@@ -1,4 +1,4 @@
-"""Keeps what pure functions found out about one thing, as long as that thing is kept; knows neither."""
+"""Keeps the results of pure functions about an object as long as that object lives."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ MOST_KEPT = 1_024
 
 
 class WeakCache:
-    """Calls a function once for the same arguments. All that is kept goes when it is full, and with its
-    owner.
+    """Calls a function once for the same arguments.
+
+    Everything is dropped when the cache is full, and with its owner.
     """
 
     def __init__(self) -> None:

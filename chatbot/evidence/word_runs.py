@@ -1,6 +1,4 @@
-"""Knows how words are compared and where a run of them stands in a text; knows no figures, pages or
-citations.
-"""
+"""Compares words and finds runs of them in a text."""
 
 from __future__ import annotations
 
@@ -31,9 +29,9 @@ __all__ = [
     "tells",
 ]
 
-MIN_QUOTE_WORDS = 4  # fewer words in a row stand on a page by chance
+MIN_QUOTE_WORDS = 4  # fewer words in a row may be on a page by chance
 FIGURE_RUN_WORDS = 2  # … but a figure with a word beside it does not
-CONTENT_WORDS = 2  # a run of "at the end of the" says nothing; this many words must not be of that kind
+CONTENT_WORDS = 2  # a run of "at the end of the" says nothing; this many words must not be stop words
 STOP_WORDS = frozenset(
     """
         a an and are as at be been but by for from had has have in is it its of on or that the their there
@@ -42,10 +40,10 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-# a figure with its scale and currency, or a date, may stand on a page for anything: so many words must say
-# what it is
+# A figure with its scale and currency, or a date, may be on a page for any reason. This many words must say
+# what it is.
 TELLING_WORDS = 2
-# Words that go with any figure and tell nothing of what it is.
+# Words that go with any figure and do not say what it is.
 _OF_ANY_FIGURE = (
     SCALE_TERMS
     | UNIT_TERMS
@@ -56,7 +54,7 @@ _OF_ANY_FIGURE = (
 
 # hyphens of all kinds, those of broken lines included
 _JOINERS = "-\u2010\u2011\u2013\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\x02"
-# Numbers and words are parted where they touch: "RM86" is "RM 86", and a footnote mark does not change the
+# Numbers and words are separated where they touch: "RM86" is "RM 86", and a footnote mark does not change the
 # word before it.
 _WORD = re.compile(
     rf"\d++(?:[.,]\d++)*+|[^\W\d_]++(?:(?:['’]|[{_JOINERS}]{{1,3}}(?:[ \t]{{0,3}}\r?\n[ \t]{{0,3}})?)"
@@ -67,7 +65,11 @@ _DROPPED = re.compile(rf"[{_JOINERS}'’\s⁰¹²³⁴⁵⁶⁷⁸⁹]")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words as they are compared. starts, ends: of each in the text; joined: all of them as " a b c ";
+    """Words as they are compared.
+
+    texts: the words.
+    starts, ends: of each in the text.
+    joined: all of them as " a b c ".
     offsets: of each in joined.
     """
 
@@ -79,66 +81,71 @@ class Words:
 
 
 def comparable_words(text: str) -> Words:
-    """The words of a text: NFKC, case-folded, without hyphens, apostrophes and footnote marks; numbers keep
-    their points and commas.
+    """The words of a text: NFKC, case-folded, without hyphens, apostrophes and footnote marks.
 
-    A word broken over two lines is one word, as is a hyphenated one; punctuation, quotation marks and dashes
-    are not compared.
+    Numbers keep their points and commas. A word broken over two lines is one word, as is a hyphenated one;
+    punctuation, quotation marks and dashes are not compared.
     """
-    found = [(_comparable(match[0]), match.start(), match.end()) for match in _WORD.finditer(text)]
-    found = [word for word in found if word[0]]
-    offsets, position = [], 1
-    for word, _, _ in found:
-        offsets.append(position)
-        position += len(word) + 1
-    texts = tuple(word[0] for word in found)
-    return Words(
-        texts,
-        tuple(word[1] for word in found),
-        tuple(word[2] for word in found),
-        f" {' '.join(texts)} ",
-        tuple(offsets),
-    )
+    texts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    offsets: list[int] = []
+    position = 1
+    for match in _WORD.finditer(text):
+        word = _comparable(match[0])
+        if word:
+            texts.append(word)
+            starts.append(match.start())
+            ends.append(match.end())
+            offsets.append(position)
+            position += len(word) + 1
+    joined = f" {' '.join(texts)} "
+    return Words(tuple(texts), tuple(starts), tuple(ends), joined, tuple(offsets))
 
 
 def telling_words(words: Words) -> int:
-    """How many of the words say something: no stop words, numbers, scales, currencies or months."""
+    """How many of the words carry meaning: no stop words, numbers, scales, currencies or months."""
     return sum(map(tells, words.texts))
 
 
 def tells(word: str) -> bool:
-    """Whether one of comparable_words says something: no stop word, number, scale, currency or month."""
+    """Whether one of comparable_words carries meaning: no stop word, number, scale, currency or month."""
     return word.isalpha() and word not in STOP_WORDS and word not in _OF_ANY_FIGURE
 
 
 def span_of(sought: tuple[str, ...], words: Words) -> tuple[int, int] | None:
-    """Offsets in the text of the first place where these words stand in a row, or None."""
+    """Offsets in the text of the first place that has these words in a row, or None."""
     return next(spans_of(sought, words), None)
 
 
 def spans_of(sought: tuple[str, ...], words: Words, behind: int = 0) -> Iterator[tuple[int, int]]:
-    """The same for every place, in order. behind: an offset in the text before which none begins."""
+    """Offsets of every place that has these words in a row, in order.
+
+    behind: an offset in the text before which none begins.
+    """
     opening = bisect_left(words.starts, behind)
-    if sought and opening < len(words.starts):
-        at = words.joined.find(f" {' '.join(sought)} ", words.offsets[opening] - 1)
-    else:
-        at = -1
+    if not sought or opening >= len(words.starts):
+        return
+    run = f" {' '.join(sought)} "
+    at = words.joined.find(run, words.offsets[opening] - 1)
     while at >= 0:
         first = bisect_left(words.offsets, at + 1)
         yield words.starts[first], words.ends[first + len(sought) - 1]
-        at = words.joined.find(f" {' '.join(sought)} ", at + 1)
+        at = words.joined.find(run, at + 1)
 
 
 def common_end(one: Sequence[str], other: Sequence[str]) -> int:
     """How many words both end with."""
     count = 0
-    while count < min(len(one), len(other)) and one[-1 - count] == other[-1 - count]:
+    for word, other_word in zip(reversed(one), reversed(other), strict=False):
+        if word != other_word:
+            break
         count += 1
     return count
 
 
 def quotable(run: tuple[str, ...]) -> bool:
-    """Whether words in a row say enough to be quoted."""
+    """Whether words in a row are enough to be quoted."""
     return len(run) >= MIN_QUOTE_WORDS and sum(word not in STOP_WORDS for word in run) >= CONTENT_WORDS
 
 
@@ -150,21 +157,21 @@ def names_figure(run: tuple[str, ...]) -> bool:
 def longest_run(
     statement: Words, page: Words, enough: Callable[[tuple[str, ...]], bool] = quotable
 ) -> tuple[int, int] | None:
-    """Offsets in the page of the statement's longest run of words that stands there and says enough, or
-    None.
-    """
+    """Offsets in the page of the statement's longest run of words that is there and is enough, or None."""
     runs = [statement.texts[start:end] for start, end in _runs(statement, page)]
-    best = max(
-        filter(enough, runs),
-        key=lambda run: (len(run), sum(word not in STOP_WORDS for word in run)),
-        default=(),
-    )
+    best = max(filter(enough, runs), key=_weight, default=())
     return span_of(best, page)
 
 
+def _weight(run: tuple[str, ...]) -> tuple[int, int]:
+    """The words of a run, and those of them that are no stop words."""
+    return len(run), sum(word not in STOP_WORDS for word in run)
+
+
 def _runs(words: Words, page: Words) -> Iterator[tuple[int, int]]:
-    """Runs that stand on the page and cannot be made longer to the right, as positions; each word is added
-    and removed once.
+    """Runs that are on the page and cannot be made longer to the right, as positions.
+
+    Each word is added and removed once.
     """
     end = 0
     for start in range(len(words.texts)):

@@ -1,5 +1,6 @@
-"""What every memory's import has in common: a file read whole within a bound, and what came of its lines;
-knows no memory's format.
+"""Provides what all memories share for imports: reading a file within a bound, and the results of its lines.
+
+It knows no memory's format.
 """
 
 from __future__ import annotations
@@ -35,17 +36,21 @@ Progress = Callable[[int, int], None]
 
 
 def no_progress(done: int, total: int) -> None:
-    """Progress that nobody is told."""
+    """Progress that is not shown."""
 
 
 def holds_words(text: str, search: str) -> bool:
-    """Whether the text holds each word of a search, whatever their case."""
+    """Whether the text holds each word of a search, in any case."""
     return all(word in text.casefold() for word in search.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """A line that cannot be read. line: 1-based, as editors count."""
+    """A line that cannot be read.
+
+    line: 1-based, as editors count.
+    reason: what is wrong with it.
+    """
 
     line: int
     reason: str
@@ -53,8 +58,11 @@ class LineProblem:
 
 @dataclass(frozen=True, slots=True)
 class ImportedLines:
-    """What an import did. added: what is new here, or says something new; known: the others; problems:
-    lines that cannot be read.
+    """What an import did.
+
+    added: entries that are new here, or have something new.
+    known: the others.
+    problems: lines that cannot be read.
     """
 
     added: int
@@ -65,9 +73,10 @@ class ImportedLines:
 def read_lines(
     lines: Iterable[bytes], read: Callable[[bytes, int], Item], noun: str
 ) -> tuple[list[Item], tuple[LineProblem, ...]]:
-    """(what the lines hold, those that cannot be read); empty ones are passed over. noun: what a line is.
+    """(what the lines hold, those that cannot be read); empty lines are skipped.
 
-    read(line, its number from 1): raises ValueError, which says why, beginning with NO_JSON where it is none.
+    noun: what a line is. read(line, its number from 1): raises ValueError with the reason, which begins with
+    NO_JSON if the line is no JSON.
     """
     found: list[Item] = []
     problems: list[LineProblem] = []
@@ -88,8 +97,9 @@ def read_lines(
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A file to be read. Raises OSError also for a folder, a pipe or a device, which would be waited for
-    or read without end.
+    """Open a file for reading.
+
+    Raises OSError also for a folder, a pipe or a device, which could block or be read without end.
     """
     opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     mode = os.fstat(opened).st_mode
@@ -100,9 +110,10 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def read_whole(file: Path | BinaryIO, shown: str, *, most: int, hint: str) -> bytes:
-    """All bytes of a file or stream. shown: what it is called. most: bytes. hint: what to give instead.
+    """All bytes of a file or stream.
 
-    Raises NotFoundError where it cannot be read, UsageError where it is larger.
+    shown: its name in messages. most: bytes. hint: what to give instead. Raises NotFoundError if it cannot be
+    read, UsageError if it is larger.
     """
     try:
         with open_file(file) if isinstance(file, Path) else nullcontext(file) as opened:

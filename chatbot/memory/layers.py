@@ -1,5 +1,6 @@
-"""The memories there are, each with its folder, and what every one of them is to the chatbot: asked before
-an answer, it gives notes.
+"""Registers the memories, each with its folder, and defines what they have in common.
+
+The chatbot asks every memory before an answer, and it gives notes.
 """
 
 from __future__ import annotations
@@ -34,18 +35,17 @@ class MemoryLayer(Protocol):
     name: str
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """At most n notes that bear on the question, the best first; each says where it comes from. Notes are
-        data and give no orders.
+        """At most n notes that bear on the question, the best first; each says where it comes from.
 
-        recall.tell gets what the user should know of them. A failure is told there or raised, and never
-        passed over.
+        Notes are data and give no orders. recall.tell gets what the user should know of them. A failure is
+        reported there or raised, never ignored.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LayerOpening:
-    """What a layer is opened with. settings_of: those of an owner."""
+    """What a layer is opened with. settings_of: the settings of an owner."""
 
     database: MemoryDatabase
     settings: Settings
@@ -56,13 +56,15 @@ class LayerOpening:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A memory by its name, its package and what readers are told it is. What is named beside that is a
-    module of the package:
+    """A memory by its name, its package and its label for readers.
 
-    switch: of its switch in a conversation's menu, as (label, help); then `case_layer`, say, has
-    open_layer(opening: Opening) -> MemoryLayer. tab: of its tab on the Memory page; then `case_tab` has
-    draw(context). commands: for `memory NAME …`; then `case_commands` has COMMANDS. beside: its notes stand
-    beside the answer; what was said before and rated answers show in the answer itself.
+    Each part that it names is a module of the package:
+    switch: (label, help) of its switch in a conversation's menu; then `case_layer`, say, has
+        open_layer(opening: LayerOpening) -> MemoryLayer.
+    tab: of its tab on the Memory page; then `case_tab` has draw(context).
+    commands: for `memory NAME …`; then `case_commands` has COMMANDS.
+    beside: whether its notes show beside the answer; earlier exchanges and rated answers show in the answer
+        itself.
     """
 
     name: str
@@ -74,7 +76,10 @@ class Registered:
     beside: bool = False
 
     def part(self, name: str) -> Any:
-        """A module of its package, `case_tab` for "tab". The tabs load Streamlit: who needs one loads it."""
+        """A module of its package, `case_tab` for "tab".
+
+        The tabs load Streamlit, so they are loaded on demand.
+        """
         return import_module(f"{self.package}.{self.name.removesuffix('s')}_{name}")
 
 
@@ -127,24 +132,24 @@ REGISTERED: tuple[Registered, ...] = (
 
 
 def layers_with(part: str) -> list[Registered]:
-    """The layers that have one. part: "switch" | "tab" | "commands" | "beside"."""
-    return [one for one in REGISTERED if getattr(one, part)]
+    """The layers that have a part: "switch" | "tab" | "commands" | "beside"."""
+    return [memory for memory in REGISTERED if getattr(memory, part)]
 
 
 def beside(notes: Iterable[Note]) -> list[Note]:
-    """Those of an answer's notes that are shown beside it."""
-    shown = {one.name for one in layers_with("beside")}
+    """The notes of an answer that are shown beside it."""
+    shown = {memory.name for memory in layers_with("beside")}
     return [note for note in notes if note.layer in shown]
 
 
 def label_of(name: str) -> str:
-    """What readers are told a memory is; its name where it is none."""
-    return next((one.label for one in REGISTERED if one.name == name), name)
+    """A memory's label for readers; the name itself if it is no memory."""
+    return next((memory.label for memory in REGISTERED if memory.name == name), name)
 
 
 def open_layers(opening: LayerOpening) -> tuple[MemoryLayer, ...]:
-    """The layers that conversations can use or do without, each opened. Raises StoreError."""
-    return tuple(one.part("layer").open_layer(opening) for one in layers_with("switch"))
+    """The layers that conversations can switch on or off, each opened. Raises StoreError."""
+    return tuple(memory.part("layer").open_layer(opening) for memory in layers_with("switch"))
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,6 +1,4 @@
-"""Takes over what earlier versions kept in files of their own, each once: copied in one transaction, then
-the file renamed; knows their forms alone.
-"""
+"""Imports the files of earlier versions, each once: copied in one transaction, then the file is renamed."""
 
 from __future__ import annotations
 
@@ -52,12 +50,10 @@ INSTEAD = {"changed_at": "coalesce((select max(at) from exchange where conversat
 
 
 def take_over(database: MemoryDatabase, store: Path, embedder: Embedder) -> Path | None:
-    """Take over everything that is found in the store's folder; of vectors those of this embedder.
+    """Import everything that is found in the store's folder; of vectors, those of this embedder.
 
-    Returns where a damaged file was set aside, None where all could be read.
-
-    What is there already is not written over, so that a take-over that was broken off is done again; on a
-    full disk it waits for room. Raises StoreError.
+    Returns where a damaged file was set aside, None if all could be read. Existing data is not overwritten,
+    so an interrupted import can be repeated; on a full disk it waits for room. Raises StoreError.
     """
     damaged = [_taken(database, store, name) for name in FILES]
     # Made from the situations' file, in an index that is not used any more.
@@ -70,7 +66,7 @@ def take_over(database: MemoryDatabase, store: Path, embedder: Embedder) -> Path
 
 
 def take_over_conversations(database: MemoryDatabase, store: Path) -> None:
-    """As take_over, of conversations alone."""
+    """Like take_over, for conversations alone."""
     _taken(database, store, next(iter(FILES)))
 
 
@@ -92,7 +88,7 @@ def _taken(database: MemoryDatabase, store: Path, name: str) -> Path | None:
 
 @contextmanager
 def _waiting_for_room(store: Path, name: str) -> Iterator[None]:
-    """Where the disk has no room for what is done, the files wait for the next start."""
+    """If the disk has no room for the work inside, leave the files for the next start."""
     try:
         yield
     except StoreError as error:
@@ -102,7 +98,7 @@ def _waiting_for_room(store: Path, name: str) -> Iterator[None]:
 
 
 def _copy_rows(database: MemoryDatabase, path: Path, names: tuple[str, ...]) -> str:
-    """Copy what can be read; what could not, "" where all was."""
+    """Copy what can be read; returns what could not, "" if all could."""
     damage = ""
     with (
         closing(
@@ -122,18 +118,14 @@ def _copy_rows(database: MemoryDatabase, path: Path, names: tuple[str, ...]) -> 
 
 
 def _copy_table(earlier: sqlite3.Connection, connection: sqlite3.Connection, name: str) -> None:
-    there = {row[1] for row in earlier.execute(f"pragma table_info({name})")}
-    columns = [
-        row[1]
-        for row in connection.execute(f"pragma table_info({name})")
-        if there and (row[1] in there or row[1] in INSTEAD)
-    ]
-    if not columns:
+    old_columns = {row[1] for row in earlier.execute(f"pragma table_info({name})")}
+    new_columns = [row[1] for row in connection.execute(f"pragma table_info({name})")]
+    columns = [column for column in new_columns if column in old_columns or column in INSTEAD]
+    if not old_columns or not columns:
         return
-    values = ", ".join(column if column in there else INSTEAD[column] for column in columns)
-    statement = (
-        f"insert or ignore into {name} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
-    )
+    values = ", ".join(column if column in old_columns else INSTEAD[column] for column in columns)
+    marks = ", ".join("?" * len(columns))
+    statement = f"insert or ignore into {name} ({', '.join(columns)}) values ({marks})"
     for row in earlier.execute(f"select {values} from {name}"):
         with suppress(sqlite3.IntegrityError):  # of a conversation that could not be read
             connection.execute(statement, row)
@@ -144,7 +136,10 @@ def _copy_table(earlier: sqlite3.Connection, connection: sqlite3.Connection, nam
 
 
 def _take_cases(database: MemoryDatabase, folder: Path, embedder: Embedder) -> None:
-    """A file of JSON lines for each shelf, the newest line of a question the last; vectors beside it."""
+    """Import a file of JSON lines for each shelf, with the vectors beside it.
+
+    The newest line of a question comes last.
+    """
     if not folder.is_dir():
         return
     database.prepare(cases.TABLES)
@@ -181,19 +176,18 @@ def _take_shelf(connection: sqlite3.Connection, path: Path, embedder: Embedder) 
 
 
 def _vectors(path: Path, embedder: Embedder) -> dict[bytes, bytes]:
-    """What this embedder's vectors are kept under, each with its float32 bytes; of a file that is cut
-    short the whole ones.
-    """
+    """The float32 bytes of this embedder's vectors, by their keys; of a truncated file, the complete ones."""
     named = hashlib.sha256(embedder.fingerprint.encode()).hexdigest()[:12]
     size = KEY_BYTES + 4 * embedder.dimension
     try:
         data = path.with_name(f"{path.stem}-{named}.vectors").read_bytes()
     except FileNotFoundError:
         return {}
-    return {
-        data[at : at + KEY_BYTES]: data[at + KEY_BYTES : at + size]
-        for at in range(0, len(data) - size + 1, size)
-    }
+    vectors = {}
+    for start in range(0, len(data) - size + 1, size):
+        key = data[start : start + KEY_BYTES]
+        vectors[key] = data[start + KEY_BYTES : start + size]
+    return vectors
 
 
 # --- signals
@@ -201,7 +195,7 @@ def _vectors(path: Path, embedder: Embedder) -> dict[bytes, bytes]:
 
 
 def _take_state(database: MemoryDatabase, path: Path) -> None:
-    """Whether signals are in use; what cannot be read is as if nothing had been imported."""
+    """Import whether signals are in use; unreadable means that nothing was imported."""
     try:
         fields = json.loads(path.read_text("utf-8"))
         known = {name: bool(fields[name]) for name in ("imported", "on")}

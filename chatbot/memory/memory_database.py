@@ -1,6 +1,4 @@
-"""The SQLite file of all memories: its connections, each memory's tables brought up to date, and what
-errors mean for the user; knows no memory.
-"""
+"""Opens the SQLite file of all memories, updates each memory's tables, and explains errors to the user."""
 
 from __future__ import annotations
 
@@ -44,26 +42,32 @@ DAMAGED = "damaged"
 
 
 class DamagedError(StoreError):
-    """The file is no database, or broken: nothing of it can be read here."""
+    """The file is no database, or is broken: nothing in it can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of one memory. steps: SQL scripts of statements that each end in ";\\n"; each brings the
-    tables from one version to the next, the first makes them. A step that was released is never changed."""
+    r"""The tables of one memory.
+
+    name: of the memory.
+    steps: SQL scripts of statements that each end in ";\n". Each brings the tables from one version to the
+        next; the first makes them. A released step is never changed.
+    """
 
     memory: str
     steps: tuple[str, ...]
 
 
 class MemoryDatabase(SqliteFile):
-    """One file for all memories, or none: what is kept in memory alone. Reads from any thread, writes one
-    at a time, beside other processes too.
+    """One file for all memories, or none, if everything is kept in memory.
+
+    Reads from any thread, writes one at a time, also beside other processes.
     """
 
     def __init__(self, path: Path | None) -> None:
-        """path: None for what is never written to disk. Raises StoreError where it cannot be used,
-        DamagedError where nothing of it can be read.
+        """path: None for what is never written to disk.
+
+        Raises StoreError if it cannot be used, DamagedError if nothing of it can be read.
         """
         self._in_memory = path is None
         # What has no file is there for the one connection that made it.
@@ -71,8 +75,9 @@ class MemoryDatabase(SqliteFile):
         super().__init__(path or Path("memory"), SCHEMA, VERSION)
 
     def prepare(self, tables: Tables) -> None:
-        """Bring the tables of one memory up to date, with all that is in them. Raises StoreError,
-        NewerStoreError where a later program made them.
+        """Bring the tables of one memory, with their rows, up to date.
+
+        Raises StoreError, and NewerStoreError if a later program made them.
         """
         if self._version(tables) == len(tables.steps):
             return
@@ -109,31 +114,36 @@ class MemoryDatabase(SqliteFile):
     write = SqliteFile._write
 
     def change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
-        """One statement in a transaction of its own; how many rows it changed. Raises StoreError."""
+        """Run one statement in its own transaction; returns how many rows it changed. Raises StoreError."""
         with self.write() as connection:
             return connection.execute(statement, arguments).rowcount
 
     def change_each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """One statement for each of these rows of arguments, in one transaction. Raises StoreError."""
+        """Run one statement for each of these rows of arguments, in one transaction. Raises StoreError."""
         with self.write() as connection:
             connection.executemany(statement, rows)
 
     def erased(self) -> None:
-        """What was deleted just now is not to be brought back: leave it in no file, nor what earlier
-        versions kept it in, nor what was set aside as damaged.
+        """Make sure that what was just deleted cannot be recovered.
+
+        It is left in no file: neither in this one, nor in those of earlier versions, nor in one that was set
+        aside as damaged.
         """
         if not self.compact():
             log.warning(
                 "Another program reads the memories: what was deleted leaves their log when that has ended."
             )
-        if not self._in_memory:
-            for path in [
-                path
-                for name in (EARLIER, DAMAGED)
-                for depth in ("", "*/")
-                for path in self._path.parent.glob(f"{depth}*.{name}*")
-            ]:
-                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        if self._in_memory:
+            return
+        paths: list[Path] = []
+        for name in (EARLIER, DAMAGED):
+            for depth in ("", "*/"):
+                paths += self._path.parent.glob(f"{depth}*.{name}*")
+        for path in paths:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def _address(self) -> str:
         if self._in_memory:
@@ -172,7 +182,7 @@ class MemoryDatabase(SqliteFile):
 
 
 def keep_latest(kept: OrderedDict[str, Value], key: str, value: Value, most: int) -> None:
-    """Keep a value as the latest of at most so many; the one that was kept longest ago goes first."""
+    """Keep a value as the latest of at most so many; the oldest goes first."""
     kept.pop(key, None)
     kept[key] = value
     while len(kept) > most:
@@ -180,10 +190,9 @@ def keep_latest(kept: OrderedDict[str, Value], key: str, value: Value, most: int
 
 
 def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:
-    """(the memories of a store, where a damaged file was set aside so that documents can be asked all the
-    same; None where it is sound).
+    """(the memories of a store, where a damaged file was set aside; None for the latter if it is sound).
 
-    Raises StoreError.
+    A damaged file is set aside so that documents can still be asked. Raises StoreError.
     """
     try:
         return MemoryDatabase(store / NAME), None
@@ -194,10 +203,9 @@ def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:
 
 
 def set_aside(path: Path, why: str) -> Path:
-    """Rename a file or folder to "<name>.<why>", with what SQLite keeps beside it, which would be taken to
-    belong to a new one. Returns the new path.
+    """Rename a file or folder to "<name>.<why>", and return the new path. Raises OSError.
 
-    Raises OSError.
+    The files that SQLite keeps beside it move too, because they would be taken for those of a new file.
     """
     number = 1
     aside = path.with_name(f"{path.name}.{why}")

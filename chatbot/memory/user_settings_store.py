@@ -1,5 +1,6 @@
-"""Each owner's settings: what they chose, in SQLite, their key, in this process only, and the model that
-comes of both; answers nothing itself.
+"""Stores each owner's settings and provides the model that comes of them.
+
+Preferences are in SQLite; keys are kept in this process only.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ MOST_KEYS, MOST_MODELS = 1_000, 100
 
 
 class UserSettingsStore:
-    """Preferences by owner. Safe from several threads."""
+    """Preferences by owner. Safe to use from several threads."""
 
     def __init__(self, database: MemoryDatabase, settings: Settings) -> None:
         """settings: the server's, which hold for what nobody changed. Raises StoreError."""
@@ -61,8 +62,9 @@ class UserSettingsStore:
     # --------------------------------------------------------------------------------------------------------
 
     def settings(self, owner: str) -> Settings:
-        """The settings that an ask of this owner uses. Where they cannot be read, no model is used: the
-        owner may have chosen to send nothing.
+        """The settings that a question of this owner uses.
+
+        If they cannot be read, no model is used, because the owner may have chosen to send nothing.
         """
         try:
             chosen = self.chosen(owner)
@@ -98,9 +100,7 @@ class UserSettingsStore:
         return kept[1]
 
     def is_own(self, owner: str) -> bool:
-        """Whether the owner's answers are not left to the server's model. So too where that cannot be
-        read.
-        """
+        """Whether the owner does not leave the answers to the server's model; True if that cannot be read."""
         try:
             choice = self.chosen(owner).get("answers", MODEL_CHOICES[0])
         except StoreError:
@@ -108,7 +108,7 @@ class UserSettingsStore:
         return choice == "none" or (choice == "own" and self._settings.allows_user_models)
 
     def has_key(self, owner: str) -> bool:
-        """Whether the owner gave a key for the endpoint that is chosen."""
+        """Whether the owner gave a key for the chosen endpoint."""
         return bool(self._key(owner, self.chosen(owner)))
 
     # --- changes
@@ -119,9 +119,12 @@ class UserSettingsStore:
         self._keep(owner, {name: check_value(name, value)})
 
     def choose_model(self, owner: str, choice: str, model: str = "", url: str = "", key: str = "") -> None:
-        """Choose who writes the answers. choice: of MODEL_CHOICES; model, url, key: of one's own, where an
-        empty key leaves the one that was given for this very endpoint; that of any other is dropped. Raises
-        SettingsError, ModelError and StoreError, and then changes nothing."""
+        """Choose who writes the answers.
+
+        choice: one of MODEL_CHOICES. model, url, key: of the owner's own model. An empty key keeps the one
+        that was given for this very endpoint; one for any other is dropped. Raises SettingsError, ModelError
+        and StoreError, and then changes nothing.
+        """
         if choice not in MODEL_CHOICES:
             raise SettingsError(
                 f"{choice[:40]!r} is no choice of a model.", hint=f"Choose one of {', '.join(MODEL_CHOICES)}."
@@ -149,14 +152,15 @@ class UserSettingsStore:
             self._models.pop(owner, None)
 
     def remove_key(self, owner: str) -> None:
-        """Forget the key, and what was made with it."""
+        """Forget the key, and everything made with it."""
         with self._lock:
             self._keys.pop(owner, None)
             self._models.pop(owner, None)
 
     def reset(self, owner: str, name: str | None = None) -> None:
-        """Leave a preference to the server again; with None all of them, model and key among them. Raises
-        StoreError.
+        """Leave a preference to the server again; with None all of them, with model and key.
+
+        Raises StoreError.
         """
         self._database.change(
             "delete from preference where owner = ? and (? is null or name = ?)", (owner, name, name)
@@ -181,7 +185,7 @@ class UserSettingsStore:
 
 
 class UserModel:
-    """A chat model that its user chose: its errors name what the user can change."""
+    """A chat model that its user chose: its errors say what the user can change."""
 
     def __init__(self, model: LLM) -> None:
         self._model, self.name, self.host = model, model.name, model.host

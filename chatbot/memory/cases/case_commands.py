@@ -1,5 +1,6 @@
-"""The command's part for rated answers: listed, added, imported, exported, searched, removed and restored,
-and how they fare.
+"""Runs the `memory cases` command.
+
+It lists, adds, imports, exports, searches, removes and restores rated answers and reports their state.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from chatbot.records import Notice
 from chatbot.settings import PROGRAM
 
 if TYPE_CHECKING:
+    from chatbot.memory.cases.case_store import CaseHealth
     from chatbot.service import Chatbot
 
 __all__ = ["COMMANDS"]
@@ -54,7 +56,9 @@ def _list_cases(chatbot: Chatbot, options: Namespace) -> Lines:
 
 @told
 def _add_case(chatbot: Chatbot, options: Namespace) -> Lines:
-    case = chatbot.cases.add(OWNER, Case(options.texts[0], options.texts[1], 0 if options.not_helpful else 1))
+    question, answer = options.texts[0], options.texts[1]
+    reward = 0 if options.not_helpful else 1
+    case = chatbot.cases.add(OWNER, Case(question, answer, reward))
     yield _case_line(case), f"Added {case.id}."
 
 
@@ -64,16 +68,22 @@ def _search_cases(chatbot: Chatbot, options: Namespace) -> Lines:
 
     results = chatbot.cases.find(OWNER, options.texts[0], CaseQuery(options.k))
     if not results:
-        health = chatbot.cases.health(OWNER)
-        stale = f"; {health.stale} left out, for a document changed or went" if health.stale else ""
-        waiting = (
-            f"; {health.waiting} without a vector yet (`memory cases reembed`)" if health.waiting else ""
-        )
-        there = f"None of {counted(health.cases, 'rated answer')} is to a question like this{stale}{waiting}."
-        note(Notice(there, "`memory cases list` shows all.") if health.cases else NONE_RATED)
+        note(_none_found(chatbot.cases.health(OWNER)))
     for found in results:
         line = {"rank": found.rank, "score": found.score, **_case_line(found.case)}
         yield line, f"{found.score:.2f}  {_case_text(found.case)}"
+
+
+def _none_found(health: CaseHealth) -> Notice:
+    """What to print if no case is to a question like the one searched for."""
+    if not health.cases:
+        return NONE_RATED
+    stale = f"; {health.stale} left out, for a document changed or went" if health.stale else ""
+    waiting = f"; {health.waiting} without a vector yet (`memory cases reembed`)" if health.waiting else ""
+    count = counted(health.cases, "rated answer")
+    return Notice(
+        f"None of {count} is to a question like this{stale}{waiting}.", "`memory cases list` shows all."
+    )
 
 
 @told
@@ -101,9 +111,8 @@ def _health_of_cases(chatbot: Chatbot, options: Namespace) -> int:
     health = chatbot.cases.health(OWNER)
     text = (
         f"{counted(health.cases, 'rated answer')} ({health.positive} helpful, {health.negative} not), "
-        f"{health.stale} stale"
+        f"{health.stale} stale, {health.waiting} without a vector yet."
     )
-    text += f", {health.waiting} without a vector yet."
     unread = [f"Rated answer {problem.line}: {problem.reason}" for problem in health.problems]
     unread += [f"Shared answer {problem.line}: {problem.reason}" for problem in health.shared_problems]
     emit(dataclasses.asdict(health), "\n".join([text, *unread]), as_json=options.json)

@@ -1,5 +1,6 @@
-"""The cases of one owner with their vectors, as rows of the memories' file, read again only where they
-have changed; knows one shelf, not whose it is.
+"""Stores one shelf of cases with their vectors in the memory database.
+
+Rows are read again only where they have changed. The shelf does not know whose it is.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from chatbot.store.vector_index import Vectors
 
 __all__ = ["TABLES", "CaseFile", "CaseFileView", "own_case", "question_vectors", "unknown_case"]
 
-# A row is a case as its line of JSON. Whatever changes one gives it another revision, and counts on its
-# shelf: what was read once is known by both.
+# A row holds a case as its line of JSON. Every change gives the row a new revision and raises its shelf's
+# count of changes. Both tell what has been read already.
 TABLES = Tables(
     "cases",
     (
@@ -44,27 +45,34 @@ create table rated_shelf (shelf text primary key, changes integer not null) with
         ),
     ),
 )
-# A value that a disk turned into text is a line that cannot be read, as any other.
+# The cast makes a value that a damaged disk turned into text an unreadable line like any other.
 LINE = "cast(line as blob)"
 ORDER = "select number, revision from rated_answer where shelf = ? order by number"
 ROWS = f"""select number, revision, {LINE}, case when fingerprint = ? then vector end from rated_answer
     where number in (select value from json_each(?))"""
-# Questions embedded in one call and kept together, so that progress is seen, an endpoint's batch is used, and
-# a stop loses seconds of work.
+# Questions that are embedded in one call and stored together. So progress shows, an endpoint's batch is used,
+# and a stop loses only seconds of work.
 BATCH = 256
-# Who shares a case that names nobody: no owner, but not the one who looks at it either.
+# The sharer of a shared case that names nobody: it is no real owner, and so not the reader either.
 SOMEBODY = "somebody"
-# How far from 1 the length of a unit row may be: what is further is no vector that an embedder made.
+# How far from 1 the squared length of a unit row may be. A row further off was not made by an embedder.
 UNIT = 1e-2
-# A row of the table by its number, and which revision of it.
+# A row of the table: (number, revision).
 Key = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFileView:
-    """What a shelf held at a time. cases: one of each question, in the order they came, each with the key of
-    its row; problems: rows that cannot be read. ids: id -> place among the cases. rows: (cases, dimension)
-    unit vectors; embedded: (cases,) which have one; positive: (cases,)."""
+    """What a shelf held at one time.
+
+    cases: one for each question, in the order they came.
+    keys: the key of each case's row.
+    problems: rows that cannot be read.
+    ids: id -> place among the cases.
+    rows: (cases, dimension) unit vectors.
+    embedded: (cases,) whether each has a vector.
+    positive: (cases,) whether each is rated helpful.
+    """
 
     cases: tuple[Case, ...]
     keys: tuple[Key, ...]
@@ -75,15 +83,16 @@ class CaseFileView:
     positive: NDArray[np.bool_]
 
     def case(self, key: str) -> Case | None:
-        """The case with this id; None where it is not there."""
+        """The case with this id, or None."""
         if key in self.ids:
             return self.cases[self.ids[key]]
         return None
 
 
 def own_case(case: Case, *, shared: bool) -> Case:
-    """The case as its shelf has it: among what is shared it is somebody's, in one's own nobody is named,
-    whatever a line says.
+    """The case as its shelf has it, whatever its line says.
+
+    A shared case always names somebody as its sharer, an owner's own case nobody.
     """
     by = (case.by or SOMEBODY) if shared else ""
     if by == case.by:
@@ -92,106 +101,105 @@ def own_case(case: Case, *, shared: bool) -> Case:
 
 
 def unknown_case(key: str) -> NotFoundError:
-    """What is raised for an id that an owner has no case of."""
+    """The error for an id that an owner has no case of."""
     return NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
 
 
 def question_vectors(embedder: Embedder, questions: Sequence[str]) -> Vectors:
-    """Unit rows (n, dimension), each as a question is embedded when it is asked: its subject, of a long
-    one the mean over its pieces. Raises ModelError.
+    """Unit rows (n, dimension), each made as for a question that is asked.
+
+    Its subject is embedded; for a long one, the row is the mean over its pieces. Raises ModelError.
     """
     subjects = [subject_of(question) for question in questions]
     rows = np.zeros((len(subjects), embedder.dimension), np.float32)
     short = [at for at, text in enumerate(subjects) if len(embedder.split(text)) <= 1]
     if short:
-        rows[short] = embedder.embed([subjects[one] for one in short], query=True)
-    for one in sorted(set(range(len(subjects))).difference(short)):
-        rows[one] = mean_vector(worth_searching(embed_query(embedder, subjects[one]).chunks))
+        short_subjects = [subjects[at] for at in short]
+        rows[short] = embedder.embed(short_subjects, query=True)
+    for at in sorted(set(range(len(subjects))).difference(short)):
+        query = embed_query(embedder, subjects[at])
+        rows[at] = mean_vector(worth_searching(query.chunks))
     return rows
 
 
 class CaseFile:
-    """The cases under one name. Safe from several threads, and beside other processes that use it."""
+    """The cases under one name. Safe to use from several threads and beside other processes."""
 
     def __init__(
         self, database: MemoryDatabase, name: str, embedder: Embedder, *, shared: bool = False
     ) -> None:
         self._database, self._name, self._embedder, self._shared = database, name, embedder, shared
         self._lock = threading.RLock()
-        # Of the rows as they were read last: how many changes there were before, what each row holds with its
-        # vector, and bytes of their lines.
-        self._changes, self._known, self._bytes = -1, dict[Key, tuple[Case | LineProblem, Vectors, int]](), 0
+        # The shelf's count of changes when its rows were last read; -1 before the first time.
+        self._changes = -1
+        # What each row held when it was last read, its vector, and bytes of its line.
+        self._known = dict[Key, tuple[Case | LineProblem, Vectors, int]]()
+        self._bytes = 0
         self._view: CaseFileView
 
     @property
     def size(self) -> int:
-        """Bytes that it keeps ready, about: of the lines, and of the vectors."""
+        """Bytes that it keeps in memory, roughly: of the lines and of the vectors."""
         return self._bytes + 4 * self._embedder.dimension * len(self._known)
 
     def view(self) -> CaseFileView:
         """What the shelf holds now. Raises StoreError."""
         with self._lock:
-            changes = sum(
-                row[0]
-                for row in self._database.read(
-                    "select changes from rated_shelf where shelf = ?", (self._name,)
-                )
-            )
+            statement = "select changes from rated_shelf where shelf = ?"
+            changes = sum(row[0] for row in self._database.read(statement, (self._name,)))
             if changes != self._changes:
                 self._view, self._changes = self._reread(), changes
             return self._view
 
     def put(self, cases: Sequence[Case]) -> None:
-        """Keep cases, each in the place of what stands on its question. Raises StoreError, UsageError."""
+        """Store cases, each in place of the one on the same question. Raises StoreError, UsageError."""
         with self._database.write() as connection:
             for case in cases:
                 self._put(connection, case)
 
     def embed(self, *, only: str = "", most: int | None = None, progress: Progress = no_progress) -> int:
-        """Make and keep the vectors that are missing; how many are missing still. only: of the case with this
-        id; most: of so many cases, the newest first.
+        """Make and store the vectors that are missing, and return how many are still missing.
 
-        Raises ModelError, StoreError.
+        only: just of the case with this id. most: of at most this many cases, the newest first. Raises
+        ModelError, StoreError.
         """
         view = self.view()
         missing: list[int] = np.flatnonzero(~view.embedded)[::-1].tolist()
-        part = [at for at in missing if only in ("", view.cases[at].id)][:most]
-        for start in range(
-            0, len(part), BATCH
-        ):  # kept as they are made, so that what was made outlives a stop
-            some = part[start : start + BATCH]
-            rows = question_vectors(self._embedder, [view.cases[at].question for at in some])
-            self._keep_vectors([view.keys[at] for at in some], rows)
-            progress(start + len(some), len(part))
-        return len(missing) - len(part)
+        due = [at for at in missing if only in ("", view.cases[at].id)][:most]
+        # Each batch is stored at once, so that it outlives a stop.
+        for start in range(0, len(due), BATCH):
+            batch = due[start : start + BATCH]
+            rows = question_vectors(self._embedder, [view.cases[at].question for at in batch])
+            self._keep_vectors([view.keys[at] for at in batch], rows)
+            progress(start + len(batch), len(due))
+        return len(missing) - len(due)
 
     def change(self, key: str, change: Callable[[Case], Case]) -> Case:
-        """Put change(the case with this id) in its place, in one step: what others write meanwhile is seen or
-        waits. What stands on the question that it has then goes. Raises NotFoundError, StoreError,
-        UsageError, and what `change` raises."""
+        """Replace the case with this id by change(case), in one step.
+
+        Writes of others happen before or after it. A case that is already stored on the new question goes.
+        Raises NotFoundError, StoreError, UsageError, and what `change` raises.
+        """
         with self._database.write() as connection:
             number, old, line = self._found(connection, key)
             new = change(old)
             if new.id != key:
-                connection.execute(
-                    "delete from rated_answer where shelf = ? and id = ?", (self._name, new.id)
-                )
+                statement = "delete from rated_answer where shelf = ? and id = ?"
+                connection.execute(statement, (self._name, new.id))
             if new.question == old.question:
                 vectors = ""
             else:
                 vectors = ", fingerprint = null, vector = null"
-            connection.execute(
-                (
-                    f"update rated_answer set id = ?, line = ?, revision = revision + 1{vectors} where "
-                    f"number = ?"
-                ),
-                (new.id, edited_line(line, new), number),
+            update = (
+                f"update rated_answer set id = ?, line = ?, revision = revision + 1{vectors} where number = ?"
             )
+            connection.execute(update, (new.id, edited_line(line, new), number))
         self._database.compact()
         return new
 
     def move(self, key: str, to: CaseFile, change: Callable[[Case], Case]) -> Case:
-        """Put change(the case with this id) on another shelf, and take it from this one, in one step.
+        """Put change(the case with this id) on another shelf and take it from this one, in one step.
+
         Raises as `change` does.
         """
         with self._database.write() as connection:
@@ -202,19 +210,16 @@ class CaseFile:
         return new
 
     def remove(self, is_gone: Callable[[Case], bool]) -> list[Case]:
-        """Erase all cases of the kind; those that were there. Raises StoreError."""
+        """Erase all cases for which is_gone(case) holds, and return them. Raises StoreError."""
+        found: dict[int, Case] = {}
         with self._database.write() as connection:
-            rows = connection.execute(
-                f"select number, {LINE} from rated_answer where shelf = ?", (self._name,)
-            ).fetchall()
-            found = {
-                number: case
-                for number, line in rows
-                if isinstance(case := self._case(line, 0), Case) and is_gone(case)
-            }
-            connection.executemany(
-                "delete from rated_answer where number = ?", [(number,) for number in found]
-            )
+            statement = f"select number, {LINE} from rated_answer where shelf = ?"
+            for number, line in connection.execute(statement, (self._name,)).fetchall():
+                case = self._case(line, 0)
+                if isinstance(case, Case) and is_gone(case):
+                    found[number] = case
+            numbers = [(number,) for number in found]
+            connection.executemany("delete from rated_answer where number = ?", numbers)
         if found:
             self._database.erased()
         return list(found.values())
@@ -229,77 +234,67 @@ class CaseFile:
             return LineProblem(place + 1, str(error))
 
     def _found(self, connection: sqlite3.Connection, key: str) -> tuple[int, Case, bytes]:
-        for number, line in connection.execute(
-            f"select number, {LINE} from rated_answer where shelf = ? and id = ?", (self._name, key)
-        ):
+        """(number of the row, case, line) of the case with this id. Raises NotFoundError."""
+        statement = f"select number, {LINE} from rated_answer where shelf = ? and id = ?"
+        for number, line in connection.execute(statement, (self._name, key)):
             case = self._case(line, 0)
             if isinstance(case, Case):
                 return number, case, line
         raise unknown_case(key)
 
     def _put(self, connection: sqlite3.Connection, case: Case, *, of: int = 0) -> None:
-        """of: the number of the row whose vector it has; 0 for what stands on its question, if that is
-        written alike.
+        """Store a case with the vector of an older row, if that row's question is written the same.
+
+        of: the number of that row; 0 for the row that the case replaces.
         """
         line = case_line(case)
         own = case_id(case.question, case.by, case.asked_of)
-        where, given = ("number = ?", (of,)) if of else ("shelf = ? and id = ?", (self._name, own))
-        before = connection.execute(
-            f"select {LINE}, fingerprint, vector from rated_answer where {where}", given
-        ).fetchone()
-        if before:
-            old = self._case(before[0], 0)
+        arguments: tuple[object, ...]
+        if of:
+            where, arguments = "number = ?", (of,)
         else:
-            old = None
+            where, arguments = "shelf = ? and id = ?", (self._name, own)
+        statement = f"select {LINE}, fingerprint, vector from rated_answer where {where}"
+        old_row = connection.execute(statement, arguments).fetchone()
+        old = self._case(old_row[0], 0) if old_row else None
         if isinstance(old, Case) and old.question == case.question:
-            vector = before[1:]
+            vector = old_row[1:]
         else:
             vector = (None, None)
-        connection.execute(
-            (
-                "insert or replace into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, "
-                "?, ?, ?)"
-            ),
-            (self._name, own, line, *vector),
+        insert = (
+            "insert or replace into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, "
+            "?, ?, ?)"
         )
+        connection.execute(insert, (self._name, own, line, *vector))
 
     def _keep_vectors(self, keys: Sequence[Key], rows: Vectors) -> None:
-        """Keep the unit vectors (n, dimension) of rows that nobody changed meanwhile."""
-        given = [
-            (self._embedder.fingerprint, row.tobytes(), *key) for key, row in zip(keys, rows, strict=True)
-        ]
-        self._database.change_each(
-            (
-                "update rated_answer set fingerprint = ?, vector = ?, revision = revision + 1 where number "
-                "= ? and revision = ?"
-            ),
-            given,
+        """Store the unit vectors (n, dimension) of rows that nobody has changed meanwhile."""
+        statement = (
+            "update rated_answer set fingerprint = ?, vector = ?, revision = revision + 1 where number "
+            "= ? and revision = ?"
         )
+        fingerprint = self._embedder.fingerprint
+        updates = [(fingerprint, row.tobytes(), *key) for key, row in zip(keys, rows, strict=True)]
+        self._database.change_each(statement, updates)
 
     def _reread(self) -> CaseFileView:
-        """Read the rows that came or changed; the others are known."""
+        """Read the rows that are new or changed; the others are known."""
         keys = self._database.read(ORDER, (self._name,))
-        lacking = [key[0] for key in keys if key not in self._known]
-        if lacking:
-            found = self._database.read(ROWS, (self._embedder.fingerprint, json.dumps(lacking)))
-        else:
-            found = []
-        known = self._known | {
-            (number, revision): (self._case(line, 0), self._row(vector), len(line))
-            for number, revision, line, vector in found
-        }
+        known = self._known | self._read_rows([key[0] for key in keys if key not in self._known])
         keys = [key for key in keys if key in known]
-        read = [_placed(known[key][0], at) for at, key in enumerate(keys)]
-        rows = np.array([known[key][1] for key in keys], np.float32).reshape(
-            len(keys), self._embedder.dimension
-        )
+        entries = [_placed(known[key][0], at) for at, key in enumerate(keys)]
+        vectors = np.array([known[key][1] for key in keys], np.float32)
+        rows = vectors.reshape(len(keys), self._embedder.dimension)
         with np.errstate(over="ignore", invalid="ignore"):
-            embedded = np.abs(np.einsum("ij,ij->i", rows, rows) - 1) < UNIT
+            squared_lengths = np.einsum("ij,ij->i", rows, rows)
+            embedded = np.abs(squared_lengths - 1) < UNIT
         rows[~embedded] = 0
-        self._known = {key: (one, row, known[key][2]) for key, one, row in zip(keys, read, rows, strict=True)}
+        self._known = {
+            key: (entry, row, known[key][2]) for key, entry, row in zip(keys, entries, rows, strict=True)
+        }
         self._bytes = sum(size for _, _, size in self._known.values())
-        cases = {at: one for at, one in enumerate(read) if isinstance(one, Case)}
-        problems = tuple(one for one in read if isinstance(one, LineProblem))
+        cases = {at: entry for at, entry in enumerate(entries) if isinstance(entry, Case)}
+        problems = tuple(entry for entry in entries if isinstance(entry, LineProblem))
         places = list(cases) if problems else slice(None)
         positive = np.array([case.reward == 1 for case in cases.values()], np.bool_)
         ids = {case.id: at for at, case in enumerate(cases.values())}
@@ -313,18 +308,27 @@ class CaseFile:
             positive,
         )
 
+    def _read_rows(self, numbers: Sequence[int]) -> dict[Key, tuple[Case | LineProblem, Vectors, int]]:
+        """What the rows with these numbers hold, the vector of each, and bytes of its line."""
+        if not numbers:
+            return {}
+        rows = self._database.read(ROWS, (self._embedder.fingerprint, json.dumps(numbers)))
+        found: dict[Key, tuple[Case | LineProblem, Vectors, int]] = {}
+        for number, revision, line, vector in rows:
+            found[number, revision] = (self._case(line, 0), self._row(vector), len(line))
+        return found
+
     def _row(self, vector: Any) -> Vectors:
-        """A vector as it was kept; zeros for what is none."""
-        sound = isinstance(vector, bytes) and len(vector) == 4 * self._embedder.dimension
-        if sound:
+        """A stored vector; zeros for a value that is none."""
+        if isinstance(vector, bytes) and len(vector) == 4 * self._embedder.dimension:
             return np.frombuffer(vector, np.float32)
         return np.zeros(self._embedder.dimension, np.float32)
 
 
-def _placed(one: Case | LineProblem, at: int) -> Case | LineProblem:
-    """What a row holds, at its place, from 0, among those of its shelf."""
-    if isinstance(one, LineProblem):
-        return replace(one, line=at + 1)
-    if one.line_index == at:
-        return one
-    return replace(one, line_index=at)
+def _placed(entry: Case | LineProblem, at: int) -> Case | LineProblem:
+    """What a row holds, with its place, from 0, among those of its shelf."""
+    if isinstance(entry, LineProblem):
+        return replace(entry, line=at + 1)
+    if entry.line_index == at:
+        return entry
+    return replace(entry, line_index=at)

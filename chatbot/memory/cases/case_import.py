@@ -1,4 +1,4 @@
-"""Reads cases from a file of JSON lines that comes from elsewhere; keeps nothing."""
+"""Reads cases from a file of JSON lines that comes from elsewhere; stores nothing."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ __all__ = ["cut_lines", "read_cases"]
 
 
 def read_cases(path: Path) -> tuple[list[Case], tuple[LineProblem, ...]]:
-    """The cases of a JSONL file from elsewhere, which never count as verified or shared, nor as newer than
-    now, and the lines that cannot be read.
+    """(the cases of a JSONL file from elsewhere, the lines that cannot be read).
 
-    Raises NotFoundError.
+    The cases never count as verified or shared, nor as newer than now. Raises NotFoundError.
     """
     now = time.time()
+
+    def read(line: bytes, number: int) -> Case:
+        return _from_elsewhere(line, number - 1, now)
+
     try:
         with open_file(path) as file:
-            return read_lines(
-                cut_lines(file), lambda line, number: _from_elsewhere(line, number - 1, now), "case"
-            )
+            return read_lines(cut_lines(file), read, "case")
     except OSError as error:
         raise NotFoundError(
             f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines."
@@ -34,11 +35,10 @@ def read_cases(path: Path) -> tuple[list[Case], tuple[LineProblem, ...]]:
 
 
 def _from_elsewhere(line: bytes, line_index: int, now: float) -> Case:
-    """Raises ValueError also for a case that would be too long as it is written here."""
+    """The case of a line. Raises ValueError, also for a case that would be too long when it is stored."""
     case = read_case(line, line_index)
-    case = replace(
-        case, verified=False, by="", at=min(case.at, now), id=case_id(case.question, asked_of=case.asked_of)
-    )
+    own_id = case_id(case.question, asked_of=case.asked_of)
+    case = replace(case, verified=False, by="", at=min(case.at, now), id=own_id)
     try:
         case_line(case)
     except UsageError as error:
@@ -47,8 +47,9 @@ def _from_elsewhere(line: bytes, line_index: int, now: float) -> Case:
 
 
 def cut_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines; one that is longer than a case may be is cut off behind that, so that it is never held
-    whole.
+    """The lines of a file.
+
+    A line longer than any case is cut off, so that it is never in memory as a whole.
     """
     while line := file.readline(LONGEST_LINE + 1):
         yield line

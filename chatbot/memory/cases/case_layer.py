@@ -1,5 +1,6 @@
-"""Similar past cases as notes: answers to follow, then answers to avoid; knows how they are put, not how
-they are kept.
+"""Turns similar past cases into notes: answers to follow, then answers to avoid.
+
+It words the notes and does not store the cases.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["CaseLayer", "open_layer"]
 
-# What a note may take of a question, of an answer and of what its reader said about it.
+# Characters that a note shows of a question, of an answer and of the user's comment.
 QUESTION_CHARACTERS = 300
 ANSWER_CHARACTERS = 700
 WORD_CHARACTERS = 200
@@ -25,9 +26,8 @@ WORD_CHARACTERS = 200
 def open_layer(opening: LayerOpening) -> CaseLayer:
     """The layer over the cases of a store. Raises StoreError."""
     catalog = opening.catalog
-    return CaseLayer(
-        Cases(opening.database, opening.embedder, documents=Documents(catalog.digest_of, catalog.live_hashes))
-    )
+    documents = Documents(catalog.digest_of, catalog.live_hashes)
+    return CaseLayer(Cases(opening.database, opening.embedder, documents=documents))
 
 
 class CaseLayer:
@@ -39,44 +39,39 @@ class CaseLayer:
         self.cases = cases
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """As MemoryLayer.recall. Nothing is embedded: without a vector there are no notes. Raises
-        StoreError.
+        """As MemoryLayer.recall.
+
+        Nothing is embedded: without a vector there are no notes. Raises StoreError.
         """
         if recall.vector is None or n < 1:
             return []
         good = self.cases.recall(recall.owner, recall.vector, CaseQuery(MOST_POSITIVE, reward=1))
         bad = self.cases.recall(recall.owner, recall.vector, CaseQuery(MOST_NEGATIVE, reward=0))
-        notes = [self._note(one) for some in share_notes(good, bad, n) for one in some]
+        to_follow, to_avoid = share_notes(good, bad, n)
+        notes = [self._note(found) for found in (*to_follow, *to_avoid)]
         for note in notes:
             if find_instructions(note.text):
-                recall.tell(
-                    Notice(
-                        (
-                            f"A rated answer that was recalled addresses its reader as a machine "
-                            f"({note.source})."
-                        ),
-                        "The Memory page deletes it.",
-                    )
+                warning = (
+                    f"A rated answer that was recalled addresses its reader as a machine ({note.source})."
                 )
+                recall.tell(Notice(warning, "The Memory page deletes it."))
         return notes
 
     def _note(self, found: Recalled) -> Note:
         case = found.case
+        day = ""
         if case.at:
             day = time.strftime(" of %d %B %Y", time.localtime(case.at))
-        else:
-            day = ""
         whose = "a shared rating" if case.by else "your rating"
-        example = (
-            "An example to follow, rated helpful." if case.reward else "An example to avoid, rated wrong."
-        )
-        # Of what others share only the answer was checked.
-        if case.word and not case.by:
-            said = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}"
+        if case.reward:
+            example = "An example to follow, rated helpful."
         else:
-            said = ""
-        text = (
-            f"{example} Asked: {one_line(case.question, QUESTION_CHARACTERS)} Answered: "
-            f"{one_line(case.plan, ANSWER_CHARACTERS)}{said}"
-        )
+            example = "An example to avoid, rated wrong."
+        # Of a case that others share only the answer was checked, so its comment is left out.
+        comment = ""
+        if case.word and not case.by:
+            comment = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}"
+        question = one_line(case.question, QUESTION_CHARACTERS)
+        answer = one_line(case.plan, ANSWER_CHARACTERS)
+        text = f"{example} Asked: {question} Answered: {answer}{comment}"
         return Note(self.name, f"{whose}{day}, question {found.score:.0%} alike", text)

@@ -1,5 +1,6 @@
-"""Case memory: rated answers that guide later ones, each with its owner; knows files and vectors of cases,
-asks no model for an answer.
+"""Keeps rated answers, called cases, of all owners and recalls those that guide later answers.
+
+It handles files and vectors of cases and never asks a model for an answer.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases.case_file import TABLES, CaseFile, question_vectors, unknown_case
+from chatbot.memory.cases.case_file import TABLES, CaseFile, CaseFileView, question_vectors, unknown_case
 from chatbot.memory.cases.case_import import read_cases
 from chatbot.memory.cases.case_recall import (
     PageWeight,
@@ -60,18 +62,18 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-# Shelves of cases that are kept ready, and bytes of all of them: a thousand cases take 1.5 MB. The one that
-# was asked for last always is.
+# Shelves of cases that are kept in memory, and their bytes in total: a thousand cases take 1.5 MB. The shelf
+# that was used last always stays.
 MOST_SHELVES, MOST_BYTES = 50, 500_000_000
 SHARED, DELETED = "shared", ".deleted"
-# How long a case that was deleted can be restored.
+# Days for which a deleted case can be restored.
 KEPT_DAYS = 7
 DAY = 86_400
-# Cases that a recall gives.
+# Cases that a recall returns at most.
 NEIGHBOURS = 8
-# More neighbours than there are.
+# More neighbours than there can be.
 ALL = 2**31
-# Vectors made at a time for cases that came without: one or two seconds of the embedded model, while nobody
+# Vectors made at a time for cases that have none: one or two seconds of the embedded model, while nobody
 # waits.
 CATCH_UP = 500
 UNSOUND = ("contradicted", "unsupported")
@@ -84,8 +86,10 @@ class _All:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """What cases must know of documents. digest_of(version): SHA-256 of its file, "" where it is gone.
-    live(): SHA-256 of the files that answers rest on now.
+    """What cases need to know of documents.
+
+    digest_of(version): SHA-256 of its file, "" if it is gone.
+    live(): SHA-256 of the files that answers use now.
     """
 
     digest_of: Callable[[int], str] = lambda version: ""
@@ -94,8 +98,13 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class CaseQuery:
-    """What a recall asks for. reward: 1 or 0, None for both. least: cosine, None for the embedder's own
-    threshold. stale: whether cases too whose documents changed or went."""
+    """What a recall asks for.
+
+    k: how many cases.
+    reward: 1 or 0; None for both.
+    least: lowest cosine; None for the embedder's own threshold.
+    stale: whether to include cases whose documents changed or are gone.
+    """
 
     k: int = NEIGHBOURS
     reward: int | None = None
@@ -109,8 +118,11 @@ NEAREST = CaseQuery()
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """A case as listed. stale: a document it rests on was changed or removed, so that it is not recalled.
-    shared: it is among those that all have.
+    """A case as listed.
+
+    case: the case.
+    stale: whether a document that it uses was changed or removed, so that it is not recalled.
+    shared: whether it is among the cases that everybody has.
     """
 
     case: Case
@@ -120,8 +132,17 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True)
 class CaseHealth:
-    """How an owner's cases fare. waiting: cases without a vector yet, which are not recalled. shared: of all
-    owners; problems: of the owner's, shared_problems: of what is shared, that cannot be read."""
+    """The state of an owner's cases.
+
+    cases: how many there are.
+    positive: rated helpful.
+    negative: rated not helpful.
+    stale: not recalled, because a document was changed or removed.
+    waiting: without a vector yet, so that they are not recalled.
+    shared: shared cases of all owners.
+    problems: the owner's cases that cannot be read.
+    shared_problems: shared cases that cannot be read.
+    """
 
     cases: int
     positive: int
@@ -134,8 +155,9 @@ class CaseHealth:
 
 
 class Cases:
-    """The cases of all owners: a shelf each, named by a hash, and one for what is shared. Safe from
-    several threads and processes.
+    """The cases of all owners: one shelf for each owner, named by a hash, and one for what is shared.
+
+    Safe to use from several threads and processes.
     """
 
     def __init__(
@@ -147,104 +169,102 @@ class Cases:
         self.thresholds = thresholds_of(embedder.fingerprint)
         self._shelves = OrderedDict[str, CaseFile]()
         self._lock = threading.Lock()
-        # When what was deleted was looked through last, on the clock that only goes forward.
+        # When the last sweep ran, by the monotonic clock.
         self._swept = 0.0
 
     # --- recalling
     # --------------------------------------------------------------------------------------------------------
 
     def find(self, owner: str, question: str, wanted: CaseQuery = NEAREST) -> list[Recalled]:
-        """As recall, with the question's vector made: the one embedding that it takes. Raises ModelError."""
-        return self.recall(owner, question_vectors(self._embedder, [question])[0], wanted)
+        """Like recall, but embeds the question first. Raises ModelError."""
+        vector = question_vectors(self._embedder, [question])[0]
+        return self.recall(owner, vector, wanted)
 
     def recall(self, owner: str, vector: Vectors, wanted: CaseQuery = NEAREST) -> list[Recalled]:
-        """The owner's and the shared cases whose questions are nearest, best first; everything is filtered
-        before the first k are taken.
+        """The owner's and the shared cases whose questions are nearest, best first.
 
-        Embeds nothing: of cases without a vector see `catch_up`. A vector that is not of this embedder, not
-        finite or zero finds none. Raises StoreError.
+        All filters apply before the first k are taken. Nothing is embedded: see `catch_up` for cases without
+        a vector. A vector that is not of this embedder, not finite or zero finds none. Raises StoreError.
         """
+        length = 0.0
         if vector.shape == (self._embedder.dimension,):
             length = float(np.linalg.norm(vector))
-        else:
-            length = 0.0
         if not np.isfinite(length) or length == 0:
             return []
-        if wanted.least is None:
-            least = self.thresholds.similar
-        else:
-            least = wanted.least
+        least = self.thresholds.similar if wanted.least is None else wanted.least
         stale = self._staleness()
         found = list[tuple[float, Case]]()
         own = self._shelf(owner).view()
-        for view in (own, self._shared().view()):
-            if wanted.reward is None:
-                allowed = view.embedded
-            else:
-                allowed = view.embedded & (view.positive == bool(wanted.reward))
+        shared = self._shared().view()
+
+        def may_recall(case: Case, *, is_own: bool) -> bool:
+            if not wanted.stale and stale(case):
+                return False
+            if is_own:
+                return True
+            # A shared case is left out if the owner has rated that question too, whatever the verdict; and
+            # also if it was not checked here, because then it is anybody's text.
+            return case.verified and _own_id(case) not in own.ids
+
+        for view in (own, shared):
             scores = cosines_of(view.rows, vector / length)
-            fresh = (
-                at for at in nearest(scores, allowed, least) if wanted.stale or not stale(view.cases[at])
-            )
-            # Among what is shared, what the owner has judged too is left out, whatever the verdict was; and
-            # what was not checked here, for it is anybody's text.
-            others = (
+            places = (
                 at
-                for at in fresh
-                if view is own or (view.cases[at].verified and _own_id(view.cases[at]) not in own.ids)
+                for at in nearest(scores, _allowed(view, wanted.reward), least)
+                if may_recall(view.cases[at], is_own=view is own)
             )
-            found += [(float(scores[at]), view.cases[at]) for at in islice(others, wanted.k)]
+            found += [(float(scores[at]), view.cases[at]) for at in islice(places, wanted.k)]
         found.sort(key=lambda pair: -pair[0])
         return [Recalled(rank, score, case) for rank, (score, case) in enumerate(found[: wanted.k], 1)]
 
     def of_question(
         self, owner: str, question: str, vector: Vectors, asked_of: Sequence[str] = ()
     ) -> Recalled | None:
-        """The newest verdict on this very question to these documents, () for all, in whatever words: a
-        verified answer that was rated helpful, or one that its owner rated not helpful after that; None where
-        there is none. What was asked of all is an answer of some too, where all that it stands on is theirs.
+        """The newest verdict on this very question to these documents, in whatever words.
+
+        asked_of: names of the documents, () for all. It is a verified answer that was rated helpful, or one
+        that its owner rated not helpful after that; None where there is neither. An answer that was asked of
+        all documents also counts for some of them, if all its pages are theirs.
         """
         near = self.recall(owner, vector, CaseQuery(ALL, least=self.thresholds.same))
         names = frozenset(asked_of)
-
-        def is_asked_of(case: Case) -> bool:
-            return names == set(case.asked_of) or (
-                not case.asked_of and {page.document for page in case.pages} <= names
-            )
-
-        same = [one for one in near if is_asked_of(one.case) and asks_the_same(question, one.case.question)]
-        bad = max((one for one in same if not one.case.reward), key=lambda one: one.case.at, default=None)
-        good = next(
-            (
-                one
-                for one in same
-                if one.case.reward and one.case.verified and (bad is None or one.case.at > bad.case.at)
-            ),
-            None,
-        )
-        return good or (bad if bad and not bad.case.by else None)
+        same = [
+            found
+            for found in near
+            if _is_asked_of(found.case, names) and asks_the_same(question, found.case.question)
+        ]
+        rated_bad = [found for found in same if not found.case.reward]
+        bad = max(rated_bad, key=lambda found: found.case.at, default=None)
+        for found in same:
+            case = found.case
+            if case.reward and case.verified and (bad is None or case.at > bad.case.at):
+                return found
+        if bad is None or bad.case.by:
+            return None
+        return bad
 
     def weighed_pages(self, owner: str, vector: Vectors) -> list[PageWeight]:
-        """The pages that ratings of similar questions raise or lower, each with the cases that do; made anew
-        each time, so that a case that is deleted or turned counts no more."""
+        """The pages that ratings of similar questions raise or lower, each with the cases that do.
+
+        It is worked out anew each time, so that a deleted or changed case stops counting at once.
+        """
         return weigh_pages(self.recall(owner, vector), self.thresholds.similar)
 
     # --- writing
     # --------------------------------------------------------------------------------------------------------
 
     def rate(self, owner: str, answer: Answer, reward: object, *, word: str = "") -> Case:
-        """Keep the verdict on an answer; it takes the place of an older one on the same question. reward: as
-        files have it, 1 or 0. word: what was said with it.
+        """Store the verdict on an answer in place of an older one on the same question.
 
-        Raises UsageError where an answer that was refused or failed is called good, StoreError.
+        reward: as in files, 1 or 0. word: the user's comment. Raises UsageError if an answer that was refused
+        or failed is called good, and StoreError.
         """
         good = _verdict(reward)
         if good and (not answer.answered or answer.error):
-            why = (
-                "stands in for one that failed"
-                if answer.answered
-                else "says that the documents do not answer"
-            )
+            if answer.answered:
+                why = "stands in for one that failed"
+            else:
+                why = "says that the documents do not answer"
             raise UsageError(
                 f"This answer {why}; it cannot be an example to follow.",
                 hint="Rate it down, or say what is missing.",
@@ -257,39 +277,41 @@ class Cases:
             verified=is_sound(answer),
             asked_of=_asked_of(answer),
         )
-        # Of a file that is not there any more a page has a name that is nobody's, so that the case is stale.
-        cited = (
-            CasePage(
-                self._documents.digest_of(one.version) or GONE,
-                one.document or "",
-                one.page,
-                one.quote[:LONGEST_QUOTE],
-            )
-            for one in answer.citations
-            if one.version and one.page
-        )
-        pages = tuple(dict.fromkeys(cited))
+        pages = self._cited_pages(answer)
         ids = tuple(dict.fromkeys(page.document_id for page in pages))
         old = self.rated(owner, answer)
-        # As it is read again, which is what an older one can be compared with.
+        # Written and read again, so that it can be compared with an older one.
         new = read_case(case_line(replace(case, document_ids=ids, pages=pages)), 0)
         if old and replace(new, at=old.at, line_index=old.line_index) == old:
             return old
         return self.add(owner, new)
 
+    def _cited_pages(self, answer: Answer) -> tuple[CasePage, ...]:
+        """The pages that an answer cites, each once.
+
+        A page of a file that is gone gets a digest that no file has, so that the case is stale.
+        """
+        pages = []
+        for citation in answer.citations:
+            if citation.version and citation.page:
+                digest = self._documents.digest_of(citation.version) or GONE
+                quote = citation.quote[:LONGEST_QUOTE]
+                pages.append(CasePage(digest, citation.document or "", citation.page, quote))
+        return tuple(dict.fromkeys(pages))
+
     def rated(self, owner: str, answer: Answer) -> Case | None:
-        """The owner's verdict on the question of an answer; None where there is none. Raises StoreError."""
-        return (
-            self._shelf(owner)
-            .view()
-            .case(case_id(answer.search_query or answer.question, asked_of=_asked_of(answer)))
-        )
+        """The owner's verdict on the question of an answer, or None. Raises StoreError."""
+        view = self._shelf(owner).view()
+        question = answer.search_query or answer.question
+        return view.case(case_id(question, asked_of=_asked_of(answer)))
 
     def add(self, owner: str, case: Case) -> Case:
-        """Keep a case, now where it has no time. Where its vector cannot be made it waits for one. Raises
-        StoreError, UsageError.
+        """Store a case, dated now if it has no time.
+
+        If its vector cannot be made, the case waits for one. Raises StoreError, UsageError.
         """
-        dated = replace(case, at=case.at or round(time.time(), 6), by="", id=_own_id(case), deleted_at=0.0)
+        at = case.at or round(time.time(), 6)
+        dated = replace(case, at=at, by="", id=_own_id(case), deleted_at=0.0)
         shelf = self._shelf(owner)
         shelf.put([dated])
         _embed(shelf, dated.id)
@@ -297,14 +319,17 @@ class Cases:
         return dated
 
     def edit(self, owner: str, key: str, change: Callable[[Case], Case]) -> Case:
-        """Keep change(case) in its place: of the case as it stands then, whatever others changed of it
-        meanwhile. One whose question or answer was changed is not verified any more. Raises NotFoundError,
-        StoreError, UsageError."""
+        """Replace a case by change(case).
+
+        `change` gets the case as it is at that moment, whatever others changed meanwhile. A case whose
+        question or answer was changed is no longer verified. Raises NotFoundError, StoreError, UsageError.
+        """
 
         def changed(old: Case) -> Case:
             new = change(old)
-            same = (new.question, new.plan) == (old.question, old.plan)
-            return replace(new, reward=_verdict(new.reward), verified=old.verified and same, id=_own_id(new))
+            is_same = (new.question, new.plan) == (old.question, old.plan)
+            verified = old.verified and is_same
+            return replace(new, reward=_verdict(new.reward), verified=verified, id=_own_id(new))
 
         shelf = self._shelf(owner)
         new = shelf.change(key, changed)
@@ -313,22 +338,27 @@ class Cases:
         return new
 
     def delete(self, owner: str, key: str) -> None:
-        """Take a case out; it can be restored for KEPT_DAYS. Raises NotFoundError, StoreError."""
-        self._shelf(owner).move(key, self._deleted(owner), lambda case: replace(case, deleted_at=time.time()))
+        """Delete a case; it can be restored for KEPT_DAYS. Raises NotFoundError, StoreError."""
+
+        def dated(case: Case) -> Case:
+            return replace(case, deleted_at=time.time())
+
+        self._shelf(owner).move(key, self._deleted(owner), dated)
         self._follow(owner)
 
     def deleted(self, owner: str) -> list[Case]:
-        """What the owner deleted and can restore, the latest first; not what was rated anew since. Raises
-        StoreError.
+        """The cases that the owner deleted and can restore, the latest first.
+
+        Cases whose question was rated again since are left out. Raises StoreError.
         """
         ids = self._shelf(owner).view().ids
-        return sorted(
-            (case for case in self._kept(owner) if case.id not in ids), key=lambda case: -case.deleted_at
-        )
+        restorable = [case for case in self._kept(owner) if case.id not in ids]
+        return sorted(restorable, key=lambda case: -case.deleted_at)
 
     def restore(self, owner: str, key: str) -> Case:
-        """Bring a deleted case back; it is not shared again. Raises NotFoundError, StoreError, and
-        UsageError where its question was rated anew since.
+        """Bring a deleted case back; it is not shared again.
+
+        Raises NotFoundError, StoreError, and UsageError if its question was rated again since.
         """
         if not any(case.id == key for case in self._kept(owner)):
             raise NotFoundError(
@@ -344,11 +374,11 @@ class Cases:
         return self._deleted(owner).move(key, self._shelf(owner), restored)
 
     def share(self, owner: str, key: str) -> Case:
-        """Let everybody have a case; it stays the owner's own too, and what is shared follows it from then
-        on.
+        """Let everybody have a case.
 
-        Raises NotFoundError, StoreError, and UsageError for an answer that was not checked here: what is
-        shared stands in everybody's prompts.
+        It also stays the owner's own, and the shared case follows it from then on. Raises NotFoundError,
+        StoreError, and UsageError for an answer that was not checked here, because shared cases go into
+        everybody's prompts.
         """
         own = self._shelf(owner).view().case(key)
         if own is None:
@@ -361,54 +391,59 @@ class Cases:
         return self._publish(owner, own)
 
     def unshare(self, owner: str, key: str) -> None:
-        """Take back what this owner shares. Raises NotFoundError, StoreError."""
-        if not self._shared().remove(lambda case: case.id == key and case.by == hidden(owner)):
+        """Stop sharing a case of this owner. Raises NotFoundError, StoreError."""
+        by = hidden(owner)
+        if not self._shared().remove(lambda case: case.id == key and case.by == by):
             raise NotFoundError(f"You share no case {key[:40]!r}.", hint="List the shared ones.")
 
     def import_file(self, owner: str, path: Path, *, progress: Progress = no_progress) -> ImportedLines:
-        """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors. What is
-        there already stays unless the file's is newer, and is known; of two verdicts on a question in the
-        file the newer counts, of equally new ones the later.
+        """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors.
 
-        No answer counts as verified, for that was not seen here. Raises NotFoundError, StoreError, and
-        ModelError where vectors failed: the cases are kept then.
+        A case that is already stored stays, unless the file's is newer, and counts as known. Of two verdicts
+        on a question in the file the newer counts; of equally new ones, the later. No answer counts as
+        verified, because it was not checked here. Raises NotFoundError, StoreError, and ModelError if the
+        vectors fail; the cases are stored then.
         """
         shelf = self._shelf(owner)
         found, problems = read_cases(path)
-        there = {case.id: case.at for case in shelf.view().cases}
-        # A stable order: of equally new ones the later is the last.
+        stored_at = {case.id: case.at for case in shelf.view().cases}
+        # The sort is stable: of equally new cases the later comes last.
         newest = {case.id: case for case in sorted(found, key=lambda case: case.at)}
-        new = [
-            case
-            for case in found
-            if newest[case.id] is case and (case.id not in there or case.at > there[case.id])
-        ]
+        new = []
+        for case in found:
+            is_unknown = case.id not in stored_at or case.at > stored_at[case.id]
+            if is_unknown and newest[case.id] is case:
+                new.append(case)
         shelf.put(new)
         self._follow(owner)
         shelf.embed(progress=progress)
         return ImportedLines(len(new), len(found) - len(new), problems)
 
     def forget(self, digests: Collection[str]) -> None:
-        """Erase every case of every owner that rests on one of these files (SHA-256), deleted and shared
-        ones too. Raises StoreError.
+        """Erase every case, of any owner, that uses one of these files (SHA-256).
+
+        Deleted and shared cases are erased too. Raises StoreError.
         """
-        wanted = frozenset(digests)
-        self._erase(self._names() if wanted else [], lambda case: not wanted.isdisjoint(case.document_ids))
+        erased = frozenset(digests)
+        names = self._names() if erased else []
+        self._erase(names, lambda case: not erased.isdisjoint(case.document_ids))
 
     def sweep(self, *, every: float = 0.0) -> None:
-        """Erase what was deleted longer ago than KEPT_DAYS; nothing where that was done less than `every`
-        seconds ago. Raises StoreError.
+        """Erase cases that were deleted more than KEPT_DAYS ago.
+
+        Does nothing if it last ran less than `every` seconds ago. Raises StoreError.
         """
         if self._swept and time.monotonic() - self._swept < every:
             return
-        self._swept, since = time.monotonic(), time.time() - KEPT_DAYS * DAY
+        self._swept = time.monotonic()
+        since = time.time() - KEPT_DAYS * DAY
         names = [name for name in self._names() if name.endswith(DELETED)]
         self._erase(names, lambda case: case.deleted_at <= since)
 
     def catch_up(self, owner: str, *, most: int | None = CATCH_UP) -> int:
-        """Make the vectors of cases that have none, which came from elsewhere or while the embedder failed;
-        how many are waiting still. most: None for all.
+        """Make the vectors of cases that have none, and return how many are still waiting.
 
+        Such cases were imported, or stored while the embedder failed. most: how many to make; None for all.
         Raises ModelError, StoreError.
         """
         return sum(shelf.embed(most=most) for shelf in (self._shelf(owner), self._shared()))
@@ -417,29 +452,27 @@ class Cases:
     # --------------------------------------------------------------------------------------------------------
 
     def listed(self, owner: str, *, search: str = "", shared: bool = False) -> list[CaseRow]:
-        """The owner's cases, or those that all have, the latest first. search: only those with each of its
-        words in question, answer or word.
+        """The owner's cases, or the shared ones, the latest first.
+
+        search: only cases that hold each of its words in the question, answer or comment.
         """
         stale = self._staleness()
         if shared:
             shelf = self._shared()
         else:
             shelf = self._shelf(owner)
-        cases = [
-            case
-            for case in shelf.view().cases
-            if holds_words(f"{case.question}\n{case.plan}\n{case.word}", search)
-        ]
-        return [CaseRow(case, stale(case), shared) for case in reversed(cases)]
+        matching = [case for case in shelf.view().cases if _holds(case, search)]
+        return [CaseRow(case, stale(case), shared) for case in reversed(matching)]
 
     def export(self, owner: str) -> Iterator[bytes]:
-        """The owner's cases as lines of JSONL, oldest first, one for each question; `import_file` reads
-        them.
+        """The owner's cases as lines of JSONL, the oldest first, one for each question.
+
+        `import_file` reads them.
         """
         return map(case_line, self._shelf(owner).view().cases)
 
     def health(self, owner: str) -> CaseHealth:
-        """How the owner's cases fare. Raises StoreError where they cannot be read at all."""
+        """The state of the owner's cases. Raises StoreError if they cannot be read at all."""
         stale = self._staleness()
         view = self._shelf(owner).view()
         shared = self._shared().view()
@@ -462,39 +495,42 @@ class Cases:
     # --------------------------------------------------------------------------------------------------------
 
     def _kept(self, owner: str) -> list[Case]:
-        """What was deleted and is not past its time."""
+        """The deleted cases that can still be restored."""
         since = time.time() - KEPT_DAYS * DAY
         return [case for case in self._deleted(owner).view().cases if case.deleted_at > since]
 
     def _publish(self, owner: str, own: Case) -> Case:
         by = hidden(owner)
         shelf = self._shared()
-        shared = replace(own, by=by, id=case_id(own.question, by, own.asked_of))
+        shared_id = case_id(own.question, by, own.asked_of)
+        shared = replace(own, by=by, id=shared_id)
         shelf.put([shared])
         _embed(shelf, shared.id)
         return shared
 
     def _follow(self, owner: str) -> None:
-        """Let what this owner shares say what the owner's cases say now: one that was rated anew is shared
-        anew, one that is gone, or not checked, no more.
+        """Bring what this owner shares up to date with the owner's cases.
+
+        A case that was rated again is shared again; one that is gone or not verified is shared no more.
         """
         by = hidden(owner)
         view = self._shelf(owner).view()
         gone = set[str]()
-        for case in [case for case in self._shared().view().cases if case.by == by]:
+        shared = [case for case in self._shared().view().cases if case.by == by]
+        for case in shared:
             own = view.case(_own_id(case))
             if own is None or not own.verified:
                 gone.add(case.id)
-            elif replace(case, by="", id=own.id, line_index=own.line_index) != own:
+                continue
+            as_own = replace(case, by="", id=own.id, line_index=own.line_index)
+            if as_own != own:
                 self._publish(owner, own)
         if gone:
             self._shared().remove(lambda case: case.id in gone)
 
     def _names(self) -> list[str]:
-        return [
-            str(name)
-            for (name,) in self._database.read("select distinct shelf from rated_answer order by shelf")
-        ]
+        rows = self._database.read("select distinct shelf from rated_answer order by shelf")
+        return [str(name) for (name,) in rows]
 
     def _erase(self, names: Sequence[str], is_gone: Callable[[Case], bool]) -> None:
         """Erase cases for good."""
@@ -512,35 +548,64 @@ class Cases:
 
     def _shelf_at(self, name: str) -> CaseFile:
         with self._lock:
-            shelf = self._shelves.pop(name, None) or CaseFile(
-                self._database, name, self._embedder, shared=name == SHARED
-            )
+            shelf = self._shelves.pop(name, None)
+            if shelf is None:
+                shelf = CaseFile(self._database, name, self._embedder, shared=name == SHARED)
             self._shelves[name] = shelf
-            held = sum(one.size for one in self._shelves.values())
-            while len(self._shelves) > 1 and (len(self._shelves) > MOST_SHELVES or held > MOST_BYTES):
-                held -= self._shelves.popitem(last=False)[1].size
+            held = sum(ready.size for ready in self._shelves.values())
+            while len(self._shelves) > 1:
+                if len(self._shelves) <= MOST_SHELVES and held <= MOST_BYTES:
+                    break
+                _, oldest = self._shelves.popitem(last=False)
+                held -= oldest.size
             return shelf
 
     def _staleness(self) -> Callable[[Case], bool]:
-        """Whether a case rests on a file that answers no more; what is live is asked once, where a case
-        rests on any file.
+        """A function that tells whether a case uses a file that is no longer live.
+
+        The live files are asked for once, and only if a case uses any file.
         """
         live = cache(self._documents.live)
-        return lambda case: (
-            bool(case.document_ids) and not all(digest in live() for digest in case.document_ids)
-        )
+
+        def is_stale(case: Case) -> bool:
+            return not all(digest in live() for digest in case.document_ids)
+
+        return is_stale
 
 
 def hidden(owner: str) -> str:
-    """What stands for an owner in names of shelves and in what is shared: 32 hexadecimal digits that do
-    not tell who it is.
+    """What stands for an owner in names of shelves and in shared cases.
+
+    It is 32 hexadecimal digits that do not reveal who the owner is.
     """
     return hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _own_id(case: Case) -> str:
-    """The id of a case among its owner's, whoever shares it."""
+    """The id of a case among its owner's cases, whoever shares it."""
     return case_id(case.question, asked_of=case.asked_of)
+
+
+def _allowed(view: CaseFileView, reward: int | None) -> NDArray[np.bool_]:
+    """Which cases of a shelf have a vector and this reward; None for both rewards."""
+    if reward is None:
+        return view.embedded
+    allowed: NDArray[np.bool_] = view.embedded & (view.positive == bool(reward))
+    return allowed
+
+
+def _is_asked_of(case: Case, names: frozenset[str]) -> bool:
+    """Whether a case answers a question that is asked of the named documents."""
+    if names == set(case.asked_of):
+        return True
+    if case.asked_of:
+        return False
+    return {page.document for page in case.pages} <= names
+
+
+def _holds(case: Case, search: str) -> bool:
+    """Whether a case holds each word of a search."""
+    return holds_words(f"{case.question}\n{case.plan}\n{case.word}", search)
 
 
 def _verdict(reward: object) -> int:
@@ -553,22 +618,23 @@ def _verdict(reward: object) -> int:
 
 
 def _asked_of(answer: Answer) -> tuple[str, ...]:
-    """The documents that an answer was asked of, in order, () for all."""
+    """The documents that an answer was asked of, in order; () for all."""
     return tuple(sorted(set(answer.names)))
 
 
 def is_sound(answer: Answer) -> bool:
-    """Whether a citation of an answer is verified and none is doubted, no figure stands against one, and
-    no statement rests on nothing.
+    """Whether an answer holds up.
+
+    At least one of its citations is verified and none is doubted, no figure is contradicted or unsupported,
+    and no statement is unsupported.
     """
-    doubted = any(one.status in UNSOUND for one in answer.numbers) or any(
-        one.status == "unsupported" for one in answer.statements
-    )
-    return (
-        any(one.verified for one in answer.citations)
-        and not any(one.doubted for one in answer.citations)
-        and not doubted
-    )
+    if any(number.status in UNSOUND for number in answer.numbers):
+        return False
+    if any(statement.status == "unsupported" for statement in answer.statements):
+        return False
+    if any(citation.doubted for citation in answer.citations):
+        return False
+    return any(citation.verified for citation in answer.citations)
 
 
 def _embed(shelf: CaseFile, key: str) -> None:

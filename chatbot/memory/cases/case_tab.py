@@ -1,5 +1,6 @@
-"""Rated answers on the Memory page: how they fare, the list with what can be done, files in and out; a
-rating itself is given on the Chat page.
+"""Draws the rated answers on the Memory page: their state, the list with its actions, and files in and out.
+
+A rating itself is given on the Chat page.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ BY_OTHERS = "Shared by somebody else here."
 
 
 def draw(context: AppContext) -> None:
-    """The tab. Raises StoreError where the cases cannot be read."""
+    """Draw the tab. Raises StoreError if the cases cannot be read."""
     cases = context.chatbot.cases
     owner = session.owner()
     health = cases.health(owner)
@@ -58,19 +59,20 @@ def draw(context: AppContext) -> None:
     else:
         shared = []
     mine = hidden(owner)
-    st.html(quiet_html(health_text(health)) if health.cases or health.problems else paragraphs_html(EMPTY))
-    unread = [("", one) for one in health.problems] + [
-        (" of the shared answers", one) for one in health.shared_problems
-    ]
+    if health.cases or health.problems:
+        st.html(quiet_html(health_text(health)))
+    else:
+        st.html(paragraphs_html(EMPTY))
+    unread = []
+    for problem in health.problems:
+        unread.append(f"Rated answer {problem.line} cannot be read: {problem.reason}.")
+    for problem in health.shared_problems:
+        unread.append(f"Rated answer {problem.line} of the shared answers cannot be read: {problem.reason}.")
     if unread:
-        st.html(
-            lines_html(
-                [f"Rated answer {one.line}{of} cannot be read: {one.reason}." for of, one in unread[:ROWS]]
-            )
-        )
+        st.html(lines_html(unread[:ROWS]))
     if health.cases:
-        wanted = search_box("Search rated answers", key="find-cases")
-        rows = cases.listed(owner, search=wanted)
+        search = search_box("Search rated answers", key="find-cases")
+        rows = cases.listed(owner, search=search)
         _draw_rows(rows, {row.case.id for row in shared}, mine, context)
         if not rows:
             st.html(quiet_html(NOTHING_FOUND))
@@ -80,96 +82,91 @@ def draw(context: AppContext) -> None:
 
 
 def health_text(health: CaseHealth) -> str:
-    """One line on how many there are, and on those that do not count now."""
-    counted = (
-        f"{health.cases:,} rated answer{'' if health.cases == 1 else 's'}: {health.positive:,} helpful, "
-        f"{health.negative:,} not."
-    )
+    """One line on how many cases there are and which do not count now."""
+    plural = "" if health.cases == 1 else "s"
+    sentences = [
+        f"{health.cases:,} rated answer{plural}: {health.positive:,} helpful, {health.negative:,} not."
+    ]
     if health.stale:
-        stale = [f"{health.stale:,} left out, for a document changed or went."]
-    else:
-        stale = []
+        sentences.append(f"{health.stale:,} left out, for a document changed or went.")
     if health.waiting:
-        waiting = [
-            (
-                f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with "
-                f"each answer."
-            )
-        ]
-    else:
-        waiting = []
+        sentences.append(
+            f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with "
+            f"each answer."
+        )
     if health.problems:
-        unread = [f"{len(health.problems):,} cannot be read."]
-    else:
-        unread = []
-    return " ".join([counted, *stale, *waiting, *unread])
+        sentences.append(f"{len(health.problems):,} cannot be read.")
+    return " ".join(sentences)
 
 
 def remarks(row: CaseRow, *, shared: bool) -> list[str]:
-    """What must be known of a case of one's own beside its verdict. shared: whether everybody has it."""
+    """What to know about one's own case beside its verdict. shared: whether everybody has it."""
+    case = row.case
+    lines = []
     if row.stale:
-        said = [STALE]
-    else:
-        said = []
-    said += [f"Asked of {short(', '.join(row.case.asked_of), 120)} alone."] if row.case.asked_of else []
-    said += [UNVERIFIED] if row.case.reward and not row.case.verified else []
-    return said + ([SHARED] if shared else [])
+        lines.append(STALE)
+    if case.asked_of:
+        lines.append(f"Asked of {short(', '.join(case.asked_of), 120)} alone.")
+    if case.reward and not case.verified:
+        lines.append(UNVERIFIED)
+    if shared:
+        lines.append(SHARED)
+    return lines
 
 
 def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, context: AppContext) -> None:
     for row in page_of(rows, ROWS, key="cases-page"):
-        there = case_id(row.case.question, mine, row.case.asked_of)
+        shared_id = case_id(row.case.question, mine, row.case.asked_of)
+        is_shared = shared_id in shared
         with st.container(key=f"case-{row.case.id}", gap=None):
-            st.html(case_html(row.case, remarks(row, shared=there in shared)))
+            st.html(case_html(row.case, remarks(row, shared=is_shared)))
             with st.container(horizontal=True, gap="small"):
-                _draw_buttons(row, there if there in shared else "", context)
+                _draw_buttons(row, shared_id if is_shared else "", context)
 
 
 def _draw_buttons(row: CaseRow, shared: str, context: AppContext) -> None:
-    """shared: its id among the shared ones, "" where it is not there."""
+    """shared: its id among the shared cases, "" if it is not shared."""
     case = row.case
     cases = context.chatbot.cases
     owner = session.owner()
-    of = plain_markdown(short(case.question, 60))
-    draw_button("Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct verdict and word: {of}")
+    question = plain_markdown(short(case.question, 60))
+    draw_button(
+        "Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct verdict and word: {question}"
+    )
     if shared:
-        draw_button(
-            "Stop sharing",
-            f"unshare-{case.id}",
-            attempt,
-            partial(cases.unshare, owner, shared),
-            told=f"Nobody else has it then: {of}",
-        )
+        unshare = partial(cases.unshare, owner, shared)
+        help_text = f"Nobody else has it then: {question}"
+        draw_button("Stop sharing", f"unshare-{case.id}", attempt, unshare, told=help_text)
     elif case.verified:
-        told = f"Everybody who uses this chatbot here then has it, without your name: {of}"
-        draw_button("Share", f"share-{case.id}", attempt, partial(cases.share, owner, case.id), told=told)
-    draw_button("Delete", f"delete-{case.id}", ask_for, DELETE, case, told=f"Delete the rating: {of}")
+        share = partial(cases.share, owner, case.id)
+        help_text = f"Everybody who uses this chatbot here then has it, without your name: {question}"
+        draw_button("Share", f"share-{case.id}", attempt, share, told=help_text)
+    draw_button("Delete", f"delete-{case.id}", ask_for, DELETE, case, told=f"Delete the rating: {question}")
 
 
 def _draw_deleted(kept: Sequence[Case], context: AppContext) -> None:
     restore = partial(context.chatbot.cases.restore, session.owner())
 
     def draw(case: Case) -> None:
-        until = time.strftime("%d %B", time.localtime(case.deleted_at + KEPT_DAYS * DAY))
+        last_moment = time.localtime(case.deleted_at + KEPT_DAYS * DAY)
+        until = time.strftime("%d %B", last_moment)
         st.html(case_html(case, [f"Until {until}"]))
         draw_button("Restore", f"restore-case-{case.id}", attempt, partial(restore, case.id))
 
-    _draw_folded(
-        kept,
-        draw,
-        "Deleted",
-        "deleted-cases",
-        f"Each can be restored for {KEPT_DAYS} days, then it is erased.",
-    )
+    note = f"Each can be restored for {KEPT_DAYS} days, then it is erased."
+    _draw_folded(kept, draw, "Deleted", "deleted-cases", note)
 
 
 def _draw_shared(rows: Sequence[CaseRow], mine: str, context: AppContext) -> None:
     unshare = partial(context.chatbot.cases.unshare, session.owner())
 
     def draw(row: CaseRow) -> None:
-        own = row.case.by == mine
-        st.html(case_html(row.case, [SHARED if own else BY_OTHERS, *([STALE] if row.stale else [])]))
-        if own:
+        is_own = row.case.by == mine
+        lines = [SHARED if is_own else BY_OTHERS]
+        if row.stale:
+            lines.append(STALE)
+        st.html(case_html(row.case, lines))
+        if is_own:
             draw_button("Stop sharing", f"stop-{row.case.id}", attempt, partial(unshare, row.case.id))
 
     _draw_folded(rows, draw, "Shared with everybody here", "shared-cases")
@@ -178,20 +175,19 @@ def _draw_shared(rows: Sequence[CaseRow], mine: str, context: AppContext) -> Non
 def _draw_folded(
     rows: Sequence[Row], draw: Callable[[Row], None], label: str, key: str, told: str = ""
 ) -> None:
-    """An expander with the first rows, where there are any, drawn when it is opened."""
+    """Draw an expander with the first rows, if there are any; its content is drawn when it is opened."""
     if not rows:
         return
-    opened = st.expander(f"{label} ({len(rows):,})", key=key, on_change="rerun")
-    if opened.open:
+    expander = st.expander(f"{label} ({len(rows):,})", key=key, on_change="rerun")
+    if not expander.open:
+        return
+    with expander:
+        if told:
+            st.html(quiet_html(told))
+        for row in rows[:ROWS]:
+            draw(row)
         if len(rows) > ROWS:
-            more = f"And {len(rows) - ROWS:,} more."
-        else:
-            more = ""
-        with opened:
-            st.html(quiet_html(told)) if told else None
-            for row in rows[:ROWS]:
-                draw(row)
-            st.html(quiet_html(more)) if more else None
+            st.html(quiet_html(f"And {len(rows) - ROWS:,} more."))
 
 
 def _edit(case: Case, context: AppContext) -> None:
@@ -209,14 +205,12 @@ def _edit(case: Case, context: AppContext) -> None:
             "Why? (optional)", case.word[:LONGEST_WORD], key="edit-word", max_chars=LONGEST_WORD
         )
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
+
+    def rated(old: Case) -> Case:
+        return replace(old, reward=int(verdict or 0), word=word.strip())
+
     if saved:
-        finish(
-            lambda: context.chatbot.cases.edit(
-                session.owner(),
-                case.id,
-                lambda old: replace(old, reward=int(verdict or 0), word=word.strip()),
-            )
-        )
+        finish(lambda: context.chatbot.cases.edit(session.owner(), case.id, rated))
 
 
 def _delete(case: Case, context: AppContext) -> None:

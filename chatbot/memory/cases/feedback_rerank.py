@@ -1,12 +1,13 @@
-"""What ratings make of one question: pages rise or fall a little, and a verified answer to the same
-question comes back; reads no file of cases.
+"""Applies ratings to one question: moves pages up or down, and brings a verified answer back.
+
+It reads no file of cases.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatbot.memory.cases.case_recall import PageWeight
@@ -17,23 +18,28 @@ from ingestion.invisible_characters import one_line
 
 __all__ = ["REMEMBERED", "FeedbackRerank"]
 
-# How it begins that an answer is a remembered one: good to know, and nothing to be warned of.
+# The beginning of the notice on a remembered answer. It informs and does not warn.
 REMEMBERED = "Remembered: "
 
-# Pages that are looked through for one that a rating speaks of, and pages that a remembered answer may bring,
-# or ratings add to.
+# DEPTH: pages that are searched for rated ones. MOST_PAGES: pages that a remembered answer may bring, and up
+# to which ratings may add more.
 DEPTH, MOST_PAGES = 30, 5
-# What is told of the question that a rating was given on.
+# Characters of the rated question that a notice shows.
 QUESTION_CHARACTERS = 80
 Search = Callable[[tuple[str, ...], int], Sequence[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackRerank:
-    """weights: by SHA-256 and page, what ratings say of it. digest_of: SHA-256 of a version's file. case: the
-    verified answer to this very question. is_older(hit, other): whether a page is of an older document of the
-    other's series, which no rating puts before that one. avoid: the text of an answer to this very question
-    that was rated not helpful, "" where none was."""
+    """The ratings that bear on one question.
+
+    weights: what ratings say of a page, by SHA-256 of its file and page.
+    digest_of: SHA-256 of a version's file.
+    case: the verified answer to this very question.
+    is_older(hit, other): whether a page is of an older document of the other's series. No rating puts it
+        before the newer one.
+    avoid: the text of an answer to this very question that was rated not helpful, "" if there is none.
+    """
 
     weights: Mapping[tuple[str, int], PageWeight] = field(default_factory=dict)
     digest_of: Callable[[int], str] = lambda version: ""
@@ -43,11 +49,10 @@ class FeedbackRerank:
 
     @property
     def why(self) -> str:
-        """What the reader is told of a remembered answer."""
+        """The notice that a reader gets with a remembered answer."""
+        day = ""
         if self.case and self.case.at:
             day = f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}"
-        else:
-            day = ""
         if self.case is not None and self.case.by:
             return (
                 f"{REMEMBERED}somebody here rated this answer helpful{day}, and shares it. It was looked up "
@@ -56,85 +61,92 @@ class FeedbackRerank:
         return f"{REMEMBERED}you rated this answer helpful{day}. It was looked up and checked anew."
 
     def applied(self, hits: Sequence[Hit], search: Search) -> list[Hit]:
-        """The hits with the ratings' part in their scores. A rated page passes those neighbours that its
-        rating carries it past, so that any other order that was made of them stays; none is left out, and
-        raised ones from further down come in addition. First stand those pages that a remembered answer
-        stands on.
+        """The hits with their ratings added to their scores, in the new order.
 
-        search(names, k): more pages, of these documents, () for all; of what the question is about, as the
-        hits are.
+        A rated page passes only those neighbours that its rating carries it past, so that any other order of
+        the hits stays. No hit is left out, and raised pages from further down are added. The pages that a
+        remembered answer uses come first.
+
+        search(names, k): more pages of these documents, () for all; on the question's subject, as the hits
+        are.
         """
         ordered = list(hits)
         if self.weights:
-            there = {_place(hit) for hit in hits}
-            more = [hit for hit in search((), DEPTH) if self._weight(hit) > 0 and _place(hit) not in there][
-                : max(0, MOST_PAGES - len(hits))
-            ]
+            known = {_place(hit) for hit in hits}
+            more = self._raised(search, known)[: max(0, MOST_PAGES - len(hits))]
             ordered = self._in_order([*hits, *more])
-            while ordered and _place(ordered[-1]) not in there:  # was carried past nothing
+            while ordered and _place(ordered[-1]) not in known:  # an added page that passed nothing
                 ordered.pop()
             ordered = [self._weighed(hit) for hit in ordered]
         first = self._pages_of_case(search)
-        if first:
-            return list({_place(hit): hit for hit in [*first, *ordered]}.values())[
-                : max(len(ordered), MOST_PAGES)
-            ]
-        return ordered
+        if not first:
+            return ordered
+        by_place = {_place(hit): hit for hit in [*first, *ordered]}
+        return list(by_place.values())[: max(len(ordered), MOST_PAGES)]
+
+    def _raised(self, search: Search, known: Collection[tuple[int, int]]) -> list[Hit]:
+        """Pages from further down that ratings raise and that are not known yet."""
+        found = search((), DEPTH)
+        return [hit for hit in found if self._weight(hit) > 0 and _place(hit) not in known]
 
     def told(self, before: Sequence[Hit], after: Sequence[Hit]) -> list[Notice]:
-        """What the reader is told of pages that stand elsewhere than they would without ratings, and which
-        rating it was.
-        """
+        """Notices on pages that ratings moved, each with the rating that did."""
         ranks = {_place(hit): rank for rank, hit in enumerate(before)}
-        kept = {_place(hit): rank for rank, hit in enumerate(hit for hit in after if _place(hit) in ranks)}
+        kept = [hit for hit in after if _place(hit) in ranks]
+        new_ranks = {_place(hit): rank for rank, hit in enumerate(kept)}
         notices = []
         for hit in after:
-            was = ranks.get(_place(hit), len(ranks))
-            now = kept.get(_place(hit), 0)
+            old_rank = ranks.get(_place(hit), len(ranks))
+            new_rank = new_ranks.get(_place(hit), 0)
             weight = self._weight(hit)
-            if (weight < 0 and now > was) or (weight > 0 and now < was):
+            went_back = weight < 0 and new_rank > old_rank
+            went_forward = weight > 0 and new_rank < old_rank
+            if went_back or went_forward:
                 notices.append(Notice(self._reason(hit)))
         return notices
 
     def text(self, prompt: Prompt) -> str:
-        """The remembered answer with the prompt's keys in the place of its pages; "" where there is none,
-        or not every page of it is there and was put so.
+        """The remembered answer, with the prompt's keys in place of its pages.
+
+        "" if there is none, or if not every page of it is in the prompt and got its key.
         """
         if self.case is None or not self.case.pages:
             return ""
         keys = {page_named(hit.document, hit.page): key for key, hit in prompt.sources.items()}
-        names = sorted(
-            {page_named(page.document, page.page) for page in self.case.pages}, key=len, reverse=True
-        )
+        page_names = {page_named(page.document, page.page) for page in self.case.pages}
+        names = sorted(page_names, key=len, reverse=True)
         if not all(name in keys for name in names):
             return ""
-        # By the names themselves, for those of files may hold any mark that stands between two of them.
-        one = re.compile("|".join(map(re.escape, names)))
+        # The pattern lists the names themselves: a file's name may hold any mark that separates two of them.
+        any_name = re.compile("|".join(map(re.escape, names)))
         used = set[str]()
 
         def keyed(match: re.Match[str]) -> str:
-            named = [found[0] for found in one.finditer(match[0])]
-            used.update(named)
-            return "".join(f"[{keys[name]}]" for name in named)
+            found = [name_match[0] for name_match in any_name.finditer(match[0])]
+            used.update(found)
+            return "".join(f"[{keys[name]}]" for name in found)
 
-        text = re.sub(rf"\((?:{one.pattern})(?:; (?:{one.pattern}))*\)", keyed, self.case.plan)
+        pages = rf"\((?:{any_name.pattern})(?:; (?:{any_name.pattern}))*\)"
+        text = re.sub(pages, keyed, self.case.plan)
         if used == set(names):
             return text
         return ""
 
     def _pages_of_case(self, search: Search) -> list[Hit]:
-        if self.case:
-            wanted = dict.fromkeys((page.document, page.page) for page in self.case.pages)
-        else:
-            wanted = {}
-        names = tuple(dict.fromkeys(document for document, _ in wanted))
-        return [hit for hit in (search(names, DEPTH) if names else ()) if (hit.document, hit.page) in wanted][
-            :MOST_PAGES
-        ]
+        if not self.case:
+            return []
+        cited = dict.fromkeys((page.document, page.page) for page in self.case.pages)
+        names = tuple(dict.fromkeys(document for document, _ in cited))
+        if not names:
+            return []
+        found = [hit for hit in search(names, DEPTH) if (hit.document, hit.page) in cited]
+        return found[:MOST_PAGES]
 
     def _in_order(self, hits: list[Hit]) -> list[Hit]:
-        """Each pair of neighbours changes places at most once: where the first was not the lower one
-        before, and is with its rating.
+        """Sort the hits in place, where ratings say so.
+
+        Two neighbours change places at most once: if the first did not score lower before, and does with its
+        rating.
         """
         moved = True
         while moved:
@@ -142,21 +154,24 @@ class FeedbackRerank:
             for at in range(len(hits) - 1):
                 first = hits[at]
                 second = hits[at + 1]
-                carried = first.score >= second.score and first.score + self._weight(
-                    first
-                ) < second.score + self._weight(second)
-                if carried and not self.is_older(second, first):
+                if self._is_passed(first, second) and not self.is_older(second, first):
                     hits[at : at + 2] = [second, first]
                     moved = True
         return hits
 
+    def _is_passed(self, first: Hit, second: Hit) -> bool:
+        """Whether the ratings alone carry the second hit past the first."""
+        if not first.score >= second.score:
+            return False
+        return first.score + self._weight(first) < second.score + self._weight(second)
+
     def _reason(self, hit: Hit) -> str:
         weight = self.weights[self.digest_of(hit.version), hit.page]
-        case = next(
-            (case for case in weight.cases if bool(case.reward) == (weight.weight > 0)), weight.cases[0]
-        )
+        is_raised = weight.weight > 0
+        agreeing = (case for case in weight.cases if bool(case.reward) == is_raised)
+        case = next(agreeing, weight.cases[0])
         who = "somebody here" if case.by else "you"
-        if weight.weight > 0:
+        if is_raised:
             verdict, way = ("helpful", "forward")
         else:
             verdict, way = ("not helpful", "back")

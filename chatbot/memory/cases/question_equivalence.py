@@ -1,5 +1,6 @@
-"""PURE: whether two questions of near meaning ask for the very same; compares words and their order, knows
-no vector and no case.
+"""Tells whether two questions of near meaning ask for the very same thing.
+
+It compares words and their order, and needs no vector and no case.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from ingestion.language.terms import spelled_out, terms
 
 __all__ = ["asks_the_same"]
 
-# Ways to ask for one thing, each put into the words of another, so that what is left tells questions apart.
-# Each is bounded, so that the whole is linear.
+# Ways to ask for the same thing, each rewritten as another, so that the remaining words tell questions apart.
+# Each pattern is bounded, so that the whole is linear.
 WAYS = tuple(
     (re.compile(pattern, re.I), put)
     for pattern, put in (
@@ -55,12 +56,12 @@ WAYS = tuple(
     )
 )
 WORD = re.compile(rf"\d[\d.,]*|[^\W\d_]+(?:['’][^\W\d_]+)*|(?<![\w)])[-−+<>≤≥](?=\s?\d)|[%{DRAWN_SIGNS}]")
-# What joins a thing to whose it is, so that "the ceiling for the deficit" is "the deficit ceiling".
+# Words that join a thing to its owner, so that "the ceiling for the deficit" is "the deficit ceiling".
 LINKS = frozenset("of for on in at within by".split())
-# What begins something new and says nothing itself.
+# Words that begin a new part and mean nothing themselves.
 ARTICLES = frozenset("the a an its their his her our your my these those".split())
-# Words that carry no subject and yet turn a question into another one: of direction, time, measure and
-# denial, and of who or when is asked for.
+# Words that name no subject and yet change what is asked: words of direction, time, measure and negation, and
+# those that ask who or when.
 TURNS = frozenset(
     """
         to from into onto per over under against than versus vs minus less more most least fewer no not
@@ -69,17 +70,16 @@ TURNS = frozenset(
         why
     """.split()
 )
-# A letter or a short name that is written like a word without meaning: "class A", "the US", "in May"; but not
-# "I", nor the word a sentence begins with.
+# A letter or a short name that looks like a word without meaning: "class A", "the US", "in May". "I" and the
+# first word of a sentence do not count.
 NAMED = re.compile(r"\b(?!I\b)[A-Z]{2,}\b|(?<=[\w,] )(?!I\b)[A-Z][a-z]*\b")
 
 
 def asks_the_same(question: str, other: str) -> bool:
-    """Whether two questions of near meaning ask for the very same: the same figures, years, names and things,
-    in whatever words they are asked for.
+    """Whether two questions of near meaning ask for the very same thing, in whatever words.
 
-    It errs towards no: what exceeds what, what is paid to whom, a rate and what it is a rate of are told
-    apart by words and their order alone.
+    They must ask for the same figures, years, names and things. It errs towards no: only words and their
+    order tell what exceeds what, what is paid to whom, and a rate from what it is a rate of.
     """
     if same_question(question) == same_question(other):
         return True
@@ -89,38 +89,35 @@ def asks_the_same(question: str, other: str) -> bool:
 
 
 def _asked(question: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is left of a question where the ways of asking are taken away: (its numbers in order, its words
-    in the order of "whose what").
+    """What is left of a question without its way of asking.
+
+    Returns (its numbers in order, its words in the order of "whose what").
     """
     text = spelled_out(question)
-    for pattern, put in WAYS:
-        text = pattern.sub(put, text)
+    for pattern, replacement in WAYS:
+        text = pattern.sub(replacement, text)
     named = () if text.isupper() else frozenset(match.start() for match in NAMED.finditer(text))
     numbers: list[str] = []
     words: list[str] = []
-    # Parts that are joined by links, the last of which comes first: "the accounts of the state".
+    # Parts that links join. The last part comes first: "the accounts of the state".
     parts: list[list[str]] = [[]]
     linked = False
     for match in WORD.finditer(text):
         word = match[0].casefold()
+        is_named = match.start() in named
         if word[0].isdigit():
             numbers.append(word.replace(",", "").rstrip("."))
-        elif word in LINKS and match.start() not in named:
+        elif word in LINKS and not is_named:
             linked = bool(parts[-1])
-        elif term := _term(match[0], named=match.start() in named):
+        elif term := _term(match[0], named=is_named):
             if linked:
                 parts.append([])
             linked = False
             parts[-1].append(term)
         elif not (word in ARTICLES and linked):
-            if word in TURNS:
-                turn = [word]
-            else:
-                if word == "many":
-                    turn = ["many"]
-                else:
-                    turn = []
-            words += [*_joined(parts), *turn]
+            words += _joined(parts)
+            if word in TURNS or word == "many":
+                words.append(word)
             parts, linked = [[]], False
     return tuple(numbers), (*words, *_joined(parts))
 
@@ -130,10 +127,14 @@ def _joined(parts: list[list[str]]) -> list[str]:
 
 
 def _term(word: str, *, named: bool) -> str:
-    """What a word says, "" where that is nothing, or only how the others stand to each other. named: it is
-    written like a name.
+    """What a word means, "" if it means nothing or only relates the others to each other.
+
+    named: it is written like a name.
     """
-    if word.casefold() in TURNS and not named:
+    folded = word.casefold()
+    if folded in TURNS and not named:
         return ""
     found = " ".join(terms(word))
-    return found or (word.casefold() if named or not word[0].isalpha() else "")
+    if found:
+        return found
+    return folded if named or not word[0].isalpha() else ""

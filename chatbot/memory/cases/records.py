@@ -1,5 +1,6 @@
-"""PURE: cases and the lines of JSON they are kept as, in the three shapes that are in use; opens no file,
-makes no vector.
+"""Defines cases and reads and writes them as lines of JSON, in the shapes that are in use.
+
+It opens no file and makes no vector.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ __all__ = [
     "same_question",
 ]
 
-# Bytes of one line. A question has 60,000 characters at most and an answer a few thousand; what is longer is
+# Bytes of one line. A question has 60,000 characters at most and an answer a few thousand. Anything longer is
 # a document.
 LONGEST_LINE = 1_000_000
-# Characters kept of what a user says about an answer, and of each quotation.
+# Characters kept of a user's comment on an answer, and of each quotation.
 LONGEST_WORD, LONGEST_QUOTE = 1_000, 500
-# The fields of question, answer and verdict, as the programs that write such files call them.
+# The fields of question, answer and verdict, as the programs that write such files name them.
 SHAPES = (
     ("question", "plan", "reward"),
     ("case", "plan", "case_label"),
@@ -47,18 +48,23 @@ SHAPES = (
     ("query", "response", "reward"),
     ("question", "answer", "verdict"),
 )
-# A verdict counts under each of its names, whatever the other fields are called: one that is overlooked would
-# be taken for helpful.
+# A verdict counts under each of these names, whatever the other fields are called. A verdict that is
+# overlooked would be taken for helpful.
 VERDICTS = tuple(dict.fromkeys(verdict for _, _, verdict in SHAPES))
 POSITIVE = frozenset("1 1.0 +1 true yes positive up".split())
 NEGATIVE = frozenset("0 0.0 -1 -1.0 false no negative down".split())
 # The year 10000, which no calendar here can write.
 LATEST = 253_402_300_800.0
-# NaN and its like, and numbers beyond all bounds, are texts here, which no verdict and no time can be. One
-# decoder for all lines, which takes a third of the time.
-DECODER = json.JSONDecoder(
-    parse_constant=str, parse_float=lambda text: number if math.isfinite(number := float(text)) else text
-)
+
+
+def _finite_or_text(text: str) -> float | str:
+    number = float(text)
+    return number if math.isfinite(number) else text
+
+
+# NaN and the like, and numbers that overflow, become texts, which are neither a verdict nor a time. One
+# decoder for all lines takes a third of the time.
+DECODER = json.JSONDecoder(parse_constant=str, parse_float=_finite_or_text)
 # What JSON calls the values that Python reads.
 JSON_NAMES = {
     "str": "text",
@@ -70,17 +76,21 @@ JSON_NAMES = {
     "NoneType": "null",
 }
 SHA256 = re.compile(r"[0-9a-f]{64}")
-# In the place of the SHA-256 of a file that is not known: of one that was erased before the answer was rated,
-# or that a program called otherwise.
+# Stands for the SHA-256 of an unknown file: one that was erased before the answer was rated, or that another
+# program identified differently.
 GONE = "0" * 64
-# Line ends to others, though not to JSON: a program that cuts a file with them would see half lines.
+# Line ends to other programs, though not to JSON. A program that splits a file at them would see half lines.
 LINE_ENDS = {"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 @dataclass(frozen=True, slots=True)
 class CasePage:
-    """A page that an answer stood on. document_id: SHA-256 of its file; document: its name then; page:
-    physical, 1-based; quote: what was cited.
+    """A page that an answer used.
+
+    document_id: SHA-256 of its file.
+    document: the file's name at that time.
+    page: physical, 1-based.
+    quote: what was cited.
     """
 
     document_id: str
@@ -91,15 +101,22 @@ class CasePage:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, what was answered, and whether that was right. reward: 1 or 0. at: seconds since the epoch,
-    0.0 where it is not known.
+    """A question, its answer, and whether the answer was right.
 
-    id: of the question, so that a newer verdict on it takes the older one's place. document_ids: SHA-256 of
-    the files it rests on. verified: every citation of the answer was found on its page, and no figure stood
-    against one. word: what the user said about it. by: who shares it, "" where nobody does. line_index:
-    0-based in its file. deleted_at: seconds since the epoch, 0.0 for what is not deleted. asked_of: names of
-    the documents that the question was asked of, in order, () for all: of others it is another question, with
-    a verdict of its own.
+    question: as asked.
+    plan: the answer.
+    reward: 1 or 0.
+    at: seconds since the epoch, 0.0 if unknown.
+    document_ids: SHA-256 of the files that the answer uses.
+    pages: the pages that it cites.
+    word: the user's comment.
+    verified: every citation was found on its page, and no figure was contradicted.
+    by: who shares it, "" if nobody does.
+    line_index: 0-based, in its file.
+    id: from the question, so that a newer verdict on it replaces the older one.
+    deleted_at: seconds since the epoch, 0.0 if it is not deleted.
+    asked_of: names of the documents that the question was asked of, in order, () for all. The same words
+        asked of other documents are another question, with its own verdict.
     """
 
     question: str
@@ -118,19 +135,20 @@ class Case:
 
 
 def same_question(question: str) -> str:
-    """What two writings of one question have in common: words whatever their case and blanks, without the
-    marks at their end.
+    """The part that all writings of one question share.
+
+    That is its words without case, extra blanks and closing punctuation.
     """
     return " ".join(question.casefold().split()).rstrip(" ?!.…")
 
 
 def case_id(question: str, by: str = "", asked_of: Sequence[str] = ()) -> str:
-    """16 hexadecimal digits, the same for every writing of a question to the same documents; of what is
-    shared another for everyone who shares it.
+    """16 hexadecimal digits, the same for every writing of a question to the same documents.
+
+    A shared case has a different id for everyone who shares it.
     """
-    return hashlib.sha256(
-        "\n".join([f"{by}{same_question(question)}", *asked_of]).encode("utf-8", "replace")
-    ).hexdigest()[:16]
+    parts = "\n".join([f"{by}{same_question(question)}", *asked_of])
+    return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 # --- reading
@@ -138,15 +156,16 @@ def case_id(question: str, by: str = "", asked_of: Sequence[str] = ()) -> str:
 
 
 def read_case(line: bytes, line_index: int) -> Case:
-    """The case that a line holds. Raises ValueError saying what is wrong with it."""
+    """The case that a line holds. Raises ValueError with what is wrong with it."""
     if len(line) > LONGEST_LINE:
         raise ValueError(f"it has {len(line):,} bytes, at most {LONGEST_LINE:,} are read")
     record = _record(line)
     question_field, plan_field, reward_field = _shape(record)
     question = _text(record, question_field)
     plan = _text(record, plan_field)
-    document_ids = tuple(dict.fromkeys(map(_digest, _texts(record.get("document_ids")))))
-    word, by = ("".join(_texts([record.get(name)])) for name in ("word", "by"))
+    digests = map(_digest, _texts(record.get("document_ids")))
+    document_ids = tuple(dict.fromkeys(digests))
+    by = _optional_text(record, "by")
     asked_of = tuple(sorted({*_texts(record.get("asked_of"))}))
     return Case(
         question,
@@ -155,7 +174,7 @@ def read_case(line: bytes, line_index: int) -> Case:
         _seconds(record.get("timestamp")),
         document_ids,
         tuple(_pages(record.get("pages"), document_ids)),
-        word[:LONGEST_WORD],
+        _optional_text(record, "word")[:LONGEST_WORD],
         record.get("verified") is True,
         by,
         line_index,
@@ -166,8 +185,9 @@ def read_case(line: bytes, line_index: int) -> Case:
 
 
 def read_reward(value: object) -> int:
-    """1 or 0. Missing means positive: files without verdicts hold what was worth keeping. Raises
-    ValueError for what is neither.
+    """1 or 0. Raises ValueError for a value that means neither.
+
+    A missing verdict means positive: files without verdicts hold what was worth keeping.
     """
     if value is None:
         return 1
@@ -197,12 +217,16 @@ def _record(line: bytes) -> Mapping[str, Any]:
 
 
 def _shape(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The record's fields of question, answer and verdict."""
     given = [field for field in VERDICTS if record.get(field) is not None]
     for question, plan, verdict in SHAPES:
-        if question in record and plan in record:
-            if len({read_reward(record[field]) for field in given}) > 1:
-                raise ValueError(f"its verdicts {' and '.join(given)} contradict each other")
-            return question, plan, verdict if verdict in given or not given else given[0]
+        if question not in record or plan not in record:
+            continue
+        if len({read_reward(record[field]) for field in given}) > 1:
+            raise ValueError(f"its verdicts {' and '.join(given)} contradict each other")
+        if given and verdict not in given:
+            verdict = given[0]
+        return question, plan, verdict
     known = ", ".join(f"{question}/{plan}" for question, plan, _ in SHAPES)
     raise ValueError(f"it has none of the pairs of fields {known}")
 
@@ -217,23 +241,28 @@ def _text(record: Mapping[str, Any], field: str) -> str:
 
 
 def _texts(value: object) -> list[str]:
-    """The texts in a list; none where it is no list."""
+    """The texts in a list; none if it is not a list."""
     if isinstance(value, list):
-        return [encodable(one) for one in value if isinstance(one, str)]
+        return [encodable(item) for item in value if isinstance(item, str)]
     return []
+
+
+def _optional_text(record: Mapping[str, Any], field: str) -> str:
+    """A field's text; "" if it has none."""
+    return "".join(_texts([record.get(field)]))
 
 
 def _seconds(value: object) -> float:
     """A timestamp, as a number or in ISO 8601, in seconds since the epoch; 0.0 for anything else."""
+    seconds = 0.0
     try:
         if isinstance(value, str):
-            given = datetime.fromisoformat(value.strip())
-            seconds = (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
-        else:
-            if isinstance(value, int | float):
-                seconds = float(value)
-            else:
-                seconds = 0.0
+            moment = datetime.fromisoformat(value.strip())
+            if not moment.tzinfo:
+                moment = moment.replace(tzinfo=UTC)
+            seconds = moment.timestamp()
+        elif isinstance(value, int | float):
+            seconds = float(value)
     except (ValueError, OverflowError):
         return 0.0
     if 0 < seconds < LATEST:
@@ -242,18 +271,19 @@ def _seconds(value: object) -> float:
 
 
 def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
-    """Pages as this program writes them; plain numbers are pages of the one document there is. What is
-    neither is left out.
+    """Pages as this program writes them; a plain number is a page of the only document there is.
+
+    Anything else is left out.
     """
-    found = []
-    for one in value if isinstance(value, list) else []:
-        if isinstance(one, dict):
-            fields = one
-        else:
-            if len(document_ids) == 1:
-                fields = {"document_id": document_ids[0], "page": one}
-            else:
-                fields = {}
+    found: list[CasePage] = []
+    if not isinstance(value, list):
+        return found
+    for item in value:
+        fields: dict[str, Any] = {}
+        if isinstance(item, dict):
+            fields = item
+        elif len(document_ids) == 1:
+            fields = {"document_id": document_ids[0], "page": item}
         digest = fields.get("document_id")
         page = fields.get("page")
         if isinstance(digest, str) and type(page) is int and page > 0:
@@ -284,7 +314,7 @@ def _short(value: object) -> str:
 
 
 def case_fields(case: Case) -> dict[str, Any]:
-    """The case as a JSON object, what is not there left out."""
+    """The case as a JSON object; empty fields are left out."""
     fields: dict[str, Any] = {"question": case.question, "plan": case.plan, "reward": case.reward}
     for name, at in (("timestamp", case.at), ("deleted", case.deleted_at)):
         if at:
@@ -292,52 +322,47 @@ def case_fields(case: Case) -> dict[str, Any]:
     if case.document_ids:
         fields["document_ids"] = list(case.document_ids)
     if case.pages:
-        fields["pages"] = [asdict(replace(one, quote=one.quote[:LONGEST_QUOTE])) for one in case.pages]
+        cut = [replace(page, quote=page.quote[:LONGEST_QUOTE]) for page in case.pages]
+        fields["pages"] = list(map(asdict, cut))
     optional = {"word": case.word, "verified": case.verified, "by": case.by, "asked_of": list(case.asked_of)}
     return fields | {name: value for name, value in optional.items() if value}
 
 
 def case_line(case: Case) -> bytes:
-    """The case as one line with its end. Raises UsageError where it, or the word on it, is longer than any
-    reader takes, or empty.
+    """The case as one line with its line end.
+
+    Raises UsageError if the case is empty, or if it or its comment is longer than any reader takes.
     """
     return _line(case, case_fields(case))
 
 
 def edited_line(line: bytes, case: Case) -> bytes:
-    """The line with the question, answer, verdict and word of `case` in its own shape; what else another
-    program wrote there is kept. Raises as case_line.
+    """The line with the question, answer, verdict and comment of `case`, in the line's own shape.
+
+    Whatever else another program wrote there is kept. Raises as case_line.
     """
-    record = _record(line)
+    record = dict(_record(line))
     question, plan, reward = _shape(record)
     verdict = "positive" if case.reward else "negative"
-    own = {question: case.question, plan: case.plan, "word": case.word, "verified": case.verified}
-    own |= {
-        name: case.reward if name == "reward" else verdict
-        for name in VERDICTS
-        if name == reward or name in record
-    }
-    return _line(
-        case,
-        {
-            name: value
-            for name, value in {**record, **own}.items()
-            if value or name not in ("word", "verified")
-        },
-    )
+    verdict_fields = [name for name in VERDICTS if name == reward or name in record]
+    record |= {question: case.question, plan: case.plan, "word": case.word, "verified": case.verified}
+    for name in verdict_fields:
+        record[name] = case.reward if name == "reward" else verdict
+    for name in ("word", "verified"):
+        if not record[name]:
+            del record[name]
+    return _line(case, record)
 
 
 def _line(case: Case, record: Mapping[str, Any]) -> bytes:
     if not case.question.strip() or not case.plan.strip():
         raise UsageError("A case needs a question and an answer.", hint="Give both.")
     if len(case.word) > LONGEST_WORD:
-        raise UsageError(
-            (
-                f"What was said about the answer has {len(case.word):,} characters, at most "
-                f"{LONGEST_WORD:,} are kept."
-            ),
-            hint="Say it shorter.",
+        problem = (
+            f"What was said about the answer has {len(case.word):,} characters, at most "
+            f"{LONGEST_WORD:,} are kept."
         )
+        raise UsageError(problem, hint="Say it shorter.")
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     for end, escaped in LINE_ENDS.items():
         text = text.replace(end, escaped)

@@ -1,5 +1,6 @@
-"""The files and the lines of the `compress` command: messages and queries read, results printed; opens no
-store and scores nothing.
+"""Reads the messages and queries of the `compress` command and writes its results.
+
+It opens no store and scores nothing.
 """
 
 from __future__ import annotations
@@ -26,10 +27,9 @@ from chatbot.settings import PROGRAM, Settings
 
 __all__ = ["CompressRequest", "compress_file", "result_line", "result_text"]
 
-# Messages that are embedded at about 10 ms each; beyond that one would wait longer than the better choice is
-# worth.
+# Messages that are embedded, at about 10 ms each. For more, the wait is not worth the better choice.
 MOST_EMBEDDED = 3_000
-# The names of options as the command has them, where they are others.
+# Options that have another name in the command.
 OPTIONS = {"compression_ratio": "--ratio"}
 MESSAGE_HINT = 'A line is {"id": text or whole number, "role": text, "content": text}, each id once.'
 QUERY_HINT = 'A line is {"id": text or whole number, "query": text}.'
@@ -37,8 +37,12 @@ QUERY_HINT = 'A line is {"id": text or whole number, "query": text}.'
 
 @dataclass(frozen=True, slots=True)
 class CompressRequest:
-    """What the command was given. queries: a file, or None for the one query. vectors: whether the
-    embedded model may help to choose.
+    """What the command was given.
+
+    file: the messages.
+    query: the one query.
+    queries: a file of queries; None for the one query.
+    vectors: whether the embedded model may help to choose.
     """
 
     file: Path
@@ -50,11 +54,10 @@ class CompressRequest:
 def compress_file(
     asked: CompressRequest, options: dict[str, Any], settings: Settings
 ) -> Iterator[tuple[object, Compressed]]:
-    """(id of the query, what is kept for it) in order; the id is None for the one query. options: as Options
-    takes them.
+    """(id of the query, what is kept for it), in order; the id is None for the one query.
 
-    Raises UsageError for a value out of range, and QuestionError, naming file and line, for what cannot be
-    read.
+    options: as CompressionOptions takes them. Raises UsageError for a value out of range, and QuestionError,
+    with file and line, for what cannot be read.
     """
     try:
         chosen = CompressionOptions(**options)
@@ -63,26 +66,26 @@ def compress_file(
         option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
         raise UsageError(f"{option} {wrong}.", hint=f"See {PROGRAM} compress --help.") from error
     messages = _messages(asked.file)
-    if asked.queries is None:
-        queries = [(None, asked.query)]
-    else:
-        queries = [(row["id"], row["query"]) for _, row in _rows(asked.queries, ["query"], QUERY_HINT)]
+    queries: list[tuple[object, str]] = [(None, asked.query)]
+    if asked.queries is not None:
+        rows = _rows(asked.queries, ["query"], QUERY_HINT)
+        queries = [(row["id"], row["query"]) for _, row in rows]
     conversation = Conversation(messages)
     texts = [query for _, query in queries]
     questions = [CompressionFocus(text) for text in texts]
-    wants = (
-        chosen.scoring == "query" and any(map(str.strip, texts)) and conversation.tokens > chosen.max_tokens
-    )
-    if asked.vectors and wants and len(messages) > MOST_EMBEDDED:
+    is_query = chosen.scoring == "query" and any(map(str.strip, texts))
+    wants_vectors = asked.vectors and is_query and conversation.tokens > chosen.max_tokens
+    if wants_vectors and len(messages) > MOST_EMBEDDED:
         print(f"Note: over {MOST_EMBEDDED} messages are chosen by words alone.", file=sys.stderr)
-    elif asked.vectors and wants:
+    elif wants_vectors:
         from chatbot.models.embedders import local_embedder
 
         embedder = local_embedder(settings)
         try:
             vectors = embedder.embed(texts, query=True)
             conversation = Conversation(messages, vectors=embedder.embed(texts_to_embed(messages)))
-            questions = [CompressionFocus(text, vector) for text, vector in zip(texts, vectors, strict=True)]
+            pairs = zip(texts, vectors, strict=True)
+            questions = [CompressionFocus(text, vector) for text, vector in pairs]
         except ModelError as error:
             print(f"Note: chosen by words alone. {error}", file=sys.stderr)
     for (number, _), question in zip(queries, questions, strict=True):
@@ -90,7 +93,7 @@ def compress_file(
 
 
 def result_line(number: object, result: Compressed) -> dict[str, Any]:
-    """The object that is printed."""
+    """The result as the JSON object that is printed."""
     context = [{"role": message.role, "content": message.content} for message in result.context]
     return {
         "id": number,
@@ -103,15 +106,12 @@ def result_line(number: object, result: Compressed) -> dict[str, Any]:
 def result_text(result: Compressed) -> str:
     """What is left of the conversation, a message a paragraph, and how much that is."""
     stats = result.stats
-    partly = stats.messages_partly
-    out = stats.messages_left_out
-    told = (
-        f"{stats.compressed_tokens} of {stats.original_tokens} tokens kept; {partly} messages kept in part, "
-        f"{out} left out"
+    paragraphs = [f"{message.role}: {message.content}" for message in result.context]
+    paragraphs.append(
+        f"({stats.compressed_tokens} of {stats.original_tokens} tokens kept; {stats.messages_partly} "
+        f"messages kept in part, {stats.messages_left_out} left out)"
     )
-    return encodable(
-        "\n\n".join([*(f"{message.role}: {message.content}" for message in result.context), f"({told})"])
-    )
+    return encodable("\n\n".join(paragraphs))
 
 
 def _messages(path: Path) -> list[Message]:
@@ -127,8 +127,9 @@ def _messages(path: Path) -> list[Message]:
 
 
 def _rows(path: Path, texts: Sequence[str], hint: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number from 1, object with an id and these texts) of every line that is not blank. Lines end
-    at line feeds alone: content may hold other breaks.
+    """(line number from 1, object with an id and these texts) of every line that is not blank.
+
+    Only line feeds end a line: content may hold other line breaks.
     """
     try:
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
@@ -146,10 +147,11 @@ def _rows(path: Path, texts: Sequence[str], hint: str) -> Iterator[tuple[int, di
             raise QuestionError(f"{wrong} this is not JSON.", hint=hint) from error
         if not isinstance(row, dict):
             raise QuestionError(f"{wrong} this is not an object.", hint=hint)
-        # True is an int to isinstance.
-        if type(row.get("id")) not in (str, int) or not all(isinstance(row.get(text), str) for text in texts):
+        # isinstance would take True for an int.
+        has_id = type(row.get("id")) in (str, int)
+        if not has_id or not all(isinstance(row.get(text), str) for text in texts):
+            fields = ", ".join(["id", *texts[:-1]])
             raise QuestionError(
-                f"{wrong} {', '.join(['id', *texts[:-1]])} or {texts[-1]} is missing or of the wrong kind.",
-                hint=hint,
+                f"{wrong} {fields} or {texts[-1]} is missing or of the wrong kind.", hint=hint
             )
         yield number, row

@@ -1,5 +1,6 @@
-"""The conversations tab of the Memory page: which were shortened for their answers, by how much, and what
-was left out; shortens nothing.
+"""Draws the conversations tab of the Memory page: which conversations were shortened, by how much, and how.
+
+It shortens nothing itself.
 """
 
 from __future__ import annotations
@@ -25,17 +26,20 @@ NONE_YET = (
 )
 KEPT, LEFT_OUT = "kept", "left out"
 ROWS = 20
-# The latest conversations, among which shortened ones are looked for.
+# The latest conversations, which are searched for shortened ones.
 MOST_CONVERSATIONS = 200
 
 
 def draw(context: AppContext) -> None:
-    """The tab: choose a conversation, see each time that it was shortened, and open what was kept then."""
+    """Draw the tab: a choice of conversation, each time it was shortened, and a way to what was kept then."""
     owner = session.owner()
     conversations = context.chatbot.conversations
     rows = conversations.listed(owner)[:MOST_CONVERSATIONS]
     shortened = {row.id: conversations.compressions(row.id, owner) for row in rows}
-    titles = {row.id: short(row.title or "A conversation", 70) for row in rows if shortened[row.id]}
+    titles = {}
+    for row in rows:
+        if shortened[row.id]:
+            titles[row.id] = short(row.title or "A conversation", 70)
     if not titles:
         st.html(paragraphs_html(NONE_YET))
         return
@@ -43,11 +47,8 @@ def draw(context: AppContext) -> None:
         "Conversation", list(titles), format_func=lambda id: titles[id], key="shortened-conversation"
     )
     stats = context.chatbot.memory.stats(chosen, owner)
-    st.html(
-        table_html(
-            "Until now", ("Messages", "Tokens", "Answers given with it shortened"), [stats_rows(stats)[0]]
-        )
-    )
+    columns = ("Messages", "Tokens", "Answers given with it shortened")
+    st.html(table_html("Until now", columns, [stats_rows(stats)[0]]))
     shares = shares_of(stats)
     st.bar_chart(
         shares,
@@ -64,36 +65,35 @@ def draw(context: AppContext) -> None:
 
 
 def shares_of(stats: CompressionStats) -> list[dict[str, str | int]]:
-    """{answer, part, tokens} for the chart: of each answer that was given with a shortened conversation,
-    what reached its prompt and what did not.
+    """{answer, part, tokens} for the chart.
+
+    Two for each answer that was given with a shortened conversation: what reached its prompt, and what did
+    not.
     """
     rows: list[dict[str, str | int]] = []
-    for number, one in enumerate(stats.compression_history, 1):
-        full = int(one["original_tokens"])
-        kept = int(one["compressed_tokens"])
-        said = f"{number}: {time.strftime('%d %b %H:%M', time.localtime(one['timestamp']))}"
-        rows += [
-            {"answer": said, "part": KEPT, "tokens": kept},
-            {"answer": said, "part": LEFT_OUT, "tokens": max(0, full - kept)},
-        ]
+    for number, entry in enumerate(stats.compression_history, 1):
+        full = int(entry["original_tokens"])
+        kept = int(entry["compressed_tokens"])
+        time_text = time.strftime("%d %b %H:%M", time.localtime(entry["timestamp"]))
+        answer = f"{number}: {time_text}"
+        rows.append({"answer": answer, "part": KEPT, "tokens": kept})
+        rows.append({"answer": answer, "part": LEFT_OUT, "tokens": max(0, full - kept)})
     return rows
 
 
 def _draw_answers(conversation: str, numbers: Sequence[int], stats: CompressionStats) -> None:
-    """A line for each answer, the latest first, with the way to what was kept for it."""
+    """Draw a line for each answer, the latest first, with a button to what was kept for it."""
     lines = list(zip(reversed(numbers), stats_rows(stats)[1:], strict=False))
     for number, (at, full, share, turns) in page_of(lines, ROWS, key=f"shortened-page-{conversation}"):
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", key=f"shortened-row-{number}"
         ):
-            st.html(
-                quiet_html(f"{at}: {share} of {full} tokens kept, {turns} turns shortened"), width="content"
-            )
-            asked = ("shortened", conversation, number)
+            line = f"{at}: {share} of {full} tokens kept, {turns} turns shortened"
+            st.html(quiet_html(line), width="content")
             st.button(
                 "See what was kept",
                 key=f"shortened-{number}",
                 type="tertiary",
                 on_click=overlay.ask_dialog,
-                args=asked,
+                args=("shortened", conversation, number),
             )

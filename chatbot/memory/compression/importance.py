@@ -1,5 +1,6 @@
-"""PURE: how important a piece of a conversation is by the formula of the seed document, without a
-question; knows no budget.
+"""Scores how important a piece of a conversation is by the formula of the seed document.
+
+It needs no question.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ TIERS = {
     0.3: "report analysis forecast trend data information",
 }
 KEYWORDS = {word: weight for weight, words in TIERS.items() for word in words.split()}
-# So much weight of keywords counts in full.
+# Keywords of this total weight, and of more, count in full.
 MOST_KEYWORDS = 5.0
-# What a question, and what an answer, has of the pattern score.
+# The pattern score of a question, and of an answer.
 ASKS = ANSWERS = 0.1
 WORD = re.compile(r"[^\W\d_]+")
 
@@ -34,12 +35,14 @@ WORD = re.compile(r"[^\W\d_]+")
 def seed_importance(text: str, position: int, total: int, *, answers: bool) -> float:
     """0.2 length + 0.4 keywords + 0.2 recency + 0.2 pattern, above 0 and below 1.
 
-    position: of the piece among `total`, from 0. answers: what stands before it is a question. Keywords count
-    once, as whole words.
+    position: of the piece among `total`, from 0. answers: whether the piece before it is a question. Each
+    keyword counts once, as a whole word.
     """
-    length = 1 / (1 + math.log(max(len(text.split()), 1)))
-    keywords = min(
-        sum(KEYWORDS.get(word, 0.0) for word in set(WORD.findall(text.lower()))) / MOST_KEYWORDS, 1.0
-    )
-    pattern = ASKS * ("?" in text or "？" in text) + ANSWERS * answers
+    word_count = max(len(text.split()), 1)
+    length = 1 / (1 + math.log(word_count))
+    words = set(WORD.findall(text.lower()))
+    keyword_weight = sum(KEYWORDS.get(word, 0.0) for word in words)
+    keywords = min(keyword_weight / MOST_KEYWORDS, 1.0)
+    is_question = "?" in text or "？" in text
+    pattern = ASKS * is_question + ANSWERS * answers
     return LENGTH * length + KEYWORD * keywords + RECENCY * (position + 1) / total + PATTERN * pattern

@@ -1,6 +1,4 @@
-"""PURE: messages cut into sentences with their sizes, and put together again from what is kept of them;
-scores nothing, chooses nothing.
-"""
+"""Splits messages into sentences with their sizes, and joins again the sentences that are kept."""
 
 from __future__ import annotations
 
@@ -14,17 +12,22 @@ from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Message", "Messages", "Spans", "pieces", "texts_to_embed"]
 
-# What is embedded of the message before: enough to tell what is spoken of, and most of the model's window is
-# left to the message itself.
+# Characters of the message before that are embedded: enough to show the subject, while most of the model's
+# window is left for the message itself.
 LONGEST_BEFORE = 300
 
-# Characters of a message, (start, end) ascending and apart.
+# Ranges of a message's characters, (start, end), ascending and not touching.
 Spans = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. id: its own in the conversation. role: any."""
+    """One message.
+
+    id: unique in the conversation.
+    role: any text.
+    content: its text.
+    """
 
     id: str
     role: str
@@ -32,10 +35,10 @@ class Message:
 
 
 class Messages:
-    """A conversation's messages, each cut into sentences when that is first asked for."""
+    """A conversation's messages, each split into sentences when that is first needed."""
 
     def __init__(self, messages: Sequence[Message], model: str) -> None:
-        """model: whose tokens are counted. Raises ValueError for an id that stands twice."""
+        """model: the model whose tokens are counted. Raises ValueError for an id that occurs twice."""
         self.all = tuple(messages)
         seen = set[str]()
         for message in self.all:
@@ -47,43 +50,43 @@ class Messages:
 
     @cached_property
     def spans(self) -> list[list[tuple[int, int]]]:
-        """Of each message's sentences."""
+        """The spans of each message's sentences."""
         return [sentence_spans(message.content) for message in self.all]
 
     @cached_property
     def sentences(self) -> list[list[str]]:
-        """Of each message, verbatim."""
-        return [
-            [message.content[start:end] for start, end in spans]
-            for message, spans in zip(self.all, self.spans, strict=True)
-        ]
+        """The sentences of each message, verbatim."""
+        return [_cut_out(message.content, spans) for message, spans in zip(self.all, self.spans, strict=True)]
 
     @cached_property
     def sizes(self) -> list[list[int]]:
         """Tokens of each message's sentences."""
-        counted = zip(self.sentences, self.tokens, strict=True)
-        return [
-            [whole] if len(some) == 1 else [count_tokens(one, self._model) for one in some]
-            for some, whole in counted
-        ]
+        found = []
+        for sentences, message_tokens in zip(self.sentences, self.tokens, strict=True):
+            if len(sentences) == 1:
+                found.append([message_tokens])
+            else:
+                found.append([count_tokens(sentence, self._model) for sentence in sentences])
+        return found
 
     @cached_property
     def places(self) -> list[slice]:
-        """Where each message's sentences stand among those of all."""
-        return [slice(start, end) for start, end in pairwise(accumulate(map(len, self.spans), initial=0))]
+        """Where each message's sentences are among the sentences of all."""
+        bounds = accumulate(map(len, self.spans), initial=0)
+        return [slice(start, end) for start, end in pairwise(bounds)]
 
     def whole(self, at: int) -> Spans:
         """The spans of a message that stays as it is."""
         return ((0, len(self.all[at].content)),)
 
     def none(self, at: int) -> Spans:
-        """The spans of a message that is left out. An empty one costs nothing, and stays."""
+        """The spans of a message that is left out. An empty message costs nothing and stays."""
         if self.all[at].content:
             return ()
         return self.whole(at)
 
     def kept(self, at: int, stays: Sequence[bool]) -> Spans:
-        """The spans of the sentences that stay, neighbours as one."""
+        """The spans of the sentences that stay, adjacent ones joined."""
         joined: list[tuple[int, int]] = []
         for (start, end), stay in zip(self.spans[at], stays, strict=True):
             if stay and joined and joined[-1][1] == start:
@@ -93,8 +96,10 @@ class Messages:
         return tuple(joined) or self.none(at)
 
     def text(self, at: int, spans: Spans) -> str:
-        """What the spans hold, verbatim, with a line break or a blank where what stood between them had
-        the one or nothing of the kind.
+        """The text of the spans, verbatim.
+
+        Where something was left out between them and no white space remains, a line break is put if what was
+        left out had one, else a blank.
         """
         content = self.all[at].content
         if spans == self.whole(at):
@@ -102,8 +107,10 @@ class Messages:
         parts: list[str] = []
         last = 0
         for start, end in spans:
-            if parts and not (parts[-1][-1:].isspace() or content[start].isspace()):
-                parts.append("\n" if "\n" in content[last:start] else " ")
+            if parts:
+                has_space = parts[-1][-1:].isspace() or content[start].isspace()
+                if not has_space:
+                    parts.append("\n" if "\n" in content[last:start] else " ")
             parts.append(content[start:end])
             last = end
         return "".join(parts).strip()
@@ -118,22 +125,36 @@ class Messages:
 
 
 def pieces(content: str, spans: Spans) -> list[tuple[str, bool]]:
-    """A message cut into what was kept (True) and what was left out (False), in order; joined they are the
-    message. Spans from a file may reach beyond it.
+    """A message split into what was kept (True) and what was left out (False), in order.
+
+    Joined, the pieces are the message. Spans from a file may reach beyond it.
     """
     cuts = [0]
     for start, end in sorted(spans):
-        cuts += [max(start, cuts[-1]), max(min(end, len(content)), cuts[-1], start)]
-    return [
-        (content[start:end], bool(one % 2))
-        for one, (start, end) in enumerate(pairwise([*cuts, len(content)]))
-        if content[start:end]
-    ]
+        last = cuts[-1]
+        cuts.append(max(start, last))
+        cuts.append(max(min(end, len(content)), last, start))
+    cuts.append(len(content))
+    found = []
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        is_kept = bool(number % 2)
+        if content[start:end]:
+            found.append((content[start:end], is_kept))
+    return found
 
 
 def texts_to_embed(messages: Sequence[Message]) -> list[str]:
-    """What to make each message's vector of: the end of the message before it, which often asks what it
-    answers, a line break, and itself.
+    """The text from which each message's vector is made.
+
+    That is the end of the message before it, which often asks what it answers, a line break, and itself.
     """
-    before = ["", *(message.content[-LONGEST_BEFORE:] + "\n" for message in messages[:-1])]
-    return [said + message.content for said, message in zip(before, messages, strict=False)]
+    texts = []
+    before = ""
+    for message in messages:
+        texts.append(before + message.content)
+        before = message.content[-LONGEST_BEFORE:] + "\n"
+    return texts
+
+
+def _cut_out(content: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    return [content[start:end] for start, end in spans]

@@ -1,12 +1,13 @@
-"""PURE: how much each sentence and each message of a conversation has to do with a question, or has to
-tell without one; knows no budget.
+"""Scores how much each sentence and message of a conversation has to do with a question.
+
+Without a question it scores how informative each is. It has no notion of a budget.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,22 +22,22 @@ __all__ = ["Relevance", "Scores", "holds_cited_figure"]
 
 Array = NDArray[np.float64]
 
-# What a message gets of its neighbours' match: an answer seldom repeats the words of its question.
+# The part of its neighbours' match that a message gets: an answer seldom repeats the words of its question.
 NEIGHBOUR = 0.5
-# Weights beside the match of words, all in standard deviations over the conversation. Who is named in the
-# question mostly said it.
+# Weights beside the match of words, all in standard deviations over the conversation. A speaker whom the
+# question names has mostly said what it asks for.
 SPEAKER = 4.0
 VECTOR = 1.0
 FACTS = 0.25
-# What a message has to tell: rare words of its statements, beside them dates and figures, names, and words of
-# who tells of himself.
+# What makes a message informative: rare words in its statements, then dates and figures, names, and words in
+# the first person.
 FIGURES = 0.5
 NAMES = 0.4
 FIRST_PERSON = 0.3
 CITED = 1.0
-# Beyond so many standard deviations over the mean, more facts do not make a message more worth keeping.
+# Beyond this many standard deviations over the mean, more facts do not make a message more worth keeping.
 MOST_DEVIATIONS = 2.0
-# A label before a colon is a speaker where so many messages have it.
+# A label before a colon is a speaker if at least this many messages have it.
 FEWEST_TURNS = 2
 
 SPEAKER_LABEL = re.compile(r"\s*+([^\W\d_][\w.'’-]*+(?: [\w.'’-]++){0,3}+):\s")
@@ -48,7 +49,7 @@ FIGURE = re.compile(
     rf"{SCALE_WORD}|(?!may){MONTH_NAME})\b",
     re.I,
 )
-# A capital inside a sentence, or what is quoted.
+# A capital inside a sentence, or a quoted word.
 NAME = re.compile(r"(?<=[\w,;:'\"(] )[\"“(]?+[A-Z][\w&'’-]*+|[\"“][A-Z][\w'’-]*+")
 FIRST_PERSON_WORD = re.compile(r"\b(?:i|i['’](?:m|ve|d|ll)|my|me|mine|we|our|us)\b", re.I)
 PAGE = re.compile(r"\b(?:pages?|pp?\.) ?\d|\[S\d", re.I)
@@ -57,8 +58,10 @@ NUMBER = re.compile(r"\d[\d.,]*+")
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """messages: one a message. sentences: one a sentence, all messages' in order. Comparable within each,
-    any numbers.
+    """Scores that are comparable within each array; any numbers.
+
+    messages: one for each message.
+    sentences: one for each sentence, all messages' in order.
     """
 
     messages: Array
@@ -66,9 +69,7 @@ class Scores:
 
 
 class Relevance:
-    """A conversation read once, for any number of questions. Reads nothing else, and remembers no
-    question.
-    """
+    """A conversation that is read once and scored for any number of questions. It remembers no question."""
 
     def __init__(self, messages: Sequence[Sequence[str]]) -> None:
         """messages: the sentences of each."""
@@ -80,41 +81,47 @@ class Relevance:
             self._starts = np.flatnonzero(np.diff(self._of, prepend=-1))
         else:
             self._starts = np.zeros(0, int)
-        said = [
-            self._body(sentence, at, one)
+        bodies = [
+            self._body(sentence, at, place)
             for at, sentences in enumerate(messages)
-            for one, sentence in enumerate(sentences)
+            for place, sentence in enumerate(sentences)
         ]
-        found = [terms(sentence) for sentence in said]
-        self._lengths = np.bincount(self._of, [len(some) for some in found], len(messages))
-        # Of each term the sentences that hold it, ascending, each with how often it does, and how many
-        # messages hold it.
+        terms_of = [terms(body) for body in bodies]
+        self._lengths = np.bincount(self._of, list(map(len, terms_of)), len(messages))
+        # For each term the sentences that hold it, ascending, with how often each does, and how many messages
+        # hold it.
         self._sentences: dict[str, dict[int, int]] = defaultdict(dict)
-        for at, some in enumerate(found):
-            for term in some:
-                self._sentences[term][at] = self._sentences[term].get(at, 0) + 1
-        of = self._of.tolist()
-        self._holding = {
-            term: len({of[at] for at in sentences}) for term, sentences in self._sentences.items()
-        }
-        self._facts(said, found)
+        for at, sentence_terms in enumerate(terms_of):
+            for term in sentence_terms:
+                counts_of_term = self._sentences[term]
+                counts_of_term[at] = counts_of_term.get(at, 0) + 1
+        self._holding = self._messages_by_term()
+        self._facts(bodies, terms_of)
+
+    def _messages_by_term(self) -> dict[str, int]:
+        """How many messages hold each term."""
+        message_of = self._of.tolist()
+        holding = {}
+        for term, sentences in self._sentences.items():
+            holding[term] = len({message_of[at] for at in sentences})
+        return holding
 
     def score(self, query: str, similarity: Array | None = None) -> Scores:
-        """With a question; similarity: of its vector to each message's, any scale. An empty query scores
-        what each has to tell.
+        """Score all messages and sentences for a question.
+
+        An empty query scores how informative each is. similarity: of the question's vector to each message's,
+        on any scale.
         """
         if not query.strip():
             return Scores(self._message_facts + FIRST_PERSON * self._tells, self._sentence_facts)
-        named = {
-            label
-            for label in self._speakers
-            if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", query.casefold())
-        }
-        names = {term for label in self._speakers for term in terms(label)}
-        wanted = [term for term in content_terms(query) if term not in names and term in self._holding]
+        folded = query.casefold()
+        named = {label for label in self._speakers if _is_named(label, folded)}
+        speaker_terms = {term for label in self._speakers for term in terms(label)}
         sentences = np.zeros(len(self._of))
         messages = np.zeros(len(self._labels))
-        for term in wanted:
+        for term in content_terms(query):
+            if term in speaker_terms or term not in self._holding:
+                continue
             at = list(self._sentences[term])
             sentences[at] += inverse_frequency(len(self._of), len(at))
             messages += self._match(term)
@@ -122,56 +129,71 @@ class Relevance:
         if similarity is not None:
             total = total + VECTOR * _standard(np.asarray(similarity, float))
         if named:
-            total = total + SPEAKER * np.array([label in named for label in self._labels], float)
-        return Scores(total, _standard(_smooth(sentences)) + FACTS * self._sentence_facts)
+            is_named = [label in named for label in self._labels]
+            total = total + SPEAKER * np.array(is_named, float)
+        of_sentences = _standard(_smooth(sentences)) + FACTS * self._sentence_facts
+        return Scores(total, of_sentences)
 
     def _match(self, term: str) -> Array:
         """One term's part of BM25 for every message."""
-        often = self._sentences[term]
-        found = np.bincount(self._of[list(often)], list(often.values()), len(self._labels))
-        long = 1 - B + B * self._lengths / max(self._lengths.mean(), 1)
-        matched: Array = (
-            inverse_frequency(len(self._labels), self._holding[term]) * found * (K1 + 1) / (found + K1 * long)
-        )
+        count = len(self._labels)
+        occurrences = self._sentences[term]
+        frequency = np.bincount(self._of[list(occurrences)], list(occurrences.values()), count)
+        mean_length = max(self._lengths.mean(), 1)
+        length_norm = 1 - B + B * self._lengths / mean_length
+        rarity = inverse_frequency(count, self._holding[term])
+        matched: Array = rarity * frequency * (K1 + 1) / (frequency + K1 * length_norm)
         return matched
 
-    def _body(self, sentence: str, at: int, one: int) -> str:
-        """The sentence without its speaker's label, which every message of theirs has."""
-        if not one and self._labels[at] in self._speakers:
-            label = SPEAKER_LABEL.match(sentence)
-        else:
-            label = None
+    def _body(self, sentence: str, at: int, place: int) -> str:
+        """The sentence without its speaker's label, which all of the speaker's messages have.
+
+        at: its message. place: among the sentences of that.
+        """
+        if place or self._labels[at] not in self._speakers:
+            return sentence
+        label = SPEAKER_LABEL.match(sentence)
         if label:
             return sentence[label.end() :]
         return sentence
 
-    def _facts(self, said: Sequence[str], found: Sequence[Sequence[str]]) -> None:
-        """What sentences and messages have to tell. said: every sentence. found: its terms."""
-        count = len(self._labels)
-        sentences = len(said)
-        # In a single message every term is equally common: what counts there is how many of its sentences
-        # hold it.
-        rarity = {
-            term: inverse_frequency(count, holding)
-            if count > 1
-            else inverse_frequency(sentences, len(self._sentences[term]))
-            for term, holding in self._holding.items()
-        }
-        states = np.array(["?" not in sentence and "？" not in sentence for sentence in said], float)
-        rare = states * np.array([sum(rarity[term] for term in dict.fromkeys(some)) for some in found])
-        figures = states * np.array([len(FIGURE.findall(sentence)) for sentence in said])
-        names = np.array([self._names(sentence) for sentence in said], float)
-        cited = np.array([holds_cited_figure(sentence) for sentence in said], float)
-        tells = np.array([bool(FIRST_PERSON_WORD.search(sentence)) for sentence in said], float)
+    def _facts(self, bodies: Sequence[str], terms_of: Sequence[Sequence[str]]) -> None:
+        """Measure how informative sentences and messages are.
 
-        def each(values: Array) -> Array:
+        bodies: every sentence, without labels. terms_of: the terms of each.
+        """
+        count = len(self._labels)
+        rarity = self._rarity(len(bodies))
+        states = np.array(["?" not in body and "？" not in body for body in bodies], float)
+        rarities = [_total_rarity(sentence_terms, rarity) for sentence_terms in terms_of]
+        rare = states * np.array(rarities)
+        figures = states * np.array([len(FIGURE.findall(body)) for body in bodies])
+        names = np.array([self._names(body) for body in bodies], float)
+        cited = np.array([holds_cited_figure(body) for body in bodies], float)
+        tells = np.array([bool(FIRST_PERSON_WORD.search(body)) for body in bodies], float)
+
+        def by_message(values: Array) -> Array:
             return np.bincount(self._of, values, count).astype(float)
 
-        self._tells = np.minimum(each(tells), 1)
-        self._message_facts = _told(each(rare), each(figures), each(names)) + CITED * np.minimum(
-            each(cited), 1
-        )
-        self._sentence_facts = _told(rare, figures, names) + CITED * cited
+        self._tells = np.minimum(by_message(tells), 1)
+        facts = _informativeness(by_message(rare), by_message(figures), by_message(names))
+        self._message_facts = facts + CITED * np.minimum(by_message(cited), 1)
+        self._sentence_facts = _informativeness(rare, figures, names) + CITED * cited
+
+    def _rarity(self, sentence_count: int) -> dict[str, float]:
+        """How rare each term is.
+
+        In a single message every term is equally common: what counts there is how many of its sentences hold
+        it.
+        """
+        count = len(self._labels)
+        rarity = {}
+        for term, holding in self._holding.items():
+            if count > 1:
+                rarity[term] = inverse_frequency(count, holding)
+            else:
+                rarity[term] = inverse_frequency(sentence_count, len(self._sentences[term]))
+        return rarity
 
     def _names(self, sentence: str) -> int:
         found = {
@@ -182,8 +204,18 @@ class Relevance:
 
 
 def holds_cited_figure(sentence: str) -> bool:
-    """Whether the sentence holds a figure and the page it stands on."""
+    """Whether the sentence holds a figure and the page that it is on."""
     return bool(PAGE.search(sentence)) and len(NUMBER.findall(sentence)) > 1
+
+
+def _is_named(label: str, folded_query: str) -> bool:
+    """Whether a case-folded query names a speaker."""
+    return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", folded_query))
+
+
+def _total_rarity(sentence_terms: Sequence[str], rarity: Mapping[str, float]) -> float:
+    """The rarity of a sentence's distinct terms, added up."""
+    return sum(rarity[term] for term in dict.fromkeys(sentence_terms))
 
 
 def _label(sentence: str) -> str:
@@ -193,22 +225,20 @@ def _label(sentence: str) -> str:
     return ""
 
 
-def _told(rare: Array, figures: Array, names: Array) -> Array:
+def _informativeness(rare: Array, figures: Array, names: Array) -> Array:
     return _standard(_capped(rare) + FIGURES * _capped(figures) + NAMES * _capped(names))
 
 
 def _capped(values: Array) -> Array:
-    if len(values):
-        return _standard(np.minimum(values, values.mean() + MOST_DEVIATIONS * values.std()))
-    return values
+    if not len(values):
+        return values
+    cap = values.mean() + MOST_DEVIATIONS * values.std()
+    return _standard(np.minimum(values, cap))
 
 
 def _standard(values: Array) -> Array:
     """Mean 0 and deviation 1; all 0 where nothing differs."""
-    if len(values):
-        spread = values.std()
-    else:
-        spread = 0.0
+    spread = values.std() if len(values) else 0.0
     standard: Array
     if spread > 1e-9:
         standard = (values - values.mean()) / spread

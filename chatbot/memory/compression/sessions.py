@@ -1,5 +1,6 @@
-"""The compression state of live conversations: a cache of what counting has found, forgotten by age and
-number; loses nothing, for all of it can be had anew.
+"""Caches the token counts of live conversations and forgets them by age and number.
+
+Nothing is lost with them, because they can all be counted again.
 """
 
 from __future__ import annotations
@@ -16,15 +17,20 @@ from chatbot.models.tokens import count_tokens
 
 __all__ = ["MOST_SESSIONS", "SESSION_SECONDS", "CompressionStats", "Sessions"]
 
-# The seed's limits.
+# The limits of the seed document.
 MOST_SESSIONS, SESSION_SECONDS = 500, 3_600
 
 
 @dataclass(frozen=True, slots=True)
 class CompressionStats:
-    """What compression has done in a conversation. message_count: questions and answers; token_count: of all
-    of them. compressed: whether the latest answer was given with a shortened conversation.
-    compression_history: {timestamp, original_tokens, compressed_tokens, chunks_compressed}, oldest first."""
+    """What compression has done in a conversation.
+
+    message_count: questions and answers.
+    token_count: tokens of all of them.
+    compressed: whether the latest answer was given with a shortened conversation.
+    compression_count: how many answers were.
+    compression_history: {timestamp, original_tokens, compressed_tokens, chunks_compressed}, oldest first.
+    """
 
     message_count: int = 0
     token_count: int = 0
@@ -34,26 +40,27 @@ class CompressionStats:
 
 
 class Sessions:
-    """Token counts of the exchanges of live conversations, by conversation; the least recently used goes
-    first. Safe from several threads.
+    """Token counts of the exchanges of live conversations, by conversation.
+
+    The least recently used conversation is forgotten first. Safe to use from several threads.
     """
 
     def __init__(self, *, model: str = "", clock: Callable[[], float] = time.monotonic) -> None:
-        """model: whose tokens are counted."""
+        """model: the model whose tokens are counted."""
         self._model, self._clock, self._lock = model, clock, threading.Lock()
         self._sessions = OrderedDict[str, tuple[float, dict[int, int]]]()
 
     def tokens(self, conversation: str, said: Sequence[Said]) -> list[int]:
-        """Tokens of each of these exchanges, question and answer; counted once while the session lives."""
+        """Tokens of each exchange, question and answer; counted once while the session lives."""
         counts = self._counts(conversation)
-        fresh = {
-            one.number: count_tokens(one.user, self._model) + count_tokens(one.cited, self._model)
-            for one in said
-            if one.number not in counts
-        }
+        fresh = {}
+        for exchange in said:
+            if exchange.number not in counts:
+                question_tokens = count_tokens(exchange.user, self._model)
+                fresh[exchange.number] = question_tokens + count_tokens(exchange.cited, self._model)
         with self._lock:
             counts.update(fresh)
-        return [counts[one.number] for one in said]
+        return [counts[exchange.number] for exchange in said]
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -61,7 +68,8 @@ class Sessions:
     def _counts(self, conversation: str) -> dict[int, int]:
         now = self._clock()
         with self._lock:
-            for key in [key for key, (used, _) in self._sessions.items() if now - used > SESSION_SECONDS]:
+            old = [key for key, (used, _) in self._sessions.items() if now - used > SESSION_SECONDS]
+            for key in old:
                 del self._sessions[key]
             _, counts = self._sessions.get(conversation, (now, {}))
             keep_latest(self._sessions, conversation, (now, counts), MOST_SESSIONS)

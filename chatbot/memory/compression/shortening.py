@@ -1,5 +1,6 @@
-"""Fits a long conversation into a prompt: what is before its last exchanges is compressed against the
-question; stores nothing.
+"""Fits a long conversation into a prompt by compressing its older part against the question.
+
+It stores nothing.
 """
 
 from __future__ import annotations
@@ -21,20 +22,24 @@ from chatbot.store.vector_index import Vectors
 
 __all__ = ["Long", "Shortened", "fit_exchanges", "shorten"]
 
-# Of a prompt, what the last exchanges and what the shortened part before them may take: the excerpts that the
-# answer stands on need the rest.
+# The shares of a prompt that the last exchanges and the shortened part before them may take. The excerpts
+# that the answer stands on need the rest.
 SHARE_OF_LAST, SHARE_OF_EARLIER = 0.35, 0.25
-# Tokens that are weighed sentence by sentence, some thirty times what is kept and 0.3 s of work; of a longer
-# conversation the exchanges that look likeliest by their questions and the beginnings of their answers.
+# Tokens that are weighed sentence by sentence: some thirty times what is kept, and 0.3 s of work. Of a longer
+# conversation, only the exchanges that look likeliest by their questions and the beginnings of their answers.
 MOST_TOKENS = 100_000
 BEGINNING = 300
-# Where nothing is left for it, a sentence stays: a share must be above 0.
+# Used where no room is left, so that a sentence stays: a share must be above 0.
 LEAST_RATIO = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """context: role and text, in time order."""
+    """The older part of a conversation, shortened.
+
+    context: (role, text) pairs, in order of time.
+    compression: what was kept and dropped.
+    """
 
     context: tuple[tuple[str, str], ...]
     compression: Compression
@@ -42,9 +47,14 @@ class Shortened:
 
 @dataclass(frozen=True, slots=True)
 class Long:
-    """A conversation past the threshold. older: the exchanges before the last ones; tokens: of each of them.
-    whole: tokens of all exchanges; sent: of the last ones, as the prompt has them. fingerprint: of the
-    embedder of the vectors that it is cut by."""
+    """A conversation past the threshold.
+
+    older: the exchanges before the last ones.
+    tokens: of each of the older exchanges.
+    whole: tokens of all exchanges.
+    sent: tokens of the last exchanges, as the prompt has them.
+    fingerprint: of the embedder whose vectors are used.
+    """
 
     older: Sequence[Said]
     tokens: Sequence[int]
@@ -54,65 +64,74 @@ class Long:
 
 
 def fit_exchanges(exchanges: Sequence[Exchange], question: str, settings: Settings) -> tuple[Exchange, ...]:
-    """The exchanges within their share of the prompt. What fits into an equal part stays whole; longer
-    ones share what is left, by their sentences.
+    """The exchanges within their share of the prompt.
+
+    A text that fits into an equal part stays whole; longer ones share what is left, by their sentences.
     """
     model = settings.chat_model
     texts = [text for exchange in exchanges for text in (exchange.user, exchange.assistant)]
     sizes = [count_tokens(text, model) for text in texts]
     left = SHARE_OF_LAST * settings.context_tokens
     allowed = [0.0] * len(texts)
-    for place, at in enumerate(sorted(range(len(texts)), key=lambda at: sizes[at])):
-        allowed[at] = min(sizes[at], left / (len(texts) - place))
+    shortest_first = sorted(range(len(texts)), key=sizes.__getitem__)
+    for place, at in enumerate(shortest_first):
+        equal_part = left / (len(texts) - place)
+        allowed[at] = min(sizes[at], equal_part)
         left -= allowed[at]
-    fitted = [
-        text if size <= room else _fit(text, question, room / size, model)
-        for text, size, room in zip(texts, sizes, allowed, strict=True)
-    ]
-    return tuple(Exchange(user, assistant) for user, assistant in zip(fitted[::2], fitted[1::2], strict=True))
+    fitted = []
+    for text, size, room in zip(texts, sizes, allowed, strict=True):
+        if size > room:
+            text = _fit(text, question, room / size, model)
+        fitted.append(text)
+    pairs = zip(fitted[::2], fitted[1::2], strict=True)
+    return tuple(Exchange(user, assistant) for user, assistant in pairs)
 
 
 def _fit(text: str, question: str, ratio: float, model: str) -> str:
     result = _cut([Message("1", "user", text)], ratio, question, model)
-    return f"{' '.join(message.content for message in result.context)} (shortened)"
+    kept = " ".join(message.content for message in result.context)
+    return f"{kept} (shortened)"
 
 
 def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, **vectors: Any) -> Compressed:
-    share = min(1.0, max(ratio, LEAST_RATIO))
     return compress(
-        messages, max_tokens=0, compression_ratio=share, keep_last=0, query=question, model=model, **vectors
+        messages,
+        max_tokens=0,
+        compression_ratio=min(1.0, max(ratio, LEAST_RATIO)),
+        keep_last=0,
+        query=question,
+        model=model,
+        **vectors,
     )
 
 
 def shorten(
     long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors], settings: Settings
 ) -> Shortened:
-    """The older exchanges, in as many tokens as the ratio leaves beside the last ones and the prompt has
-    room for. vectors: of exchanges.
+    """Shorten the older exchanges to what the ratio leaves beside the last ones and the prompt has room for.
+
+    vectors: of exchanges, by conversation and number.
     """
-    target = min(
-        settings.compression_ratio * long.whole - long.sent, SHARE_OF_EARLIER * settings.context_tokens
-    )
+    by_ratio = settings.compression_ratio * long.whole - long.sent
+    target = min(by_ratio, SHARE_OF_EARLIER * settings.context_tokens)
     older, before = _likeliest(long, recall, vectors)
-    messages = [
-        Message(f"{one.number}{mark}", role, text)
-        for one in older
-        for mark, role, text in (("u", "user", one.user), ("a", "assistant", one.cited))
-    ]
-    # A question has the vector of its exchange, as has its answer.
-    near = _rows([vectors.get((one.conversation, one.number)) for one in older], recall.vector)
+    messages = [message for exchange in older for message in _messages_of(exchange)]
+    # A question and its answer both have the vector of their exchange.
+    vectors_of_older = [vectors.get((exchange.conversation, exchange.number)) for exchange in older]
     result = _cut(
         messages,
         target / max(1, before),
         recall.question,
         settings.chat_model,
-        vectors=near,
+        vectors=_rows(vectors_of_older, recall.vector),
         query_vector=recall.vector,
     )
-    spans = result.spans
     stats = result.stats
-    both = {one.number: (spans[f"{one.number}u"], spans[f"{one.number}a"]) for one in older}
-    kept = {number: pair for number, pair in both.items() if any(pair)}
+    kept = {}
+    for exchange in older:
+        pair = (result.spans[f"{exchange.number}u"], result.spans[f"{exchange.number}a"])
+        if any(pair):
+            kept[exchange.number] = pair
     left_out = 2 * (len(long.older) - len(older))
     compression = Compression(
         long.whole,
@@ -121,39 +140,50 @@ def shorten(
         kept,
         recall.before,
     )
-    return Shortened(
-        tuple((message.role, message.content) for message in result.context if message.content.strip()),
-        compression,
-    )
+    filled = [message for message in result.context if message.content.strip()]
+    context = tuple((message.role, message.content) for message in filled)
+    return Shortened(context, compression)
+
+
+def _messages_of(exchange: Said) -> tuple[Message, Message]:
+    """An exchange's question and answer, as messages to compress."""
+    question = Message(f"{exchange.number}u", "user", exchange.user)
+    answer = Message(f"{exchange.number}a", "assistant", exchange.cited)
+    return question, answer
 
 
 def _likeliest(
     long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors]
 ) -> tuple[list[Said], int]:
-    """(at most MOST_TOKENS of the older exchanges, in time order; their tokens)."""
+    """(at most MOST_TOKENS of the older exchanges, in order of time; their tokens)."""
     older = long.older
-    sizes = {one.number: size for one, size in zip(long.older, long.tokens, strict=True)}
-    if sum(sizes.values()) <= MOST_TOKENS:
-        return list(older), sum(sizes.values())
+    numbers = [exchange.number for exchange in older]
+    sizes = dict(zip(numbers, long.tokens, strict=True))
+    total = sum(sizes.values())
+    if total <= MOST_TOKENS:
+        return list(older), total
     chosen = set[int]()
     left = MOST_TOKENS
-    for found in rank_exchanges(
-        recall,
-        [replace(one, cited=one.cited[:BEGINNING]) for one in older],
-        vectors,
-        fingerprint=long.fingerprint,
-    ):
-        if sizes[found.said.number] <= left or not chosen:
-            chosen.add(found.said.number)
-            left -= sizes[found.said.number]
-    return [one for one in older if one.number in chosen], sum(sizes[number] for number in chosen)
+    beginnings = [replace(exchange, cited=exchange.cited[:BEGINNING]) for exchange in older]
+    for found in rank_exchanges(recall, beginnings, vectors, fingerprint=long.fingerprint):
+        number = found.said.number
+        if sizes[number] <= left or not chosen:
+            chosen.add(number)
+            left -= sizes[number]
+    likeliest = [exchange for exchange in older if exchange.number in chosen]
+    return likeliest, sum(sizes[number] for number in chosen)
 
 
 def _rows(found: Sequence[Vectors | None], query: Vectors | None) -> Vectors | None:
-    """Two rows for each exchange, zeros where one has none; None where there is nothing to compare."""
+    """Two rows for each exchange, zeros where it has no vector; None where there is nothing to compare."""
     if query is None:
         return None
-    rows = [one if one is not None and one.shape == query.shape else np.zeros_like(query) for one in found]
+    rows = []
+    for vector in found:
+        if vector is not None and vector.shape == query.shape:
+            rows.append(vector)
+        else:
+            rows.append(np.zeros_like(query))
     if np.any(rows):
         return np.repeat(np.array(rows, np.float32), 2, axis=0)
     return None

@@ -1,6 +1,4 @@
-"""Answers as they are kept: packed whole but for the pages' text, which the catalogue has; and their words
-with pages in the place of keys.
-"""
+"""Packs answers for storage, without the pages' text, and writes their words with pages in place of keys."""
 
 from __future__ import annotations
 
@@ -28,41 +26,41 @@ __all__ = [
     "without_versions",
 ]
 
-# As answers show them: one or more keys in square brackets.
+# Keys as answers show them: one or more in square brackets.
 KEYS = re.compile(r"\[(S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20})\]")
 KEY = re.compile(r"S\d{1,4}")
-# Pages as cited_text writes them; a name of a file may hold brackets of its own: "(Budget (1).pdf, p. 8;
+# Pages as cited_text writes them. A file's name may hold brackets of its own: "(Budget (1).pdf, p. 8;
 # Annex.pdf, p. 2)".
 CITED = re.compile(
     r"\((?P<pages>(?:[^()]|\([^()]{0,100}\)){1,300}?, p\. \d{1,6}(?:;(?:[^()]|\([^()]{0,100}\)){1,300})?)\)"
 )
 ERASED = "(The document this stood in was erased.)"
-# An unpacked answer is a prompt of some 50 KB and as much again; more is not what was packed.
+# An unpacked answer is a prompt of some 50 KB and as much again. Anything longer was not packed here.
 LONGEST_RECORD = 50_000_000
 
 
 def pack_answer(answer: Answer, files: Mapping[int, str]) -> bytes:
-    """The answer as compressed JSON. Of hits, all but the page's text and tables. files: SHA-256 of the
-    file of each version it speaks of.
+    """The answer as compressed JSON. Hits lack the page's text and tables.
+
+    files: SHA-256 of the file of each version that it refers to.
     """
-    record = {
-        "answer": answer_record(answer),
-        "files": {str(version): digest for version, digest in files.items()},
-    }
-    return zlib.compress(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), 6)
+    digests = {str(version): digest for version, digest in files.items()}
+    record = {"answer": answer_record(answer), "files": digests}
+    text = json.dumps(record, ensure_ascii=False)
+    return zlib.compress(text.encode("utf-8", "replace"), 6)
 
 
 def unpack_answer(data: bytes) -> tuple[Answer, dict[int, str]]:
-    """(answer, files) as pack_answer took them. Raises ValueError where it is anything else."""
+    """(answer, files) as pack_answer got them. Raises ValueError for any other data."""
     try:
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(data, LONGEST_RECORD)
         if unpacking.unconsumed_tail or not unpacking.eof:
             raise ValueError("it is cut short, or too long")
         record = json.loads(text)
-        return _adapter().validate_python(record["answer"]), {
-            int(version): str(digest) for version, digest in record["files"].items()
-        }
+        answer = _adapter().validate_python(record["answer"])
+        files = {int(version): str(digest) for version, digest in record["files"].items()}
+        return answer, files
     except (zlib.error, TypeError, AttributeError, KeyError, RecursionError) as error:
         raise ValueError(str(error)) from error
 
@@ -75,56 +73,66 @@ def _adapter() -> TypeAdapter[Answer]:
 
 
 def without_versions(answer: Answer, versions: Collection[int]) -> Answer:
-    """The answer without text of these versions but what it says and quotes itself: their passages, and
-    the prompt's messages where it held any.
+    """The answer without text of these versions, except what it says and quotes itself.
+
+    Their passages go, and the prompt's messages if it held any of them.
     """
 
-    changed = _with_hits(
-        answer, lambda hit: replace(hit, text="", context="") if hit.version in versions else hit
-    )
+    def stripped(hit: Hit) -> Hit:
+        if hit.version in versions:
+            return replace(hit, text="", context="")
+        return hit
+
+    changed = _with_hits(answer, stripped)
     prompt = changed.prompt
-    if prompt is not None and any(hit.version in versions for hit in prompt.sources.values()):
-        messages = tuple((role, content if role == "system" else ERASED) for role, content in prompt.messages)
-        changed = replace(changed, prompt=replace(prompt, messages=messages))
-    return changed
+    if prompt is None or not any(hit.version in versions for hit in prompt.sources.values()):
+        return changed
+    messages = tuple((role, content if role == "system" else ERASED) for role, content in prompt.messages)
+    return replace(changed, prompt=replace(prompt, messages=messages))
 
 
 def with_versions(answer: Answer, now: Mapping[int, int | None]) -> Answer:
-    """The answer with the versions that its files have today. now: today's id for each id in the answer, None
-    where the file is not there any more, for which citations cannot be opened and hits have version 0."""
+    """The answer with the versions that its files have today.
+
+    now: today's id for each id in the answer, None if the file is gone. Citations of such a file cannot be
+    opened, and its hits get version 0.
+    """
+
+    def updated(hit: Hit) -> Hit:
+        return replace(hit, version=now.get(hit.version) or 0)
 
     citations = tuple(
         replace(citation, version=now.get(citation.version) if citation.version else None)
         for citation in answer.citations
     )
-    return replace(
-        _with_hits(answer, lambda hit: replace(hit, version=now.get(hit.version) or 0)), citations=citations
-    )
+    return replace(_with_hits(answer, updated), citations=citations)
 
 
 def _with_hits(answer: Answer, change: Callable[[Hit], Hit]) -> Answer:
-    """The answer with change(hit) in the place of each hit."""
-    prompt = answer.prompt and replace(
-        answer.prompt, sources={key: change(hit) for key, hit in answer.prompt.sources.items()}
-    )
+    """The answer with change(hit) in place of each hit."""
+    prompt = answer.prompt
+    if prompt:
+        sources = {key: change(hit) for key, hit in prompt.sources.items()}
+        prompt = replace(prompt, sources=sources)
     return replace(answer, considered=tuple(map(change, answer.considered)), prompt=prompt)
 
 
 def cited_text(answer: Answer) -> str:
-    """The answer's words with "(report.pdf, p. 7)" in the place of each known key, for whoever reads it
-    without its citations.
+    """The answer's words with "(report.pdf, p. 7)" in place of each known key.
+
+    It is for readers who do not see the citations.
     """
-    # Of a key that is cited several times the first page.
-    pages = {
-        one.key: page_named(one.document, one.page)
-        for one in reversed(answer.citations)
-        if one.document is not None
-    }
+    pages: dict[str, str] = {}
+    for citation in answer.citations:
+        # A key that is cited several times stands for its first page.
+        if citation.document is not None and citation.key not in pages:
+            pages[citation.key] = page_named(citation.document, citation.page)
 
     def named(found: re.Match[str]) -> str:
         keys = KEY.findall(found[1])
         if pages.keys() >= set(keys):
-            return f"({'; '.join(dict.fromkeys(pages[key] for key in keys))})"
+            names = dict.fromkeys(pages[key] for key in keys)
+            return f"({'; '.join(names)})"
         return found[0]
 
     return KEYS.sub(named, answer.text)

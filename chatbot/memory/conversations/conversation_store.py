@@ -1,5 +1,6 @@
-"""Conversations in SQLite, each with its owner and every answer in full; keeps what was said, decides
-nothing about what is made of it.
+"""Stores conversations in SQLite, each with its owner and every answer in full.
+
+It keeps what was said and does not decide what is made of it.
 """
 
 from __future__ import annotations
@@ -56,16 +57,16 @@ first integer not null, last integer not null,
 """,
     ),
 )
-# Exchanges that a conversation's sliding window keeps live.
+# Exchanges in a conversation's sliding window.
 WINDOW = 10
-# Days for which a deleted conversation can be brought back; as long as a removed document.
+# Days for which a deleted conversation can be restored; the same as for a removed document.
 KEPT_DAYS = 7
-# Questions of one conversation that may be on their way at once, from several tabs.
+# Questions of one conversation that may be open at the same time, from several tabs.
 MOST_AT_ONCE = 8
-# What the id of a conversation begins with that is never written to disk.
+# The ids of conversations that are never written to disk begin with this.
 PRIVATE = "private-"
-# Private conversations that nobody went on with for so long are dropped: they would lie in memory until the
-# server ends.
+# Private conversations that were idle for this long are dropped. Otherwise they would stay in memory until
+# the server ends.
 PRIVATE_SECONDS = 86_400
 CONVERSATION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LONGEST_TITLE = 120
@@ -75,8 +76,8 @@ UNFINISHED = {
     "interrupted": "interrupted, unchecked",
     "answering": "still being written",
 }
-# Casts and bounds, so that a damaged value is odd text or 0 and not the end of reading; beyond 2096 no
-# calendar here is sure.
+# Casts and bounds make a damaged value odd text or 0 rather than an error. Times are bounded to the year
+# 2096, beyond which no calendar here is reliable.
 ROW = """select id, owner, cast(coalesce(title, (select substr(user, 1,
     400) from exchange where conversation = id order by number limit 1), '') as text),
     min(max(cast(begun_at as real), 0), 4e9), min(max(cast(changed_at as real), 0), 4e9),
@@ -85,18 +86,25 @@ ROW = """select id, owner, cast(coalesce(title, (select substr(user, 1,
     cast(recalls_others as integer), cast(off as text)
     from conversation"""
 
-# An id may be erased and begun anew by somebody else while an answer is on its way.
+# A conversation may be erased, and its id taken by somebody else, while an answer is being written.
 OWNED = "exists (select 1 from conversation where id = exchange.conversation and owner = ?)"
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """A conversation as listed. title: as named, else its first question, cut. Times in seconds since the
-    epoch; deleted_at: None while it is there.
+    """A conversation as listed. Times are in seconds since the epoch.
 
-    exchanges: how many. compresses: whether a long one reaches the model shortened. recalls_others: whether
-    the owner's other conversations may be recalled in it. off: names of the memories that are switched off in
-    it. private: nothing of it is on disk.
+    id: its id.
+    owner: whose it is.
+    title: as named, or else its first question, cut.
+    begun_at: when it began.
+    changed_at: when it last changed.
+    exchanges: how many there are.
+    deleted_at: None unless it is deleted.
+    compresses: whether the model gets a long one shortened.
+    recalls_others: whether the owner's other conversations may be recalled in it.
+    off: names of the memories that are switched off in it.
+    private: whether nothing of it is on disk.
     """
 
     id: str
@@ -117,12 +125,16 @@ class ConversationRow:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One exchange as kept. number: 1-based in its conversation. assistant: the answer's text, so far where
-    it is not whole.
+    """One exchange as stored.
 
-    state: "answering" | "complete" | "stopped" (whoever read it went away, or stopped it) | "failed" (an
-    error came instead) | "interrupted" (the process ended). cited: the answer with document and page in the
-    place of its keys, as later prompts show it. at: when it was asked, in seconds since the epoch.
+    conversation: id of its conversation.
+    number: 1-based in its conversation.
+    user: the question.
+    assistant: the answer's text, as far as it has come.
+    state: "answering" | "complete" | "stopped" (the reader left or stopped it) | "failed" (an error came
+        instead) | "interrupted" (the process ended).
+    cited: the answer with document and page in place of its keys, as later prompts show it.
+    at: when it was asked, in seconds since the epoch.
     """
 
     conversation: str
@@ -135,16 +147,24 @@ class Said:
 
     @property
     def exchange(self) -> Exchange:
-        """What of it reaches a prompt. An answer that is not whole says so; its question can be leant on
-        all the same.
+        """What a prompt shows of it.
+
+        An incomplete answer is marked as such; follow-up questions can still refer to its question.
         """
-        mark = "" if self.state == "complete" else f" ({UNFINISHED.get(self.state, self.state)})"
-        return Exchange(self.user, f"{self.cited.strip()}{mark}".strip() if mark else self.cited)
+        if self.state == "complete":
+            return Exchange(self.user, self.cited)
+        mark = f" ({UNFINISHED.get(self.state, self.state)})"
+        return Exchange(self.user, f"{self.cited.strip()}{mark}".strip())
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What some exchanges came to. first, last: their numbers. model: who wrote it."""
+    """A summary of some exchanges.
+
+    first, last: their numbers.
+    text: the summary.
+    model: which model wrote it.
+    """
 
     first: int
     last: int
@@ -153,19 +173,18 @@ class Summary:
 
 
 class Conversations:
-    """All conversations of a store, private ones in memory. Reads and writes from any thread; everything
-    is asked for by its owner.
+    """All conversations of a store; private ones are in memory.
+
+    Safe to read and write from any thread. Everything is asked for by its owner.
     """
 
     def __init__(self, database: MemoryDatabase) -> None:
-        """Raises StoreError where the tables cannot be made."""
+        """Raises StoreError if the tables cannot be made."""
         self._disk, self._memory = database, MemoryDatabase(None)
-        for one in (self._disk, self._memory):
-            one.prepare(TABLES)
-        with (
-            suppress(StoreError),
-            self._disk.write() as connection,
-        ):  # on a full disk they can be read all the same
+        for file in (self._disk, self._memory):
+            file.prepare(TABLES)
+        # On a full disk this fails, but the conversations can still be read.
+        with suppress(StoreError), self._disk.write() as connection:
             connection.execute("update exchange set state = 'interrupted' where state = 'answering'")
 
     def close(self) -> None:
@@ -176,15 +195,17 @@ class Conversations:
     # ------------------------------------------------------------------------------------------------------
 
     def begin(self, owner: str, conversation: str | None = None, *, private: bool = False) -> str:
-        """The id of a conversation of `owner`, made if need be. private: nothing of a new one is written to
-        disk.
+        """The id of a conversation of `owner`, which is created if need be.
 
-        Raises NotFoundError for an id that is malformed, deleted or somebody else's, ValueError for a private
-        one whose id does not say so.
+        private: nothing of a new conversation is written to disk. Raises NotFoundError for an id that is
+        malformed, deleted or somebody else's, and ValueError for a private conversation whose id does not say
+        so.
         """
         if private and conversation and not conversation.startswith(PRIVATE):
             raise ValueError(f"{conversation!r} does not begin with {PRIVATE!r}: it would be written to disk")
-        conversation = conversation or (PRIVATE if private else "") + secrets.token_urlsafe(12)
+        if not conversation:
+            prefix = PRIVATE if private else ""
+            conversation = prefix + secrets.token_urlsafe(12)
         if not CONVERSATION_ID.fullmatch(conversation):
             raise NotFoundError(
                 f"{conversation[:80]!r} is not the id of a conversation.",
@@ -192,109 +213,109 @@ class Conversations:
             )
         now = time.time()
         file = self._file(conversation)
-        file.change(
-            (
-                "insert into conversation (id, owner, begun_at, changed_at) values (?, ?, ?, ?) on "
-                "conflict(id) do nothing"
-            ),
-            (conversation, owner, now, now),
+        insert = (
+            "insert into conversation (id, owner, begun_at, changed_at) values (?, ?, ?, ?) on "
+            "conflict(id) do nothing"
         )
-        if file.read("select owner, deleted_at from conversation where id = ?", (conversation,)) != [
-            (owner, None)
-        ]:
+        file.change(insert, (conversation, owner, now, now))
+        rows = file.read("select owner, deleted_at from conversation where id = ?", (conversation,))
+        if rows != [(owner, None)]:
             raise NotFoundError(f"There is no conversation {conversation!r}.", hint="Begin a new one.")
         return conversation
 
     def get(self, conversation: str, owner: str) -> ConversationRow:
-        """One conversation, deleted or not. Raises NotFoundError where it is not this owner's."""
-        known = CONVERSATION_ID.fullmatch(conversation)
-        if known:
+        """One conversation, deleted or not. Raises NotFoundError if it is not this owner's."""
+        rows: list[tuple[Any, ...]] = []
+        if CONVERSATION_ID.fullmatch(conversation):
             rows = self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner))
-        else:
-            rows = []
         if not rows:
             raise NotFoundError(f"There is no conversation {conversation[:80]!r}.", hint="Begin a new one.")
         return _row(rows[0])
 
     def listed(self, owner: str, *, search: str = "", deleted: bool = False) -> list[ConversationRow]:
-        """The conversations of an owner that hold something, the one that changed last first. search: only
-        those with each of its words in the title or in what was said, whatever the case. deleted: those that
-        can be brought back instead."""
+        """An owner's conversations that are not empty, the one that changed last first.
+
+        search: only those that hold each of its words in the title or the exchanges, in any case. deleted:
+        only those that can be restored, instead of the others.
+        """
         statement = (
             f"{ROW} where owner = ? and deleted_at is {'not ' if deleted else ''}null and exists (select 1 "
             f"from exchange where conversation = id)"
         )
-        rows = [_row(row) for file in (self._disk, self._memory) for row in file.read(statement, (owner,))]
+        rows: list[ConversationRow] = []
+        for file in (self._disk, self._memory):
+            rows += map(_row, file.read(statement, (owner,)))
         words = search.casefold().split()
-        found = [row for row in rows if self._holds(row, words)]
-        return sorted(found, key=lambda row: (-row.changed_at, row.id))
+        matching = [row for row in rows if self._holds(row, words)]
+        return sorted(matching, key=lambda row: (-row.changed_at, row.id))
 
     def _holds(self, row: ConversationRow, words: Sequence[str]) -> bool:
-        left = {word for word in words if word not in row.title.casefold()}
-        if left:
-            texts = self._file(row.id).read(
-                "select user, assistant from exchange where conversation = ?", (row.id,)
-            )
-        else:
-            texts = []
-        said = "\n".join(f"{user}\n{assistant}" for user, assistant in texts).casefold()
-        return all(word in said for word in left)
+        """Whether a conversation holds each of the words in its title or its exchanges."""
+        missing = {word for word in words if word not in row.title.casefold()}
+        if not missing:
+            return True
+        statement = "select user, assistant from exchange where conversation = ?"
+        exchanges = self._file(row.id).read(statement, (row.id,))
+        text = "\n".join(f"{user}\n{assistant}" for user, assistant in exchanges).casefold()
+        return all(word in text for word in missing)
 
     def rename(self, conversation: str, owner: str, title: str) -> None:
-        """Give it a title; an empty one gives its first question back. Raises NotFoundError."""
+        """Give it a title; an empty one brings back its first question. Raises NotFoundError."""
         named = " ".join(encodable(title).split())[:LONGEST_TITLE]
         self._change(conversation, owner, "title = ?", (named or None,))
 
     def choose(self, conversation: str, owner: str, *, compresses: bool, recalls_others: bool) -> None:
-        """What is done with it; see ConversationRow. Raises NotFoundError."""
+        """Set how it is used; see ConversationRow. Raises NotFoundError."""
         self._change(conversation, owner, "compresses = ?, recalls_others = ?", (compresses, recalls_others))
 
     def switch(self, conversation: str, owner: str, memory: str, *, on: bool) -> None:
-        """Switch one memory on or off in it, such as "cases". Raises NotFoundError."""
+        """Switch one memory, such as "cases", on or off in it. Raises NotFoundError."""
         off = self.get(conversation, owner).off
-        self._change(
-            conversation, owner, "off = ?", (" ".join(sorted(off - {memory} if on else off | {memory})),)
-        )
+        if on:
+            off -= {memory}
+        else:
+            off |= {memory}
+        self._change(conversation, owner, "off = ?", (" ".join(sorted(off)),))
 
     def delete(self, conversation: str, owner: str) -> None:
-        """Hide it; it can be restored for KEPT_DAYS. A private one too, while the process lasts. Raises
-        NotFoundError.
+        """Hide it; it can be restored for KEPT_DAYS. Raises NotFoundError.
+
+        A private conversation can be restored too, while the process lasts.
         """
         self._change(conversation, owner, "deleted_at = coalesce(deleted_at, ?)", (time.time(),))
 
     def restore(self, conversation: str, owner: str) -> None:
-        """Bring a deleted one back. Raises NotFoundError where it is erased already."""
+        """Bring a deleted conversation back. Raises NotFoundError if it is already erased."""
         self._change(conversation, owner, "deleted_at = null", ())
 
     def erase(self, conversation: str, owner: str) -> None:
         """Erase it for good. Raises NotFoundError."""
         self.get(conversation, owner)
-        self._file(conversation).change(
-            "delete from conversation where id = ? and owner = ?", (conversation, owner)
-        )
-        self._file(conversation).erased()
+        file = self._file(conversation)
+        file.change("delete from conversation where id = ? and owner = ?", (conversation, owner))
+        file.erased()
 
     def _change(self, conversation: str, owner: str, change: str, arguments: Sequence[Any]) -> None:
-        if not self._file(conversation).change(
-            f"update conversation set {change} where id = ? and owner = ?", (*arguments, conversation, owner)
-        ):
+        statement = f"update conversation set {change} where id = ? and owner = ?"
+        changed = self._file(conversation).change(statement, (*arguments, conversation, owner))
+        if not changed:
             raise NotFoundError(
                 f"There is no conversation {conversation[:80]!r}.", hint="It was erased, or is not yours."
             )
 
     def sweep(self, retention_days: float = 0) -> int:
-        """Erase what was deleted KEPT_DAYS ago, what nobody went on with for retention_days (0: for ever),
-        and private ones left for a day. Returns how many.
+        """Erase old conversations, and return how many.
+
+        Those are: deleted KEPT_DAYS ago, idle for retention_days (0: never), and private ones idle for a day.
         """
         now = time.time()
         if retention_days > 0:
-            since = now - retention_days * 86_400
+            idle_since = now - retention_days * 86_400
         else:
-            since = 0.0
-        gone = self._disk.change(
-            "delete from conversation where deleted_at < ? or changed_at < ?",
-            (now - KEPT_DAYS * 86_400, since),
-        )
+            idle_since = 0.0
+        deleted_since = now - KEPT_DAYS * 86_400
+        statement = "delete from conversation where deleted_at < ? or changed_at < ?"
+        gone = self._disk.change(statement, (deleted_since, idle_since))
         gone += self._memory.change("delete from conversation where changed_at < ?", (now - PRIVATE_SECONDS,))
         if gone:
             self._disk.erased()
@@ -304,102 +325,98 @@ class Conversations:
     # --------------------------------------------------------------------------------------------------------
 
     def start(self, conversation: str, question: str) -> int:
-        """Note that a question was asked. Returns the number of its exchange."""
+        """Record that a question was asked. Returns the number of its exchange."""
         now = time.time()
+        next_number = "select coalesce(max(number), 0) + 1 from exchange where conversation = ?"
+        insert = (
+            "insert into exchange (conversation, number, user, assistant, at, state) values (?, ?, "
+            "?, '', ?, 'answering')"
+        )
         with self._file(conversation).write() as connection:
-            ((number,),) = connection.execute(
-                "select coalesce(max(number), 0) + 1 from exchange where conversation = ?", (conversation,)
-            ).fetchall()
-            connection.execute(
-                (
-                    "insert into exchange (conversation, number, user, assistant, at, state) values (?, ?, "
-                    "?, '', ?, 'answering')"
-                ),
-                (conversation, number, encodable(question), now),
-            )
+            ((number,),) = connection.execute(next_number, (conversation,)).fetchall()
+            connection.execute(insert, (conversation, number, encodable(question), now))
             connection.execute("update conversation set changed_at = ? where id = ?", (now, conversation))
         return int(number)
 
     def write(
         self, conversation: str, number: int, text: str, *, owner: str, state: str = "answering"
     ) -> None:
-        """Keep the answer as far as it has come, where it is still this owner's. state: as in Said."""
-        self._file(conversation).change(
-            (
-                f"update exchange set assistant = ?, state = ? where conversation = ? and number = ? and "
-                f"state != 'complete' and {OWNED}"
-            ),
-            (encodable(text), state, conversation, number, owner),
+        """Store the answer as far as it has come, if it is still this owner's. state: as in Said."""
+        statement = (
+            f"update exchange set assistant = ?, state = ? where conversation = ? and number = ? and "
+            f"state != 'complete' and {OWNED}"
         )
+        self._file(conversation).change(statement, (encodable(text), state, conversation, number, owner))
 
     def finish(
         self, conversation: str, number: int, answer: Answer, files: Mapping[int, str], *, owner: str
     ) -> None:
-        """Keep the answer in full. files: SHA-256 of the file of each version it speaks of. Raises
-        NotFoundError where the exchange was erased meanwhile.
+        """Store the answer in full.
+
+        files: SHA-256 of the file of each version that it refers to. Raises NotFoundError if the exchange was
+        erased meanwhile.
         """
         shortened = answer.compression
-        sizes = (
-            (shortened.original_tokens, shortened.compressed_tokens, shortened.chunks_compressed)
-            if shortened
-            else (None, None, None)
+        sizes: tuple[int | None, int | None, int | None] = (None, None, None)
+        if shortened:
+            sizes = (shortened.original_tokens, shortened.compressed_tokens, shortened.chunks_compressed)
+        update = (
+            "update exchange set assistant = ?, cited = ?, state = 'complete', full_tokens = ?, "
+            "kept_tokens = ?, chunks = ?"
+            f" where conversation = ? and number = ? and {OWNED}"
         )
+        texts = (encodable(answer.text), encodable(cited_text(answer)))
         with self._file(conversation).write() as connection:
-            done = connection.execute(
-                "update exchange set assistant = ?, cited = ?, state = 'complete', full_tokens = ?, "
-                "kept_tokens = ?, chunks = ?"
-                f" where conversation = ? and number = ? and {OWNED}",
-                (encodable(answer.text), encodable(cited_text(answer)), *sizes, conversation, number, owner),
-            )
+            done = connection.execute(update, (*texts, *sizes, conversation, number, owner))
             if not done.rowcount:
                 raise NotFoundError("The conversation was erased meanwhile.", hint="Begin a new one.")
             connection.execute(
                 "insert or replace into detail (conversation, number, answer) values (?, ?, ?)",
                 (conversation, number, pack_answer(answer, files)),
             )
-            connection.executemany(
-                "insert or ignore into source values (?, ?, ?)",
-                [(digest, conversation, number) for digest in files.values()],
-            )
+            sources = [(digest, conversation, number) for digest in files.values()]
+            connection.executemany("insert or ignore into source values (?, ?, ?)", sources)
 
     def said(self, conversation: str, owner: str, *, last: int = -1, before: int = 2**62) -> list[Said]:
-        """The exchanges, oldest first; of a conversation that is not there, deleted or not this owner's none.
-        last: only so many, -1 for all; before: only those of a lower number."""
-        rows = self._file(conversation).read(
+        """The exchanges, oldest first; none of a conversation that is missing, deleted or not this owner's.
+
+        last: only this many, -1 for all. before: only those with a lower number.
+        """
+        statement = (
             "select conversation, number, cast(user as text), cast(assistant as text), cast(state as "
             "text), cast(coalesce(cited, assistant) as text),"
             " min(max(cast(at as real), 0), 4e9) from exchange join conversation on id = conversation"
             " where conversation = ? and owner = ? and deleted_at is null and number < ? order by number "
-            "desc limit ?",
-            (conversation, owner, before, last),
+            "desc limit ?"
         )
+        rows = self._file(conversation).read(statement, (conversation, owner, before, last))
         return [Said(*row) for row in reversed(rows)]
 
     def given(self, conversation: str, owner: str, *, last: int = -1) -> list[Said]:
-        """As said, but for those whose answers are being written."""
-        return [one for one in self.said(conversation, owner, last=last) if one.state != "answering"]
+        """Like said, without exchanges whose answers are being written."""
+        exchanges = self.said(conversation, owner, last=last)
+        return [exchange for exchange in exchanges if exchange.state != "answering"]
 
     def complete(self, conversation: str, owner: str, *, before: int = 2**62) -> list[Said]:
-        """As said, of those whose answers came whole."""
-        return [one for one in self.said(conversation, owner, before=before) if one.state == "complete"]
+        """Like said, only exchanges whose answers are complete."""
+        exchanges = self.said(conversation, owner, before=before)
+        return [exchange for exchange in exchanges if exchange.state == "complete"]
 
     def window(self, conversation: str, owner: str, size: int = WINDOW) -> list[Exchange]:
-        """The last `size` exchanges but for one that is being written, oldest first, as prompts show them."""
-        return [one.exchange for one in self.given(conversation, owner, last=size + MOST_AT_ONCE)[-size:]]
+        """The last `size` exchanges, oldest first, as prompts show them; without those being written."""
+        latest = self.given(conversation, owner, last=size + MOST_AT_ONCE)
+        return [given.exchange for given in latest[-size:]]
 
     def answer(self, conversation: str, number: int, owner: str) -> tuple[Answer, dict[int, str]] | None:
-        """(the answer in full but for the pages' text, SHA-256 of the file of each version in it); None where
-        only its words were kept.
+        """(the answer in full but for the pages' text, SHA-256 of the file of each version in it).
 
-        Raises StoreError where it is damaged.
+        None if only its words were stored. Raises StoreError if it is damaged.
         """
-        rows = self._file(conversation).read(
-            (
-                "select answer from detail join conversation on id = conversation where conversation = ? "
-                "and number = ? and owner = ? and answer is not null"
-            ),
-            (conversation, number, owner),
+        statement = (
+            "select answer from detail join conversation on id = conversation where conversation = ? "
+            "and number = ? and owner = ? and answer is not null"
         )
+        rows = self._file(conversation).read(statement, (conversation, number, owner))
         try:
             if rows:
                 return unpack_answer(rows[0][0])
@@ -411,90 +428,86 @@ class Conversations:
             ) from error
 
     def compressions(self, conversation: str, owner: str) -> list[tuple[Any, ...]]:
-        """(number, time, tokens of all, tokens kept, chunks shortened) of each answer that was given with
-        a shortened conversation before it, oldest first.
+        """The answers for which the conversation before them was shortened, oldest first.
+
+        Each is (number, time, tokens before, tokens kept, chunks shortened).
         """
-        return self._file(conversation).read(
+        statement = (
             "select number, min(max(cast(at as real), 0), 4e9), cast(full_tokens as integer), "
             "coalesce(cast(kept_tokens as integer), 0),"
             " coalesce(cast(chunks as integer), 0)"
             " from exchange join conversation on id = conversation where conversation = ? and owner = ?"
-            " and full_tokens is not null order by number",
-            (conversation, owner),
+            " and full_tokens is not null order by number"
         )
+        return self._file(conversation).read(statement, (conversation, owner))
 
-    # --- what memories stand on
+    # --- what memories are built from
     # ---------------------------------------------------------------------------------------------
 
     def vectors(self, conversations: Sequence[str], fingerprint: str) -> dict[tuple[str, int], Vectors]:
-        """The vectors of exchanges, by conversation and number, that an embedder of this fingerprint made."""
-        sound = """select conversation, number, vector from detail where conversation = ? and fingerprint = ?
-            and typeof(vector) = 'blob' and length(vector) % 4 = 0"""
-        rows = [row for one in conversations for row in self._file(one).read(sound, (one, fingerprint))]
-        return {
-            (conversation, number): np.frombuffer(data, np.float32) for conversation, number, data in rows
-        }
+        """The vectors that an embedder of this fingerprint made.
+
+        They are by (conversation, number of the exchange).
+        """
+        statement = (
+            "select number, vector from detail where conversation = ? and fingerprint = ?"
+            " and typeof(vector) = 'blob' and length(vector) % 4 = 0"
+        )
+        found: dict[tuple[str, int], Vectors] = {}
+        for conversation in conversations:
+            rows = self._file(conversation).read(statement, (conversation, fingerprint))
+            for number, data in rows:
+                found[conversation, number] = np.frombuffer(data, np.float32)
+        return found
 
     def keep_vector(self, conversation: str, number: int, fingerprint: str, vector: Vectors) -> None:
-        """Keep the vector of one exchange."""
-        self._file(conversation).change(
+        """Store the vector of one exchange."""
+        statement = (
             "insert into detail (conversation, number, fingerprint, vector) select conversation, "
             "number, ?, ? from exchange where conversation = ?"
             " and number = ?"
             " on conflict (conversation, number) do update set fingerprint = excluded.fingerprint, vector "
-            "= excluded.vector",
-            (fingerprint, vector.astype(np.float32).tobytes(), conversation, number),
+            "= excluded.vector"
         )
+        data = vector.astype(np.float32).tobytes()
+        self._file(conversation).change(statement, (fingerprint, data, conversation, number))
 
     def summaries(self, conversation: str, owner: str) -> list[Summary]:
-        """What was summarised, oldest first."""
-        rows = self._file(conversation).read(
-            (
-                "select first, last, text, model from summary join conversation on id = conversation where "
-                "conversation = ? and owner = ? order by last"
-            ),
-            (conversation, owner),
+        """The summaries, oldest first."""
+        statement = (
+            "select first, last, text, model from summary join conversation on id = conversation where "
+            "conversation = ? and owner = ? order by last"
         )
+        rows = self._file(conversation).read(statement, (conversation, owner))
         return [Summary(*row) for row in rows]
 
     def keep_summary(self, conversation: str, summary: Summary) -> None:
-        """Keep a summary of some exchanges."""
+        """Store a summary of some exchanges."""
         self._file(conversation).change(
             "insert or replace into summary select id, ?, ?, ?, ? from conversation where id = ?",
             (summary.first, summary.last, encodable(summary.text), summary.model, conversation),
         )
 
     def forget_files(self, is_there: Callable[[str], bool]) -> None:
-        """Take the text of documents that were erased out of what is kept of answers: excerpts and prompts;
-        the answers' own words and quotations stay.
+        """Remove the text of erased documents from stored answers.
 
-        is_there: whether the file of this SHA-256 still is.
+        Excerpts and prompts go; the answers' own words and quotations stay. is_there: whether the file with
+        this SHA-256 still exists.
         """
         for file in (self._disk, self._memory):
-            for digest in {
-                digest
-                for (digest,) in file.read("select distinct sha256 from source")
-                if not is_there(digest)
-            }:
+            rows = file.read("select distinct sha256 from source")
+            erased = {digest for (digest,) in rows if not is_there(digest)}
+            for digest in erased:
                 self._forget(file, digest)
                 file.erased()
 
     def _forget(self, file: MemoryDatabase, digest: str) -> None:
-        for conversation, number, data in file.read(
-            (
-                "select s.conversation, s.number, d.answer from source s join detail d using (conversation, "
-                "number) where sha256 = ?"
-            ),
-            (digest,),
-        ):
-            try:
-                answer, files = unpack_answer(data)
-                stripped = pack_answer(
-                    without_versions(answer, {version for version, held in files.items() if held == digest}),
-                    files,
-                )
-            except (ValueError, TypeError):
-                stripped = None  # what cannot be read cannot be stripped either
+        statement = (
+            "select s.conversation, s.number, d.answer from source s join detail d using (conversation, "
+            "number) where sha256 = ?"
+        )
+        for conversation, number, data in file.read(statement, (digest,)):
+            stripped = _without_file(data, digest)
             with file.write() as connection:
                 connection.execute(
                     "update detail set answer = ? where conversation = ? and number = ?",
@@ -513,11 +526,11 @@ class Conversations:
 
 def _row(row: Iterable[Any]) -> ConversationRow:
     conversation, owner, title, begun, changed, count, deleted, compresses, others, off = row
-    named = " ".join(title.split())[:LONGEST_TITLE]
+    short_title = " ".join(title.split())[:LONGEST_TITLE]
     return ConversationRow(
         conversation,
         owner,
-        named,
+        short_title,
         begun,
         changed,
         count,
@@ -526,3 +539,16 @@ def _row(row: Iterable[Any]) -> ConversationRow:
         bool(others),
         frozenset(off.split()),
     )
+
+
+def _without_file(data: bytes, digest: str) -> bytes | None:
+    """A packed answer without the text of one file.
+
+    None for data that cannot be read, and so cannot be stripped.
+    """
+    try:
+        answer, files = unpack_answer(data)
+        versions = {version for version, file_digest in files.items() if file_digest == digest}
+        return pack_answer(without_versions(answer, versions), files)
+    except (ValueError, TypeError):
+        return None

@@ -1,4 +1,4 @@
-"""The semantic memory of conversations: finds earlier exchanges by meaning and by words; writes nothing."""
+"""Recalls earlier exchanges of conversations by meaning and by words; writes nothing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,76 +23,96 @@ from ingestion.language.terms import content_terms, terms
 
 __all__ = ["HistoryLayer", "RecalledExchange", "likeness_of", "rank_exchanges"]
 
-# Beside its meaning a text counts by the share of the question's words that it holds, rare ones more: names
-# and years are what an embedder blurs.
+# A text scores by its meaning and by the share of the question's words that it holds, rare ones more. Words
+# matter because an embedder blurs names and years.
 WORDS_WEIGHT = 0.5
-# Score from which an exchange is recalled unasked, and where the question itself goes back to what was said.
-# Of questions on one subject in the development conversations nine in ten pairs above the first are about the
-# same thing; the best match of unrelated ones has a median of 0.57.
+# The score from which an exchange is recalled unasked, and the one if the question refers back to what was
+# said. Of question pairs on one subject in the development conversations, nine in ten above the first score
+# are about the same thing. The best match of unrelated questions has a median of 0.57.
 UNASKED, CALLED = 0.8, 0.35
-# How an answer begins that says there is none; recalled unasked it would only mislead, for documents may have
-# come since.
+# The beginning of an answer that says there is none. Recalled unasked it would only mislead, because new
+# documents may have come since.
 REFUSAL = "not in these documents"
-# What is compared of a question and of an answer: as much as is embedded, so that long answers do not make
-# long conversations slow.
+# Characters of a question and of an answer that are compared: as many as are embedded, so that long answers
+# do not make long conversations slow.
 COMPARED_CHARACTERS = 1_200
-# Other conversations that are looked through, the latest first.
+# Other conversations that are searched, the latest first.
 MOST_OTHERS = 50
-# What a note may take of an exchange's question and of its answer.
+# Characters that a note shows of an exchange's question and of its answer.
 QUESTION_CHARACTERS, ANSWER_CHARACTERS = 300, 900
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledExchange:
-    """An exchange that was found. score: cosine plus weighed share of words, 0 to 1 + WORDS_WEIGHT."""
+    """An exchange that was found.
+
+    said: the exchange.
+    score: cosine plus weighted share of words, 0 to 1 + WORDS_WEIGHT.
+    """
 
     said: Said
     score: float
 
 
 def likeness_of(query: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    """Share of the query's terms that each text holds, in [0, 1], each weighed by log(1 + texts / texts
-    that hold it).
+    """The weighted share of the query's terms that each text holds, in [0, 1].
+
+    A term weighs log(1 + texts / texts that hold it).
     """
-    wanted = content_terms(query)
-    if not wanted:
+    query_terms = content_terms(query)
+    if not query_terms:
         return np.zeros(len(texts))
-    held = [set(terms(text)).intersection(wanted) for text in texts]
-    counts = Counter(term for one in held for term in one)
-    weights = {term: math.log(1 + len(texts) / max(1, counts[term])) for term in wanted}
-    return np.array([sum(weights[term] for term in one) for one in held]) / sum(weights.values())
+    held = [set(terms(text)).intersection(query_terms) for text in texts]
+    counts = Counter(chain.from_iterable(held))
+    weights = {term: math.log(1 + len(texts) / max(1, counts[term])) for term in query_terms}
+    sums = []
+    for held_terms in held:
+        sums.append(sum(weights[term] for term in held_terms))
+    return np.array(sums) / sum(weights.values())
 
 
 def rank_exchanges(
     recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[str, int], Vectors], *, fingerprint: str = ""
 ) -> list[RecalledExchange]:
-    """The exchanges by what they have to do with the question, best first; of equals the later. vectors: of
-    those that have one, of the embedder of that fingerprint."""
-    words = likeness_of(
-        recall.question,
-        [f"{one.user[:COMPARED_CHARACTERS]}\n{one.cited[:COMPARED_CHARACTERS]}" for one in said],
-    )
-    scores = WORDS_WEIGHT * words
+    """The exchanges by how much they have to do with the question, best first; of equals, the later first.
+
+    vectors: of the exchanges that have one, made by the embedder with that fingerprint.
+    """
+    scores = WORDS_WEIGHT * likeness_of(recall.question, list(map(_compared_text, said)))
     if recall.vector is not None:
-        near = [vectors.get((one.conversation, one.number)) for one in said]
-        cosines = [
-            float(one @ recall.vector) if one is not None and one.shape == recall.vector.shape else -1.0
-            for one in near
-        ]
+        cosines = []
+        for exchange in said:
+            vector = vectors.get((exchange.conversation, exchange.number))
+            cosines.append(_cosine(vector, recall.vector))
         scores = scores + np.maximum(0.0, as_minilms(fingerprint, np.array(cosines)))
     order = sorted(range(len(said)), key=lambda at: (-scores[at], -said[at].at))
     return [RecalledExchange(said[at], float(scores[at])) for at in order]
 
 
+def _compared_text(exchange: Said) -> str:
+    """The text of an exchange that is compared with a question."""
+    question = exchange.user[:COMPARED_CHARACTERS]
+    answer = exchange.cited[:COMPARED_CHARACTERS]
+    return f"{question}\n{answer}"
+
+
+def _cosine(vector: Vectors | None, query: Vectors) -> float:
+    """The cosine of two unit vectors; -1 if there is no vector of this embedder."""
+    if vector is None or vector.shape != query.shape:
+        return -1.0
+    return float(vector @ query)
+
+
 class HistoryLayer:
-    """Recalls exchanges of the conversation that its prompt does not hold, and of the owner's other
-    conversations where that is allowed in it.
+    """Recalls exchanges that the prompt does not hold.
+
+    They come from this conversation and, if it allows that, from the owner's other conversations.
     """
 
     name = "history"
 
     def __init__(self, conversations: Conversations, embedder: Embedder) -> None:
-        """embedder: whose vectors count."""
+        """embedder: the one whose vectors are used."""
         self._conversations, self._embedder = conversations, embedder
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
@@ -100,34 +121,29 @@ class HistoryLayer:
             floor = CALLED
         else:
             floor = UNASKED
-        found = [
-            one
-            for one in self.find(recall)
-            if one.score >= floor and not one.said.assistant.casefold().startswith(REFUSAL)
-        ]
-        return [self._note(one.said, recall) for one in found[:n]]
+        helpful = []
+        for found in self.find(recall):
+            is_refusal = found.said.assistant.casefold().startswith(REFUSAL)
+            if found.score >= floor and not is_refusal:
+                helpful.append(found.said)
+        return [self._note(said, recall) for said in helpful[:n]]
 
     def find(self, recall: Recall) -> list[RecalledExchange]:
-        """All that may be recalled, best first, whatever its score."""
-        said = self._conversations.complete(recall.conversation, recall.owner, before=recall.before)
+        """Every exchange that may be recalled, best first, whatever its score."""
+        store = self._conversations
+        said = store.complete(recall.conversation, recall.owner, before=recall.before)
         others = list[str]()
-        if self._conversations.get(recall.conversation, recall.owner).recalls_others:
-            rows = [
-                row
-                for row in self._conversations.listed(recall.owner)
-                if row.id != recall.conversation and not row.private
-            ]
-            others = [row.id for row in rows[:MOST_OTHERS]]
-            said += [one for other in others for one in self._conversations.complete(other, recall.owner)]
-        return rank_exchanges(
-            recall,
-            said,
-            self.vectors(recall, [recall.conversation, *others]),
-            fingerprint=self._embedder.fingerprint,
-        )
+        if store.get(recall.conversation, recall.owner).recalls_others:
+            rows = store.listed(recall.owner)
+            public = [row.id for row in rows if row.id != recall.conversation and not row.private]
+            others = public[:MOST_OTHERS]
+            for other in others:
+                said += store.complete(other, recall.owner)
+        vectors = self.vectors(recall, [recall.conversation, *others])
+        return rank_exchanges(recall, said, vectors, fingerprint=self._embedder.fingerprint)
 
     def vectors(self, recall: Recall, conversations: Sequence[str]) -> Mapping[tuple[str, int], Vectors]:
-        """Those of the exchanges of these conversations; none where the question has none."""
+        """The vectors of the exchanges of these conversations; none if the question has no vector."""
         if recall.vector is not None:
             return self._conversations.vectors(conversations, self._embedder.fingerprint)
         return {}
@@ -138,8 +154,7 @@ class HistoryLayer:
             where = "this conversation"
         else:
             where = "another of your conversations"
-        text = (
-            f"Asked: {one_line(said.user, QUESTION_CHARACTERS)} Answered: "
-            f"{one_line(said.cited, ANSWER_CHARACTERS)}"
-        )
-        return Note(self.name, f"{where}, exchange {said.number}, {day}", text)
+        question = one_line(said.user, QUESTION_CHARACTERS)
+        answer = one_line(said.cited, ANSWER_CHARACTERS)
+        source = f"{where}, exchange {said.number}, {day}"
+        return Note(self.name, source, f"Asked: {question} Answered: {answer}")

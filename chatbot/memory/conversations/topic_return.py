@@ -1,5 +1,6 @@
-"""What a question goes back to in its conversation, and what is searched for it then; rules only, reads no
-store.
+"""Tells what a question refers back to in its conversation, and what to search for then.
+
+It uses rules only and reads no store.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ingestion.language.terms import content_terms, terms
 
 __all__ = ["TopicReturn", "asks_again", "goes_back"]
 
-# A question that begins by going back, what it goes back to, and what it asks after that.
+# A question that begins by going back: the topic that it returns to, and the rest that it asks.
 RETURNS = re.compile(
     r"^\W*(?:(?:please|now|so|ok|okay|well|let['’]?s|let us|can we|could we|shall we|i['’]d like to"
     r"|i would like to|i want to)[ ,]+){0,3}"
@@ -19,9 +20,9 @@ RETURNS = re.compile(
     r"|return(?:ing)? to)\b(?P<topic>[^.?!:;,]{0,200})(?P<rest>.*)",
     re.I | re.S,
 )
-# Words by which a question speaks of what was said before; they are no part of what it asks for. Words that
-# speak of the matter as often ("at the start of the year", "earlier than 2030", "we gave in grants") count
-# only where they speak of the talk.
+# Words by which a question refers to what was said before. They are no part of what it asks for. Words that
+# may as well concern the matter ("at the start of the year", "earlier than 2030", "we gave in grants") count
+# only if they concern the conversation.
 TALK = r"(?:this|our|the) (?:conversation|chat|talk|discussion)"
 SPEAKS_OF_BEFORE = re.compile(
     r"\b(?:(?:which |that |what |as )?(?:you (?:just |already |first )?(?:said|told me|mentioned|gave me"
@@ -36,7 +37,7 @@ SPEAKS_OF_BEFORE = re.compile(
     re.I,
 )
 AGAIN = re.compile(r"\b(?:earlier|before|again)(?=\W*$)", re.I)
-# What is left of a topic without the words that only say it is one.
+# Words that only say that something is a topic. They are taken out of it.
 TOPIC_WORDS = re.compile(
     (
         r"\b(?:the|our|my|your|that|this|topic|subject|matter|question|issue|discussion|conversation|earlier"
@@ -48,8 +49,10 @@ TOPIC_WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TopicReturn:
-    """topic: what to look for among the exchanges. question: what is asked beside it, "" where the topic
-    is all.
+    """A return to an earlier topic.
+
+    topic: what to look for among the exchanges.
+    question: what is asked beside it, "" if the topic is all.
     """
 
     topic: str
@@ -57,24 +60,27 @@ class TopicReturn:
 
 
 def goes_back(question: str) -> TopicReturn | None:
-    """What a question goes back to; None where it does not."""
-    found = RETURNS.match(question[:2_000])
+    """What a question goes back to, or None."""
+    beginning = question[:2_000]
+    found = RETURNS.match(beginning)
     if found:
         topic = " ".join(TOPIC_WORDS.sub(" ", found["topic"]).split())
         rest = found["rest"].strip(" .:;,!\n")
-        if topic or rest:
-            return TopicReturn(topic or rest, rest if content_terms(rest) or "?" in rest else "")
+        if not topic and not rest:
+            return None
+        asks_more = content_terms(rest) or "?" in rest
+        return TopicReturn(topic or rest, rest if asks_more else "")
+    if not SPEAKS_OF_BEFORE.search(beginning):
         return None
-    if SPEAKS_OF_BEFORE.search(question[:2_000]):
-        topic = " ".join(AGAIN.sub(" ", SPEAKS_OF_BEFORE.sub(" ", question[:2_000])).split())
-        if content_terms(topic):
-            return TopicReturn(topic, question)
-        return None
+    topic = " ".join(AGAIN.sub(" ", SPEAKS_OF_BEFORE.sub(" ", beginning)).split())
+    if content_terms(topic):
+        return TopicReturn(topic, question)
     return None
 
 
 def asks_again(back: TopicReturn, said: str) -> bool:
-    """Whether nothing is asked beyond what was said: then the question of that time is the one to search.
-    said: that question with its answer.
+    """Whether a question asks for nothing beyond what was said.
+
+    Then the question of that time is the one to search for. said: that earlier question with its answer.
     """
     return not back.question or set(content_terms(back.topic)) <= set(terms(said))

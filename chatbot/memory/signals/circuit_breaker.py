@@ -1,4 +1,4 @@
-"""Decides whether a failing database is asked again; knows only how often it failed and what time it is."""
+"""Decides whether a failing database is asked again, by its failures and the time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ RETRY_SECONDS = 30.0
 
 
 class CircuitBreaker:
-    """Closed: everyone asks. Open, after three failures in a row: nobody does, until one may try again.
-    Safe from several threads.
+    """Closed, everyone may ask. Open, after three failures in a row, nobody may until one may try again.
+
+    Safe to use from several threads.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
@@ -27,8 +28,9 @@ class CircuitBreaker:
         self.failures, self.retry_at, self.last_success = 0, 0.0, 0.0
 
     def allows(self) -> bool:
-        """Whether to ask now. Of those that come when it may be tried again, the first is let through and
-        the others wait for what it finds.
+        """Whether to ask now.
+
+        When it may be tried again, the first caller is let through, and the others wait for the result.
         """
         with self._lock:
             if self._clock() < self.retry_at:
@@ -38,12 +40,12 @@ class CircuitBreaker:
             return True
 
     def succeeded(self) -> None:
-        """It answered: all is forgotten."""
+        """Note that it answered: all failures are forgotten."""
         with self._lock:
             self.failures, self.retry_at, self.last_success = 0, 0.0, self._clock()
 
     def failed(self) -> None:
-        """It did not."""
+        """Note that it did not answer."""
         with self._lock:
             self.failures += 1
             if self.failures >= MOST_FAILURES:

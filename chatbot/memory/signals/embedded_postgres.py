@@ -1,5 +1,6 @@
-"""The embedded Postgres: made, started on demand and stopped with this process; knows no table, and opens
-nothing but its own folder.
+"""Runs the embedded Postgres: made and started on demand, stopped with this process.
+
+It knows no tables and opens nothing but its own folder.
 """
 
 from __future__ import annotations
@@ -70,8 +71,9 @@ SETTINGS = {
 
 
 class EmbeddedServer:
-    """A Postgres of one folder. Safe from several threads; of several processes one should use it, and a
-    second one shares what runs.
+    """A Postgres in one folder. Safe to use from several threads.
+
+    One process should use it; a second one shares the running server.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,5 +1,6 @@
-"""Events, tellings and signals in their tables: written, searched, listed, counted; embeds, reads and
-decides nothing.
+"""Stores, searches, lists and counts events, their tellings and their signals in the database tables.
+
+It embeds and reads nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ __all__ = [
     "vector_text",
 ]
 
-# Words of one search in the list.
+# Words that a search of the list may have.
 MOST_WORDS = 20
 FOUND = (
     "news_event_id, similarity, content_text, published_at, source, link, summary, assets, action, "
@@ -53,8 +54,13 @@ FOUND = (
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for beside likeness. count: most rows. confidence: least. hours: before as_of.
-    assets: any of these, () for all.
+    """What a search asks for beside likeness.
+
+    count: how many rows at most.
+    confidence: the least confidence.
+    hours: how long before as_of.
+    as_of: the time of the search.
+    assets: any of these; () for all.
     """
 
     count: int
@@ -65,50 +71,46 @@ class Search:
 
     @property
     def given(self) -> list[object]:
-        """As the functions of the database take them."""
+        """The arguments as the functions of the database take them."""
         return [self.count, self.confidence, self.hours, list(self.assets), self.as_of]
 
 
 def keep_items(connection: Connection, items: Sequence[NewsItem], *, again: bool = False) -> Counter[str]:
-    """Keep what is new of these, as told first; one text is one event with all its tellings. again: also what
-    somebody removed.
+    """Store the new ones of these items, as first told; one text is one event with all its tellings.
 
-    Returns how many new "events" and "tellings" there are, items "known" before, "changed" ones, whose number
-    was known with another text, and those that somebody "removed".
+    again: also items that somebody removed. Returns how many new "events" and "tellings" there are, items
+    "known" before, "changed" ones, whose number was known with another text, and those that somebody
+    "removed".
     """
     hashes = [news_hash(item.text) for item in items]
     if again:
         connection.execute("DELETE FROM removed_news WHERE content_hash = ANY (%s)", [hashes])
-    removed = {
-        row[0]
-        for row in connection.execute(
-            "SELECT content_hash FROM removed_news WHERE content_hash = ANY (%s)", [hashes]
-        )
-    }
-    kept = [item for item, one in zip(items, hashes, strict=True) if one not in removed]
-    return Counter(removed=len(items) - len(kept), **(_keep(connection, kept) if kept else {}))
+    rows = connection.execute("SELECT content_hash FROM removed_news WHERE content_hash = ANY (%s)", [hashes])
+    removed = {row[0] for row in rows}
+    kept = [item for item, digest in zip(items, hashes, strict=True) if digest not in removed]
+    counts = Counter(removed=len(items) - len(kept))
+    if kept:
+        counts.update(_keep(connection, kept))
+    return counts
 
 
 def _keep(connection: Connection, items: Sequence[NewsItem]) -> dict[str, int]:
     unique = {(item.source, item.number): item for item in reversed(items)}
-    told = _told(connection, unique)
-    new = [item for key, item in reversed(unique.items()) if key not in told]
-    changed = sum(told.get((item.source, item.number)) not in (None, news_hash(item.text)) for item in items)
+    known = _told(connection, unique)
+    new = [item for key, item in reversed(unique.items()) if key not in known]
+    changed = 0
+    for item in items:
+        known_hash = known.get((item.source, item.number))
+        changed += known_hash not in (None, news_hash(item.text))
     if not new:
         return {"known": len(items) - changed, "changed": changed}
-    rows = [
-        (
-            item.source,
-            item.number,
-            item.text,
-            news_hash(item.text),
-            item.at,
-            item.link,
-            " ".join(keywords_of(item.text)),
-        )
-        for item in new
-    ]
-    sources, numbers, texts, hashes, times, links, keywords = map(list, zip(*rows, strict=True))
+    sources = [item.source for item in new]
+    numbers = [item.number for item in new]
+    texts = [item.text for item in new]
+    hashes = list(map(news_hash, texts))
+    times = [item.at for item in new]
+    links = [item.link for item in new]
+    keywords = [" ".join(keywords_of(text)) for text in texts]
     events = connection.execute(
         """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at,
             found_by, keywords)
@@ -132,38 +134,32 @@ def _keep(connection: Connection, items: Sequence[NewsItem]) -> dict[str, int]:
         WHERE e.content_hash = i.h AND i.a < e.published_at""",
         [hashes, times],
     )
-    return {
-        "events": events,
-        "tellings": tellings,
-        "known": len(items) - tellings - changed,
-        "changed": changed,
-    }
+    known_count = len(items) - tellings - changed
+    return {"events": events, "tellings": tellings, "known": known_count, "changed": changed}
 
 
 def pending_events(connection: Connection, most: int) -> list[tuple[Any, ...]]:
-    """(event, text) of those that wait to be embedded, oldest first."""
+    """(event, text) of the events that wait to be embedded, oldest first."""
     return connection.execute(
         "SELECT id, content_text FROM news_events WHERE found_by = 'pending' ORDER BY id LIMIT %s", [most]
     ).fetchall()
 
 
 def keep_vectors(connection: Connection, vectors: Mapping[int, Vectors | None]) -> None:
-    """Keep the vectors of events; None for those that are found by keywords. Raises SignalsError for a
-    vector of no length or with NaN.
+    """Store the vectors of events; None for those that are found by keywords.
+
+    Raises SignalsError for a vector of no length or with NaN.
     """
+    statement: LiteralString = "UPDATE news_events SET embedding = %s, found_by = %s WHERE id = %s"
     for event, vector in vectors.items():
         if vector is None:
-            text = None
+            connection.execute(statement, [None, "keywords", event])
         else:
-            text = vector_text(vector)
-        state = "keywords" if vector is None else "vector"
-        connection.execute(
-            "UPDATE news_events SET embedding = %s, found_by = %s WHERE id = %s", [text, state, event]
-        )
+            connection.execute(statement, [vector_text(vector), "vector", event])
 
 
 def unread_events(connection: Connection, most: int, *, after: int = 0) -> list[tuple[int, NewsItem]]:
-    """Events with words that no analyser has read, by number after that one."""
+    """Events with words that no analyser has read, with a number above `after`, by number."""
     rows = connection.execute(
         """SELECT id, source, source_message_id, content_text,
             published_at FROM news_events e WHERE found_by <> 'nothing' AND id > %s
@@ -177,19 +173,21 @@ def unread_events(connection: Connection, most: int, *, after: int = 0) -> list[
 
 
 def keep_readings(connection: Connection, readings: Iterable[tuple[int, NewsReading]]) -> None:
-    """Keep readings of events; a second one by the same analyser takes the place of its first, one by a
-    model that of the rules.
+    """Store readings of events.
+
+    A second reading by the same analyser replaces its first, and one by a model replaces that of the rules.
     """
-    for event, one in readings:
+    for event, reading in readings:
+        values = [reading.summary, list(reading.assets), reading.action, reading.confidence]
         connection.execute(
             """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence,
                 analyser) VALUES (%s, %s, %s, %s, %s, %s)
             ON CONFLICT (news_event_id, analyser) DO UPDATE SET summary = excluded.summary,
             assets = excluded.assets, action = excluded.action,
             confidence = excluded.confidence, created_at = now()""",
-            [event, one.summary, list(one.assets), one.action, one.confidence, one.analyser],
+            [event, *values, reading.analyser],
         )
-        if not one.analyser.startswith("rules-"):
+        if not reading.analyser.startswith("rules-"):
             connection.execute(
                 "DELETE FROM ai_signals WHERE news_event_id = %s AND analyser LIKE 'rules-%%'", [event]
             )
@@ -198,46 +196,48 @@ def keep_readings(connection: Connection, readings: Iterable[tuple[int, NewsRead
 def search_by_vector(
     connection: Connection, vector: Vectors, threshold: float, search: Search
 ) -> list[RecalledEvent]:
-    """The function search_memory_events. threshold: least cosine similarity. Raises SignalsError for a
-    vector of no length or with NaN.
+    """The function search_memory_events. threshold: least cosine similarity.
+
+    Raises SignalsError for a vector of no length or with NaN.
     """
-    # The type of the argument is the column's; a bare text takes it.
-    return _searched(
-        connection,
-        "search_memory_events(%s, %s, %s, %s, %s, %s, %s)",
-        [vector_text(vector), threshold, *search.given],
-        "vector",
-    )
+    # The argument has the type of the column; a bare text takes it.
+    arguments = [vector_text(vector), threshold, *search.given]
+    return _searched(connection, "search_memory_events(%s, %s, %s, %s, %s, %s, %s)", arguments, "vector")
 
 
 def search_by_keywords(
     connection: Connection, text: str, threshold: float, search: Search, *, all_events: bool = False
 ) -> list[RecalledEvent]:
-    """The function search_memory_keywords. threshold: least share of the text's keywords. all_events:
-    those that have a vector too.
+    """The function search_memory_keywords.
+
+    threshold: least share of the text's keywords. all_events: also events that have a vector.
     """
-    wanted = keywords_of(text)
-    if not wanted:
+    keywords = keywords_of(text)
+    if not keywords:
         return []
-    given = [wanted, threshold, *search.given, not all_events]
-    return _searched(connection, "search_memory_keywords(%s, %s, %s, %s, %s, %s, %s, %s)", given, "keywords")
+    arguments = [keywords, threshold, *search.given, not all_events]
+    function: LiteralString = "search_memory_keywords(%s, %s, %s, %s, %s, %s, %s, %s)"
+    return _searched(connection, function, arguments, "keywords")
 
 
 def _searched(
-    connection: Connection, function: LiteralString, given: Sequence[object], by: str
+    connection: Connection, function: LiteralString, arguments: Sequence[object], by: str
 ) -> list[RecalledEvent]:
-    return [
-        RecalledEvent(event, similarity, by, source, link, text, at.astimezone(UTC), _reading(read))
-        for event, similarity, text, at, source, link, *read in connection.execute(
-            f"SELECT {FOUND} FROM {function}", given
-        )
-    ]
+    found = []
+    for row in connection.execute(f"SELECT {FOUND} FROM {function}", arguments):
+        event, similarity, text, at, source, link, *signal = row
+        published = at.astimezone(UTC)
+        reading = _reading(signal)
+        found.append(RecalledEvent(event, similarity, by, source, link, text, published, reading))
+    return found
 
 
 def list_events(connection: Connection, most: int, *, search: str = "") -> list[EventRow]:
-    """Events with all their tellings and readings, latest first. search: only those with each of its
-    words, in the text, its sources or its signals.
+    """Events with all their tellings and readings, latest first.
+
+    search: only those that hold each of its words in the text, its sources or its signals.
     """
+    words = encodable(search).replace("\0", " ").lower().split()
     rows = connection.execute(
         """SELECT e.id, e.content_text, e.published_at, e.found_by,
             (SELECT array_agg(array[t.source, t.source_message_id, t.link] ORDER BY t.published_at, t.source,
@@ -256,24 +256,20 @@ def list_events(connection: Connection, most: int, *, search: str = "") -> list[
                     s.analyser)), w.word) > 0)
         )
         ORDER BY e.published_at DESC, e.id DESC LIMIT %s""",
-        [encodable(search).replace("\0", " ").lower().split()[:MOST_WORDS], most],
+        [words[:MOST_WORDS], most],
     )
-    return [
-        EventRow(
-            event,
-            text,
-            at.astimezone(UTC),
-            state,
-            tuple(map(tuple, sources or ())),
-            tuple(map(_reading, read or ())),
-        )
-        for event, text, at, state, sources, read in rows
-    ]
+    found = []
+    for event, text, at, state, sources, signals in rows:
+        tellings = tuple(map(tuple, sources or ()))
+        readings = tuple(map(_reading, signals or ()))
+        found.append(EventRow(event, text, at.astimezone(UTC), state, tellings, readings))
+    return found
 
 
 def change_signal(connection: Connection, event: int, reading: NewsReading) -> bool:
-    """Put this in the place of all readings of an event; False where there is none of that number."""
-    if not connection.execute("SELECT 1 FROM news_events WHERE id = %s FOR UPDATE", [event]).fetchone():
+    """Replace all readings of an event by this one; False if there is no event of that number."""
+    found = connection.execute("SELECT 1 FROM news_events WHERE id = %s FOR UPDATE", [event])
+    if not found.fetchone():
         return False
     connection.execute("DELETE FROM ai_signals WHERE news_event_id = %s", [event])
     keep_readings(connection, [(event, reading)])
@@ -281,8 +277,9 @@ def change_signal(connection: Connection, event: int, reading: NewsReading) -> b
 
 
 def remove_event(connection: Connection, event: int) -> bool:
-    """Erase an event with its tellings and signals, and keep in mind that it was; False where there is
-    none of that number.
+    """Erase an event with its tellings and signals, and remember that it was removed.
+
+    False if there is no event of that number.
     """
     statement = """WITH gone AS (DELETE FROM news_events WHERE id = %s RETURNING content_hash)
         INSERT INTO removed_news (content_hash) SELECT content_hash FROM gone ON CONFLICT (content_hash) DO
@@ -291,9 +288,12 @@ def remove_event(connection: Connection, event: int) -> bool:
 
 
 def count_events(connection: Connection, confidence: float, hours: int) -> dict[str, Any]:
-    """How many "events", "signals", events "pending" and found "by_keywords"; how many were "read" into a
-    signal, and of these how many are "recallable" now with that least confidence and of so many hours, and
-    how many are not because they are "unsure", "old" or "early" (dated in the future)."""
+    """How many "events", "signals", events "pending" and found "by_keywords" there are.
+
+    "read" counts the events with a signal. Of these, "recallable" counts those that can be recalled now, with
+    that least confidence and within so many hours. The others are "unsure", "old" or "early" (dated in the
+    future).
+    """
     row = connection.execute(
         """SELECT count(*) AS events, count(*) FILTER (WHERE found_by = 'pending') AS pending,
             count(*) FILTER (WHERE found_by = 'keywords') AS by_keywords,
@@ -315,7 +315,10 @@ def count_events(connection: Connection, confidence: float, hours: int) -> dict[
 
 
 def timeline(connection: Connection, confidence: float) -> list[TimelinePoint]:
-    """Signals by day and asset, each event's best one of at least that confidence, oldest first."""
+    """Signals by day and asset, oldest first.
+
+    Of each event the best signal counts, if it has at least that confidence.
+    """
     rows = connection.execute(
         """SELECT to_char(e.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, a.asset, count(*),
             avg(s.confidence)
@@ -333,8 +336,10 @@ def timeline(connection: Connection, confidence: float) -> list[TimelinePoint]:
 
 
 def vector_text(vector: Vectors) -> str:
-    """A vector as pgvector reads it. Raises SignalsError for one of no length, or with NaN or infinity:
-    its likeness to anything is not a number.
+    """A vector as pgvector reads it.
+
+    Raises SignalsError for one of no length, or with NaN or infinity, because its likeness to anything is not
+    a number.
     """
     from pgvector import Vector
 
@@ -347,7 +352,7 @@ def vector_text(vector: Vectors) -> str:
 
 
 def _told(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Hash of the text of each telling that is known."""
+    """Hash of the text of each telling that is known, by source and number."""
     rows = connection.execute(
         """SELECT t.source, t.source_message_id, e.content_hash FROM unnest(%s::text[], %s::text[]) AS i (s,
             n)
@@ -358,6 +363,6 @@ def _told(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple
     return {(source, number): digest for source, number, digest in rows}
 
 
-def _reading(read: Sequence[Any]) -> NewsReading:
-    summary, assets, action, confidence, analyser = read
+def _reading(values: Sequence[Any]) -> NewsReading:
+    summary, assets, action, confidence, analyser = values
     return NewsReading(summary, tuple(assets), action, float(confidence), analyser)

@@ -1,5 +1,6 @@
-"""Reads news from files: Telegram Desktop exports, Bot API updates, lists of text, link and date, CSV;
-opens no connection and keeps nothing.
+"""Reads news from files: Telegram Desktop exports, Bot API updates, lists of text, link and date, and CSV.
+
+It opens no connection and stores nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ __all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news", "time_t
 
 # A year of a busy channel with all its formatting is some 50 MB.
 MOST_BYTES = 200 * 2**20
-# A Telegram message has at most 4,096 characters, a caption 1,024; longer news are articles, whose beginning
-# tells.
+# A Telegram message has at most 4,096 characters, a caption 1,024. Longer news are articles, whose beginning
+# is enough.
 LONGEST_TEXT = 20_000
 LONGEST_NAME = 200
 MOST_REFUSED = 20
@@ -39,8 +40,8 @@ TEXT_NAMES = ("text", "content_text", "content", "body", "message", "title")
 TIME_NAMES = ("date", "published_at", "published", "datetime", "time", "timestamp", "created_at")
 LINK_NAMES = ("link", "url", "href")
 SOURCE_NAMES = ("source", "channel", "publisher")
-# A date without hyphens; what is smaller than the first number of nine digits is no time of any news: seconds
-# since 1970 have nine from 1973 on.
+# A date without hyphens, and the earliest seconds since 1970: they have nine digits from 1973 on, and a
+# smaller number is no time of any news.
 DAY = re.compile(rf"{YEAR}[0-9]{{4}}")
 EARLIEST_SECONDS = 100_000_000
 NUMBER_NAMES = ("source_message_id", "message_id", "id", "guid")
@@ -57,8 +58,11 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a file holds. items: in its order. refused: why others could not be read, at most 20 sentences
-    and a count; unread: how many those are.
+    """What a file holds.
+
+    items: in its order.
+    refused: why others could not be read; at most 20 sentences and a count.
+    unread: how many could not be read.
     """
 
     items: tuple[NewsItem, ...]
@@ -114,8 +118,9 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
 
 
 def one_news(text: str, *, source: str, at: str = "", link: str = "") -> News:
-    """A single item as somebody tells it. at: as a file has it, "" for now. Raises UsageError for a text
-    of no words and a time that cannot be read.
+    """A single item as somebody enters it. at: as in a file, "" for now.
+
+    Raises UsageError for a text of no words, and for a time that cannot be read.
     """
     try:
         item = _item(
@@ -142,9 +147,7 @@ def time_told(text: str) -> datetime:
 
 
 def news_hash(text: str) -> str:
-    """SHA-256 of the text with its white space evened out: the same news told with other line breaks is
-    the same news.
-    """
+    """SHA-256 of the text with its white space normalised: line breaks do not make other news."""
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()
 
 
@@ -169,7 +172,7 @@ def _lines(text: str, shown: str, error: ValueError) -> Iterator[object]:
             read.append(json.loads(line))
         except (ValueError, RecursionError):
             read.append(None)
-    if all(one is None for one in read):
+    if all(item is None for item in read):
         raise QuestionError(f"{shown} is not JSON: {error}.", hint=HINT) from error
     yield from _unfold(read)
 
@@ -178,18 +181,18 @@ def _unfold(whole: Any) -> Iterator[object]:
     """The items of an export of one chat or of all, of Bot API updates, of a list, or the one item itself."""
     match whole:
         case list():
-            for one in whole:
-                yield from _unfold(one) if isinstance(one, dict) else (one,)
+            for item in whole:
+                yield from _unfold(item) if isinstance(item, dict) else (item,)
         case {"messages": list(posts)}:
             channel = whole.get("name") or whole.get("id")
-            for one in posts:
-                if not isinstance(one, dict):
-                    yield one
-                elif one.get("type", "message") == "message":  # others tell who joined and what was pinned
-                    yield {"chat_name": channel, **one}
+            for post in posts:
+                if not isinstance(post, dict):
+                    yield post
+                elif post.get("type", "message") == "message":  # others tell who joined or what was pinned
+                    yield {"chat_name": channel, **post}
         case {"chats": {"list": list(inner)}} | {"result": list(inner)}:
-            for one in inner:
-                yield from _unfold(one)
+            for item in inner:
+                yield from _unfold(item)
         case {"update_id": _}:
             yield from (_update(whole[kind]) for kind in UPDATES if isinstance(whole.get(kind), dict))
         case _:
@@ -197,18 +200,13 @@ def _unfold(whole: Any) -> Iterator[object]:
 
 
 def _update(message: dict[str, object]) -> dict[str, object]:
-    """A message of the Bot API under the names of an item."""
+    """A message of the Bot API with the field names of an item."""
     chat = message.get("chat")
-    if isinstance(chat, dict):
-        chat = chat
-    else:
+    if not isinstance(chat, dict):
         chat = {}
     user = chat.get("username")
     number = message.get("message_id")
-    if isinstance(user, str) and user:
-        link = f"https://t.me/{user}/{number}"
-    else:
-        link = ""
+    link = f"https://t.me/{user}/{number}" if isinstance(user, str) and user else ""
     source = user or chat.get("title") or chat.get("id")
     text = message.get("text") or message.get("caption") or ""
     return {"text": text, "date": message.get("date"), "link": link, "chat_name": source, "id": number}
@@ -220,8 +218,8 @@ def _table(text: str, shown: str) -> Iterator[object]:
     csv.field_size_limit(MOST_BYTES)
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
-        names = [str(one).strip().casefold() for one in rows.fieldnames or ()]
-        if not any(one in TEXT_NAMES for one in names):
+        names = [str(field_name).strip().casefold() for field_name in rows.fieldnames or ()]
+        if not any(field_name in TEXT_NAMES for field_name in names):
             raise QuestionError(
                 f"{shown} has no column of text: {', '.join(names)[:LONGEST_NAME] or 'it is empty'}.",
                 hint=HINT,
@@ -235,58 +233,66 @@ def _table(text: str, shown: str) -> Iterator[object]:
 def _item(row: object, name: str) -> NewsItem:
     if not isinstance(row, dict):
         raise _UnreadableError("it is not an object")
-    text = _text(next((row[one] for one in TEXT_NAMES if row.get(one) not in (None, "")), ""))
-    if not any(one in row for one in TEXT_NAMES):
+    text = _text(_first(row, TEXT_NAMES, ""))
+    if not any(field_name in row for field_name in TEXT_NAMES):
         raise _UnreadableError(f"it has none of {', '.join(TEXT_NAMES)}")
-    at = _time(
-        next((row[one] for one in ("date_unixtime", *TIME_NAMES) if row.get(one) not in (None, "")), None)
-    )
+    at = _time(_first(row, ("date_unixtime", *TIME_NAMES), None))
     link = _word(row, LINK_NAMES)
     post = POST.fullmatch(link)
     if post:
         source = post[1]
-    else:
-        source = _word(row, ("chat_name", *SOURCE_NAMES)) or _host(link)
-    if post:
         number = post[3] or post[2]
     else:
+        source = _word(row, ("chat_name", *SOURCE_NAMES)) or _host(link)
         number = _word(row, NUMBER_NAMES)
     if not (number and source):
-        # Nothing tells it from others but what it says, where and when: told again it is known again. A
-        # number that only its file gave is another's in the next.
-        number = hashlib.sha256(
-            f"{number}\0{link}\0{at.isoformat()}\0{text}".encode("utf-8", "replace")
-        ).hexdigest()[:32]
-    return NewsItem(
-        (source or name)[:LONGEST_NAME], number[:LONGEST_NAME], text, at, link[: 10 * LONGEST_NAME]
-    )
+        # Only its text, place and time tell it from others, so that it is known when it is told again. A
+        # number without a source is from its file alone, and means another item in the next file.
+        identity = f"{number}\0{link}\0{at.isoformat()}\0{text}"
+        number = hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:32]
+    source = (source or name)[:LONGEST_NAME]
+    return NewsItem(source, number[:LONGEST_NAME], text, at, link[: 10 * LONGEST_NAME])
+
+
+def _first(row: Fields, names: tuple[str, ...], default: object) -> object:
+    """The first of these fields that is not empty."""
+    for field_name in names:
+        if row.get(field_name) not in (None, ""):
+            return row[field_name]
+    return default
 
 
 def _text(value: object) -> str:
-    """Text of a post: plain, or as Telegram Desktop has it, a list of plain and formatted pieces."""
+    """The text of a post: plain, or a list of plain and formatted pieces, as Telegram Desktop has it."""
     if isinstance(value, list):
-        value = "".join(
-            one if isinstance(one, str) else str(one.get("text", "")) if isinstance(one, dict) else ""
-            for one in value
-        )
+        value = "".join(map(_piece, value))
     if not isinstance(value, str):
         raise _UnreadableError(f"its text is of the wrong kind ({type(value).__name__})")
     return encodable(value.replace("\0", "")).strip()[:LONGEST_TEXT]
 
 
+def _piece(value: object) -> str:
+    """The text of a piece of a post; "" for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return str(value.get("text", ""))
+    return ""
+
+
 def _word(row: Fields, names: tuple[str, ...]) -> str:
-    """The first of these that the row has, one line; numbers as they are written."""
+    """The first of these fields that the row has, on one line; numbers as they are written."""
     for name in names:
         value = row.get(name)
-        if (isinstance(value, str) and value.strip()) or (
-            isinstance(value, int) and not isinstance(value, bool)
-        ):
+        is_text = isinstance(value, str) and value.strip()
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if is_text or is_number:
             return one_line(encodable(str(value)))
     return ""
 
 
 def _host(link: str) -> str:
-    """Of a web address, "" where it is none."""
+    """The host of a web address, "" for anything else."""
     try:
         parts = urlsplit(link)
         if parts.scheme in {"http", "https"}:
@@ -297,23 +303,23 @@ def _host(link: str) -> str:
 
 
 def _time(value: object) -> datetime:
-    """When it was published; a time without a zone is taken for UTC. News of no time would count as fresh
-    for ever.
+    """When the news was published; a time without a zone is taken for UTC.
+
+    News without a time are refused, because they would count as fresh for ever.
     """
     if isinstance(value, bool) or value is None:
         raise _UnreadableError("it has no date")
     written = str(value).strip()
+    is_number = isinstance(value, int | float) or (written.isascii() and written.isdigit())
     try:
-        if DAY.fullmatch(written) or not (
-            isinstance(value, int | float) or (written.isascii() and written.isdigit())
-        ):
+        if DAY.fullmatch(written) or not is_number:
             at = datetime.fromisoformat(written)
-        elif (
-            seconds := float(written)
-        ) >= EARLIEST_SECONDS:  # else a year, or a number of another kind, or NaN
-            at = datetime.fromtimestamp(seconds, UTC)
         else:
-            raise ValueError(seconds)
+            seconds = float(written)
+            # A smaller number is a year or a number of another kind; NaN fails too.
+            if not seconds >= EARLIEST_SECONDS:
+                raise ValueError(seconds)
+            at = datetime.fromtimestamp(seconds, UTC)
         if at.tzinfo:
             return at.astimezone(UTC)
         return at.replace(tzinfo=UTC)

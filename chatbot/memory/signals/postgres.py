@@ -1,6 +1,4 @@
-"""Connections to the signal database: opened on demand, bounded in time, kept for the next call; knows no
-table.
-"""
+"""Manages connections to the signal database: opened on demand, bounded in time, kept for the next call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failure of the signal database means, in the project's words; never shows a password."""
+"""Explains failures of the signal database in the project's words, and never shows a password."""
 
 from __future__ import annotations
 
@@ -114,16 +114,16 @@ def shown_address(address: str) -> str:
 
 
 def explain(error: psycopg.Error, *, address: str, late: bool = False) -> SignalsError:
-    """The failure in our words. address: whose secrets are cut out. late: it was given up because it took
-    too long. Raise it `from None`.
+    """The failure in our words; raise it `from None`.
+
+    address: the one whose secrets are removed. late: whether it was given up because it took too long.
     """
     kind = "slow" if late else _kind(error)
     words, hint = KINDS[kind]
-    if kind in {"slow", "read-only"}:
-        said = ""
-    else:
-        said = _clean(str(error), address)
-    message = f"The signal database {words} ({shown_address(address)}){': ' if said else ''}{said}"
+    details = "" if kind in {"slow", "read-only"} else _clean(str(error), address)
+    message = f"The signal database {words} ({shown_address(address)})"
+    if details:
+        message += f": {details}"
     return SignalsError(message, kind=kind, hint=hint, retryable=kind in {"busy", "down", "slow"})
 
 
@@ -131,9 +131,9 @@ def _kind(error: psycopg.Error) -> str:
     from psycopg import OperationalError, errors
 
     state = error.sqlstate or ""
-    said = str(error)
-    if '"vector"' in said or '"halfvec"' in said:
-        # A missing type, an extension that is not there, or one that only a superuser may add.
+    text = str(error)
+    if '"vector"' in text or '"halfvec"' in text:
+        # A type or an extension is missing, or only a superuser may add it.
         return "no-vector"
     if isinstance(error, errors.ConnectionTimeout):
         return "slow"
@@ -141,7 +141,7 @@ def _kind(error: psycopg.Error) -> str:
         if known and known in STATES:
             return STATES[known]
     if isinstance(error, OperationalError):
-        if any(words in said for words in REFUSALS):
+        if any(words in text for words in REFUSALS):
             return "login"
         return "down"
     return "other"

@@ -1,4 +1,4 @@
-"""What flows from a news item to a recalled signal, and how the store of them is; does nothing with it."""
+"""Defines the records from a news item to a recalled signal, and the state of their store."""
 
 from __future__ import annotations
 
@@ -41,9 +41,12 @@ class SignalsError(StoreError):
 class SignalOptions:
     """How signals are kept and recalled.
 
-    address: a Postgres connection string, "" for the embedded server. threshold: least cosine similarity, 0
-    for the embedder's own. confidence: least of a signal, 0 to 1. hours: how old news may be. most_notes: of
-    one recall. seconds: how long a recall waits for the database.
+    address: a Postgres connection string, "" for the embedded server.
+    threshold: least cosine similarity, 0 for the embedder's own.
+    confidence: least of a signal, 0 to 1.
+    hours: how old news may be.
+    most_notes: of one recall.
+    seconds: how long a recall waits for the database.
     """
 
     address: str = field(default="", repr=False)
@@ -56,8 +59,12 @@ class SignalOptions:
 
 @dataclass(frozen=True, slots=True)
 class NewsItem:
-    """A news item as a source tells it. source: channel or file; number: its id there; text: verbatim, ""
-    for a picture alone; at: when published.
+    """A news item as a source tells it.
+
+    source: channel or file.
+    number: its id there.
+    text: verbatim, "" for a picture alone.
+    at: when it was published.
     """
 
     source: str
@@ -69,8 +76,12 @@ class NewsItem:
 
 @dataclass(frozen=True, slots=True)
 class NewsReading:
-    """What a news item means to its analyser. assets: upper case. action: one of ACTIONS. confidence: 0 to
-    1. analyser: "rules-N" or a model's name.
+    """What a news item means to its analyser.
+
+    assets: in upper case.
+    action: one of ACTIONS.
+    confidence: 0 to 1.
+    analyser: "rules-N" or a model's name.
     """
 
     summary: str
@@ -94,8 +105,12 @@ def checked(action: object, confidence: object) -> tuple[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class RecalledEvent:
-    """An event with its best signal. event: its id. similarity: cosine in [-1, 1], or by keywords the share
-    of the question's that it holds. by: "vector" | "keywords"."""
+    """An event with its best signal.
+
+    event: its id.
+    similarity: cosine in [-1, 1]; by keywords, the share of the question's keywords that it holds.
+    by: "vector" | "keywords".
+    """
 
     event: int
     similarity: float
@@ -109,8 +124,12 @@ class RecalledEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """An event as listed. sources: (source, number, link) of every telling, the first one first. state:
-    "vector" | "keywords" | "pending" | "nothing" (it has no words). readings: the most confident first."""
+    """An event as listed.
+
+    sources: (source, number, link) of every telling, the first one first.
+    state: "vector" | "keywords" | "pending" | "nothing" (it has no words).
+    readings: the most confident first.
+    """
 
     event: int
     text: str
@@ -122,8 +141,11 @@ class EventRow:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePoint:
-    """Signals of one day and asset. day: ISO date, UTC. asset: "" for signals that name none. confidence:
-    their mean.
+    """Signals of one day and asset.
+
+    day: ISO date, UTC.
+    asset: "" for signals that name none.
+    confidence: their mean.
     """
 
     day: str
@@ -134,11 +156,20 @@ class TimelinePoint:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did. read: items in the file; events, tellings: new ones; known: items that were there;
-    changed: whose text was another before, which stays; removed: that somebody removed, which stay away;
-    refused: why an item could not be read, unread: how many could not. embedded, by_keywords: new events by
-    how they are found; without_text: items of no words. analysed: new readings, by analyser. problem: why
-    embedding or analysing stopped early; what is left is done by the next import."""
+    """What an import did.
+
+    read: items in the file.
+    events, tellings: new ones.
+    known: items that were stored before.
+    changed: items whose text was another before, which stays.
+    removed: items that somebody removed, which stay away.
+    refused: why an item could not be read.
+    unread: how many could not be read.
+    embedded, by_keywords: new events, by how they are found.
+    without_text: items without words.
+    analysed: new readings, by analyser.
+    problem: why embedding or analysing stopped early; the next import does the rest.
+    """
 
     read: int = 0
     events: int = 0
@@ -162,15 +193,21 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the store is.
+    """The state of the store.
 
     state: "off" (nothing imported, or switched off) | "normal" | "empty" (the database answers and holds no
-    signal) | "failed" (it failed, the next recall tries again) | "fallback" (signals are found by local
-    templates or keywords alone). message, hint: one sentence each. failures: in a row. retry_at: epoch
-    seconds when an open breaker tries again, 0 where it is closed. database: where, without a password.
-    times: epoch seconds, 0 for never. recallable: events that a question may recall now, which those are not
-    that are unsure (their best signal is under the least confidence), old (published more than `hours` ago)
-    or early (dated in the future); an event may be several of these. read: events with a signal.
+        signal) | "failed" (it failed, the next recall tries again) | "fallback" (signals are found by local
+        templates or keywords alone).
+    message, hint: one sentence each.
+    failures: in a row.
+    retry_at: epoch seconds when an open breaker tries again, 0 if it is closed.
+    last_success: epoch seconds, 0 for never.
+    database: where it is, without a password.
+    read: events with a signal.
+    recallable: events that a question may recall now. An event may be several of the following three.
+    unsure: events whose best signal is under the least confidence.
+    old: events published more than `hours` ago.
+    early: events dated in the future.
     """
 
     state: str

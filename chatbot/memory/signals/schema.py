@@ -1,6 +1,4 @@
-"""The tables of the signal store: brought up to date by migrations that can be run again, and checked
-before use; reads and writes no event.
-"""
+"""Makes and checks the tables of the signal store; its migrations can be run again."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The command's part for news signals: listed, added, imported, searched, removed, switched, and how they
-fare.
+"""Runs the `memory signals` command.
+
+It lists, adds, imports, searches, removes and switches news signals and reports their state.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MORE_RECALLED = "MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS change that."
 
 
 def _off(chatbot: Chatbot) -> bool:
-    """Whether there is nothing to ask, which is told: no failure, but what one does next."""
+    """Whether there is nothing to ask, after a note on what to do next. This is no failure."""
     health = chatbot.signals.health()
     if health.state == "off":
         note(Notice(health.message, health.hint))
@@ -52,12 +53,13 @@ def _list_signals(chatbot: Chatbot, options: Namespace) -> Lines:
             "sources": row.sources,
             "signals": readings,
         }
-        best = f" {row.readings[0].action} {row.readings[0].confidence:.2f}" if row.readings else ""
-        if row.at > datetime.now(UTC):
-            early = " (in the future)"
-        else:
-            early = ""
-        yield line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {' '.join(row.text.split())[:200]}"
+        best = ""
+        if row.readings:
+            reading = row.readings[0]
+            best = f" {reading.action} {reading.confidence:.2f}"
+        early = " (in the future)" if row.at > datetime.now(UTC) else ""
+        text = " ".join(row.text.split())[:200]
+        yield line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {text}"
 
 
 def _add_signal(chatbot: Chatbot, options: Namespace) -> int:
@@ -79,18 +81,22 @@ def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
 
 
 def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:
-
+    """Print what an import did. Returns the exit code."""
     for reason in done.refused:
         print(visible(f"Not read: {reason}"), file=sys.stderr)
-    emit({**dataclasses.asdict(done), "repeated": done.repeated}, imported_text(done), as_json=options.json)
+    record = {**dataclasses.asdict(done), "repeated": done.repeated}
+    emit(record, imported_text(done), as_json=options.json)
     if not chatbot.signals.state.on:
-        said = "News signals are switched off: what is imported is kept, and not recalled."
-        note(Notice(said, f"Switch them on: {PROGRAM} memory signals on"))
-    elif (
-        done.events
-        and (health := chatbot.signals.health(chatbot.signal_options(OWNER))).recallable < health.read
-    ):
-        note(Notice(recallable_text(health), MORE_RECALLED))
+        note(
+            Notice(
+                "News signals are switched off: what is imported is kept, and not recalled.",
+                f"Switch them on: {PROGRAM} memory signals on",
+            )
+        )
+    elif done.events:
+        health = chatbot.signals.health(chatbot.signal_options(OWNER))
+        if health.recallable < health.read:
+            note(Notice(recallable_text(health), MORE_RECALLED))
     if done.problem or done.refused:
         return FAILED
     return DONE
@@ -103,30 +109,20 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
     if _off(chatbot):
         return
     query = options.texts[0]
-    wanted = chatbot.signal_options(OWNER)
-    if options.date:
-        as_of = time_told(options.date)
-    else:
-        as_of = None
-    results = chatbot.signals.find(
-        query, chatbot.library.embedder.embed([query], query=True)[0], options.k, as_of=as_of, options=wanted
-    )
+    limits = chatbot.signal_options(OWNER)
+    as_of = time_told(options.date) if options.date else None
+    vector = chatbot.library.embedder.embed([query], query=True)[0]
+    results = chatbot.signals.find(query, vector, options.k, as_of=as_of, options=limits)
     if not results and as_of is not None:
         before = (
-            f"in the {wanted.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as "
-            f"{wanted.confidence:.2f}"
+            f"in the {limits.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as "
+            f"{limits.confidence:.2f}"
         )
         note(Notice(f"No news like this was published {before}.", MORE_RECALLED))
     elif not results:
-        note(
-            Notice(
-                (
-                    f"No news that can be recalled is like this. "
-                    f"{recallable_text(chatbot.signals.health(wanted))}"
-                ).strip(),
-                MORE_RECALLED,
-            )
-        )
+        recallable = recallable_text(chatbot.signals.health(limits))
+        text = f"No news that can be recalled is like this. {recallable}"
+        note(Notice(text.strip(), MORE_RECALLED))
     for found in results:
         line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
         text = (
@@ -153,25 +149,17 @@ def _remove_signal(chatbot: Chatbot, options: Namespace) -> Lines:
 
 
 def _health_of_signals(chatbot: Chatbot, options: Namespace) -> int:
-
     health = chatbot.signals.health(chatbot.signal_options(OWNER))
+    why = ""
     if health.state != "normal":
         why = f"{health.message} {health.hint}"
+    elif health.recallable < health.read:
+        why = MORE_RECALLED
+    if health.state in {"failed", "off"}:
+        state = f"{health.state}:"
     else:
-        if health.recallable < health.read:
-            why = MORE_RECALLED
-        else:
-            why = ""
-    text = " ".join(
-        filter(
-            None,
-            [
-                f"{health.state}:" if health.state in {"failed", "off"} else health_text(health),
-                recallable_text(health),
-                why.strip(),
-            ],
-        )
-    )
+        state = health_text(health)
+    text = " ".join(filter(None, [state, recallable_text(health), why.strip()]))
     emit(dataclasses.asdict(health), text, as_json=options.json)
     if health.state in {"failed", "fallback"}:
         return FAILED

@@ -1,5 +1,6 @@
-"""The memory of news signals as notes: from the database, or from local templates where it has none or
-cannot be asked; never without its source.
+"""Turns news signals into notes, never without their source.
+
+They come from the database, or from local templates if it has none or cannot be asked.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ def options_in(settings: Settings) -> SignalOptions:
 
 
 class SignalLayer:
-    """Recalls signals of news like the question. Costs nothing while no news was imported: no connection,
-    no server.
+    """Recalls signals of news like the question.
+
+    While no news was imported it costs nothing: no connection and no server.
     """
 
     name = "signals"
@@ -64,8 +66,9 @@ class SignalLayer:
         self.options_of = options_of or (lambda owner: signals.options)
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """As MemoryLayer.recall. Where the database failed, local templates stand in, and that is told;
-        raises nothing.
+        """As MemoryLayer.recall. If the database fails, local templates stand in and a notice says so.
+
+        Raises nothing.
         """
         options = self.options_of(recall.owner)
         options = replace(options, most_notes=min(n, options.most_notes))
@@ -90,7 +93,7 @@ class SignalLayer:
             return self._without(recall, options, error)
         self.signals.breaker.succeeded()
         if found:
-            return [self._note(one) for one in found]
+            return [self._note(event) for event in found]
         return self._local(recall, options, "no recent signal is like the question")
 
     def _without(self, recall: Recall, options: SignalOptions, error: SignalsError) -> list[Note]:
@@ -103,41 +106,39 @@ class SignalLayer:
 
     def _local(self, recall: Recall, options: SignalOptions, why: str) -> list[Note]:
         matched = match_templates(recall.question, load_templates())
-        sure = [one for one in matched if one.base_confidence >= options.confidence]
-        return [_template_note(self.name, one, why) for one in sure[: options.most_notes]]
+        sure = [template for template in matched if template.base_confidence >= options.confidence]
+        return [_template_note(self.name, template, why) for template in sure[: options.most_notes]]
 
     def _note(self, found: RecalledEvent) -> Note:
-        one = found.reading
+        reading = found.reading
         how = f"similarity {found.similarity:.2f}"
         if found.by == "keywords":
             script = script_of(found.text).capitalize()
             how = f"matched by keywords ({found.similarity:.0%} of the question's)"
-            how += f", for the embedder does not read {script} script" if script not in {"", "Latin"} else ""
-        if one.analyser.startswith("rules-"):
+            if script not in {"", "Latin"}:
+                how += f", for the embedder does not read {script} script"
+        if reading.analyser.startswith("rules-"):
             by = "by rules"
         else:
-            by = f"by {one.analyser}"
+            by = f"by {reading.analyser}"
         parts = [
             f"news, {found.source}",
             f"{found.at:%Y-%m-%d %H:%M} UTC",
             found.link[:LONGEST_LINK],
-            f"confidence {one.confidence:.2f} {by}",
+            f"confidence {reading.confidence:.2f} {by}",
             how,
             NOT_ADVICE,
         ]
-        text = f"{one.action.capitalize()}{_named(one.assets)}: {one.summary}"[:MOST_CHARACTERS]
-        return Note(self.name, "; ".join(one_line(part) for part in parts if part), one_line(text))
+        source = "; ".join(one_line(part) for part in parts if part)
+        text = f"{reading.action.capitalize()}{_named(reading.assets)}: {reading.summary}"
+        return Note(self.name, source, one_line(text[:MOST_CHARACTERS]))
 
 
-def _template_note(layer: str, one: Template, why: str) -> Note:
-    source = (
-        f"local template {one.id}, of no date, for {why}; confidence {one.base_confidence:.2f}; {NOT_ADVICE}"
-    )
-    return Note(
-        layer,
-        one_line(source),
-        one_line(f"{one.title}: {one.action}{_named(one.assets)}. {one.summary}"[:MOST_CHARACTERS]),
-    )
+def _template_note(layer: str, template: Template, why: str) -> Note:
+    confidence = f"{template.base_confidence:.2f}"
+    source = f"local template {template.id}, of no date, for {why}; confidence {confidence}; {NOT_ADVICE}"
+    text = f"{template.title}: {template.action}{_named(template.assets)}. {template.summary}"
+    return Note(layer, one_line(source), one_line(text[:MOST_CHARACTERS]))
 
 
 def _named(assets: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
-"""The store of signals: imports news, embeds and analyses them, searches, lists, corrects, and tells how
-it is; writes no notes.
+"""Manages the store of signals: imports, embeds and analyses news, and searches, lists and corrects them.
+
+It writes no notes.
 """
 
 from __future__ import annotations
@@ -54,24 +55,25 @@ from chatbot.store.vector_index import Vectors
 
 __all__ = ["Signals"]
 
-# Items and vectors of one transaction: what a kill costs, done again by the next import.
+# Items and vectors of one transaction. A kill loses that much, and the next import does it again.
 BATCH = 500
 EMBEDDED_AT_ONCE = 64
 READ_AT_ONCE = 50
 # An import may wait for others' locks, and re-indexing takes what it takes.
 IMPORT_SECONDS, REBUILD_SECONDS = 60.0, 3_600.0
-# A model that failed so often in a row is left alone for the rest of an import.
+# A model that failed this often in a row is not asked again in an import.
 MOST_MODEL_FAILURES = 3
 WAITING = "Not all news could be embedded; they are found by keywords until the next import."
-# Told a stage and how many are done in it.
+# Called with a stage and how many are done in it.
 Stages = Callable[[str, int], None]
-# Least share of a question's keywords that news must hold.
+# The least share of a question's keywords that news must hold.
 KEYWORD_SHARE = 0.5
 
 
 class Signals:
-    """News and their signals in one Postgres. Safe from several threads. Connects to nothing and starts
-    nothing until it is used.
+    """News and their signals in one Postgres. Safe to use from several threads.
+
+    It connects to nothing and starts nothing until it is used.
     """
 
     def __init__(
@@ -82,13 +84,15 @@ class Signals:
         *,
         database: MemoryDatabase | None = None,
     ) -> None:
-        """folder: of the embedded server's data. embedder: whose vectors count. database: where it is kept
-        whether signals are in use; None: nowhere, which this object alone knows then. Raises StoreError."""
+        """folder: of the embedded server's data. embedder: whose vectors are used.
+
+        database: keeps whether signals are in use; None to keep it in this object alone. Raises StoreError.
+        """
         self.options, self.breaker = options or SignalOptions(), CircuitBreaker()
         self._switch, self._embedder = Switch(database or MemoryDatabase(None)), embedder
         self._database = Postgres(self.options.address or EmbeddedServer(folder))
-        # What the tables said when they were last asked; asked again after a failure and after whatever
-        # changes it.
+        # What the tables said when they were last asked. They are asked again after a failure and after any
+        # change.
         self._known: StoreState | None = None
 
     # --- whether it is in use
@@ -96,32 +100,34 @@ class Signals:
 
     @property
     def state(self) -> State:
-        """Whether something was imported, and whether it is switched on; told without opening a database.
-        One's own database counts as imported into.
+        """Whether something was imported, and whether it is switched on, without opening a database.
+
+        A database of the user's own counts as imported into.
         """
         state = self._switch.read()
         return replace(state, imported=state.imported or bool(self.options.address))
 
     @property
     def off(self) -> str:
-        """Why it is not in use, "" where it is. A database of one's own counts as imported into, until it
-        says otherwise.
+        """Why it is not in use, "" if it is.
+
+        A database of the user's own counts as imported into, until it says otherwise.
         """
-        if why := self._off():
-            return why.message
-        return ""
+        why = self._off()
+        return why.message if why else ""
 
     def _off(self) -> SignalsError | None:
         state = self.state
         if not state.on:
-            hint = f"Switch them on: {PROGRAM} memory signals on"
-            return SignalsError("News signals are switched off.", kind="off", hint=hint)
-        if state.imported:
-            return None
-        return nothing_imported()
+            return SignalsError(
+                "News signals are switched off.",
+                kind="off",
+                hint=f"Switch them on: {PROGRAM} memory signals on",
+            )
+        return None if state.imported else nothing_imported()
 
     def switch(self, *, on: bool) -> None:
-        """Use it, or leave it as it is and recall nothing. Raises StoreError."""
+        """Switch it on, or leave it unchanged and recall nothing. Raises StoreError."""
         self._switch.change(on=on)
 
     def close(self) -> None:
@@ -144,11 +150,11 @@ class Signals:
         again: bool = False,
         progress: Stages = lambda stage, done: None,
     ) -> Imported:
-        """Keep what is new of the news, then embed and analyse whatever waits for it, of earlier imports too.
-        Done twice it changes nothing.
+        """Store what is new of the news, then embed and analyse everything that waits for it.
 
-        model: None for the rules. again: keep also what somebody removed. progress: told "kept", "embedded",
-        "analysed" and how many. Raises SignalsError; what was kept until then stays.
+        That includes news of earlier imports. A second time it changes nothing. model: None for the rules.
+        again: also store what somebody removed. progress: called with "kept", "embedded" or "analysed" and
+        how many. Raises SignalsError; what was stored until then stays.
         """
         with self._writing() as connection:
             state = migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
@@ -170,15 +176,14 @@ class Signals:
             progress("kept", min(start + BATCH, len(news.items)))
         if not self._switch.read().imported:
             self._switch.change(imported=True)
-        return self._analyse(
-            self._embed(replace(Imported(refused=news.refused), **dict[str, Any](kept)), progress),
-            model,
-            progress,
-        )
+        done = replace(Imported(refused=news.refused), **dict[str, Any](kept))
+        done = self._embed(done, progress)
+        return self._analyse(done, model, progress)
 
     def reembed(self) -> Imported:
-        """Drop the vectors and make them anew, by this embedder. Signals stay, and are found by keywords
-        until each has its vector. Raises SignalsError.
+        """Drop the vectors and make them anew with this embedder.
+
+        Signals stay, and are found by keywords until each has its vector. Raises SignalsError.
         """
         if not self.state.imported:
             raise nothing_imported()
@@ -201,12 +206,11 @@ class Signals:
         assets: tuple[str, ...] = (),
         options: SignalOptions | None = None,
     ) -> list[RecalledEvent]:
-        """At most n events that are like the question, by meaning first, then by keywords where meaning is
-        not to be had.
+        """At most n events that are like the question, by meaning first, then by keywords.
 
-        vector: the question's, None where it could not be embedded; one of no length is passed over. as_of:
-        news after it do not count; default now. options: whose thresholds hold, default the store's own.
-        Raises SignalsError.
+        vector: the question's, None if it could not be embedded; one of no length is ignored. as_of: news
+        after it do not count; default now. options: whose thresholds hold, default the store's own. Raises
+        SignalsError.
         """
         wanted = options or self.options
         search = events.Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets)
@@ -221,34 +225,37 @@ class Signals:
     def _find(
         self, text: str, vector: Vectors | None, search: events.Search, threshold: float
     ) -> list[RecalledEvent]:
-        # A vector that an English embedder makes of another script is like whatever it is not about.
+        # An English embedder makes meaningless vectors of other scripts.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
         with self._database.transaction(seconds=self.options.seconds) as connection:
             state = self._known or store_state(connection)
             check_tables(state, vectors=True)
             self._known = state
-            if (
-                unread
-                or embedder_differs(state, self._embedder.fingerprint)
-                or vector is None
-                or vector.shape != (state.dimension,)
-            ):
-                vector = None
-            usable = vector is not None and bool(np.isfinite(vector).all() and vector.any())
-            if usable and vector is not None:
-                found = events.search_by_vector(connection, vector, threshold, search)
-            else:
-                found = []
+            comparable = None if unread else self._comparable(vector, state)
+            found: list[RecalledEvent] = []
+            if comparable is not None:
+                found = events.search_by_vector(connection, comparable, threshold, search)
             if len(found) < search.count:
-                share = replace(search, count=search.count - len(found))
+                rest = replace(search, count=search.count - len(found))
+                by_keywords_alone = comparable is None
                 found += events.search_by_keywords(
-                    connection, text, KEYWORD_SHARE, share, all_events=not usable
+                    connection, text, KEYWORD_SHARE, rest, all_events=by_keywords_alone
                 )
         return found
 
+    def _comparable(self, vector: Vectors | None, state: StoreState) -> Vectors | None:
+        """The question's vector if it can be compared with those of the store, else None."""
+        if vector is None or vector.shape != (state.dimension,):
+            return None
+        if embedder_differs(state, self._embedder.fingerprint):
+            return None
+        is_usable = np.isfinite(vector).all() and vector.any()
+        return vector if is_usable else None
+
     def listed(self, most: int = 50, *, search: str = "") -> list[EventRow]:
-        """Events with their tellings and readings, latest first. search: only those with each of its
-        words. Raises SignalsError.
+        """Events with their tellings and readings, latest first.
+
+        search: only those with each of its words. Raises SignalsError.
         """
         with self._reading() as connection:
             return events.list_events(connection, most, search=search)
@@ -259,8 +266,9 @@ class Signals:
             return events.timeline(connection, confidence)
 
     def correct(self, event: int, reading: NewsReading) -> None:
-        """Put a person's reading in the place of all others of an event. Raises NotFoundError, UsageError
-        and SignalsError.
+        """Replace all readings of an event by a person's.
+
+        Raises NotFoundError, UsageError and SignalsError.
         """
         if reading.action not in ACTIONS or not 0 <= reading.confidence <= 1:
             raise UsageError(
@@ -270,66 +278,69 @@ class Signals:
         self._change(event, lambda connection: events.change_signal(connection, event, reading))
 
     def remove(self, event: int) -> None:
-        """Erase an event with its tellings and signals; no import brings it back. Raises NotFoundError and
-        SignalsError.
+        """Erase an event with its tellings and signals; no import brings it back.
+
+        Raises NotFoundError and SignalsError.
         """
         self._change(event, lambda connection: events.remove_event(connection, event))
 
     def health(self, options: SignalOptions | None = None) -> Health:
-        """How the store is, asked now: a database that is back closes the breaker. Starts nothing and
-        connects to nothing while it is off.
+        """The state of the store, asked now; a database that is back closes the breaker.
 
-        options: whose thresholds say what can be recalled, default the store's own.
+        While the store is off, it starts nothing and connects to nothing. options: whose thresholds decide
+        what can be recalled, default the store's own.
         """
-        wanted = options or self.options
-        told = Health(
+        limits = options or self.options
+        health = Health(
             "off",
             database=self._database.shown,
             embedder=self._embedder.fingerprint,
-            threshold=wanted.threshold or self.threshold,
-            confidence=wanted.confidence,
-            hours=wanted.hours,
+            threshold=limits.threshold or self.threshold,
+            confidence=limits.confidence,
+            hours=limits.hours,
         )
         try:
-            if why := self._off():
+            why = self._off()
+            if why:
                 raise why
             with self._database.transaction(seconds=self.options.seconds) as connection:
                 state = store_state(connection)
                 check_tables(state, vectors=True)
-                counts = events.count_events(connection, wanted.confidence, wanted.hours)
+                counts = events.count_events(connection, limits.confidence, limits.hours)
         except SignalsError as error:
-            told = replace(told, message=error.message, hint=error.hint)
-            breaker = self.breaker
-            if error.kind == "off":
-                return told
-            state_now = "fallback" if breaker.retry_at else "failed"
-            return replace(
-                told,
-                state=state_now,
-                failures=breaker.failures,
-                retry_at=breaker.retry_at,
-                last_success=breaker.last_success,
-            )
+            health = replace(health, message=error.message, hint=error.hint)
+            return health if error.kind == "off" else self._failed(health)
         self.breaker.succeeded()
-        told = replace(told, **counts, last_success=self.breaker.last_success)
+        health = replace(health, **counts, last_success=self.breaker.last_success)
         if embedder_differs(state, self._embedder.fingerprint):
             message = (
                 f"The vectors are of another embedder ({state.embedder}); news are found by keywords alone."
             )
-            hint = f"Embed them anew: {PROGRAM} memory signals reembed"
-            return replace(told, state="fallback", message=message, hint=hint)
+            hint = "Embed them anew: python -m chatbot memory signals reembed"
+            return replace(health, state="fallback", message=message, hint=hint)
         if not counts["signals"]:
-            return replace(
-                told, state="empty", message="The database answers and holds no signal.", hint="Import news."
-            )
-        return replace(told, state="normal", message="The database answers.")
+            message = "The database answers and holds no signal."
+            return replace(health, state="empty", message=message, hint="Import news.")
+        return replace(health, state="normal", message="The database answers.")
+
+    def _failed(self, health: Health) -> Health:
+        """The state of a store that cannot be asked, by its breaker."""
+        breaker = self.breaker
+        return replace(
+            health,
+            state="fallback" if breaker.retry_at else "failed",
+            failures=breaker.failures,
+            retry_at=breaker.retry_at,
+            last_success=breaker.last_success,
+        )
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------
 
     def _embed(self, done: Imported, progress: Stages) -> Imported:
-        """Embed what waits, a batch a transaction; a failing embedder leaves the rest waiting, found by
-        keywords.
+        """Embed what waits, a batch in each transaction.
+
+        If the embedder fails, the rest waits and is found by keywords.
         """
         english = reads_english_only(self._embedder.fingerprint)
         while True:
@@ -337,24 +348,23 @@ class Signals:
                 waiting = events.pending_events(connection, EMBEDDED_AT_ONCE)
             if not waiting:
                 return done
-            known = [(event, text) for event, text in waiting if not (english and is_foreign(text))]
+            readable = [(event, text) for event, text in waiting if not (english and is_foreign(text))]
+            vectors: dict[int, Vectors | None] = dict.fromkeys(event for event, _ in waiting)
             try:
                 # No transaction is held while an embedder works.
-                rows = self._embedder.embed([text for _, text in known]) if known else ()
-                vectors = dict.fromkeys(event for event, _ in waiting) | {
-                    event: row for (event, _), row in zip(known, rows, strict=True)
-                }
+                if readable:
+                    rows = self._embedder.embed([text for _, text in readable])
+                    for (event, _), row in zip(readable, rows, strict=True):
+                        vectors[event] = row
                 with self._writing() as connection:
                     events.keep_vectors(connection, vectors)
             except (ModelError, SignalsError) as error:
                 if isinstance(error, SignalsError) and error.kind != "vector":
                     raise
                 return replace(done, problem=f"{WAITING} {error}")
-            done = replace(
-                done,
-                embedded=done.embedded + len(known),
-                by_keywords=done.by_keywords + len(waiting) - len(known),
-            )
+            embedded = done.embedded + len(readable)
+            by_keywords = done.by_keywords + len(waiting) - len(readable)
+            done = replace(done, embedded=embedded, by_keywords=by_keywords)
             progress("embedded", done.embedded + done.by_keywords)
 
     def _analyse(self, done: Imported, model: LLM | None, progress: Stages) -> Imported:
@@ -389,8 +399,9 @@ class Signals:
             yield connection
 
     def _change(self, event: int, change: Callable[[Connection], bool]) -> None:
-        """Change one event: of a store that is there, and not of another version. Raises NotFoundError
-        where there is none of that number.
+        """Change one event of an existing store of this version.
+
+        Raises NotFoundError if there is no such event.
         """
         if not self.state.imported:
             raise nothing_imported()
@@ -402,8 +413,9 @@ class Signals:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """For pages and commands: nothing is there to be read where nothing was imported."""
-        if why := self._off():
+        """A transaction for pages and commands. Raises SignalsError if nothing was imported."""
+        why = self._off()
+        if why:
             raise why
         with self._database.transaction(seconds=IMPORT_SECONDS) as connection:
             check_tables(store_state(connection))

@@ -1,5 +1,6 @@
-"""News signals on the Memory page: how their store fares, the switch, import, a chart over time and the
-latest; what is recalled of them is the memory's.
+"""Draws news signals on the Memory page.
+
+The tab shows their state, the switch, the import, a chart over time and the latest.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ IMPORTED = "signals_imported"
 MOST_REFUSED = 10
 # Assets that get a colour of their own in the chart; the others are one.
 MOST_ASSETS = 6
-# What a signal that somebody corrected is said to be by.
+# The analyser of a signal that somebody corrected.
 PERSON = "a person"
 # Characters of the summary and of the assets of a signal.
 LONGEST_SUMMARY, LONGEST_ASSETS = 400, 100
@@ -47,15 +48,14 @@ STATES = {"normal": "✓", "empty": "✓", "off": "–"}
 
 
 def draw(context: AppContext) -> None:
-    """The tab. Raises SignalsError where the store fails beneath it."""
+    """Draw the tab. Raises SignalsError if the store fails meanwhile."""
     signals = context.chatbot.signals
     health = signals.health(context.chatbot.signal_options(session.owner()))
     state = signals.state
-    st.html(
-        quiet_html(health_line(health))
-        if health.state != "off"
-        else paragraphs_html(EMPTY if state.on else SWITCHED_OFF)
-    )
+    if health.state != "off":
+        st.html(quiet_html(health_line(health)))
+    else:
+        st.html(paragraphs_html(EMPTY if state.on else SWITCHED_OFF))
     if health.state in {"failed", "fallback"}:
         st.html(notice_html(health.message, health.hint))
     if state.imported or not state.on:
@@ -68,15 +68,12 @@ def draw(context: AppContext) -> None:
         )
     if health.events:
         if health.read:
-            st.html(
-                quiet_html(
-                    f"{recallable_text(health)}{'' if health.recallable == health.read else CHANGED_THERE}"
-                )
-            )
+            hint = "" if health.recallable == health.read else CHANGED_THERE
+            st.html(quiet_html(f"{recallable_text(health)}{hint}"))
         least: float = st.slider("Least confidence", 0.0, 1.0, 0.0, 0.05, key="signals-confidence")
         _draw_chart(signals.timeline(least), datetime.now(UTC))
-        wanted = search_box("Search news", key="find-signals")
-        _draw_rows(signals.listed(ROWS, search=wanted), wanted)
+        search = search_box("Search news", key="find-signals")
+        _draw_rows(signals.listed(ROWS, search=search), search)
     _draw_import(context)
 
 
@@ -90,27 +87,28 @@ def health_line(health: Health) -> str:
 
 
 def chart_rows(points: Sequence[TimelinePoint]) -> list[dict[str, date | str | int]]:
-    """{day, asset, signals} for the chart: the assets of most signals by name, the others together."""
+    """{day, asset, signals} for the chart: the assets with most signals by name, the others together."""
     counts = Counter[str]()
     for point in points:
         counts[point.asset] += point.signals
     named = {asset for asset, _ in counts.most_common(MOST_ASSETS)}
-    together = Counter[tuple[str, str]]()
+    signals = Counter[tuple[str, str]]()
     for point in points:
-        together[point.day, (point.asset or "no asset") if point.asset in named else "others"] += (
-            point.signals
-        )
-    return [
-        {"day": date.fromisoformat(day), "asset": asset, "signals": count}
-        for (day, asset), count in sorted(together.items())
-    ]
+        label = point.asset or "no asset"
+        if point.asset not in named:
+            label = "others"
+        signals[point.day, label] += point.signals
+    rows: list[dict[str, date | str | int]] = []
+    for (day, asset), count in sorted(signals.items()):
+        rows.append({"day": date.fromisoformat(day), "asset": asset, "signals": count})
+    return rows
 
 
 def _draw_chart(points: Sequence[TimelinePoint], now: datetime) -> None:
-    """Days that were, along a time axis; one far ahead would press them into a line."""
+    """Draw the days up to now along a time axis; one far ahead would press them into a line."""
     past = [point for point in points if point.day <= now.date().isoformat()]
     if past:
-        # Of days, not of their names: those far apart then stand far apart.
+        # By dates, not by their names: days that are far apart are then drawn far apart.
         st.bar_chart(
             chart_rows(past),
             x="day",
@@ -156,18 +154,16 @@ def _draw_import(context: AppContext) -> None:
 
 
 def _import(context: AppContext, file: UploadedFile) -> Imported | ProjectError:
-    """What came of it, as it is told in the next run."""
+    """Import a file. Returns the outcome, which the next run shows."""
     with st.status("Reading the news …") as status:
 
         def tell(stage: str, done: int) -> None:
             status.update(label=f"Reading the news … {done:,} {stage}")
 
         try:
-            return context.chatbot.signals.add(
-                read_news(io.BytesIO(file.getvalue()), file.name),
-                session.shared_model(context),
-                progress=tell,
-            )
+            signals = context.chatbot.signals
+            news = read_news(io.BytesIO(file.getvalue()), file.name)
+            return signals.add(news, session.shared_model(context), progress=tell)
         except ProjectError as error:
             return error
 

@@ -1,5 +1,6 @@
-"""Whether the memory of signals is in use, told without opening its database; a row for each fact in the
-file of all memories.
+"""Tells whether the memory of signals is in use, without opening its database.
+
+Each fact is a row in the file of all memories.
 """
 
 from __future__ import annotations
@@ -18,14 +19,18 @@ TABLES = Tables(
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """imported: something was, ever. on: nobody switched it off."""
+    """Whether signals are in use.
+
+    imported: whether anything was ever imported.
+    on: whether nobody switched it off.
+    """
 
     imported: bool = False
     on: bool = True
 
 
 class Switch:
-    """The state as it is kept. Safe from several threads and processes."""
+    """The state as it is stored. Safe to use from several threads and processes."""
 
     def __init__(self, database: MemoryDatabase) -> None:
         """Raises StoreError."""
@@ -33,7 +38,7 @@ class Switch:
         self._database = database
 
     def read(self) -> State:
-        """The state; the first one where there is none or it cannot be read."""
+        """The state; the initial one if there is none or it cannot be read."""
         try:
             found = dict(self._database.read("select name, value from signal_state"))
         except StoreError:
@@ -41,6 +46,6 @@ class Switch:
         return State(bool(found.get("imported", False)), bool(found.get("on", True)))
 
     def change(self, **changes: bool) -> None:
-        """Change the state and keep it. Raises StoreError."""
+        """Change the state and store it. Raises StoreError."""
         with self._database.write() as connection:
             connection.executemany("insert or replace into signal_state values (?, ?)", changes.items())

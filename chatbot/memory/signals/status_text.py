@@ -1,4 +1,4 @@
-"""PURE: how the store of signals is, and what an import did, in sentences; asks nothing."""
+"""Says in sentences how the store of signals is, and what an import did."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ HOURS_OF_A_DAY = 24
 
 
 def health_text(health: Health) -> str:
-    """How much there is, where; of what cannot be asked only since when. Empty where it is off."""
+    """How much there is and where; of a store that cannot be asked, only since when. "" if it is off."""
     if health.state == "off":
         return ""
     if health.state == "failed" or (health.state == "fallback" and health.failures):
-        last = (
-            f" It last answered on {datetime.fromtimestamp(health.last_success, UTC):%d %B %Y, %H:%M} UTC."
-            if health.last_success
-            else ""
-        )
+        last = ""
+        if health.last_success:
+            moment = datetime.fromtimestamp(health.last_success, UTC)
+            last = f" It last answered on {moment:%d %B %Y, %H:%M} UTC."
         return f"{health.state}: {health.database}.{last}"
     waiting = f", {health.pending:,} not embedded yet" if health.pending else ""
     return (
@@ -31,40 +30,44 @@ def health_text(health: Health) -> str:
 
 
 def recallable_text(health: Health) -> str:
-    """How much of the news a question may recall now, and why not the rest; "" where none was read into a
-    signal.
-    """
+    """How much of the news a question may recall now, and why not the rest; "" if there is no signal."""
     if not health.read:
         return ""
+    reasons = []
     if health.unsure:
-        why = [f"{health.unsure:,} {_are(health.unsure)} less sure than {health.confidence:.2f}"]
-    else:
-        why = []
+        verb = _are(health.unsure)
+        reasons.append(f"{health.unsure:,} {verb} less sure than {health.confidence:.2f}")
     days, left = divmod(health.hours, HOURS_OF_A_DAY)
     if left or not days:
         span = counted(health.hours, "hour")
     else:
         span = counted(days, "day")
-    why += [f"{health.old:,} {_are(health.old)} older than {span}"] if health.old else []
-    why += [f"{health.early:,} {_are(health.early)} dated in the future"] if health.early else []
-    begin = f"{health.recallable:,} of {counted(health.read, 'event')} with a signal can be recalled now"
-    return f"{begin}{': ' if why else ''}{', '.join(why)}."
+    if health.old:
+        reasons.append(f"{health.old:,} {_are(health.old)} older than {span}")
+    if health.early:
+        reasons.append(f"{health.early:,} {_are(health.early)} dated in the future")
+    text = f"{health.recallable:,} of {counted(health.read, 'event')} with a signal can be recalled now"
+    if reasons:
+        text += f": {', '.join(reasons)}"
+    return f"{text}."
 
 
 def imported_text(done: Imported) -> str:
-    """What an import did; what is counted before the semicolon is all that was read."""
+    """What an import did; the counts before the semicolon add up to all that was read."""
     parts = [f"{done.events:,} new"]
-    parts += [f"{done.repeated:,} with the text of another"] if done.repeated else []
-    parts += [f"{done.known:,} known"]
-    parts += [f"{done.changed:,} with another text than before, which stays"] if done.changed else []
-    parts += [f"{done.removed:,} removed before, which stay away"] if done.removed else []
-    parts += [f"{done.unread:,} not readable"] if done.unread else []
+    if done.repeated:
+        parts.append(f"{done.repeated:,} with the text of another")
+    parts.append(f"{done.known:,} known")
+    if done.changed:
+        parts.append(f"{done.changed:,} with another text than before, which stays")
+    if done.removed:
+        parts.append(f"{done.removed:,} removed before, which stay away")
+    if done.unread:
+        parts.append(f"{done.unread:,} not readable")
     after = [f"{sum(done.analysed.values()):,} read into signals"]
-    after += (
-        [f"{done.without_text:,} {'has' if done.without_text == 1 else 'have'} no words"]
-        if done.without_text
-        else []
-    )
+    if done.without_text:
+        verb = "has" if done.without_text == 1 else "have"
+        after.append(f"{done.without_text:,} {verb} no words")
     return f"{done.read:,} read: {', '.join(parts)}; {', '.join(after)}. {done.problem}".strip()
 
 

@@ -1,6 +1,4 @@
-"""What usually follows upon kinds of news: local templates, read from one folder and matched by their
-keywords; knows no database.
-"""
+"""Loads local templates of what usually follows kinds of news, and matches them by their keywords."""
 
 from __future__ import annotations
 
@@ -19,22 +17,28 @@ __all__ = ["TEMPLATES", "Template", "load_templates", "match_templates"]
 log = logging.getLogger(__name__)
 
 TEMPLATES = Path(__file__).parent / "templates"
-# Far above what a hand-written one has.
+# Far more than a hand-written template has.
 MOST_BYTES = 100_000
-# Between the parts of a keyword that may stand apart, and between the ways to say one of them.
+# Separators: between the parts of a keyword that may be apart, and between the ways to say a part.
 PARTS, WAYS = "+", "/"
-# Words within which all parts must stand: a clause with what is put into it.
+# Words within which all parts must be: a clause with its insertions.
 REACH = 12
 Phrase = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A kind of news. base_confidence: 0 to 1. assets: upper case, those it moves whatever it is about.
+    """A kind of news.
 
-    keywords: any of which names it, in any forms of its words: a phrase, whose words stand side by side
-    ("rate cut"), or parts that stand within REACH words in any order, each with its ways to be said ("opec +
-    cut/reduce + output/oil production").
+    id: its id.
+    title: its title.
+    summary: what usually follows.
+    keywords: any of them indicates it, with any forms of its words. A keyword is a phrase, whose words are
+        side by side ("rate cut"), or parts within REACH words in any order, each with its alternatives ("opec
+        + cut/reduce + output/oil production").
+    assets: in upper case, those that it moves whatever it is about.
+    action: what it speaks for.
+    base_confidence: 0 to 1.
     """
 
     id: str
@@ -48,8 +52,9 @@ class Template:
 
 @cache
 def load_templates(folder: Path = TEMPLATES) -> tuple[Template, ...]:
-    """The templates of a folder, by file name. A file that is none is passed over and logged; no name ever
-    leads out of the folder.
+    """The templates of a folder, by file name.
+
+    A file that is no template is skipped and logged. No file name ever leads out of the folder.
     """
     found = []
     for path in sorted(folder.glob("*.json")):
@@ -63,56 +68,64 @@ def load_templates(folder: Path = TEMPLATES) -> tuple[Template, ...]:
 
 
 def match_templates(text: str, templates: Sequence[Template]) -> list[Template]:
-    """Those with a keyword of theirs in the text, most keywords first, then the surer."""
-    said = stems_of(text)
-    words = frozenset(said)
-    counts = [
-        (sum(_holds(said, words, parts) for parts in map(_parts, one.keywords)), one) for one in templates
-    ]
-    matched = [(count, one) for count, one in counts if count]
-    return [
-        one for _, one in sorted(matched, key=lambda pair: (-pair[0], -pair[1].base_confidence, pair[1].id))
-    ]
+    """The templates with a keyword in the text: most keywords first, then by confidence."""
+    stems = stems_of(text)
+    words = frozenset(stems)
+    matched: list[tuple[int, Template]] = []
+    for template in templates:
+        count = sum(_holds(stems, words, _parts(keyword)) for keyword in template.keywords)
+        if count:
+            matched.append((count, template))
+    matched.sort(key=lambda pair: (-pair[0], -pair[1].base_confidence, pair[1].id))
+    return [template for _, template in matched]
 
 
 @lru_cache(maxsize=10_000)
 def _parts(keyword: str) -> tuple[tuple[Phrase, ...], ...]:
-    """The parts of a keyword, each with its ways; () for one of no words."""
-    parts = [[tuple(stems_of(way)) for way in part.split(WAYS)] for part in keyword.split(PARTS)]
-    if all(any(ways) for ways in parts):
-        return tuple(tuple(filter(None, ways)) for ways in parts)
-    return ()
+    """The parts of a keyword, each with its alternatives; () if one has no words."""
+    parts = []
+    for part in keyword.split(PARTS):
+        phrases = [tuple(stems_of(way)) for way in part.split(WAYS)]
+        ways = tuple(filter(None, phrases))
+        if not ways:
+            return ()
+        parts.append(ways)
+    return tuple(parts)
 
 
-def _holds(said: Sequence[str], words: frozenset[str], parts: Sequence[Sequence[Phrase]]) -> bool:
-    if not parts or not all(any(words.issuperset(way) for way in ways) for ways in parts):
+def _holds(stems: Sequence[str], words: frozenset[str], parts: Sequence[Sequence[Phrase]]) -> bool:
+    """Whether a text holds all parts of a keyword near each other. words: its distinct stems."""
+    if not parts or not all(any(map(words.issuperset, ways)) for ways in parts):
         return False
-    # Of each part the place that was passed last: where the furthest of them is near, all are.
-    last = [-len(said) - REACH] * len(parts)
-    for at in range(len(said)):
+    # The last place of each part so far. If the furthest of them is near, all are.
+    last = [-len(stems) - REACH] * len(parts)
+    for at in range(len(stems)):
         for number, ways in enumerate(parts):
-            if any(tuple(said[at : at + len(way)]) == way for way in ways):
+            if _begins_with(stems, at, ways):
                 last[number] = at
         if at - min(last) < REACH:
             return True
     return False
 
 
+def _begins_with(stems: Sequence[str], at: int, ways: Sequence[Phrase]) -> bool:
+    """Whether one of the phrases is at a place of the text."""
+    return any(tuple(stems[at : at + len(way)]) == way for way in ways)
+
+
 def _template(fields: dict[str, object]) -> Template:
-    """Raises ValueError, KeyError or TypeError for what is no template. `confidence` stands in for
-    `base_confidence` where only that is given.
+    """The template of a file. Raises ValueError, KeyError or TypeError for what is none.
+
+    `confidence` stands in for `base_confidence` if only that is given.
     """
     keywords = fields["keywords"]
     assets = fields.get("assets", [])
     if not isinstance(keywords, list) or not isinstance(assets, list):
         raise TypeError("keywords or assets are no list")
-    action, confidence = checked(
-        fields.get("action", "observe"),
-        fields["base_confidence" if "base_confidence" in fields else "confidence"],
-    )
-    phrases = tuple(str(one) for one in keywords if _parts(str(one)))
+    confidence_field = "base_confidence" if "base_confidence" in fields else "confidence"
+    action, confidence = checked(fields.get("action", "observe"), fields[confidence_field])
+    phrases = tuple(str(keyword) for keyword in keywords if _parts(str(keyword)))
     summary = " ".join(str(fields["summary"]).split())
-    names = tuple(str(one).upper() for one in assets) or assets_in(summary)
-    return Template(
-        str(fields["id"]), str(fields.get("title", fields["id"])), summary, phrases, names, action, confidence
-    )
+    names = tuple(str(asset).upper() for asset in assets) or assets_in(summary)
+    title = str(fields.get("title", fields["id"]))
+    return Template(str(fields["id"]), title, summary, phrases, names, action, confidence)

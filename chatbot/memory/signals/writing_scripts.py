@@ -1,5 +1,7 @@
-"""PURE: which script a text is written in, what likeness of vectors means by their embedder, and the keywords
-a text is found by where its vector means nothing; knows names of assets, no news."""
+"""Tells which script a text is written in, and what similarity of vectors means for it.
+
+It also finds the keywords of a text, for texts whose vectors mean nothing, and the assets it names.
+"""
 
 from __future__ import annotations
 
@@ -75,13 +77,14 @@ def own_threshold(fingerprint: str) -> float:
 
 
 def reads_english_only(fingerprint: str) -> bool:
-    """Whether vectors of that embedder mean nothing for texts of other scripts than the Latin."""
+    """Whether vectors of that embedder mean nothing for texts in other scripts than Latin."""
     return fingerprint.startswith("minilm-")
 
 
 def script_of(text: str) -> str:
-    """The script of most letters, such as "LATIN" or "CYRILLIC", as Unicode names it; "" where there are
-    too few to tell.
+    """The script of most letters, as Unicode names it, such as "LATIN" or "CYRILLIC".
+
+    "" if there are too few letters to tell.
     """
     counts = Counter(_script(letter) for letter in text[:MOST_CHARACTERS] if letter.isalpha())
     if counts.total() >= LEAST_LETTERS:
@@ -95,8 +98,9 @@ def is_foreign(text: str) -> bool:
 
 
 def assets_in(text: str) -> tuple[str, ...]:
-    """Codes of the assets a text names, most often named first: known names in any of their languages,
-    known codes in capitals, any $CODE.
+    """Codes of the assets a text names, most often named first.
+
+    They are known names in any of their languages, known codes in capitals, and any $CODE.
     """
     names = _assets()
     counts = Counter[str](CASHTAG.findall(text[:MOST_CHARACTERS]))
@@ -111,8 +115,10 @@ def assets_in(text: str) -> tuple[str, ...]:
 
 
 def keywords_of(text: str) -> list[str]:
-    """Distinct keywords in order: stems of words by their script, pairs of letters where words are not
-    parted, assets as $CODE.
+    """Distinct keywords in order.
+
+    They are stems of words by their script, pairs of letters in scripts without blanks between words, and
+    assets as $CODE.
     """
     text = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])
     named = {ASSET_MARK + code for code in assets_in(text)}
@@ -121,22 +127,23 @@ def keywords_of(text: str) -> list[str]:
 
 
 def stems_of(text: str) -> list[str]:
-    """Every word's stem in order, common words too; pairs of letters where words are not parted. For
-    phrases, which common words are part of.
+    """Every word's stem in order, common words too.
+
+    In scripts without blanks between words, it gives pairs of letters. It serves phrases, which common words
+    are part of.
     """
     words = (
         word.lstrip(ASSET_MARK)
         for word in WORD.findall(unicodedata.normalize("NFKC", text[:MOST_CHARACTERS]))
     )
-    return [
-        part
-        for word in words
-        for part in (
-            _pairs(word)
-            if _script(word[0]) in UNPARTED
-            else [OWN_STEMS.get(word.casefold()) or _stem(word.casefold())]
-        )
-    ]
+    stems: list[str] = []
+    for word in words:
+        if _script(word[0]) in UNPARTED:
+            stems += _pairs(word)
+        else:
+            folded = word.casefold()
+            stems.append(OWN_STEMS.get(folded) or _stem(folded))
+    return stems
 
 
 def _pairs(word: str) -> list[str]:
@@ -180,7 +187,7 @@ def _script(letter: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
-    """The folded word without its endings; as it is where its script has no stemmer."""
+    """The folded word without its endings; unchanged if its script has no stemmer."""
     if (script := _script(word[0])) == "LATIN":
         name = "english"
     else:

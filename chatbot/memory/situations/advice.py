@@ -1,5 +1,6 @@
-"""PURE: recognises advice in what a user writes, "when … then …", and tells its situation from its
-recommendation; keeps nothing.
+"""Recognises advice in what a user writes, "when … then …".
+
+It splits the advice into its situation and its recommendation.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from dataclasses import dataclass
 
 __all__ = ["Advice", "advice_of"]
 
-# Characters of a line that is advice; what is longer is a text to be added.
+# Characters of a line that may be advice; a longer one is a text to be added.
 LONGEST_ADVICE = 2_000
-# How a line may begin before its condition.
+# Words that may come before the condition.
 LEAD = re.compile(
     r"(?:(?:please|ok|okay|so|and|now|well|also)[ ,]+){0,3}"
     r"(?:(?:remember|note|keep in mind|bear in mind|record|save|learn|advice|a rule|rule|lesson)(?: this"
@@ -21,9 +22,9 @@ LEAD = re.compile(
 CONDITION = re.compile(
     r"(?P<word>when(?:ever)?|if|in case|once|as soon as|every time|each time)(?: that)? ", re.I
 )
-# What joins the two parts; the comma before it is what a hurried writer leaves out.
+# What joins the two parts. A hurried writer leaves out the comma before it.
 THEN = re.compile(r" ?[,;:–—-]? ?\bthen\b[ ,:]{1,2}", re.I)
-# A condition that begins so is a question's own: "when was it raised", "if so".
+# A condition that begins like this belongs to a question: "when was it raised", "if so".
 ASKS = re.compile(
     (
         r"(?:did|do|does|is|are|was|were|will|would|can|could|shall|should|has|have|had|may|might|so|not|yes"
@@ -31,15 +32,15 @@ ASKS = re.compile(
     ),
     re.I,
 )
-# What follows is wanted of the chatbot, now.
+# The beginning of a request to the chatbot.
 REQUEST = re.compile(
     r"(?:please |can you |could you |would you )?(?:tell|show|explain|list|give|find|compute|calculate"
     r"|compare|summari[sz]e|"
     r"answer|say|quote|did|does|do you|is|are|was|were|can|could|will|would|has|have|had)\b",
     re.I,
 )
-# A question's own word, with its preposition before it ("at what rate", "since when is"), or its verb before
-# what it is asked of ("must it be reported").
+# A question word, with a preposition before it ("at what rate", "since when is"), or a verb before its
+# subject ("must it be reported").
 QUESTION = re.compile(
     r"(?:please )?(?:(?:about|after|against|at|before|between|by|during|for|from|in|into|of|on|over"
     r"|since|through|till?|to|under|until|up to|upon|with|within) )?"
@@ -52,8 +53,8 @@ QUESTION = re.compile(
     r"|still) )[\w'’-]+ (?:[\w'’-]+ ){0,3}?(?:be|have)\b",
     re.I,
 )
-# What tells what was: its verb in the past, irregular, or regular behind what has a noun's plural or an
-# article's noun before it. What is advised has none, but behind a word of duty ("the council must be told").
+# A statement about the past, by its verb: an irregular one, or a regular one after a plural noun or after an
+# article and its noun. Advice has none, except after a word of duty ("the council must be told").
 DUTY = re.compile(r"\b(?:must|should|shall|ought|needs?|has to|have to|is to|are to|may|let)\b", re.I)
 WAS = re.compile(
     r"(?:(?:a|all|an|both|each|every|he|her|his|i|it|its|most|my|our|she|some|that|the|their|there|these"
@@ -67,40 +68,43 @@ WAS = re.compile(
     r"[\w'’-]+){1,2}) [\w-]{2,}ed\b(?! (?:\w+ ){0,2}(?:is|are|will)\b)",
     re.I,
 )
-# A few words at least on either side: "when then" says nothing.
+# Letters that either side has at least: "when then" says nothing.
 FEWEST_LETTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to do, and when."""
+    """A recommendation and the situation that it is for."""
 
     situation: str
     recommendation: str
 
 
 def advice_of(line: str) -> Advice | None:
-    """The advice that a whole line is, with the first "then" between its parts; None for questions,
-    requests and anything else. Linear in the line.
+    """The advice that a whole line is, split at its first "then".
+
+    None for questions, requests and anything else. Linear in the length of the line.
     """
     text = " ".join(line[: LONGEST_ADVICE + 1].split())
     if len(text) > LONGEST_ADVICE or text.endswith(("?", "?”", '?"')):
         return None
     lead = LEAD.match(text)
-    start = lead.end() if lead else 0
-    condition = CONDITION.match(text, start)
-    if condition:
-        joint = THEN.search(text, condition.end())
-    else:
-        joint = None
-    if not condition or not joint:
+    condition = CONDITION.match(text, lead.end() if lead else 0)
+    if not condition:
+        return None
+    joint = THEN.search(text, condition.end())
+    if not joint:
         return None
     situation = text[condition.end() : joint.start()].strip(" ,;:–—-")
     recommendation = text[joint.end() :].strip().rstrip(".! ")
-    if min(sum(map(str.isalpha, part)) for part in (situation, recommendation)) < FEWEST_LETTERS:
+    if _letters(situation) < FEWEST_LETTERS or _letters(recommendation) < FEWEST_LETTERS:
         return None
     if ASKS.match(situation) or REQUEST.match(recommendation) or QUESTION.match(recommendation):
         return None
     if WAS.match(recommendation) and not DUTY.search(recommendation):
         return None
     return Advice(situation, recommendation)
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))

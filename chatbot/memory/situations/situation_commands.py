@@ -1,5 +1,6 @@
-"""The command's part for situations with their advice: listed, added, imported, exported, searched,
-removed, and how they fare.
+"""Runs the `memory situations` command.
+
+It lists, adds, imports, exports, searches and removes situations with their advice and reports their state.
 """
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chatbot.cli.conversation_commands import OWNER
@@ -35,24 +37,29 @@ NONE_ADVISED = Notice(
 @told
 def _list_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     every = chatbot.situations.listed(OWNER)
-    rows = [one for one in every if not options.scope or one.scope.casefold() == options.scope.casefold()]
+    rows = every
+    if options.scope:
+        scope = options.scope.casefold()
+        rows = [situation for situation in every if situation.scope.casefold() == scope]
     if not rows:
         note(Notice(f"No advice is recorded on {options.scope}.") if every else NONE_ADVISED)
-    for one in rows[: options.k]:
+    for situation in rows[: options.k]:
         line = {
-            "key": one.key,
-            "scope": one.scope,
-            "situation": one.situation,
-            "recommendations": list(one.recommendations),
-            "at": one.at,
+            "key": situation.key,
+            "scope": situation.scope,
+            "situation": situation.situation,
+            "recommendations": list(situation.recommendations),
+            "at": situation.at,
         }
-        of = f" [{one.scope}]" if one.scope else ""
-        yield line, f"{one.key}{of}  {one.situation} → {'; '.join(one.recommendations)}"
+        subject = f" [{situation.scope}]" if situation.scope else ""
+        advice = "; ".join(situation.recommendations)
+        yield line, f"{situation.key}{subject}  {situation.situation} → {advice}"
 
 
 @told
 def _add_situation(chatbot: Chatbot, options: Namespace) -> Lines:
-    for key in chatbot.situations.add(OWNER, [(options.texts[0], options.texts[1])], scope=options.scope):
+    pair = (options.texts[0], options.texts[1])
+    for key in chatbot.situations.add(OWNER, [pair], scope=options.scope):
         yield {"key": key, "status": "added"}, f"Added {key}."
 
 
@@ -63,19 +70,20 @@ def _search_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
     results = memory.get_memories(options.texts[0], options.k, strategy=options.strategy)
     if not results:
-        scopes = [scope for scope in chatbot.situations.scopes(OWNER) if scope]
-        others = f" There is some on {', '.join(scopes[:FEW])}: ask with --scope." if scopes else ""
-        note(
-            Notice(
-                f"No advice is recorded "
-                f"{f'on {options.scope}' if options.scope else 'of no subject'}.{others}"
-            )
-            if scopes
-            else NONE_ADVISED
-        )
+        note(_none_found(chatbot.situations.scopes(OWNER), options.scope))
     for found in results:
         text = f"{found['similarity_score']:.2f}  {found['matched_situation']} → {found['recommendation']}"
         yield found, text
+
+
+def _none_found(scopes: Sequence[str], scope: str) -> Notice:
+    """What to print if a search of a scope finds nothing. scopes: those of the owner."""
+    subjects = [subject for subject in scopes if subject]
+    if not subjects:
+        return NONE_ADVISED
+    where = f"on {scope}" if scope else "of no subject"
+    others = ", ".join(subjects[:FEW])
+    return Notice(f"No advice is recorded {where}. There is some on {others}: ask with --scope.")
 
 
 @told
@@ -87,10 +95,8 @@ def _remove_situation(chatbot: Chatbot, options: Namespace) -> Lines:
 @told
 def _health_of_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     health = chatbot.situations.health(OWNER)
-    yield (
-        dataclasses.asdict(health),
-        f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet.",
-    )
+    text = f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet."
+    yield dataclasses.asdict(health), text
 
 
 COMMANDS = Commands(

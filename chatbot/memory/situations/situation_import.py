@@ -1,11 +1,13 @@
-"""Reads situations with their recommendations from a file of JSON lines, as `memory situations list
---json` writes them; keeps nothing.
+"""Reads situations with their recommendations from a file of JSON lines; stores nothing.
+
+The lines are as `memory situations list --json` writes them.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from itertools import chain
 from pathlib import Path
 
 from chatbot.memory.import_files import NO_JSON, LineProblem, read_lines, read_whole
@@ -20,8 +22,9 @@ __all__ = ["read_situations"]
 
 # Ten thousand situations of a page each.
 MOST_BYTES = 64 * 2**20
-# More than anybody reads of one situation; each is a row of its own.
+# More recommendations than anybody reads of one situation; each is a row of its own.
 MOST_RECOMMENDATIONS = 100
+NO_SITUATION = "it has no situation with what is advised in it"
 HINT = (
     'Give JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of [situation, '
     "recommendation]."
@@ -29,19 +32,23 @@ HINT = (
 
 
 def read_situations(path: Path, owner: str) -> tuple[list[Situation], tuple[LineProblem, ...]]:
-    """The situations of a file, in its order, each recommendation for itself, the newest of a line first, and
-    the lines that cannot be read; a line is an object or a pair, a recommendation also a single text.
+    """(the situations of a file, the lines that cannot be read).
 
-    Raises as read_whole.
+    The situations are in the file's order, one for each recommendation, the newest of a line first. A line is
+    an object or a pair; a recommendation may also be a single text. Raises as read_whole.
     """
     data = read_whole(path, path.name, most=MOST_BYTES, hint=HINT).removeprefix(b"\xef\xbb\xbf")
     now = time.time()
-    found, problems = read_lines(data.split(b"\n"), lambda line, number: _read(line, owner, now), "situation")
-    return [one for made in found for one in made], problems
+
+    def read(line: bytes, number: int) -> list[Situation]:
+        return _read(line, owner, now)
+
+    found, problems = read_lines(data.split(b"\n"), read, "situation")
+    return list(chain.from_iterable(found)), problems
 
 
 def _read(line: bytes, owner: str, now: float) -> list[Situation]:
-    """Raises ValueError, which says why, for what is no situation."""
+    """The situations of a line. Raises ValueError with the reason if it holds none."""
     given: object
     scope: object
     at: object
@@ -58,34 +65,42 @@ def _read(line: bytes, owner: str, now: float) -> list[Situation]:
             given = others.get("recommendations", others.get("recommendation", others.get("advice")))
             if isinstance(given, str):
                 given = [given]
-            else:
-                given = given
             scope = others.get("scope", "")
             at = others.get("at", now)
         case _:
-            raise ValueError("it has no situation with what is advised in it")
+            raise ValueError(NO_SITUATION)
     if not isinstance(scope, str):
         raise ValueError("its scope is no text")
-    if (
-        not isinstance(given, list)
-        or not given
-        or not all(isinstance(one, str) and one.strip() for one in given)
-        or not situation.strip()
-    ):
-        raise ValueError("it has no situation with what is advised in it")
-    if len(given) > MOST_RECOMMENDATIONS:
+    texts = _texts(given)
+    if not texts or not situation.strip():
+        raise ValueError(NO_SITUATION)
+    if len(texts) > MOST_RECOMMENDATIONS:
         raise ValueError(f"it has more than {MOST_RECOMMENDATIONS} recommendations")
-    if len(situation) > LONGEST_SITUATION or any(len(one) > LONGEST_RECOMMENDATION for one in given):
+    if len(situation) > LONGEST_SITUATION or max(map(len, texts)) > LONGEST_RECOMMENDATION:
         raise ValueError(
             f"it is too long: a situation has at most {LONGEST_SITUATION:,} characters, a "
             f"recommendation {LONGEST_RECOMMENDATION:,}"
         )
-    # A time that is none, or one to come, would be the newest for ever.
-    if isinstance(at, int | float) and not isinstance(at, bool) and 0 < at <= now:
-        when = float(at)
-    else:
-        when = now
-    return [
-        new_situation(owner, scope, (situation, text), when - place / 1_000)
-        for place, text in enumerate(given)
-    ]
+    newest_at = _seconds(at, now)
+    found = []
+    for place, text in enumerate(texts):
+        found.append(new_situation(owner, scope, (situation, text), newest_at - place / 1_000))
+    return found
+
+
+def _texts(given: object) -> list[str]:
+    """The texts of a list; none unless all its elements are texts that are not blank."""
+    if not isinstance(given, list):
+        return []
+    texts = [text for text in given if isinstance(text, str) and text.strip()]
+    return texts if len(texts) == len(given) else []
+
+
+def _seconds(at: object, now: float) -> float:
+    """A time in seconds since the epoch; now for a value that is none or in the future.
+
+    A future time would be the newest for ever.
+    """
+    if isinstance(at, bool) or not isinstance(at, int | float):
+        return now
+    return float(at) if 0 < at <= now else now

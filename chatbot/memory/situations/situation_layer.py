@@ -1,5 +1,6 @@
-"""Recorded advice as notes: what a user advised in situations like the one a question describes; knows how
-it is put, not how it is kept.
+"""Turns recorded advice into notes: what a user advised in situations like the one a question describes.
+
+It words the notes and does not store the advice.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from ingestion.language.terms import content_terms, terms
 
 __all__ = ["SituationLayer", "names", "open_layer"]
 
-# Cosine from which a question describes a situation, by what the embedder's fingerprint begins with; else
-# UNKNOWN, so high that nothing misleads. MiniLM: of 24 questions written for 12 situations 21 reach it and
-# none reaches it for another's; of 106 development questions on other matters 4 do. e5: of 16 paragraphs that
-# tell of a situation in other words 5 reach it (MiniLM none), none another's, and none of 100 development
-# questions (1).
+# Cosine from which a question describes a situation, by the beginning of the embedder's fingerprint. For any
+# other embedder UNKNOWN, which is so high that nothing misleads. MiniLM: of 24 questions written for 12
+# situations 21 reach it, and none reaches it for another situation; of 106 development questions on other
+# matters 4 do. e5: of 16 paragraphs that describe a situation in other words 5 reach it (MiniLM none), none
+# for another situation, and none of 100 development questions (MiniLM 1).
 SIMILAR = {"minilm-": 0.5, "e5-": 0.85}
 UNKNOWN = 0.85
-# Tokens of the pieces that a long question is cut into by the embedded model: a paragraph on a situation
-# within a window of 254 on other matters is found for 41 to 69 in 100, within one of 64 for 97 and more.
-# Another's endpoint would be called for each of them, so there its own windows do.
+# Tokens of the pieces into which the embedded model cuts a long question. A paragraph on a situation is found
+# in 41 to 69 of 100 windows of 254 tokens on other matters, and in 97 and more windows of 64. A model behind
+# an endpoint would be called for each piece, so it keeps its own windows.
 FINE_TOKENS = 64
 SITUATION_CHARACTERS, ADVICE_CHARACTERS = 300, 700
-# Small words within a name that nobody need repeat: "Bank of Latvia" is "Latvia's bank" too.
+# Small words of a name that a question may leave out: "Bank of Latvia" is "Latvia's bank" too.
 LINKS = frozenset(
     """
         a all an and any at both by each every for from her his in into its my of on or other our over own
@@ -40,66 +41,78 @@ LINKS = frozenset(
 )
 # A figure in one word with letters: 3M, G7.
 MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
-# Scripts whose words are not parted by blanks.
+# Scripts that do not separate words by blanks.
 UNPARTED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
     r"|[\U00020000-\U0003ffff]"
 )
-# A word of a name with the marks that hold it together: AT&T, 3M, C++, S&P, U.S.
+# A word of a name with the marks inside it: AT&T, 3M, C++, S&P, U.S.
 NAME = re.compile(r"[^\W_]+(?:[&.+/'’-][^\W_]+)*[+#]{0,2}")
 
 
 def names(question: str, scope: str) -> bool:
-    """Whether a question names a scope; "" is named by all.
+    """Whether a question names a scope; every question names "".
 
-    By its terms, in any form of theirs. What has none ("US", "WHO", "AT&T", a letter) is a name only as it
-    stands there whole, and what is also a common word only with its capitals, not at the beginning of a
-    sentence nor among words that are all in capitals.
+    Its terms count, in any form. A word without terms ("US", "WHO", "AT&T", a letter) counts only if it is in
+    the question as a whole. One that is also a common word counts only with its capitals, and neither at the
+    beginning of a sentence nor among words that are all in capitals.
     """
-    words = [re.sub(r"['’]s$", "", word) for word in NAME.findall(unicodedata.normalize("NFKC", scope))]
-    wanted = [word for word in words if word.casefold() not in LINKS] or words
+    found = NAME.findall(unicodedata.normalize("NFKC", scope))
+    words = [re.sub(r"['’]s$", "", word) for word in found]
     if not words:
         return scope.strip() in question
-    said = frozenset(terms(question))
-    return all(
-        said.issuperset(content_terms(word)) if _is_term(word) else _stands_in(question, word)
-        for word in wanted
-    )
+    needed = [word for word in words if word.casefold() not in LINKS] or words
+    question_terms = frozenset(terms(question))
+    return all(_names_word(question, question_terms, word) for word in needed)
+
+
+def _names_word(question: str, question_terms: frozenset[str], word: str) -> bool:
+    if _is_term(word):
+        return question_terms.issuperset(content_terms(word))
+    return _stands_in(question, word)
 
 
 def _is_term(word: str) -> bool:
-    """Whether its terms alone stand for it: they leave out common words and single letters, and part
-    letters from figures.
+    """Whether the word's terms alone stand for it.
+
+    Terms leave out common words and single letters, and separate letters from figures.
     """
-    return (
-        not UNPARTED.search(word)
-        and len(content_terms(word)) == len(set(re.findall(r"[^\W\d_]+|\d+|[+#]", word.casefold())))
-        and not MIXED.search(word)
-    )
+    if UNPARTED.search(word):
+        return False
+    parts = set(re.findall(r"[^\W\d_]+|\d+|[+#]", word.casefold()))
+    return len(content_terms(word)) == len(parts) and not MIXED.search(word)
 
 
 def _stands_in(question: str, word: str) -> bool:
-    """Whether the word stands whole in the question, told from a common one by its capitals."""
+    """Whether the question holds the whole word; capitals tell it from a common word."""
     question = unicodedata.normalize("NFKC", question)
     if UNPARTED.search(word):
         return word in question
-    found = [
-        match
-        for match in NAME.finditer(question)
-        if re.sub(r"['’]s$", "", match[0], flags=re.I).casefold() == word.casefold()
-    ]
+    found = [match for match in NAME.finditer(question) if _is_same_word(match[0], word)]
     if not word.isalpha() or word.upper() == word.lower():
         return bool(found)
     if question.upper() == question:
         return False
-    return any(
-        match[0][:1].isupper()
-        and ((match[0][:2].isupper() and len(word) > 1) or not _begins(question, match.start()))
-        for match in found
-    )
+    return any(_is_name(question, match, word) for match in found)
+
+
+def _is_same_word(candidate: str, word: str) -> bool:
+    """Whether two words are the same, whatever their case and a possessive "'s" of the first."""
+    return re.sub(r"['’]s$", "", candidate, flags=re.I).casefold() == word.casefold()
+
+
+def _is_name(question: str, match: re.Match[str], word: str) -> bool:
+    """Whether a word of the question is a name, by its capitals."""
+    beginning = match[0][:2]
+    if not beginning[:1].isupper():
+        return False
+    if beginning.isupper() and len(word) > 1:
+        return True
+    return not _begins(question, match.start())
 
 
 def _begins(question: str, at: int) -> bool:
+    """Whether a sentence begins at a position."""
     before = question[:at].rstrip(" \t\"'“”‘’([")
     return not before or before[-1] in ".?!:;\n"
 
@@ -110,8 +123,9 @@ def open_layer(opening: LayerOpening) -> SituationLayer:
 
 
 class SituationLayer:
-    """Recalls advice for situations like the one a question describes: of no scope, and of the scopes that
-    the question names.
+    """Recalls advice for situations like the one a question describes.
+
+    The situations are those without a scope and those of scopes that the question names.
     """
 
     name = "situations"
@@ -120,32 +134,32 @@ class SituationLayer:
         self.situations = situations
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """As MemoryLayer.recall. A question longer than the embedder takes is searched piece by piece.
-        Raises ModelError, StoreError.
+        """As MemoryLayer.recall.
+
+        A question longer than the embedder takes is searched piece by piece. Raises ModelError, StoreError.
         """
-        scopes = [scope for scope in self.situations.scopes(recall.owner) if names(recall.question, scope)]
+        all_scopes = self.situations.scopes(recall.owner)
+        scopes = [scope for scope in all_scopes if names(recall.question, scope)]
         if recall.vector is None or n < 1 or not scopes:
             return []
         embedder = self.situations.embedder
-        query = LongQuery(recall.question, (QueryChunk(0, recall.question, recall.vector),))
         if len(embedder.split(recall.question)) > 1:
+            reserve = 0
             if embedder.fingerprint.startswith(EMBEDDED):
                 reserve = max(0, embedder.max_tokens - FINE_TOKENS)
-            else:
-                reserve = 0
             query = embed_query(embedder, recall.question, reserve=reserve)
+        else:
+            query = LongQuery(recall.question, (QueryChunk(0, recall.question, recall.vector),))
         self.situations.catch_up()
         found = self.situations.search(query, recall.owner, scopes, strategy="per_chunk", n=n)
         least = by_embedder(SIMILAR, embedder.fingerprint, UNKNOWN)
-        return [self._note(one) for one in found if one.score >= least]
+        return [self._note(recalled) for recalled in found if recalled.score >= least]
 
     def _note(self, found: RecalledSituation) -> Note:
-        one = found.situation
-        of = f", on {one.scope}" if one.scope else ""
-        day = time.strftime("%d %B %Y", time.localtime(one.at))
-        advice = one_line("; also: ".join(one.recommendations), ADVICE_CHARACTERS)
-        return Note(
-            self.name,
-            f"advice you recorded on {day}{of}, {found.score:.0%} alike",
-            f"When {one_line(one.situation, SITUATION_CHARACTERS)}: {advice}",
-        )
+        situation = found.situation
+        subject = f", on {situation.scope}" if situation.scope else ""
+        day = time.strftime("%d %B %Y", time.localtime(situation.at))
+        condition = one_line(situation.situation, SITUATION_CHARACTERS)
+        advice = one_line("; also: ".join(situation.recommendations), ADVICE_CHARACTERS)
+        source = f"advice you recorded on {day}{subject}, {found.score:.0%} alike"
+        return Note(self.name, source, f"When {condition}: {advice}")

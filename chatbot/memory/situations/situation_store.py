@@ -1,5 +1,6 @@
-"""Situation memory: what was advised in a situation, found again for one that is like it; knows texts and
-their vectors, not the chat.
+"""Stores what was advised in past situations and finds the situations most like a new one.
+
+It works on texts and their vectors alone and does not depend on the chat.
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -42,8 +43,11 @@ ADVISE = (
 
 @dataclass(frozen=True, slots=True)
 class RecalledSituation:
-    """A situation that was found. score: cosine, in [-1, 1]. chunk_match: which piece of a long query gave
-    it, None where no single one did.
+    """A situation that a search found.
+
+    situation: the stored situation.
+    score: cosine, in [-1, 1].
+    chunk_match: the piece of a long query that found it; None where no single piece did.
     """
 
     situation: Situation
@@ -53,8 +57,11 @@ class RecalledSituation:
 
 @dataclass(frozen=True, slots=True)
 class SituationHealth:
-    """How an owner's situations fare. waiting: situations of all owners that have no vectors of this
-    embedder yet.
+    """The state of an owner's situations.
+
+    situations: how many the owner has.
+    scopes: the owner's scopes, in order.
+    waiting: situations of all owners that have no vectors of this embedder yet.
     """
 
     situations: int
@@ -63,12 +70,13 @@ class SituationHealth:
 
 
 class Situations:
-    """The situations of all owners, each with a vector for every window of its text. Safe from several
-    threads and processes.
+    """The situations of all owners, each with a vector for every window of its text.
+
+    Safe to use from several threads and processes.
     """
 
     def __init__(self, database: MemoryDatabase, embedder: Embedder) -> None:
-        """What cannot be read is told at each use, and keeps nobody from the documents."""
+        """A database that cannot be read raises at each use, but does not block the documents."""
         self._shared, self.embedder = database, embedder
         with suppress(StoreError):
             database.prepare(TABLES)
@@ -79,80 +87,86 @@ class Situations:
         return self._shared
 
     def add(self, owner: str, pairs: Iterable[tuple[str, str]], *, scope: str = "") -> list[str]:
-        """Keep (situation, recommendation) pairs; their keys. What is there already stays once. None is
-        nothing to do.
+        """Store (situation, recommendation) pairs and return their keys. No pairs is fine.
 
-        They are kept where no vector can be made now too, and get theirs at the next search. Raises
-        UsageError, StoreError.
+        A pair that is already stored is stored once. Pairs are stored even if no vectors can be made now;
+        they get them at the next search. Raises UsageError, StoreError.
         """
         now = time.time()
-        return self._kept([new_situation(owner, scope, one, now) for one in pairs])
+        return self._store([new_situation(owner, scope, pair, now) for pair in pairs])
 
     def import_file(self, owner: str, path: Path, *, progress: Progress = no_progress) -> ImportedLines:
-        """Add the situations of a file of JSON lines; see `importing`. progress: of making their vectors.
+        """Add the situations of a file of JSON lines; see `situation_import`.
 
-        Raises NotFoundError, UsageError where it cannot be read at all, StoreError.
+        progress: called while the vectors are made. Raises NotFoundError, UsageError where the file cannot be
+        read at all, StoreError.
         """
-        made, problems = read_situations(path, owner)
-        keys = {one.key for one in made}
-        told = {(key, text) for key, one in self._get(keys).items() for text in one.recommendations}
-        self._kept(made, progress)
-        new = {one.key for one in made if (one.key, *one.recommendations) not in told}
+        read, problems = read_situations(path, owner)
+        keys = {situation.key for situation in read}
+        known: set[tuple[str, ...]] = set()
+        for key, stored in self._get(keys).items():
+            known.update((key, recommendation) for recommendation in stored.recommendations)
+        self._store(read, progress)
+        new = set()
+        for situation in read:
+            if (situation.key, *situation.recommendations) not in known:
+                new.add(situation.key)
         return ImportedLines(len(new), len(keys) - len(new), problems)
 
     def edit(
         self, owner: str, key: str, recommendations: Sequence[str], *, situation: str, scope: str
     ) -> str:
-        """Correct a situation: what is advised, the newest first, its text and its scope; its key, which is
-        another where the text or the scope is.
+        """Correct a situation: its recommendations, the newest first, its text and its scope.
 
-        Raises NotFoundError, UsageError, StoreError.
+        Returns its key, which changes with the text or the scope. Raises NotFoundError, UsageError,
+        StoreError.
         """
         now = time.time()
         texts = list(dict.fromkeys(text for text in recommendations if text.strip()))
-        made = [new_situation(owner, scope, (situation, text), now) for text in texts or [""]]
-        one = replace(made[0], recommendations=tuple(text for each in made for text in each.recommendations))
+        parts = [new_situation(owner, scope, (situation, text), now) for text in texts or [""]]
+        cleaned = tuple(text for part in parts for text in part.recommendations)
+        edited = replace(parts[0], recommendations=cleaned)
         with self._database.write() as connection:
-            found = (
+            query = (
                 "select recommendation, at from advice join situation using (key) where key = ? and owner = ?"
             )
-            times = dict(connection.execute(found, (key, owner)).fetchall())
+            times = dict(connection.execute(query, (key, owner)).fetchall())
             if not times:
                 raise _no_situation(key)
-            # Of the same text the vectors stay, and what was advised before keeps its time.
-            connection.execute("delete from situation where key = ? and key != ?", (key, one.key))
+            # An unchanged text keeps its vectors, and an unchanged recommendation keeps its time.
+            connection.execute("delete from situation where key = ? and key != ?", (key, edited.key))
             connection.execute("delete from advice where key = ?", (key,))
-            _keep(
-                connection,
-                one,
-                [
-                    (one.key, text, times.get(text, now - later / 1_000))
-                    for later, text in enumerate(one.recommendations)
-                ],
-            )
+            advice = []
+            for position, text in enumerate(cleaned):
+                advised_at = times.get(text, now - position / 1_000)
+                advice.append((edited.key, text, advised_at))
+            _insert(connection, edited, advice)
         self._shared.compact()
         self._make_vectors()
-        return one.key
+        return edited.key
 
-    def _kept(self, made: Sequence[Situation], progress: Progress = no_progress) -> list[str]:
-        """Keep them, and make their vectors; a recommendation that is there already becomes the newest
-        again.
+    def _store(self, situations: Sequence[Situation], progress: Progress = no_progress) -> list[str]:
+        """Store situations and make their vectors.
+
+        A recommendation that is already stored becomes the newest again.
         """
-        if made:
+        if situations:
             with self._database.write() as connection:
-                for one in made:
-                    # What is read from a file may be older than what is here.
-                    _keep(connection, one, [(one.key, text, one.at) for text in one.recommendations])
+                for situation in situations:
+                    # A situation from a file may be older than what is stored.
+                    advice = [(situation.key, text, situation.at) for text in situation.recommendations]
+                    _insert(connection, situation, advice)
             self._make_vectors(progress)
-        return [one.key for one in made]
+        return [situation.key for situation in situations]
 
     def _make_vectors(self, progress: Progress = no_progress) -> None:
-        with suppress(ModelError):  # health tells how many wait
+        with suppress(ModelError):  # `health` reports how many are waiting
             self.catch_up(progress=progress)
 
     def embedded(self, text: str, *, strategy: str) -> LongQuery:
-        """A text as `search` takes it; where its pieces are searched each for itself, with stretches of
-        them. Raises ModelError.
+        """Embed a text as a query for `search`. Raises ModelError.
+
+        For a strategy that searches each piece by itself, the query also holds stretches of the pieces.
         """
         query = embed_query(self.embedder, text)
         if strategy in MEANS:
@@ -162,66 +176,76 @@ class Situations:
     def search(
         self, query: LongQuery, owner: str, scopes: Collection[str], *, strategy: str, n: int
     ) -> list[RecalledSituation]:
-        """At most n distinct situations of these scopes, best first, each with its best window; with "union"
-        everything that was found.
+        """At most n distinct situations of these scopes, best first, each scored by its best window.
 
-        Every situation is scored exactly: of those that have vectors of this embedder. Raises StoreError,
-        QuestionError.
+        With the strategy "union", everything that was found. Every situation that has vectors of this
+        embedder is scored exactly. Raises StoreError, QuestionError.
         """
-        statement = """select key, windows from situation where owner = ? and fingerprint = ? and
-            typeof(windows) = 'blob'
-            and scope in (select value from json_each(?)) order by key"""
-        rows = self._database.read(
-            statement, (owner, self.embedder.fingerprint, json.dumps(list(map(plain_scope, scopes))))
-        )
-        stored = [(key, data) for key, data in rows if data and not len(data) % (4 * self.embedder.dimension)]
-        matrix = matrix_of([(at, data) for at, (_, data) in enumerate(stored)], self.embedder.dimension)
+        stored = self._stored_windows(owner, scopes)
+        numbered = [(place, windows) for place, (_, windows) in enumerate(stored)]
+        matrix = matrix_of(numbered, self.embedder.dimension)
         scored: list[NDArray[np.float32]] = []
 
         def nearest(chunk: QueryChunk, depth: int) -> list[tuple[str, float]]:
-            scores = np.max(
-                [matrix.cosines(vector, len(stored)) for vector in (chunk.vector, *chunk.closer)], axis=0
-            ).clip(-1, 1)
+            vectors = (chunk.vector, *chunk.closer)
+            cosines = [matrix.cosines(vector, len(stored)) for vector in vectors]
+            scores = np.max(cosines, axis=0).clip(-1, 1)
             scored.append(scores)
-            return [
-                (stored[at][0], float(scores[at]))
-                for at in np.argsort(-scores, kind="stable")[:depth].tolist()
-            ]
+            best = np.argsort(-scores, kind="stable")[:depth].tolist()
+            return [(stored[place][0], float(scores[place])) for place in best]
 
         fused = search_chunks(query, nearest, strategy=strategy, n=n)
-        # A sum of ranks orders but says nothing of likeness.
+        best_cosines: dict[str, float] = {}
+        # A sum of ranks gives an order but no likeness.
         if strategy == "rrf":
-            cosines = {
-                key: float(score) for (key, _), score in zip(stored, np.max(scored, axis=0), strict=True)
-            }
-        else:
-            cosines = {}
-        there = self._get([one.key for one in fused])
-        return [
-            RecalledSituation(there[one.key], cosines.get(one.key, one.score), one.chunk_match)
-            for one in fused
-            if one.key in there
-        ]
+            highest = np.max(scored, axis=0).tolist()
+            keys = [key for key, _ in stored]
+            best_cosines = dict(zip(keys, highest, strict=True))
+        found = self._get([hit.key for hit in fused])
+        recalled = []
+        for hit in fused:
+            if hit.key in found:
+                score = best_cosines.get(hit.key, hit.score)
+                recalled.append(RecalledSituation(found[hit.key], score, hit.chunk_match))
+        return recalled
+
+    def _stored_windows(self, owner: str, scopes: Collection[str]) -> list[tuple[str, bytes]]:
+        """(key, vectors of the windows) of an owner's situations that have sound vectors of this embedder."""
+        statement = """select key, windows from situation where owner = ? and fingerprint = ? and
+            typeof(windows) = 'blob'
+            and scope in (select value from json_each(?)) order by key"""
+        plain_scopes = json.dumps(list(map(plain_scope, scopes)))
+        rows = self._database.read(statement, (owner, self.embedder.fingerprint, plain_scopes))
+        row_bytes = 4 * self.embedder.dimension
+        return [(key, windows) for key, windows in rows if windows and not len(windows) % row_bytes]
 
     def catch_up(self, *, progress: Progress = no_progress) -> None:
-        """Make the vectors of situations that have none, after another embedder was chosen or while no
-        vectors could be made. progress: told how many of how many are made. Raises ModelError, StoreError."""
+        """Make the vectors of situations that have none.
+
+        They lack them after another embedder was chosen, or if no vectors could be made when they were
+        stored.
+        progress: called with how many of how many are made. Raises ModelError, StoreError.
+        """
         waiting = self._waiting()
-        for at in range(0, len(waiting), BATCH):
-            part = self._get(waiting[at : at + BATCH])
-            texts = {key: self.embedder.split(one.situation) or [one.situation] for key, one in part.items()}
-            rows = self.embedder.embed([window for windows in texts.values() for window in windows]).astype(
-                np.float32
-            )
-            ends = pairwise(accumulate(map(len, texts.values()), initial=0))
-            made = [
-                (self.embedder.fingerprint, rows[start:end].tobytes(), key)
-                for key, (start, end) in zip(texts, ends, strict=True)
-            ]
-            self._database.change_each(
-                "update situation set fingerprint = ?, windows = ? where key = ?", made
-            )
-            progress(min(at + BATCH, len(waiting)), len(waiting))
+        for start in range(0, len(waiting), BATCH):
+            batch = self._get(waiting[start : start + BATCH])
+            self._embed(batch)
+            progress(min(start + BATCH, len(waiting)), len(waiting))
+
+    def _embed(self, situations: Mapping[str, Situation]) -> None:
+        """Make and store the vectors of some situations, given by key."""
+        windows_of: dict[str, Sequence[str]] = {}
+        for key, situation in situations.items():
+            text = situation.situation
+            windows_of[key] = self.embedder.split(text) or [text]
+        windows = [window for windows in windows_of.values() for window in windows]
+        vectors = self.embedder.embed(windows).astype(np.float32)
+        bounds = pairwise(accumulate(map(len, windows_of.values()), initial=0))
+        updates = []
+        for key, (start, end) in zip(windows_of, bounds, strict=True):
+            rows = vectors[start:end]
+            updates.append((self.embedder.fingerprint, rows.tobytes(), key))
+        self._database.change_each("update situation set fingerprint = ?, windows = ? where key = ?", updates)
 
     def _waiting(self) -> list[str]:
         """Keys of the situations, of all owners, that have no vectors of this embedder."""
@@ -231,97 +255,82 @@ class Situations:
         return [key for (key,) in rows]
 
     def _get(self, keys: Collection[str]) -> dict[str, Situation]:
-        """Those of the keys that are there."""
-        return _grouped(
-            self._database.read(
-                f"{SELECT} where key in (select value from json_each(?)) {ORDER}", (json.dumps(list(keys)),)
-            )
-        )
+        """The situations with these keys, as far as they exist."""
+        statement = f"{SELECT} where key in (select value from json_each(?)) {ORDER}"
+        return _grouped(self._database.read(statement, (json.dumps(list(keys)),)))
 
     def remove(self, owner: str, key: str) -> None:
-        """Erase a situation and what was advised in it. Raises NotFoundError, StoreError."""
+        """Erase a situation and its recommendations. Raises NotFoundError, StoreError."""
         if not self._database.change("delete from situation where key = ? and owner = ?", (key, owner)):
             raise _no_situation(key)
         self._shared.erased()
 
     def listed(self, owner: str, *, search: str = "") -> list[Situation]:
-        """An owner's situations, the latest first. search: only those with each of its words."""
+        """An owner's situations, the latest first. search: only those that hold each of its words."""
         found = _grouped(self._database.read(f"{SELECT} where owner = ? {ORDER}", (owner,))).values()
-        held = [
-            one
-            for one in found
-            if holds_words("\n".join([one.scope, one.situation, *one.recommendations]), search)
-        ]
-        return sorted(held, key=lambda one: (-one.at, one.key))
+        matching = [situation for situation in found if _holds(situation, search)]
+        return sorted(matching, key=lambda situation: (-situation.at, situation.key))
 
     def export(self, owner: str) -> Iterator[bytes]:
         """An owner's situations as lines of JSON, the oldest first; `import_file` reads them."""
-        for one in reversed(self.listed(owner)):
-            yield (
-                json.dumps(
-                    {
-                        "scope": one.scope,
-                        "situation": one.situation,
-                        "recommendations": one.recommendations,
-                        "at": one.at,
-                    }
-                ).encode()
-                + b"\n"
-            )
+        for situation in reversed(self.listed(owner)):
+            record = {
+                "scope": situation.scope,
+                "situation": situation.situation,
+                "recommendations": situation.recommendations,
+                "at": situation.at,
+            }
+            yield json.dumps(record).encode() + b"\n"
 
     def scopes(self, owner: str) -> list[str]:
-        """An owner's scopes, in order; "" for what is of no subject."""
-        return [
-            scope
-            for (scope,) in self._database.read(
-                "select distinct scope from situation where owner = ? order by scope", (owner,)
-            )
-        ]
+        """An owner's scopes, in order; "" stands for situations without a subject."""
+        statement = "select distinct scope from situation where owner = ? order by scope"
+        return [scope for (scope,) in self._database.read(statement, (owner,))]
 
     def health(self, owner: str) -> SituationHealth:
-        """Raises StoreError where they cannot be read."""
-        return SituationHealth(len(self.listed(owner)), tuple(self.scopes(owner)), len(self._waiting()))
+        """The state of an owner's situations. Raises StoreError where they cannot be read."""
+        count = len(self.listed(owner))
+        scopes = tuple(self.scopes(owner))
+        return SituationHealth(count, scopes, len(self._waiting()))
 
 
 class SituationMemory:
-    """One owner's situations of one scope, by the calls of the memory it replaces.
+    """One owner's situations of one scope, with the interface of the memory that it replaces.
 
-    scope: a name, a symbol or a topic, whatever its case; what is remembered in one is never found in
-    another.
+    scope: a name, a symbol or a topic, in any case. What is stored in one scope is never found in another.
     """
 
     def __init__(self, situations: Situations, *, scope: str = "", owner: str = "local") -> None:
         self._situations, self._scope, self._owner = situations, scope, owner
 
     def add_situations(self, situations_and_advice: Sequence[tuple[str, str]]) -> None:
-        """Remember (situation, recommendation) pairs; none is nothing to do. Raises UsageError,
-        StoreError.
-        """
+        """Store (situation, recommendation) pairs. No pairs is fine. Raises UsageError, StoreError."""
         self._situations.add(self._owner, situations_and_advice, scope=self._scope)
 
     def get_memories(
         self, current_situation: str, n_matches: int = 1, aggregate_chunks: bool = True, *, strategy: str = ""
     ) -> list[dict[str, Any]]:
-        """At most n_matches distinct situations like this one, the most alike first, each as
-        {"matched_situation", "recommendation", "similarity_score"}.
+        """At most n_matches distinct situations like this one, the most alike first.
 
+        Each is {"matched_situation", "recommendation", "similarity_score"}:
         recommendation: the newest of its situation; "also" holds the others where there are any.
-        similarity_score: cosine, in [-1, 1]. A text longer than the embedder takes is cut into pieces: their
-        mean is searched, or each piece alone where aggregate_chunks is False, and "chunk_match" then says
-        which gave the score, itself or by a stretch of it, 0-based. strategy: of fusion.STRATEGIES, in the
-        place of these two. Raises ModelError, StoreError, QuestionError.
+        similarity_score: cosine, in [-1, 1].
+
+        A text longer than the embedder takes is cut into pieces. Their mean is searched, or each piece by
+        itself where aggregate_chunks is False; "chunk_match" then gives the piece, 0-based, that led to the
+        score, itself or by a stretch of it. strategy: one of fusion.STRATEGIES, instead of these two. Raises
+        ModelError, StoreError, QuestionError.
         """
-        if (
-            n_matches < 1
-            or not current_situation.strip()
-            or plain_scope(self._scope) not in self._situations.scopes(self._owner)
-        ):
+        if n_matches < 1 or not current_situation.strip():
+            return []
+        if plain_scope(self._scope) not in self._situations.scopes(self._owner):
             return []
         self._situations.catch_up()
-        wanted = strategy or ("average" if aggregate_chunks else "per_chunk")
-        query = self._situations.embedded(encodable(current_situation), strategy=wanted)
-        found = self._situations.search(query, self._owner, [self._scope], strategy=wanted, n=n_matches)
-        return [_as_match(one) for one in found]
+        if not strategy:
+            strategy = "average" if aggregate_chunks else "per_chunk"
+        query = self._situations.embedded(encodable(current_situation), strategy=strategy)
+        found = self._situations.search(query, self._owner, [self._scope], strategy=strategy, n=n_matches)
+        return [_as_match(recalled) for recalled in found]
 
 
 def _no_situation(key: str) -> NotFoundError:
@@ -330,33 +339,44 @@ def _no_situation(key: str) -> NotFoundError:
 
 def _as_match(found: RecalledSituation) -> dict[str, Any]:
     newest, *others = found.situation.recommendations
-    match = {
+    match: dict[str, Any] = {
         "matched_situation": found.situation.situation,
         "recommendation": newest,
         "similarity_score": found.score,
     }
-    return (
-        match
-        | ({} if found.chunk_match is None else {"chunk_match": found.chunk_match})
-        | ({"also": others} if others else {})
-    )
+    if found.chunk_match is not None:
+        match["chunk_match"] = found.chunk_match
+    if others:
+        match["also"] = others
+    return match
 
 
-def _keep(connection: sqlite3.Connection, one: Situation, advice: Iterable[tuple[str, str, float]]) -> None:
-    """Keep a situation where it is not there, and what is advised in it with the time of that."""
+def _holds(situation: Situation, search: str) -> bool:
+    """Whether a situation holds each word of a search."""
+    texts = [situation.scope, situation.situation, *situation.recommendations]
+    return holds_words("\n".join(texts), search)
+
+
+def _insert(
+    connection: sqlite3.Connection, situation: Situation, advice: Iterable[tuple[str, str, float]]
+) -> None:
+    """Store a situation unless it is there, and its advice: (key, recommendation, time)."""
     statement = (
         "insert into situation (key, owner, scope, situation) values (?, ?, ?, ?) on conflict do nothing"
     )
-    connection.execute(statement, (one.key, one.owner, one.scope, one.situation))
+    values = (situation.key, situation.owner, situation.scope, situation.situation)
+    connection.execute(statement, values)
     connection.executemany(ADVISE, advice)
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[str, Situation]:
-    """By key the situations of (key, owner, scope, situation, recommendation, at), the newest
-    recommendation of each first.
+    """Situations by key, from rows of (key, owner, scope, situation, recommendation, at).
+
+    The rows give the newest recommendation of each situation first.
     """
     found: dict[str, Situation] = {}
-    for key, owner, scope, situation, text, at in rows:
-        one = found.get(key) or Situation(key, owner, scope, situation, (), at)
-        found[key] = replace(one, recommendations=(*one.recommendations, text))
+    for key, owner, scope, text, recommendation, at in rows:
+        situation = found.get(key) or Situation(key, owner, scope, text, (), at)
+        recommendations = (*situation.recommendations, recommendation)
+        found[key] = replace(situation, recommendations=recommendations)
     return found

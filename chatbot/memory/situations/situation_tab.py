@@ -1,8 +1,8 @@
-"""Advice on the Memory page: the form that adds it, the list, files in and out, and how it fares; what is
-recalled of it is the memory's.
-"""
+"""Draws advice on the Memory page: its state, the list, the form that adds it, and files in and out."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import streamlit as st
 
@@ -28,11 +28,11 @@ from chatbot.ui.safe_text import (
 __all__ = ["draw", "health_text"]
 
 ROWS = 20
-# Characters that the form takes; what is longer is a document.
+# Characters that the form takes; a longer text is a document.
 LONGEST_SITUATION = 10_000
 LONGEST_RECOMMENDATION = 2_000
 LONGEST_SUBJECT = 60
-# Advice of one situation that the dialog corrects; what is older stays as it is.
+# Recommendations of one situation that the dialog shows; older ones stay as they are.
 MOST_FIELDS = 10
 EMPTY = (
     "No advice is recorded yet. Write on the Chat page “When inflation rises above target, then shorten "
@@ -51,43 +51,39 @@ ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled onl
 
 
 def draw(context: AppContext) -> None:
-    """The tab. Raises StoreError where the situations cannot be read."""
+    """Draw the tab. Raises StoreError if the situations cannot be read."""
     situations = context.chatbot.situations
     owner = session.owner()
     health = situations.health(owner)
-    st.html(quiet_html(health_text(health)) if health.situations else paragraphs_html(EMPTY))
     if health.situations:
-        wanted = search_box("Search advice", key="find-advice")
-        found = situations.listed(owner, search=wanted)
-        for one in page_of(found, ROWS, key="advice-page"):
-            with st.container(key=f"advice-{one.key}", gap=None):
-                st.html(situation_html(one))
-                draw_changes(
-                    EDIT, DELETE, one, one.key, f"advice: {plain_markdown(short(one.situation, 60))}"
-                )
+        st.html(quiet_html(health_text(health)))
+        search = search_box("Search advice", key="find-advice")
+        found = situations.listed(owner, search=search)
+        for situation in page_of(found, ROWS, key="advice-page"):
+            with st.container(key=f"advice-{situation.key}", gap=None):
+                st.html(situation_html(situation))
+                what = f"advice: {plain_markdown(short(situation.situation, 60))}"
+                draw_changes(EDIT, DELETE, situation, situation.key, what)
         if not found:
             st.html(quiet_html(NOTHING_FOUND))
+    else:
+        st.html(paragraphs_html(EMPTY))
     _draw_form(context)
     draw_files(context, FILES, situations, empty=not health.situations)
 
 
 def health_text(health: SituationHealth) -> str:
-    """One line on how much there is, and on what is not recalled now."""
+    """One line on how many situations there are and which are not recalled now."""
+    text = f"{health.situations:,} situation{'' if health.situations == 1 else 's'} with advice"
     subjects = len([scope for scope in health.scopes if scope])
-    counted = f"{health.situations:,} situation{'' if health.situations == 1 else 's'} with advice"
-    counted += (
-        (
-            f", on {subjects:,} "
-            f"subject{'' if subjects == 1 else 's'}{' and in general' if '' in health.scopes else ''}."
-        )
-        if subjects
-        else "."
-    )
-    return counted + (
-        f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made."
-        if health.waiting
-        else ""
-    )
+    if subjects:
+        text += f", on {subjects:,} subject{'' if subjects == 1 else 's'}"
+        if "" in health.scopes:
+            text += " and in general"
+    text += "."
+    if health.waiting:
+        text += f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made."
+    return text
 
 
 def _draw_form(context: AppContext) -> None:
@@ -113,13 +109,14 @@ def _draw_form(context: AppContext) -> None:
     if not added:
         return
     try:
-        context.chatbot.situations.add(session.owner(), [(situation, advice)], scope=subject)
+        situations = context.chatbot.situations
+        situations.add(session.owner(), [(situation, advice)], scope=subject)
     except ProjectError as error:
-        if not (situation.strip() and advice.strip()):
-            told = "Say both when and then what."
+        if situation.strip() and advice.strip():
+            problem = error.message
         else:
-            told = error.message
-        st.html(notice_html(told, error.hint))
+            problem = "Say both when and then what."
+        st.html(notice_html(problem, error.hint))
         return
     st.session_state["advice_form"] = number + 1
     st.rerun()
@@ -136,34 +133,30 @@ def _edit(one: Situation, context: AppContext) -> None:
             max_chars=situation_types.LONGEST_SITUATION,
             height=68,
         )
-        advice = [
-            st.text_area(
-                "also …" if at else "then …",
-                text,
-                key=f"edit-recommendation-{at}",
-                max_chars=situation_types.LONGEST_RECOMMENDATION,
-                height=68,
-            )
-            for at, text in enumerate(shown)
-        ]
-        subject = st.text_input(
-            "Subject (optional)",
-            one.scope,
-            key="edit-subject",
-            max_chars=max(LONGEST_SUBJECT, len(one.scope)),
-        )
+        advice = [_draw_recommendation(at, text) for at, text in enumerate(shown)]
+        longest = max(LONGEST_SUBJECT, len(one.scope))
+        subject = st.text_input("Subject (optional)", one.scope, key="edit-subject", max_chars=longest)
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
     if not saved:
         return
-    said = situation.strip()
-    texts = [*(text.strip() for text in advice if text.strip()), *kept]
-    if not said or not texts:
+    situation = situation.strip()
+    filled = [text.strip() for text in advice if text.strip()]
+    texts = [*filled, *kept]
+    if not situation or not texts:
         st.html(notice_html("Say both when and then what."))
         return
-    finish(
-        lambda: context.chatbot.situations.edit(
-            session.owner(), one.key, texts, situation=said, scope=subject
-        )
+    edit = partial(context.chatbot.situations.edit, session.owner(), one.key, texts)
+    finish(lambda: edit(situation=situation, scope=subject))
+
+
+def _draw_recommendation(at: int, text: str) -> str:
+    """Draw the field of a recommendation, and return its text."""
+    return st.text_area(
+        "also …" if at else "then …",
+        text,
+        key=f"edit-recommendation-{at}",
+        max_chars=situation_types.LONGEST_RECOMMENDATION,
+        height=68,
     )
 
 

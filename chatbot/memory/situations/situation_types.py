@@ -1,6 +1,4 @@
-"""PURE: situations with their recommendations, each with its owner and its scope, and the tables they are
-kept in; keeps nothing.
-"""
+"""Defines situations with their recommendations, and the tables they are stored in."""
 
 from __future__ import annotations
 
@@ -35,16 +33,20 @@ recommendation text not null, at real not null,
 """,
     ),
 )
-# Characters of a situation, and of a recommendation: a report of forty pages; more is a document.
+# Characters of a situation, and of a recommendation: a report of forty pages. A longer text is a document.
 LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """One situation as kept. key: from its content, so that it is the same wherever and whenever it is added.
-    scope: "" for what is of no subject.
+    """One situation as stored.
 
-    recommendations: the newest first. at: when that was added, in seconds since the epoch.
+    key: made from its content, so that it is the same wherever and whenever it is added.
+    owner: whose it is.
+    scope: "" if it has no subject.
+    situation: its text.
+    recommendations: what was advised, the newest first.
+    at: when the newest was added, in seconds since the epoch.
     """
 
     key: str
@@ -56,7 +58,7 @@ class Situation:
 
 
 def plain_scope(scope: str) -> str:
-    """A scope as it is compared, whatever its case and blanks."""
+    """A scope as it is compared, without case and extra blanks."""
     return " ".join(scope.casefold().split())
 
 
@@ -67,8 +69,9 @@ def situation_key(owner: str, scope: str, situation: str) -> str:
 
 
 def new_situation(owner: str, scope: str, pair: object, now: float) -> Situation:
-    """A pair of a situation and a recommendation as it is kept. Raises UsageError for what is none, or too
-    long.
+    """A pair of a situation and a recommendation, as it is stored.
+
+    Raises UsageError for anything else, and for a text that is too long.
     """
     match pair:
         case (str(situation), str(recommendation)) if situation.strip() and recommendation.strip():
@@ -78,21 +81,27 @@ def new_situation(owner: str, scope: str, pair: object, now: float) -> Situation
                 f"{repr(pair)[:80]} is no pair of a situation and a recommendation.",
                 hint="Give two texts, neither of them empty.",
             )
-    for what, text, most in (
-        ("situation", situation, LONGEST_SITUATION),
-        ("recommendation", recommendation, LONGEST_RECOMMENDATION),
-    ):
-        if len(text) > most:
-            raise UsageError(
-                f"The {what} has {len(text):,} characters, at most {most:,} are kept.",
-                hint="Shorten it, or add it as a document.",
-            )
-    situation, recommendation = (encodable(text).replace("\x00", " ") for text in (situation, recommendation))
+    _check_length("situation", situation, LONGEST_SITUATION)
+    _check_length("recommendation", recommendation, LONGEST_RECOMMENDATION)
+    situation = _storable(situation)
     return Situation(
         situation_key(owner, scope, situation),
         owner,
         plain_scope(encodable(scope)),
         situation,
-        (recommendation,),
+        (_storable(recommendation),),
         now,
     )
+
+
+def _check_length(what: str, text: str, most: int) -> None:
+    """Raise UsageError for a text that is too long."""
+    if len(text) > most:
+        raise UsageError(
+            f"The {what} has {len(text):,} characters, at most {most:,} are kept.",
+            hint="Shorten it, or add it as a document.",
+        )
+
+
+def _storable(text: str) -> str:
+    return encodable(text).replace("\x00", " ")
