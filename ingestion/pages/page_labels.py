@@ -526,7 +526,9 @@ def _stretches(embedded: Sequence[str | None]) -> list[tuple[int, int]]:
 
     What is no number belongs to what is before it.
     """
-    starts = [0] if embedded else []
+    if not embedded:
+        return []
+    starts = [0]
     last = None
     for index, label in enumerate(embedded):
         form, value = _read(label or "")

@@ -72,6 +72,10 @@ def test_a_page_without_its_number_gets_none_rather_than_a_guess() -> None:
     assert labels(texts) == ["1", "2", "3", None, "5", "6", "7"]
 
 
+def test_no_pages_have_no_labels() -> None:
+    assert page_labels([], []) == []
+
+
 def test_a_constant_number_is_no_series() -> None:
     assert labels([f"Annual Report 2026\n{BODY}" for _ in range(6)]) == [None] * 6
 
