@@ -1,4 +1,4 @@
-"""Joins words with boxes to visual lines of values and texts, by where the words stand."""
+"""Joins the words of a page to visual lines of values and texts, by where the words stand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from ingestion.records import Across, Down, Word
+from ingestion.records import Across, Down, Rect, Word
 from ingestion.tables.word_kinds import (
     BROKEN,
     DIGITS,
@@ -25,19 +25,20 @@ from ingestion.tables.word_kinds import (
 
 __all__ = ["INK", "Piece", "VisualLine", "text_piece", "visual_lines"]
 
-# Share of the lower word's height that two words of one line have in common: footnote marks stand high but
-# inside, and the staggered lines of neighbouring heads, half a line apart, have less.
+# Two words of one line overlap by at least this share of the height of the lower one. Footnote marks stand
+# high but overlap. The staggered lines of neighbouring heads, half a line apart, overlap less.
 SAME_LINE = 0.63
 SAME_LINE_MARK = 0.35
-# Rotated words and ornamental initials are taller than so many usual words.
+# Rotated words and ornamental initials are more than this many times as tall as a usual word.
 TALLEST = 2.6
-# Letters of a rotated word seem so many times more slender than usual.
+# Letters of a rotated word seem more than this many times as slender as usual.
 ROTATED = 2.6
-# Words of a value with its measure: "5 per cent", "4 to 8 lakh"; one of time may be a head: "1-3 years".
+# How many words a value with its measure has: "5 per cent", "4 to 8 lakh". One of time may be a head: "1-3
+# years".
 MEASURED_WORDS = range(2, 5)
 OF_TIME = re.compile(r"(?:day|month|year)s?", re.IGNORECASE)
-# Gaps are in widths of the line's mean letter; a space between words is about half of one, up to one and a
-# half in justified lines.
+# Gaps are in widths of the line's mean letter. A space between words is about half a letter wide, up to one
+# and a half in justified lines.
 SPLIT_DIGITS_GAP = 0.3
 SPACE_GAP = 0.75
 RANGE_GAP = 1.0
@@ -49,22 +50,29 @@ LABEL_GAP = 1.5
 TEXT_GAP = 1.9
 PERCENT_GAP = 3.5
 FAR = 99.0
-# A footnote mark is so much lower than the figure it hangs on.
+# A footnote mark is lower than this share of the height of the figure that it belongs to.
 MARK_HEIGHT = 0.8
 LONGEST_MARK = 6
-# A scanned word's box is this share of its height lower, above and below, than a font's.
+# A scanned word's box ends where the ink ends. A font's box is higher by this share, above and below.
 INK = 0.15
-# Crookedness of a scan is measured on lines at least this long, as a share of the page's width; steeper ones
-# are not text lines.
+# The slope of a scan is measured on lines longer than this share of the page's width. Steeper lines are not
+# lines of text.
 LONG_LINE = 0.2
 STEEPEST = 0.04
 
 
+# A word with the top and the bottom that are taken for its box's.
+_Placed = tuple[float, float, Word]
+
+
 @dataclass(slots=True)
 class Piece(Across):
-    """Words that stand together on a line. x0, x1: its sides. figure: it is a value, or a sign that there is
-    none; text: as printed.
+    """Words that stand together on a line.
 
+    words: from left to right.
+    x0, x1: its sides.
+    figure: whether it is a value, or a sign that there is none.
+    text: as printed.
     core: the left side without a currency sign that is set apart.
     """
 
@@ -77,14 +85,24 @@ class Piece(Across):
 
 
 def text_piece(words: Sequence[Word]) -> Piece:
-    """Words from left to right that are no value."""
+    """Returns a piece that is no value.
+
+    words: from left to right.
+    """
     left = words[0].box.x0
-    return Piece(list(words), left, words[-1].box.x1, False, " ".join(map(printed, words)), left)
+    right = words[-1].box.x1
+    text = " ".join(map(printed, words))
+    return Piece(list(words), left, right, False, text, left)
 
 
 @dataclass(slots=True)
 class VisualLine(Down):
-    """What stands at one height, left to right. letter: mean width of a letter on it."""
+    """What stands at one height.
+
+    pieces: from left to right.
+    y0, y1: its top and its bottom.
+    letter: the mean width of a letter on it.
+    """
 
     pieces: list[Piece]
     y0: float
@@ -98,57 +116,76 @@ class VisualLine(Down):
 
 
 def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
-    """The lines of a page from top to bottom, whatever the order of `words`. Rotated words are left out."""
-    placed = _levelled([word for word in words if word.box.x1 > word.box.x0 and word.box.y1 > word.box.y0])
+    """Returns the lines of a page from top to bottom, whatever the order of `words`.
+
+    Rotated words are left out.
+    """
+    placed = _levelled([word for word in words if _has_area(word.box)])
     if not placed:
         return []
-    usual = median(y1 - y0 for y0, y1, _ in placed)
-    # A rotated word is high and narrow; a word broken at a line end has a box over two lines and is wide.
+    usual = _usual_height(placed)
+    # A rotated word is high and narrow. A word broken at a line's end has a box over two lines and is wide.
     slender = median((y1 - y0) * len(word.text) / word.box.width for y0, y1, word in placed)
-    upright = [
-        item for item in placed if item[1] - item[0] <= TALLEST * usual and not _is_rotated(item, slender)
-    ]
+    tallest = TALLEST * usual
+    upright: list[_Placed] = []
+    for item in placed:
+        top, bottom, _ = item
+        if bottom - top <= tallest and not _is_rotated(item, slender):
+            upright.append(item)
     upright.sort(key=lambda item: item[0] + item[1])
-    return [_line(group) for group in _grouped(upright) if not _is_marks(group, MARK_HEIGHT * usual)]
+    low = MARK_HEIGHT * usual
+    return [_line(group) for group in _grouped(upright) if not _is_marks(group, low)]
 
 
-def _levelled(words: Sequence[Word]) -> list[tuple[float, float, Word]]:
-    """(top, bottom, word), a scan's crookedness taken out and its boxes, which end where the ink ends,
-    made as high as a font's.
-    """
+def _has_area(box: Rect) -> bool:
+    return box.x1 > box.x0 and box.y1 > box.y0
+
+
+def _usual_height(placed: Sequence[_Placed]) -> float:
+    return median(bottom - top for top, bottom, _ in placed)
+
+
+def _levelled(words: Sequence[Word]) -> list[_Placed]:
+    """Returns the words as if a scan were straight and its boxes as high as a font's."""
+    if not words:
+        return []
     scanned = any(word.confidence is not None for word in words)
     slope = _slope(words) if scanned else 0.0
-    tops = [(word.box.y0 - slope * word.box.x0, word.box.y1 - slope * word.box.x0, word) for word in words]
-    if tops:
-        usual = median(y1 - y0 for y0, y1, _ in tops)
-    else:
-        usual = 0.0
-    if scanned:
-        return [(y0 - INK * usual, y1 + INK * usual, word) for y0, y1, word in tops]
-    # A word broken at a line's end has a box over two lines: it stands where it begins.
-    return [
-        (y0, y0 + usual, word) if y1 - y0 > 1.5 * usual and BROKEN.search(word.text) else (y0, y1, word)
-        for y0, y1, word in tops
-    ]
+    placed: list[_Placed] = []
+    for word in words:
+        box = word.box
+        drop = slope * box.x0
+        placed.append((box.y0 - drop, box.y1 - drop, word))
+    usual = _usual_height(placed)
+    if not scanned:
+        return [_at_first_line(item, usual) for item in placed]
+    ink = INK * usual
+    return [(y0 - ink, y1 + ink, word) for y0, y1, word in placed]
+
+
+def _at_first_line(item: _Placed, usual: float) -> _Placed:
+    """Puts a word that is broken at a line's end, with a box over two lines, where it begins."""
+    y0, y1, word = item
+    if y1 - y0 > 1.5 * usual and BROKEN.search(word.text):
+        return y0, y0 + usual, word
+    return item
 
 
 def _slope(words: Sequence[Word]) -> float:
-    """Rise of text lines over the width of the page, from words that follow each other at about one
-    height.
+    """Returns how far text lines fall over the width of the page, 0 if that is too steep for text.
+
+    It is the median over runs of words that follow each other at about the same height.
     """
     slopes: list[float] = []
     first = last = None
     for word in [*words, None]:
-        if (
-            word
-            and last
-            and word.box.x0 > last.box.x0
-            and abs(word.box.y1 - last.box.y1) < _drift(last, word)
-        ):
+        if last and word and _goes_on(last, word):
             last = word
             continue
-        if first and last and last.box.x0 - first.box.x0 > LONG_LINE:
-            slopes.append((last.box.y1 - first.box.y1) / (last.box.x0 - first.box.x0))
+        if first and last:
+            length = last.box.x0 - first.box.x0
+            if length > LONG_LINE:
+                slopes.append((last.box.y1 - first.box.y1) / length)
         first = last = word
     slope = median(slopes) if slopes else 0.0
     if abs(slope) < STEEPEST:
@@ -156,30 +193,38 @@ def _slope(words: Sequence[Word]) -> float:
     return 0.0
 
 
+def _goes_on(last: Word, word: Word) -> bool:
+    """Whether a word stands to the right of the last at about its height."""
+    if word.box.x0 <= last.box.x0:
+        return False
+    return abs(word.box.y1 - last.box.y1) < _drift(last, word)
+
+
 def _drift(last: Word, word: Word) -> float:
-    """How far the next word of a crooked line may stand above or below the last."""
+    """Returns how far the next word of a crooked line may stand above or below the last."""
     return 0.5 * last.box.height + STEEPEST * (word.box.x0 - last.box.x1)
 
 
-def _grouped(placed: Sequence[tuple[float, float, Word]]) -> list[list[tuple[float, float, Word]]]:
-    """The words of each line; placed: sorted by height."""
-    groups: list[list[tuple[float, float, Word]]] = []
+def _grouped(placed: Sequence[_Placed]) -> list[list[_Placed]]:
+    """Returns the words of each line. placed: sorted by height."""
+    groups: list[list[_Placed]] = []
     top = bottom = 0.0
     for item in placed:
         y0, y1, word = item
-        height = bottom - top
-        low = y1 - y0
+        line_height = bottom - top
+        word_height = y1 - y0
+        lower = min(line_height, word_height)
+        higher = max(line_height, word_height)
         smaller = word.text
-        if low >= height:
+        if word_height >= line_height:
             smaller = groups[-1][0][2].text if groups else ""
-        uneven = min(height, low) < MARK_HEIGHT * max(height, low)
-        mark = len(smaller) <= LONGEST_MARK and uneven
+        mark = len(smaller) <= LONGEST_MARK and lower < MARK_HEIGHT * higher
         share = SAME_LINE_MARK if mark else SAME_LINE
         common = min(y1, bottom) - max(y0, top)
-        if groups and common >= share * min(low, height):
+        if groups and common >= share * lower:
             groups[-1].append(item)
             # A line that a footnote mark began has the height of its words.
-            if mark and low > height:
+            if mark and word_height > line_height:
                 top, bottom = y0, y1
         else:
             groups.append([item])
@@ -187,152 +232,172 @@ def _grouped(placed: Sequence[tuple[float, float, Word]]) -> list[list[tuple[flo
     return groups
 
 
-def _is_rotated(item: tuple[float, float, Word], slender: float) -> bool:
-    """Whether a word is set upwards; slender: the usual height of a letter over its width."""
+def _is_rotated(item: _Placed, slender: float) -> bool:
+    """Whether a word is set upwards. slender: the usual height of a letter over its width."""
     y0, y1, word = item
-    return (
-        len(word.text) > 2
-        and not BROKEN.search(word.text)
-        and (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
-    )
+    if len(word.text) <= 2 or BROKEN.search(word.text):
+        return False
+    return (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
 
 
-def _is_marks(group: Sequence[tuple[float, float, Word]], low: float) -> bool:
-    """Whether there is nothing on a line but footnote marks, set so high that they look like a line of
-    their own.
-    """
-    return all(y1 - y0 < low and MARK.fullmatch(word.text[:LONGEST_FIGURE]) for y0, y1, word in group)
+def _is_marks(group: Sequence[_Placed], low: float) -> bool:
+    """Whether a line has nothing but footnote marks, set so high that they look like a line of their own."""
+    return all(y1 - y0 < low and _reads_as_mark(word) for y0, y1, word in group)
 
 
-def _line(group: Sequence[tuple[float, float, Word]]) -> VisualLine:
-    words = sorted((word for _, _, word in group), key=lambda word: word.box.x0)
+def _reads_as_mark(word: Word) -> bool:
+    """Whether a word is written like a footnote mark."""
+    return bool(MARK.fullmatch(word.text[:LONGEST_FIGURE]))
+
+
+def _line(group: Sequence[_Placed]) -> VisualLine:
+    words = [word for _, _, word in group]
+    words.sort(key=lambda word: word.box.x0)
     letters = sum(len(word.text) for word in words)
     letter = sum(word.box.width for word in words) / max(1, letters)
-    heights = sorted(group, key=lambda item: item[1] - item[0])
-    y0, y1, _ = heights[len(heights) // 2]
+    by_height = sorted(group, key=lambda item: item[1] - item[0])
+    y0, y1, _ = by_height[len(by_height) // 2]
     usual = median(word.box.height for word in words)
-    return VisualLine(_WordJoiner(words, letter, MARK_HEIGHT * usual).pieces(), y0, y1, letter)
+    joiner = _WordJoiner(words, letter, MARK_HEIGHT * usual)
+    return VisualLine(joiner.pieces(), y0, y1, letter)
 
 
-def _measure(pieces: Sequence[Piece]) -> None:
-    """Take texts beside a label that are figures with their measure for values, those of time where the
-    line has other values.
+def _value_measured_texts(pieces: Sequence[Piece]) -> None:
+    """Takes texts beside a label that are figures with their measure for values.
+
+    Those of time are values only if the line has other values.
     """
     valued = any(piece.figure for piece in pieces[1:])
     for piece in pieces[1:]:
-        if piece.figure or len(piece.words) not in MEASURED_WORDS:
+        if piece.figure or not _is_measured(piece):
             continue
-        first = piece.words[0].text
-        last = piece.words[-1].text
-        measured = (
-            words_kind(first) in "vscd"
-            and not is_period(first)
-            and (last.endswith("%") or words_kind(last) == "w")
-            and is_value(piece.text)
-        )
-        piece.figure = measured and (valued or not OF_TIME.fullmatch(last))
+        of_time = OF_TIME.fullmatch(piece.words[-1].text)
+        piece.figure = valued or not of_time
+
+
+def _is_measured(piece: Piece) -> bool:
+    """Whether a text is a figure with its measure: "5 per cent"."""
+    if len(piece.words) not in MEASURED_WORDS:
+        return False
+    first = piece.words[0].text
+    last = piece.words[-1].text
+    if words_kind(first) not in "vscd" or is_period(first):
+        return False
+    if not last.endswith("%") and words_kind(last) != "w":
+        return False
+    return is_value(piece.text)
+
+
+def _joined(first: Piece, second: Piece) -> Piece:
+    """Makes one text of two pieces."""
+    words = [*first.words, *second.words]
+    text = f"{first.text} {second.text}"
+    return Piece(words, first.x0, second.x1, False, text, first.x0)
 
 
 class _WordJoiner:
     """Joins the words of one line to values and texts."""
 
     def __init__(self, words: Sequence[Word], letter: float, mark: float) -> None:
-        """words: left to right; letter: mean width; mark: what is lower is a footnote mark."""
+        """Takes the words of a line from left to right.
+
+        letter: the mean width of a letter.
+        mark: what is lower than this is a footnote mark.
+        """
         self._words, self._letter, self._mark = words, letter, mark
         self._kinds = [words_kind(word.text) for word in words]
 
     def pieces(self) -> list[Piece]:
-        """Values, and texts whose words stand close."""
+        """Returns values, and texts whose words stand close."""
         if set(self._kinds) == {"w"}:
             return self._texts()
         pieces: list[Piece] = []
-        opened = False  # a leader stood last: what follows is apart
+        after_leader = False  # what follows a leader is apart
         for token in self._tokens():
-            if pieces and not opened:
-                last = pieces[-1]
-            else:
-                last = None
-            opened = not token.words
-            if opened:
+            if not token.words:
+                after_leader = True
                 continue
-            if last:
-                gap = (token.x0 - last.x1) / self._letter
-            else:
-                gap = 0.0
-            if last and last.figure:
-                widest = SPACE_GAP if token.figure else UNIT_GAP
-            else:
-                widest = LABEL_GAP if token.figure else TEXT_GAP
-            # A currency sign set apart begins a value of its own, however close the one before it ends.
-            if last and gap < widest and not (last.figure and token.core > token.x0):
-                pieces[-1] = Piece(
-                    [*last.words, *token.words],
-                    last.x0,
-                    token.x1,
-                    False,
-                    f"{last.text} {token.text}",
-                    last.x0,
-                )
+            if pieces and not after_leader and self._is_close(pieces[-1], token):
+                pieces[-1] = _joined(pieces[-1], token)
             else:
                 pieces.append(token)
-        _measure(pieces)
+            after_leader = False
+        _value_measured_texts(pieces)
         return pieces
 
+    def _is_close(self, last: Piece, token: Piece) -> bool:
+        """Whether a token stands close enough to the piece before it to belong to it."""
+        if last.figure:
+            # A currency sign set apart begins a value of its own, however close the one before it ends.
+            if token.core > token.x0:
+                return False
+            widest = SPACE_GAP if token.figure else UNIT_GAP
+        else:
+            widest = LABEL_GAP if token.figure else TEXT_GAP
+        return (token.x0 - last.x1) / self._letter < widest
+
     def _texts(self) -> list[Piece]:
-        """The pieces of a line that holds nothing but words: most lines of most pages, done the short way."""
-        starts = [
-            0,
-            *(index for index in range(1, len(self._words)) if self._gap(index) >= TEXT_GAP),
-            len(self._words),
-        ]
-        groups = [self._words[start:end] for start, end in pairwise(starts)]
-        return list(map(text_piece, groups))
+        """Returns the pieces of a line of words alone. Most lines are such, and this is the fast way."""
+        count = len(self._words)
+        starts = [index for index in range(1, count) if self._gap(index) >= TEXT_GAP]
+        sides = pairwise([0, *starts, count])
+        return [text_piece(self._words[start:end]) for start, end in sides]
 
     def _tokens(self) -> list[Piece]:
-        """Words, those that make up one value together; a piece without words where a leader stands."""
+        """Returns words, those of one value together, and a piece without words for each leader."""
         tokens: list[Piece] = []
         before: list[Word] = []  # currency and signs that wait for their value
         for index, word in enumerate(self._words):
+            kind = self._kinds[index]
             x0 = word.box.x0
             x1 = word.box.x1
+            last = None
             if tokens and tokens[-1].figure:
                 last = tokens[-1]
-            else:
-                last = None
             if self._waits(index):
                 before.append(word)
-            elif self._kinds[index] == "l":
+            elif kind == "l":
                 tokens.append(Piece([], x0, x1, False, "", x0))
             elif before:
-                words = [*before, word]
-                core = min(item.box.x0 for item in words if words_kind(item.text) != "c")
-                text = (
-                    " ".join(item.text for item in before)
-                    + ("" if self._gap(index) < SPLIT_DIGITS_GAP else " ")
-                    + word.text
-                )
-                tokens.append(Piece(words, before[0].box.x0, x1, True, text, core))
+                tokens.append(self._signed_value(before, index))
                 before = []
-            elif last and (self._belongs(index, last)):
+            elif last and self._belongs(index, last):
                 last.x1 = max(last.x1, x1)
                 last.words.append(word)
-                last.text += ("" if self._gap(index) < SPLIT_DIGITS_GAP else " ") + word.text
+                last.text += self._space(index) + word.text
             elif not self._is_loose_mark(index, last):
-                tokens.append(Piece([word], x0, x1, self._kinds[index] in "vd", printed(word), x0))
+                tokens.append(Piece([word], x0, x1, kind in "vd", printed(word), x0))
         return tokens
 
-    def _is_loose_mark(self, index: int, last: Piece | None) -> bool:
-        """Whether the word is a footnote mark that hangs on a value, or on nothing."""
+    def _signed_value(self, before: Sequence[Word], index: int) -> Piece:
+        """Makes a value of a word and the currency and signs before it."""
         word = self._words[index]
-        if word.box.height >= self._mark or not MARK.fullmatch(word.text[:LONGEST_FIGURE]):
+        words = [*before, word]
+        core = min(part.box.x0 for part in words if words_kind(part.text) != "c")
+        signs = " ".join(part.text for part in before)
+        text = signs + self._space(index) + word.text
+        return Piece(words, before[0].box.x0, word.box.x1, True, text, core)
+
+    def _is_loose_mark(self, index: int, last: Piece | None) -> bool:
+        """Whether the word is a footnote mark of a value, or of nothing."""
+        word = self._words[index]
+        if word.box.height >= self._mark or not _reads_as_mark(word):
             return False
         return last is not None or self._gap(index) >= LABEL_GAP
 
     def _gap(self, index: int) -> float:
-        """Distance of a word from the one before it, in letters."""
+        """Returns the distance of a word from the one before it, in letters."""
         if not 0 < index < len(self._words):
             return FAR
-        return (self._words[index].box.x0 - self._words[index - 1].box.x1) / self._letter
+        left = self._words[index - 1].box
+        right = self._words[index].box
+        return (right.x0 - left.x1) / self._letter
+
+    def _space(self, index: int) -> str:
+        """Returns what to write before a word of a value: nothing where its digits were split."""
+        if self._gap(index) < SPLIT_DIGITS_GAP:
+            return ""
+        return " "
 
     def _waits(self, index: int) -> bool:
         """Whether the word is a currency or sign of the value after it."""
@@ -340,14 +405,20 @@ class _WordJoiner:
         after = "".join(self._kinds[index + 1 : index + 3])
         if kind == "c":
             return after[:1] in {"v", "d"} or after in {"sv", "sd", "dv"}
-        if after[:1] != "v" or (kind != "s" and self._words[index].text not in SIGNS):
+        if after[:1] != "v" or self._gap(index + 1) > SIGN_GAP:
             return False
-        apart = kind == "s" or index == 0 or self._gap(index) >= SIGN_GAP or self._kinds[index - 1] == "c"
-        return apart and self._gap(index + 1) <= SIGN_GAP
+        if kind == "s":
+            return True
+        if self._words[index].text not in SIGNS:
+            return False
+        if index == 0 or self._kinds[index - 1] == "c":
+            return True
+        return self._gap(index) >= SIGN_GAP
 
     def _belongs(self, index: int, last: Piece) -> bool:
-        """Whether a word goes on with the value before it: a unit, digits that were split off, a group of
-        three, the end of a range.
+        """Whether a word continues the value before it.
+
+        It is a unit, digits that were split off, a group of three, or the end of a range.
         """
         word = self._words[index]
         kind = self._kinds[index]
@@ -358,26 +429,29 @@ class _WordJoiner:
             return True
         if kind != "v" or word.box.height < self._mark:
             return False
-        if gap < SPLIT_DIGITS_GAP and last.text[-1] in DIGITS and word.text[0] in DIGITS:
+        digits = last.text[-1] in DIGITS and word.text[0] in DIGITS
+        if digits and gap < SPLIT_DIGITS_GAP:
             return True
-        head, _, group = last.text.rpartition(" ")
-        if head and OPEN_GROUP.fullmatch(head.rpartition(" ")[2]):
-            grouped = GROUP.fullmatch(group)
-        else:
-            grouped = OPEN_GROUP.fullmatch(group)
         widest = THOUSANDS_GAP if word.confidence is None else SCANNED_THOUSANDS_GAP
-        return gap <= widest and bool(grouped and GROUP.fullmatch(word.text))
+        return gap <= widest and _takes_group(last.text) and bool(GROUP.fullmatch(word.text))
 
     def _is_range(self, index: int) -> bool:
         """Whether the word is the dash between the two ends of a range, or the second end."""
+        dash = index - 1
         if self._words[index].text in SIGNS:
             dash = index
-        else:
-            dash = index - 1
-        if (
-            not 0 < dash < len(self._words) - 1
-            or self._words[dash].text not in SIGNS
-            or self._kinds[dash - 1] + self._kinds[dash + 1] != "vv"
-        ):
+        if not 0 < dash < len(self._words) - 1:
+            return False
+        if self._words[dash].text not in SIGNS:
+            return False
+        if self._kinds[dash - 1] != "v" or self._kinds[dash + 1] != "v":
             return False
         return self._gap(dash) < RANGE_GAP and self._gap(dash + 1) < RANGE_GAP
+
+
+def _takes_group(value: str) -> bool:
+    """Whether a group of three digits may follow a value."""
+    head, _, group = value.rpartition(" ")
+    if head and OPEN_GROUP.fullmatch(head.rpartition(" ")[2]):
+        return bool(GROUP.fullmatch(group))
+    return bool(OPEN_GROUP.fullmatch(group))
