@@ -1,4 +1,4 @@
-"""Captions and units of tables, by how they are worded and where they stand; knows no columns."""
+"""Finds captions and units of tables by their wording and their place above the heads."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ IN_UNIT = re.compile(
 )
 _BARE = rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?"
 BARE_UNIT = re.compile(rf"{_BARE}\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
-# A line for itself names any currency and says more after a comma: "Crowns million", "Per cent of GDP, unless
-# stated otherwise"; the end of a sentence, "millions, except per share data):", begins small.
+# A unit on a line of its own may name any currency, and may say more after a comma: "Crowns million", "Per
+# cent of GDP, unless stated otherwise". It does not begin with a small letter, as the end of a sentence does:
+# "millions, except per share data):".
 UNIT_LINE = re.compile(
     rf"(?![^\W\d_A-Z])(?i:{_BARE}|(?:[^\W\d_]+ ){{1,2}}{SCALE_WORD})(?:[,;] [^.:\d]{{2,80}})?"
 )
@@ -51,11 +52,12 @@ INTRODUCTION = re.compile(
     re.IGNORECASE,
 )
 IN_BRACKETS = re.compile(r"\(([^()]{2,90})\)")
-# Gaps in line heights: between heads and caption, lines of a caption, lines of a paragraph.
+# The widest gaps, in line heights: between heads and caption, between lines of a caption, and between lines
+# of a paragraph.
 CAPTION_GAP = 3.6
 TITLE_GAP = 1.6
 PARAGRAPH_GAP = 0.55
-# Lines, words and characters that a caption or a unit may have at most.
+# The most lines, words and characters of a caption or a unit.
 MOST_CAPTION_LINES = 4
 MOST_CAPTION_WORDS = 22
 LONGEST_INTRODUCTION = 400
@@ -65,46 +67,49 @@ LONGEST_UNIT = 160
 
 
 def is_unit(text: str) -> bool:
-    """Whether a text says in what the figures are given: "(in millions)", "Per cent", "$m"."""
+    """Whether a text says in what unit the figures are given: "(in millions)", "Per cent", "$m"."""
     if not OPENS_UNIT.match(text):
         return is_bare_unit(text)
-    return len(text.split()) <= MOST_UNIT_WORDS and bool(
-        UNIT.match(text) or IN_UNIT.search(text[:LONGEST_UNIT])
-    )
+    if len(text.split()) > MOST_UNIT_WORDS:
+        return False
+    if UNIT.match(text):
+        return True
+    return bool(IN_UNIT.search(text[:LONGEST_UNIT]))
 
 
 def is_bare_unit(text: str) -> bool:
     """Whether a text is nothing but a unit, which may be the head of a single column: "Per cent", "$m"."""
-    return len(text) <= LONGEST_BARE_UNIT and bool(BARE_UNIT.fullmatch(text) or UNIT_LINE.fullmatch(text))
+    if len(text) > LONGEST_BARE_UNIT:
+        return False
+    return bool(BARE_UNIT.fullmatch(text) or UNIT_LINE.fullmatch(text))
 
 
 def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, list[str], int]:
-    """(caption, units in its own lines or brackets, first line of it) above the heads."""
+    """Returns the caption above the heads of a table, its units, and the number of its first line.
+
+    The units stand in lines of their own or in brackets.
+
+    top: number of the first line of the heads.
+    floor: number of the first line that may belong to the caption.
+    """
     texts: list[str] = []
     units: list[str] = []
     start = top
     while start > floor and top - start < MOST_CAPTION_LINES + 1:
         line = lines[start - 1]
-        if start < len(lines):
-            below = lines[start]
-        else:
-            below = lines[start - 1]
+        below = lines[start] if start < len(lines) else line
         text = line.text
-        height = line.height
-        if (
-            below.y0 - line.y1 > (TITLE_GAP if texts else CAPTION_GAP) * height
-            or NAVIGATION.fullmatch(text)
-            or row_values(line)
-        ):
+        gap = below.y0 - line.y1
+        widest = TITLE_GAP if texts else CAPTION_GAP
+        if gap > widest * line.height or NAVIGATION.fullmatch(text):
+            break
+        if row_values(line):
             break
         if is_unit(text):
             units.insert(0, text)
-        elif not texts and (
-            text.endswith(":")
-            or (text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0]))
-        ):
-            intro, start = _introduction(lines, start, floor)
-            return intro, [*units, *bracketed_units(intro)], start
+        elif not texts and _introduces(lines, start, floor):
+            sentence, start = _introduction(lines, start, floor)
+            return sentence, [*units, *bracketed_units(sentence)], start
         elif _is_prose(text) or (texts and text.endswith(":")) or len(texts) == MOST_CAPTION_LINES:
             break
         else:
@@ -117,11 +122,26 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
 
 
 def _is_prose(text: str) -> bool:
-    return len(text.split()) > MOST_CAPTION_WORDS or (text.endswith((".", ";")) and not CAPTION.match(text))
+    if len(text.split()) > MOST_CAPTION_WORDS:
+        return True
+    if not text.endswith((".", ";")):
+        return False
+    return not CAPTION.match(text)
+
+
+def _introduces(lines: Sequence[VisualLine], start: int, floor: int) -> bool:
+    """Whether the line above lines[start] ends a sentence that introduces the table."""
+    text = lines[start - 1].text
+    if text.endswith(":"):
+        return True
+    if not text.endswith("."):
+        return False
+    sentence, _ = _introduction(lines, start, floor)
+    return bool(INTRODUCTION.search(sentence))
 
 
 def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[str, int]:
-    """The sentence that ends in a colon above lines[start], and its first line."""
+    """Returns the sentence that ends above lines[start], and the number of its first line."""
     text = ""
     while start > floor and len(text) < LONGEST_INTRODUCTION:
         line = lines[start - 1]
@@ -136,5 +156,6 @@ def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[
 
 
 def bracketed_units(text: str) -> list[str]:
-    """The units that stand in brackets in a text: "From (per cent)"."""
-    return [match.group() for match in IN_BRACKETS.finditer(text) if is_unit(match.group())]
+    """Returns the units that stand in brackets in a text: "From (per cent)"."""
+    bracketed = [match.group() for match in IN_BRACKETS.finditer(text)]
+    return list(filter(is_unit, bracketed))

@@ -13,7 +13,8 @@ from ingestion.tables.ruling_lines import Rules
 __all__ = ["Grid", "Inside", "grids_of"]
 
 # Shares of the page, about three points. Rules that stand or end no further apart are the same, or meet.
-NEAR_X, NEAR_Y = 0.006, 0.004
+NEAR_X = 0.006
+NEAR_Y = 0.004
 # Nobody draws more rules by hand. A page with more, after joining, is a chart or a map.
 MOST_JOINED = 400
 # The most sides of a grid, of either kind.
@@ -53,7 +54,10 @@ class Grid:
 
 
 def grids_of(rules: Rules, words: Sequence[Word]) -> Iterator[Grid]:
-    """Yields the ruled areas of at least two rows and two columns. words: of the page."""
+    """Yields the ruled areas of at least two rows and two columns.
+
+    words: all words of the page.
+    """
     doubled = [(rule.y0 + rule.y1, rule.x0, rule.x1) for rule in rules.across]
     across = _joined(doubled, NEAR_Y, NEAR_X)
     doubled = [(rule.x0 + rule.x1, rule.y0, rule.y1) for rule in rules.down]
@@ -63,12 +67,16 @@ def grids_of(rules: Rules, words: Sequence[Word]) -> Iterator[Grid]:
     for level, upright in _connected(across, down):
         xs = _sides(upright, level, NEAR_X)
         ys = _sides(level, upright, NEAR_Y)
-        if 2 < len(xs) < MOST_SIDES and 2 < len(ys) < MOST_SIDES:
-            walls = _Walls(xs, ys, level, upright)
-            yield Grid(_filled(walls, words), xs, ys)
+        if not 2 < len(xs) < MOST_SIDES:
+            continue
+        if not 2 < len(ys) < MOST_SIDES:
+            continue
+        walls = _Walls(xs, ys, level, upright)
+        cells = _filled(walls, words)
+        yield Grid(cells, xs, ys)
 
 
-# A rule: where it stands, and from where to where it goes, all along the page's other side.
+# A rule: where it stands, and where it starts and ends. A level rule stands at a y, an upright one at an x.
 _Rule = tuple[float, float, float]
 
 
@@ -79,22 +87,30 @@ def _joined(doubled: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
     """
     joined: list[_Rule] = []
     rows: list[list[_Rule]] = []
-    for at, start, end in sorted(doubled):
-        if not rows or at / 2 - rows[-1][0][0] > near / 2:
+    for doubled_at, start, end in sorted(doubled):
+        at = doubled_at / 2
+        if not rows or at - rows[-1][0][0] > near / 2:
             rows.append([])
-        rows[-1].append((at / 2, start, end))
+        rows[-1].append((at, start, end))
     for row in rows:
-        at = row[0][0]
-        begun, ended = -1.0, -1.0
-        for _, start, end in sorted(row, key=lambda rule: rule[1]):
-            if begun >= 0 and start <= ended + gap:
-                ended = max(ended, end)
-                continue
-            if begun >= 0:
-                joined.append((at, begun, ended))
-            begun, ended = start, end
-        joined.append((at, begun, ended))
+        joined += _joined_row(row, gap)
     return joined
+
+
+def _joined_row(row: Sequence[_Rule], gap: float) -> Iterator[_Rule]:
+    """Yields the rules of a row, all drawn where its first one stands, with their pieces joined."""
+    at = row[0][0]
+    begun = -1.0
+    ended = -1.0
+    for _, start, end in sorted(row, key=lambda rule: rule[1]):
+        if begun >= 0 and start <= ended + gap:
+            ended = max(ended, end)
+            continue
+        if begun >= 0:
+            yield at, begun, ended
+        begun = start
+        ended = end
+    yield at, begun, ended
 
 
 def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[tuple[list[_Rule], list[_Rule]]]:
@@ -113,10 +129,11 @@ def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[tuple
             level.append(rule)
             met = [number for number in left if _meet(rule, down[number])]
             left.difference_update(met)
-            upright += [down[number] for number in met]
             for number in met:
-                for other in range(len(across)):
-                    if other not in seen and _meet(across[other], down[number]):
+                crossing = down[number]
+                upright.append(crossing)
+                for other, candidate in enumerate(across):
+                    if other not in seen and _meet(candidate, crossing):
                         seen.add(other)
                         queue.append(other)
         yield level, upright
@@ -154,7 +171,8 @@ class _Walls:
     def __init__(
         self, xs: list[float], ys: list[float], level: Sequence[_Rule], upright: Sequence[_Rule]
     ) -> None:
-        self.xs, self.ys = xs, ys
+        self.xs = xs
+        self.ys = ys
         self._level = _by_side(level, ys, NEAR_Y)
         self._upright = _by_side(upright, xs, NEAR_X)
 

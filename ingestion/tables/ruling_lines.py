@@ -1,6 +1,4 @@
-"""Lines drawn on a page that PDFium has open, whatever they were drawn with; knows nothing of the tables
-that they may rule.
-"""
+"""Finds the ruling lines on a page that PDFium has open, whatever they were drawn with."""
 
 from __future__ import annotations
 
@@ -16,17 +14,18 @@ from ingestion.records import Rect
 
 __all__ = ["Rules", "drawn_rules", "no_rules"]
 
-# Objects of one page that are looked at: a page of drawings has some thousands, a bomb has millions.
+# A page with more objects is not searched. A page of drawings has some thousands, a hostile one has millions.
 MOST_OBJECTS = 20_000
-# Rules of one page that are kept: a table of a whole page, each side of each cell drawn by itself, has some
-# two thousand.
+# The most rules of one page that are kept. A table of a whole page, each side of each cell drawn by itself,
+# has some two thousand.
 MOST_RULES = 6_000
-# Points of one path that are looked at: a grid drawn in one go has some hundreds, a map has thousands.
+# A path with more points is left out. A grid drawn in one go has some hundreds, a map has thousands.
 MOST_POINTS = 600
-# Points of all paths of a page together: a drawing of diagonals gives no rules and must not cost more than
-# text.
+# The most points of all paths of a page together. A drawing of diagonals gives no rules and must not cost
+# more than text.
 MOST_POINTS_OF_PAGE = 60_000
-# Points: a rule is no thicker, and no shorter; what is shorter joins two or is a letter.
+# The greatest thickness and the least length of a rule, in points. Shorter lines join two others or are parts
+# of letters.
 THICKEST = 3.0
 SHORTEST = 4.0
 
@@ -37,22 +36,27 @@ Sides = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of a page as thin rectangles, fractions of the page as shown: across it, and down it."""
+    """The rules of a page as thin rectangles, in fractions of the page as shown.
+
+    across: those across the page.
+    down: those down the page.
+    """
 
     across: tuple[Rect, ...] = ()
     down: tuple[Rect, ...] = ()
 
 
 def no_rules() -> Rules:
-    """What a page has of which only the words are known."""
+    """Returns the rules of a page of which only the words are known: none."""
     return Rules()
 
 
 def drawn_rules(page: Any, place: Place) -> Rules:
-    """The straight level and upright lines, thin boxes and outlines of boxes on `page`; none where it has
-    more objects than a page of text.
+    """Returns the straight level and upright lines, thin boxes and outlines of boxes on a page.
 
-    place: (left, top, right, bottom) in points to a rectangle of the page as shown.
+    There are none if the page has more than MOST_OBJECTS objects.
+
+    place: turns (left, top, right, bottom) in points into a rectangle of the page as shown.
     """
     across: list[Rect] = []
     down: list[Rect] = []
@@ -61,30 +65,35 @@ def drawn_rules(page: Any, place: Place) -> Rules:
     for sides in islice(_lines(page), MOST_RULES):
         box = place(*sides)
         level = box.width * width > box.height * height
-        (across if level else down).append(box)
+        if level:
+            across.append(box)
+        else:
+            down.append(box)
     return Rules(tuple(across), tuple(down))
 
 
 def _lines(page: Any) -> Iterator[Sides]:
-    """(left, top, right, bottom) of each rule in points."""
+    """Yields (left, top, right, bottom) of each rule in points."""
     bounds = [ctypes.c_float() for _ in range(4)]
     count = raw.FPDFPage_CountObjects(page)
-    left_points = MOST_POINTS_OF_PAGE
+    points_left = MOST_POINTS_OF_PAGE
     if count > MOST_OBJECTS:
         return
     for index in range(count):
         item = raw.FPDFPage_GetObject(page, index)
-        if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH or not raw.FPDFPageObj_GetBounds(
-            item, *bounds
-        ):
+        if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH:
+            continue
+        if not raw.FPDFPageObj_GetBounds(item, *bounds):
             continue
         left, bottom, right, top = (side.value for side in bounds)
-        if min(right - left, top - bottom) <= THICKEST:
-            if max(right - left, top - bottom) >= SHORTEST:
+        width = right - left
+        height = top - bottom
+        if min(width, height) <= THICKEST:
+            if max(width, height) >= SHORTEST:
                 yield left, top, right, bottom
         elif _is_stroked(item):
-            left_points -= raw.FPDFPath_CountSegments(item)
-            if left_points < 0:
+            points_left -= raw.FPDFPath_CountSegments(item)
+            if points_left < 0:
                 return
             yield from _strokes(item)
 
@@ -96,14 +105,18 @@ def _is_stroked(path: Any) -> bool:
 
 
 def _strokes(path: Any) -> Iterator[Sides]:
-    """The level and upright strokes of a path that has several."""
+    """Yields the level and upright strokes of a path that has several."""
     for (x0, y0), (x1, y1) in _segments(path):
-        if min(abs(x1 - x0), abs(y1 - y0)) < 1.0 and max(abs(x1 - x0), abs(y1 - y0)) >= SHORTEST:
-            yield min(x0, x1), max(y0, y1), max(x0, x1), min(y0, y1)
+        width = abs(x1 - x0)
+        height = abs(y1 - y0)
+        if min(width, height) < 1.0 and max(width, height) >= SHORTEST:
+            left, right = min(x0, x1), max(x0, x1)
+            bottom, top = min(y0, y1), max(y0, y1)
+            yield left, top, right, bottom
 
 
 def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
-    """The straight strokes of a path, their ends in points of the page."""
+    """Yields the straight strokes of a path, their ends in points of the page."""
     matrix = raw.FS_MATRIX()
     x = ctypes.c_float()
     y = ctypes.c_float()
@@ -114,10 +127,7 @@ def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
     for index in range(count):
         segment = raw.FPDFPath_GetPathSegment(path, index)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        point = (
-            matrix.a * x.value + matrix.c * y.value + matrix.e,
-            matrix.b * x.value + matrix.d * y.value + matrix.f,
-        )
+        point = _moved(matrix, x.value, y.value)
         kind = raw.FPDFPathSegment_GetType(segment)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             start = point
@@ -126,3 +136,10 @@ def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
         if raw.FPDFPathSegment_GetClose(segment) and start != point:
             yield point, start
         last = point
+
+
+def _moved(matrix: Any, x: float, y: float) -> Point:
+    """Returns where a point of a path is on the page."""
+    across = matrix.a * x + matrix.c * y + matrix.e
+    down = matrix.b * x + matrix.d * y + matrix.f
+    return across, down

@@ -1,6 +1,4 @@
-"""What a word of a table may be: a figure, a sign, a unit, a period; knows how figures are written, not
-where they stand.
-"""
+"""Tells what a word of a table may be by how it is written: a figure, a sign, a unit or a period."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ __all__ = [
     "words_kind",
 ]
 
-# Longer words are no figures, and are not kept in the cache of kinds.
+# Longer words are no figures. Their kinds are not cached.
 LONGEST_FIGURE = 32
 _NUMBER = r"(?:\d[\d,.'’]*|[.,]\d+)"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
@@ -54,7 +52,7 @@ _PERIOD = re.compile(
 )
 BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
-# A whole cell that says how much in words: "Nil", "As applicable".
+# A whole cell that gives its value in words: "Nil", "As applicable".
 _IN_WORDS = re.compile(
     (
         r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
@@ -62,21 +60,19 @@ _IN_WORDS = re.compile(
     ),
     re.IGNORECASE,
 )
-# Rates by case: "15/10", "10/5/2.5".
+# Rates for several cases: "15/10", "10/5/2.5".
 _BY_CASE = re.compile(r"\d{1,6}(?:\.\d{1,4})?(?:/\d{1,6}(?:\.\d{1,4})?){1,3}", re.ASCII)
 # Words that go with a figure: "5 per cent", "4 to 8 lakh", "25 basis points".
 _MEASURES = UNIT_TERMS | SCALE_TERMS | words("day days month months year years")
 _BETWEEN = frozenset(("to", "or", "and", "/", "+"))
 DIGITS = frozenset("0123456789,.")
-# A dash that may be a minus; the long one never is.
+# Dashes that may be a minus. The long dash never is.
 SIGNS = {"-", "−", "–"}
 
 
 @lru_cache(maxsize=4096)
 def _kind(text: str) -> str:
-    """Value, currency, unit after, sign before, leader, or word, by its first letter; "d" a sign for no
-    value.
-    """
+    """Returns the kind of a short word, as `words_kind` does."""
     if _FIGURE.fullmatch(text):
         if text[-1] in ",;":
             return "w"
@@ -95,8 +91,15 @@ def _kind(text: str) -> str:
 
 
 def words_kind(text: str) -> str:
-    """What a word may be in a table: "v" value, "d" a sign for none, "c" currency, "u" unit after, "s"
-    sign before, "l" leader, "w" word.
+    """Returns what a word may be in a table.
+
+    "v": a value.
+    "d": a sign that there is no value.
+    "c": a currency.
+    "u": a unit that follows a value.
+    "s": a sign that precedes a value.
+    "l": a leader.
+    "w": any other word.
     """
     if len(text) <= LONGEST_FIGURE:
         return _kind(text)
@@ -106,8 +109,9 @@ def words_kind(text: str) -> str:
 
 
 def is_value(text: str) -> bool:
-    """Whether a text is what a cell says of its row: a figure with its unit, a sign or a word that there
-    is none; no sentence, no year alone.
+    """Whether a text is the value of a cell: a figure with its unit, or a sign or word that there is none.
+
+    A sentence is no value.
     """
     if len(text) <= LONGEST_FIGURE and (_IN_WORDS.fullmatch(text) or _BY_CASE.fullmatch(text)):
         return True
@@ -115,22 +119,28 @@ def is_value(text: str) -> bool:
     kinds = [words_kind(word) for word in words]
     if not {"v", "d"}.intersection(kinds) or words[-1] in _BETWEEN:
         return False
-    return all(
-        kind != "w" or word.lower() in _MEASURES or word in _BETWEEN
-        for kind, word in zip(kinds, words, strict=True)
-    )
+    others = [word for kind, word in zip(kinds, words, strict=True) if kind == "w"]
+    return all(map(_goes_with_figure, others))
+
+
+def _goes_with_figure(word: str) -> bool:
+    return word.lower() in _MEASURES or word in _BETWEEN
 
 
 def printed(word: Word) -> str:
-    """A word as printed, a hyphen where it was broken at a line's end."""
+    """Returns a word as printed, with a hyphen where it was broken at a line's end."""
     return BROKEN.sub("-", word.text)
 
 
 def span_of(words: Sequence[Word]) -> tuple[int, int]:
-    """The first and the last offset of some words in the page's text."""
-    return min(word.start for word in words), max(word.end for word in words)
+    """Returns the first and the last offset of some words in the page's text."""
+    start = min(word.start for word in words)
+    end = max(word.end for word in words)
+    return start, end
 
 
 def is_period(text: str) -> bool:
     """Whether a word names a period: 2024, 2024-25, FY2019, Q3, 2025e."""
-    return len(text) <= LONGEST_FIGURE and bool(_PERIOD.fullmatch(text.rstrip(",;")))
+    if len(text) > LONGEST_FIGURE:
+        return False
+    return bool(_PERIOD.fullmatch(text.rstrip(",;")))
