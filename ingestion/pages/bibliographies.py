@@ -1,6 +1,4 @@
-"""Recognises lists of references, bibliographies and endnotes, by how works are cited; knows no document
-and no question.
-"""
+"""Recognises lists of references, bibliographies and endnotes by how works are cited."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from ingestion.pages.features import Look
 
 __all__ = ["is_reference_list"]
 
-# What an entry has: a date in brackets that ends its author, an address, a place in a journal, or a word of
-# those who cite; in the folded text.
+# Marks of an entry in folded text: a date in brackets after the author, an address, a place in a journal, or
+# a word used in citations.
 MARKS = re.compile(
     rf"\((?:{YEAR}[a-z]?|n\. ?d\.|forthcoming|in press)(?:, [^()\n]{{0,25}}\n?[^()\n]{{0,15}})?\)[.,:;]"
     r"|https?: ?//|\bwww\.|\bdoi[.:]"
@@ -23,8 +21,8 @@ MARKS = re.compile(
     r"|\bvol\. ?\d|\bpp\. ?\d|\b\d{1,3} ?\(\d{1,2}\)[,:] ?\d|\[(?:press release|online|accessed|internet"
     r"|dataset|data set)"
 )
-# What nearly every such mark has in it: looked for first, as few pages have any and the search for marks
-# takes 3 ms.
+# Nearly every mark contains one of these. They are counted first, as few pages have any and the search for
+# marks takes 3 ms.
 SIGNS = (
     "(19",
     "(20",
@@ -49,8 +47,8 @@ TITLE = re.compile(
     r"bibliographie|literaturverzeichnis|quellenverzeichnis|bibliografia|referencias(?: bibliograficas)?"
     r"|references bibliographiques)"
 )
-# Of the lines of a list of references about one in two has such a mark, as entries run over two to four
-# lines; of a page with footnotes one in ten.
+# About one in two lines of a list of references has a mark, as entries run over two to four lines. On a page
+# with footnotes it is one in ten.
 SHARE_OF_LINES = 0.3
 SHARE_UNDER_TITLE = 0.15
 FEWEST = 6
@@ -60,14 +58,15 @@ def is_reference_list(look: Look) -> bool:
     """Whether most of the page is a list of works cited."""
     if sum(map(look.text.count, SIGNS)) < FEWEST_SIGNS:
         return False
-    marked = set[int]()
-    line = 0
+    marked: set[int] = set()
+    number = 0
     at = 0
     for mark in MARKS.finditer(look.text):
-        line = line + look.text.count("\n", at, mark.start())
+        number += look.text.count("\n", at, mark.start())
         at = mark.start()
-        marked.add(line)
-    titled = any(TITLE.fullmatch(line) for line in look.folded[: look.head])
-    return len(marked) >= FEWEST and len(marked) >= (SHARE_UNDER_TITLE if titled else SHARE_OF_LINES) * len(
-        look.lines
-    )
+        marked.add(number)
+    if len(marked) < FEWEST:
+        return False
+    titled = any(map(TITLE.fullmatch, look.folded[: look.head]))
+    share = SHARE_UNDER_TITLE if titled else SHARE_OF_LINES
+    return len(marked) >= share * len(look.lines)

@@ -1,4 +1,4 @@
-"""Tells what a page of a budget or a report is about, by a heading or caption and the rows under it."""
+"""Tells what a page of a budget or report is about, by a heading or caption and the rows under it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from ingestion.pages.features import Look, count_found
 
 __all__ = ["SUBJECTS"]
 
-# A table has at least so many rows of figures; under its heading they begin within so many lines.
+# The fewest rows of figures of a table, and the number of lines below its heading that are searched for them.
 FEWEST_ROWS = 4
 BELOW_A_HEADING = 30
-# Rows of different kinds that a summary has with a heading that says so, and without; of a government's
-# sources so many are taxes.
+# The fewest kinds of rows of a summary, with a heading that says what it is and without, and the fewest taxes
+# among the sources of a government.
 FEWEST_SOURCES = 4
 SOURCES_ALONE = 6
 FEWEST_TAXES = 2
 FEWEST_OWED = 4
-# Words of rules, each counted once, on a page that is about them; and how often they come.
+# A page about rules has at least this many different words of rules, and this many in all.
 FEWEST_RULE_WORDS = 3
 MOST_OFTEN = 5
 YEARS = re.compile(r"(?<!\d, )\b20\d\d(?:[-/]\d{2,4})?")
 FEWEST_YEARS = 3
-# Years stand beside or under each other.
+# Heads of columns stand on the line before that of the years, or on this many lines from it on.
 LINES_OF_COLUMN_HEADS = 4
 LONGEST_COLUMN_HEAD = 70
-# One column may be an estimate of the year that runs; more than one looks ahead.
+# One column may be an estimate of the current year. More than one look ahead.
 FEWEST_AHEAD = 2
-# A running foot that was not seen as one still says what the part of the document is about.
+# A running foot that was not recognised still says what the part of the document is about.
 LINES_OF_A_FOOT = 2
 
 
 def _is_financial_highlights(look: Look) -> bool:
-    """Figures of several years, or the key figures, chosen from the statements."""
+    """Whether a page has figures of several years, or key figures, chosen from the statements."""
     for number, text in look.headings:
         found = words.HIGHLIGHTS.match(text)
         if not found or words.OTHER_HIGHLIGHTS.search(found["rest"]):
@@ -44,7 +44,7 @@ def _is_financial_highlights(look: Look) -> bool:
 
 
 def _is_revenue_summary(look: Look) -> bool:
-    """A government's revenue by source."""
+    """Whether a page has a government's revenue by source."""
     if not _is_summary(look, words.REVENUE, words.SOURCES, words.TOTAL_REVENUE):
         return False
     taxes = words.SOURCES[: words.TAXES]
@@ -52,13 +52,14 @@ def _is_revenue_summary(look: Look) -> bool:
 
 
 def _is_expenditure_summary(look: Look) -> bool:
-    """A government's expenditure by function, ministry or kind."""
+    """Whether a page has a government's expenditure by function, ministry or kind."""
     return _is_summary(look, words.EXPENDITURE, words.PURPOSES, words.TOTAL_SPENDING)
 
 
 def _is_budget_summary(look: Look) -> bool:
-    """Receipts, expenditure and what lies between them, in a table or in a few sentences under such a
-    heading.
+    """Whether a page has receipts, expenditure and their balance.
+
+    They stand in a table, or in a few sentences under such a heading.
     """
     headed = _headed(look, words.BUDGET)
     if headed and count_found(words.SAID, look.text) == len(words.SAID):
@@ -70,7 +71,7 @@ def _is_budget_summary(look: Look) -> bool:
 
 
 def _is_debt_service(look: Look) -> bool:
-    """What is owed, by instrument or by the year in which it falls due."""
+    """Whether a page has what is owed, by instrument or by the year in which it falls due."""
     for number, text in look.headings:
         if not any(word in text for word in words.DEBT_WORDS):
             continue
@@ -84,7 +85,7 @@ def _is_debt_service(look: Look) -> bool:
 
 
 def _is_fiscal_targets(look: Look) -> bool:
-    """Rules, targets, ceilings and objectives of public money."""
+    """Whether a page is about rules, targets, ceilings and objectives of public money."""
     texts = (_headings(look), *look.edges, *look.folded[-LINES_OF_A_FOOT:])
     if not any(map(words.TARGETS.search, texts)):
         return False
@@ -95,7 +96,7 @@ def _is_fiscal_targets(look: Look) -> bool:
 
 
 def _is_forecast(look: Look) -> bool:
-    """Years to come, in a table: of the economy or of public finances."""
+    """Whether a page has a table of years to come, of the economy or of public finances."""
     if look.rows() < FEWEST_ROWS or not words.AHEAD.search(look.text):
         return False
     if _headed(look, words.FORECAST):
@@ -134,7 +135,7 @@ def _is_summary(
     return count_found(rows, look.text) >= fewest
 
 
-# By the kind of page that is about each.
+# The test for each kind of page.
 SUBJECTS = {
     "budget_summary": _is_budget_summary,
     "debt_service": _is_debt_service,
