@@ -1,4 +1,4 @@
-"""What budgets and reports call their tables and rows, in the language of public finance; knows no page."""
+"""Holds patterns for the headings and rows of tables in budgets and reports."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ ROW = r"(?m)^(?:\d{1,3}[.)]? |\([a-z\d]{1,3}\) )?"
 
 
 def _any(*names: str) -> str:
+    """Returns a pattern for any of the names, which are patterns too."""
     return f"(?:{'|'.join(names)})"
 
 
 def _lines(*names: str) -> tuple[re.Pattern[str], ...]:
-    """Patterns for rows of figures that have these names within their first words."""
+    """Returns patterns for rows of figures, each with one of the names among its first words."""
     return tuple(re.compile(rf"{ROW}[^\n\d]{{0,40}}\b(?:{name})[^\n\d]{{0,60}}[\d(-]") for name in names)
 
 

@@ -1,4 +1,4 @@
-"""What primary statements are called and which rows they have, in the language of accounts; knows no page."""
+"""Holds patterns for the titles and rows of primary statements."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ __all__ = ["FORBIDDEN", "INCOME", "PERMITTED", "STATEMENTS", "STEM", "PrimarySta
 
 @dataclass(frozen=True, slots=True)
 class PrimaryStatement:
-    """One primary statement. title: what it is called. rows: what its rows begin with, a pattern for each
-    thing that such a statement reports. bottom: a pattern for what no such statement is without. fewest: so
-    many rows of different kinds with a title. figures: the fewest lines that end in a figure; an extract has
-    fewer. closing: the row by which it is known without a title, None where others have such rows too."""
+    """The patterns for one primary statement.
+
+    title: what it is called.
+    rows: what its rows begin with, a pattern for each item that such a statement reports.
+    bottom: the rows of which every such statement has at least one.
+    fewest: the fewest rows of different kinds of a statement with a title.
+    figures: the fewest lines that end in a figure. An extract has fewer.
+    closing: the row by which a statement without a title is recognised, None if others have such rows too.
+    """
 
     title: re.Pattern[str]
     rows: tuple[re.Pattern[str], ...]
@@ -28,16 +33,20 @@ class PrimaryStatement:
 
 
 def _title(*names: str) -> re.Pattern[str]:
-    """Names with every space optional, as where the letters of a title are set apart."""
+    """Returns a pattern for a title in which every space is optional.
+
+    Spaces are not reliable if the letters of a title are set apart.
+    """
     return re.compile(rf"(?:\b|consolidated)(?:{'|'.join(names)})".replace(" ", " ?"))
 
 
 def _row(names: str) -> re.Pattern[str]:
-    """Names at the beginning of a label."""
+    """Returns a pattern for names at the beginning of a label."""
     return re.compile(rf"(?m)^(?:{names})")
 
 
 def _rows(*names: str) -> tuple[re.Pattern[str], ...]:
+    """Returns a pattern for each kind of row."""
     return tuple(map(_row, names))
 
 
