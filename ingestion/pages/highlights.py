@@ -38,7 +38,7 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "
         return ()
     first = owner[at]
     last = owner[at + len(query) - 1]
-    for mark in _outer_marks(quote[::-1])[::-1]:
+    for mark in _outer_marks(quote[::-1]):
         if first > 0 and glyphs[first - 1][0] == mark:
             first -= 1
     for mark in _outer_marks(quote):
