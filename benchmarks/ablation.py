@@ -465,14 +465,10 @@ def main() -> None:
             ),
             flush=True,
         )
-        families: Mapping[str, list[Rule]] = {
-            name: [rule for rule in rules if re.search(name, rule.name)] for name in given.family
-        }
-        families = families or {rule.name: [rule] for rule in rules}
-        asked = {
-            name: sorted({at for rule in some for at in said.get(rule.name, ())})
-            for name, some in families.items()
-        }
+        families = _families(rules, given.family)
+        asked = {}
+        for name, family in families.items():
+            asked[name] = sorted({at for rule in family for at in said.get(rule.name, ())})
         print(markdown_table(HEADS, []), flush=True)
         for name in sorted(families, key=lambda one: len(asked[one])):
             measured = not given.list and 0 < len(asked[name]) <= given.most
@@ -480,6 +476,16 @@ def main() -> None:
                 worth_of(bench, families[name], before, asked[name]) if measured else Worth(len(asked[name]))
             )
             print(markdown_table([str(cell) for cell in row(name, worth)], []).split("\n")[0], flush=True)
+
+
+def _families(rules: Sequence[Rule], patterns: Sequence[str]) -> Mapping[str, list[Rule]]:
+    """The rules whose names match each pattern; without patterns each rule by itself."""
+    if not patterns:
+        return {rule.name: [rule] for rule in rules}
+    families = {}
+    for pattern in patterns:
+        families[pattern] = [rule for rule in rules if re.search(pattern, rule.name)]
+    return families
 
 
 if __name__ == "__main__":

@@ -90,9 +90,9 @@ class Asked:
         it is none.
         """
         (gold,) = gold_figure(self.question.answer, self.question.text)
-        return (
-            "refused" if not self.answer.answered else "right" if states_figure(self.text, gold) else "wrong"
-        )
+        if not self.answer.answered:
+            return "refused"
+        return "right" if states_figure(self.text, gold) else "wrong"
 
 
 def main() -> None:
@@ -175,10 +175,12 @@ def ask_all(
     for question in absent:
         groups.setdefault(f"{question.kind}, made", []).append((question, question.names))
     groups["another document's question"] = [(question, (name,)) for question, name in others]
-    return {
-        group: [Asked(question, names, answer_to(chatbot, question, names)) for question, names in some]
-        for group, some in groups.items()
-    }
+    answered = {}
+    for group, pairs in groups.items():
+        answered[group] = [
+            Asked(question, names, answer_to(chatbot, question, names)) for question, names in pairs
+        ]
+    return answered
 
 
 def other_documents(
@@ -250,10 +252,11 @@ def kind_table(asked: Sequence[Asked]) -> str:
         "citation precision",
         "refused",
     ]
-    return markdown_table(
-        heads,
-        [[kind or "–", *answer_cells([one for one in asked if one.question.kind == kind])] for kind in kinds],
-    )
+    rows = []
+    for kind in kinds:
+        of_kind = [one for one in asked if one.question.kind == kind]
+        rows.append([kind or "–", *answer_cells(of_kind)])
+    return markdown_table(heads, rows)
 
 
 def answer_cells(asked: Sequence[Asked]) -> list[object]:
@@ -261,14 +264,18 @@ def answer_cells(asked: Sequence[Asked]) -> list[object]:
     cite.
     """
     valued = [one for one in asked if one.question.values]
+    right = [one for one in valued if one.has_value]
+    precisions = []
+    for one in asked:
+        cited = cited_pages(one.answer.citations)
+        if cited:
+            precisions.append(precision(cited, one.gold))
     return [
         len(asked),
-        share_cell(sum(one.has_value for one in valued), len(valued)),
-        share_cell(sum(one.has_value and one.cites_gold for one in valued), len(valued)),
+        share_cell(len(right), len(valued)),
+        share_cell(sum(one.cites_gold for one in right), len(valued)),
         share_cell(sum(one.cites_gold for one in asked), len(asked)),
-        mean_cell(
-            [precision(cited, one.gold) for one in asked if (cited := cited_pages(one.answer.citations))]
-        ),
+        mean_cell(precisions),
         share_cell(sum(not one.answer.answered for one in asked), len(asked)),
     ]
 
@@ -319,13 +326,11 @@ def refusal_table(asked: Mapping[str, Sequence[Asked]]) -> str:
         "all made absent": made,
         **{f"answerable, {scope}": asked[scope] for scope in ("own document", "all documents")},
     }
-    return markdown_table(
-        ["refused", "n", "share"],
-        [
-            [group, len(some), share_cell(sum(not one.answer.answered for one in some), len(some))]
-            for group, some in rows.items()
-        ],
-    )
+    cells = []
+    for group, some in rows.items():
+        refused = sum(not one.answer.answered for one in some)
+        cells.append([group, len(some), share_cell(refused, len(some))])
+    return markdown_table(["refused", "n", "share"], cells)
 
 
 def _is_printed(question: Question, texts: Texts) -> bool:

@@ -74,12 +74,9 @@ def answer_to(chatbot: Chatbot, question: Question, names: Sequence[str]) -> Ans
 def page_texts(chatbot: Chatbot) -> dict[str, list[str]]:
     """The text of every page by document, in order."""
     catalog = chatbot.library.catalog
-    return {
-        name: [
-            page.text
-            for _, page in sorted(
-                catalog.pages(version, [report.number for report in catalog.report(version)]).items()
-            )
-        ]
-        for version, name in chatbot.library.scope(()).items()
-    }
+    texts = {}
+    for version, name in chatbot.library.scope(()).items():
+        numbers = [report.number for report in catalog.report(version)]
+        pages = catalog.pages(version, numbers)
+        texts[name] = [page.text for _, page in sorted(pages.items())]
+    return texts

@@ -7,17 +7,21 @@ Over the sample documents, without a model. With --beside another checkout of th
 same run, turn about. Chromium without a window runs on the same machine and takes its share of it; all times
 but "ready" are the browser's own clock (performance.now), read inside the page:
 
-- ready: from the start of the process until /ready first answers 200, which is said once the store is open; asked every 20 ms.
-- first page: from the start of the navigation, the browser's cache empty, until the question's field can be written in and nothing is being drawn. "new
-  server": by the first visitor of a server that is just ready; "visited": by a later one.
-- first token: from Enter until words of the answer stand on the page. whole answer: until its rating buttons do, which are drawn last.
-- citation: from the click on an answer's mark until the page's image is loaded, in the next frame. Each citation's page is opened for the first
-  time: no image is kept.
-- sessions at once: as many browser profiles, each asking an own question; "same moment": all press Enter in one instant, "in turn": spread evenly over so many
-  half seconds. Times are those of whole answers; p95 is the value that 95 of 100 keep. What the server's and
-  the browser's processes computed meanwhile is told apart: with as many people as sessions, each would bring
-  the browser's share on a machine of their own.
-- memory: what the server's processes take (PSS) with the sessions open and idle, less what they took before, for each session.
+- ready: from the start of the process until /ready first answers 200, which it does once the store is open.
+  It is polled every 20 ms.
+- first page: from the start of the navigation, with an empty browser cache, until the question field accepts
+  text and nothing is being drawn. "new server": for the first visitor of a server that has just become ready;
+  "visited": for a later one.
+- first token: from Enter until words of the answer stand on the page.
+- whole answer: from Enter until its rating buttons, which are drawn last, stand there.
+- citation: from the click on an answer's mark until the page's image is loaded, in the next frame. Each
+  citation's page is opened for the first time, so no image is cached.
+- sessions at once: as many browser profiles, each asking a question of its own. "same moment": all press
+  Enter in one instant; "in turn": spread evenly over so many half seconds. Times are those of whole answers;
+  95 of 100 answers take at most p95. The computing time of the server's processes and that of the browser's
+  are listed separately: real visitors would each bring the browser's share on a machine of their own.
+- memory: what the server's processes take (PSS) with the sessions open and idle, less what they took before,
+  for each session.
 
 The peer is a bare Streamlit page with one st.write, by the same interpreter: what any page on Streamlit
 takes; for many sessions, a chat that only repeats what it is asked, with one button. Load is
@@ -88,7 +92,8 @@ WATCH = """
 window.watched = {};
 const count = (what) => document.querySelectorAll(what).length;
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter') window.watched = {asked: performance.now(), answers: count('.answer'), rated: count('[class*=st-key-helpful-]')};
+  if (event.key === 'Enter') window.watched = {asked: performance.now(), answers: count('.answer'), \
+rated: count('[class*=st-key-helpful-]')};
 }, true);
 document.addEventListener('click', (event) => {
   if (event.target.closest && event.target.closest('button.key')) {
@@ -107,7 +112,8 @@ new MutationObserver(look).observe(document, {subtree: true, childList: true, ch
 const wait = (seen) => {
   if (seen !== window.watched) return;
   const image = document.querySelector('[role="dialog"] .st-key-page-image img');
-  if (image && image.complete && image.naturalHeight) requestAnimationFrame(() => { seen.drawn = performance.now(); });
+  if (image && image.complete && image.naturalHeight) \
+requestAnimationFrame(() => { seen.drawn = performance.now(); });
   else requestAnimationFrame(() => wait(seen));
 };
 """
@@ -118,8 +124,10 @@ WRITTEN = """() => document.querySelector('[data-testid="stMarkdownContainer"] p
 document.querySelector('[data-test-script-state="notRunning"]') &&
 performance.now()"""
 # Presses Enter in the question's field at a moment of the machine's clock, in milliseconds.
-PRESS_AT = """(moment) => { setTimeout(() => document.querySelector('[data-testid="stChatInput"] textarea').dispatchEvent(
-new KeyboardEvent('keydown', {key: 'Enter', code: 'Enter', keyCode: 13, which: 13, bubbles: true, cancelable: true})), moment - Date.now()) }"""
+PRESS_AT = """(moment) => { setTimeout(() => \
+document.querySelector('[data-testid="stChatInput"] textarea').dispatchEvent(
+new KeyboardEvent('keydown', {key: 'Enter', code: 'Enter', keyCode: 13, which: 13, \
+bubbles: true, cancelable: true})), moment - Date.now()) }"""
 
 
 @dataclass(slots=True)
@@ -143,18 +151,15 @@ class Measured:
 
     def row(self) -> list[str]:
         """Its line in the table."""
+        digits = 1 if self.unit == "MB" else 0
+        median = statistics.median(self.values)
         cells = [
-            f"{value:.{1 if self.unit == 'MB' else 0}f}"
-            for value in (
-                statistics.median(self.values),
-                p95(self.values),
-                min(self.values),
-                max(self.values),
-            )
+            f"{value:.{digits}f}" for value in (median, p95(self.values), min(self.values), max(self.values))
         ]
-        kept = (
-            f"{'kept' if self.judged() < self.limit else 'NOT kept'}, {self.limit:.0f}" if self.limit else "–"
-        )
+        kept = "–"
+        if self.limit:
+            verdict = "kept" if self.judged() < self.limit else "NOT kept"
+            kept = f"{verdict}, {self.limit:.0f}"
         return [f"{self.what}, {self.unit}", *cells, str(len(self.values)), kept, f"{self.load:.1f}"]
 
 
@@ -219,15 +224,11 @@ def main() -> None:
     for name, one in measured.items():
         print(f"\n{name}\n\n{one.table()}")
     if given.json:
-        found = {
-            name: [asdict(one) for one in measurements.all.values()]
-            for name, measurements in measured.items()
-        }
-        given.json.write_text(
-            json.dumps({"cores": os.cpu_count(), "load": os.getloadavg(), "measured": found}, indent=1)
-            + "\n",
-            "utf-8",
-        )
+        found = {}
+        for name, measurements in measured.items():
+            found[name] = [asdict(one) for one in measurements.all.values()]
+        written = {"cores": os.cpu_count(), "load": os.getloadavg(), "measured": found}
+        given.json.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
 
 
 def measure_one(home: Path, root: Path, browser: Browser, into: Measurements) -> None:

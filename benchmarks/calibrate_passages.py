@@ -123,25 +123,22 @@ def gather(chatbot: Chatbot, questions: QuestionSet) -> tuple[list[Example], int
     return examples, without
 
 
+def _share_within(n: int, ranks: Sequence[int]) -> str:
+    return share_cell(sum(at < n for at in ranks), len(ranks))
+
+
+def _mean_reciprocal(ranks: Sequence[int]) -> str:
+    return f"{np.mean([1 / (at + 1) for at in ranks]):.3f}"
+
+
 def report(examples: Sequence[Example], without: int, *, ridge: float) -> str:
     """Ranks on documents left out, and the weights of all examples beside those in use."""
-    left, used = (
-        ranks_left_out(examples, ridge=ridge),
-        [rank(example, np.array(list(WEIGHTS.values()))) for example in examples],
-    )
+    in_use = np.array(list(WEIGHTS.values()))
+    left, used = ranks_left_out(examples, ridge=ridge), [rank(example, in_use) for example in examples]
     rows = [
-        [
-            f"right passage among the first {n}",
-            *(share_cell(sum(at < n for at in ranks), len(ranks)) for ranks in (left, used)),
-        ]
-        for n in WITHIN
+        [f"right passage among the first {n}", _share_within(n, left), _share_within(n, used)] for n in WITHIN
     ]
-    rows.append(
-        [
-            "mean reciprocal rank",
-            *(f"{np.mean([1 / (at + 1) for at in ranks]):.3f}" for ranks in (left, used)),
-        ]
-    )
+    rows.append(["mean reciprocal rank", _mean_reciprocal(left), _mean_reciprocal(used)])
     weights = [
         [name, f"{weight:+.2f}", f"{WEIGHTS[name]:+.2f}"]
         for name, weight in zip(WEIGHTS, fit(examples, ridge=ridge), strict=True)

@@ -101,9 +101,15 @@ class Model:
 
 def read_parts(question: str, hits: Sequence[Hit]) -> dict[str, float]:
     """The best of each part of the hits' scores, and of the first hit alone; 0 where there is none."""
-    best = {name: max((hit.scores.get(name, 0.0) for hit in hits), default=0.0) for name in PARTS}
+    best = {}
+    for name in PARTS:
+        best[name] = max((hit.scores.get(name, 0.0) for hit in hits), default=0.0)
     first = hits[0].scores if hits else {}
     return {**best, **{f"first {name}": first.get(name, 0.0) for name in PARTS}}
+
+
+def _values(features: Mapping[str, float], names: Sequence[str]) -> list[float]:
+    return [features[name] for name in names]
 
 
 def fit(examples: Sequence[Example], *, wrongly: float = WRONGLY) -> Model:
@@ -113,7 +119,8 @@ def fit(examples: Sequence[Example], *, wrongly: float = WRONGLY) -> Model:
     Ridge-penalised logistic regression by Newton's method. Raises ValueError where a label is missing.
     """
     names = tuple(examples[0].features) if examples else ()
-    table = np.array([[example.features[name] for name in names] for example in examples], np.float64)
+    rows = [_values(example.features, names) for example in examples]
+    table = np.array(rows, np.float64)
     label = np.array([example.answerable for example in examples], np.float64)
     if not 0 < label.sum() < len(label):
         raise ValueError("there must be answerable and absent examples")

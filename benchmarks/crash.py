@@ -192,12 +192,8 @@ class Campaign:
         folder.mkdir()
         there = {sha256 for sha256, _, _ in self._contents.versions.values()}
         # Bytes that are there already need no reading: seldom.
-        chosen = [
-            self._draw.choices(
-                [*self._files.values()], [1 if file in there else FRESH for file in self._files]
-            )[0]
-            for _ in names
-        ]
+        weights = [1 if file in there else FRESH for file in self._files]
+        chosen = [self._draw.choices([*self._files.values()], weights)[0] for _ in names]
         paths = [shutil.copy(file.path, folder / name) for name, file in zip(names, chosen, strict=True)]
         return (
             kind,

@@ -30,13 +30,13 @@ class Tally:
 def report(tally: Tally) -> str:
     """Tables of kills by command and step, and of what was found after them."""
     kinds, steps = sorted({kind for kind, _ in tally.kills}), sorted({step for _, step in tally.kills})
-    rows = [
-        [step, *(tally.kills[kind, step] for kind in kinds), sum(tally.kills[kind, step] for kind in kinds)]
-        for step in steps
-    ]
-    rows.append(
-        ["all", *(sum(tally.kills[kind, step] for step in steps) for kind in kinds), tally.kills.total()]
-    )
+    rows: list[list[object]] = []
+    of_kind = Counter[str]()
+    for step in steps:
+        kills = [tally.kills[kind, step] for kind in kinds]
+        of_kind.update(dict(zip(kinds, kills, strict=True)))
+        rows.append([step, *kills, sum(kills)])
+    rows.append(["all", *(of_kind[kind] for kind in kinds), tally.kills.total()])
     counted = Counter(kind for kind, _ in tally.faults)
     found = [[kind, counted[kind]] for kind in FOUND]
     summary = (

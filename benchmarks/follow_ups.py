@@ -147,15 +147,17 @@ def score_all(query: str, texts: Sequence[str]) -> list[float]:
     counted = [Counter(terms(text)) for text in texts]
     lengths = [counts.total() for counts in counted]
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
-    wanted = {
-        term: inverse_frequency(len(texts), sum(term in counts for counts in counted))
-        for term in content_terms(query)
-    }
-    norms = [K1 * (1 - B + B * length / mean) for length in lengths]
-    return [
-        sum(weight * counts[term] * (K1 + 1) / (counts[term] + norm) for term, weight in wanted.items())
-        for counts, norm in zip(counted, norms, strict=True)
-    ]
+    weights = {}
+    for term in content_terms(query):
+        holding = sum(term in counts for counts in counted)
+        weights[term] = inverse_frequency(len(texts), holding)
+    scores = []
+    for counts, length in zip(counted, lengths, strict=True):
+        norm = K1 * (1 - B + B * length / mean)
+        scores.append(
+            sum(weight * counts[term] * (K1 + 1) / (counts[term] + norm) for term, weight in weights.items())
+        )
+    return scores
 
 
 def ranks_of(turn: Turn, query: str, *, cells: bool) -> list[float]:
@@ -171,8 +173,11 @@ def ranks_of(turn: Turn, query: str, *, cells: bool) -> list[float]:
             holders.setdefault(operand, set()).add(place)
     right = set[int]().union(*holders.values())
     others = [score for place, score in scores.items() if place not in right]
-    best = [max(scores[place] for place in places) for places in holders.values()]
-    return [1.0 + sum(other >= score for other in others) if score > 0 else float("inf") for score in best]
+    ranks = []
+    for places in holders.values():
+        best = max(scores[place] for place in places)
+        ranks.append(1.0 + sum(other >= best for other in others) if best > 0 else float("inf"))
+    return ranks
 
 
 def table_of(turns: Sequence[Turn], *, cells: bool) -> str:

@@ -372,11 +372,12 @@ def draw(measured: Measured) -> str:
             "ours: tables too": "complete",
             "PyPDFLoader + Chroma, same embedder": "peer_whole",
         }
-        drawn = {
-            name: [(getattr(point, along), getattr(point, what)) for point in points]
-            for name, what in named.items()
-        }
-        return {name: places for name, places in drawn.items() if all(y for _, y in places)}
+        drawn = {}
+        for name, what in named.items():
+            places = [(getattr(point, along), getattr(point, what)) for point in points]
+            if all(y for _, y in places):
+                drawn[name] = places
+        return drawn
 
     return plot(
         [

@@ -95,9 +95,9 @@ def beside_each_other(ranks: Ranks) -> str:
     others = [language for language in languages if language != ENGLISH]
     rows = []
     for name, of in [*((language, [language]) for language in languages), ("all but en", others)]:
-        found = {
-            model: [place for language in of for place in ranks[model][language].values()] for model in models
-        }
+        found = {}
+        for model in models:
+            found[model] = [place for language in of for place in ranks[model][language].values()]
         cells = [
             share_cell(hits_within(place, found[model]), len(found[model]))
             for place in (1, 3)
@@ -113,15 +113,14 @@ def beside_each_other(ranks: Ranks) -> str:
 def _ranks(
     chatbot: Chatbot, by_language: Mapping[str, Sequence[Question]], search: str, *, own: bool
 ) -> dict[str, dict[str, int]]:
-    return {
-        language: {
-            one.id: gold_rank(
-                SEARCHES[search](chatbot, one, (one.document,) if own else ()), one.document, one.pages
-            )
-            for one in questions
-        }
-        for language, questions in by_language.items()
-    }
+    ranks: dict[str, dict[str, int]] = {}
+    for language, questions in by_language.items():
+        ranks[language] = {}
+        for one in questions:
+            names = (one.document,) if own else ()
+            found = SEARCHES[search](chatbot, one, names)
+            ranks[language][one.id] = gold_rank(found, one.document, one.pages)
+    return ranks
 
 
 def _asked(chatbot: Chatbot, by_language: Mapping[str, Sequence[Question]]) -> list[list[str]]:

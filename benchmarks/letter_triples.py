@@ -62,10 +62,11 @@ def steps(frequencies: dict[str, float]) -> bytes:
         chance = (pairs[triple[:2]] + len(symbols) * UNSEEN) / len(symbols)
         ratio = math.log((frequencies.get(triple, 0.0) + UNSEEN) / chance)
         found.append(sum(ratio > bound for bound in BOUNDS))
-    return bytes(
-        sum(step << 2 * place for place, step in enumerate(found[at : at + 4]))
-        for at in range(0, len(found), 4)
-    )
+    return bytes(_packed(found[at : at + 4]) for at in range(0, len(found), 4))
+
+
+def _packed(four: list[int]) -> int:
+    return sum(step << 2 * place for place, step in enumerate(four))
 
 
 if __name__ == "__main__":

@@ -187,10 +187,9 @@ def situations(
     with tempfile.TemporaryDirectory() as folder:
         pages = _sample_pages(Path(folder))
         other = " ".join(pages[1::2]).split()
-        windows_of = [
-            [window for page in some for window in embedder.split(page)[:-1]]
-            for some in (pages[::2], pages[1::2])
-        ]
+        windows_of = []
+        for half in (pages[::2], pages[1::2]):
+            windows_of.append([window for page in half for window in embedder.split(page)[:-1]])
         topics = {_half(window): window for window in windows_of[0]}
         kinds = {
             "a topic": [*topics],

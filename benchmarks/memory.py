@@ -169,7 +169,7 @@ def measure(talks: Sequence[Talk], *, vectors: bool) -> str:
                         question, CompressionOptions(0, ratio, keep_last=0, **options)
                     )
                     note(name, ratio, share_of(got.kept, evidence))
-    lines = [[name, *(mean_cell(some) for some in by_ratio.values())] for name, by_ratio in shares.items()]
+    lines = [[name, *map(mean_cell, by_ratio.values())] for name, by_ratio in shares.items()]
     return markdown_table(["what is kept", *(f"{ratio:.0%}" for ratio in RATIOS)], lines)
 
 

@@ -175,7 +175,9 @@ def report(shown: Sequence[Shown]) -> str:
 
 
 def _said(one: Shown) -> str:
-    return "caught" if one.caught else "VERIFIED" if one.verified else "not caught"
+    if one.caught:
+        return "caught"
+    return "VERIFIED" if one.verified else "not caught"
 
 
 def _share(of: Iterator[bool] | Sequence[bool]) -> str:

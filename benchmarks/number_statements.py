@@ -89,7 +89,9 @@ class _Value:
 
     def said(self) -> str:
         sign = "-" if self.negative else ""
-        return f"{sign}{self.currency}{self.digits}{self.unit and ('%' if self.unit == '%' else ' ' + self.unit)}{self.scale and ' ' + self.scale}"
+        unit = self.unit if self.unit in ("", "%") else " " + self.unit
+        scale = self.scale and " " + self.scale
+        return f"{sign}{self.currency}{self.digits}{unit}{scale}"
 
     @property
     def amount(self) -> str:
@@ -222,15 +224,16 @@ def _copied_row(page: Page, table: Table, row: Row, chance: random.Random) -> It
         return
     heads = " ".join(head.replace(" > ", " ") for head in table.heads)
     line = page.text[row.start : row.end]
-    digits = [
-        match
-        for match in re.finditer("(?<=[0-9])[0-9]", line)
-        if any(cell.start <= row.start + match.start() < cell.end for cell in cells)
-    ]
+    digits = []
+    for match in re.finditer("(?<=[0-9])[0-9]", line):
+        start = row.start + match.start()
+        if any(cell.start <= start < cell.end for cell in cells):
+            digits.append(match)
     errors = {}
     if digits:
         at = chance.choice(digits).start()
-        errors["digit"] = f"{heads}: {line[:at]}{(int(line[at]) + chance.randint(1, 9)) % 10}{line[at + 1 :]}"
+        other = (int(line[at]) + chance.randint(1, 9)) % 10
+        errors["digit"] = f"{heads}: {line[:at]}{other}{line[at + 1 :]}"
     if cells[0].text != cells[1].text and all(any(map(str.isdigit, cell.text)) for cell in cells[:2]):
         swapped = [cells[1], cells[0], *cells[2:]]
         errors["column"] = f"{heads}: {row.label} {' '.join(cell.text for cell in swapped)}"
@@ -351,7 +354,6 @@ def _wrong_in_sentence(sentence: str, amount: re.Match[str], chance: random.Rand
     years = list(re.finditer(r"\b20[0-9]{2}\b(?![-–/,.]?[0-9])", sentence))
     if len({year[0] for year in years}) == 1:
         year = years[0]
-        wrong["period"] = (
-            f"{sentence[: year.start()]}{int(year[0]) + chance.choice((-2, -1, 1, 2))}{sentence[year.end() :]}"
-        )
+        other = int(year[0]) + chance.choice((-2, -1, 1, 2))
+        wrong["period"] = f"{sentence[: year.start()]}{other}{sentence[year.end() :]}"
     return wrong

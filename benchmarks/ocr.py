@@ -111,11 +111,13 @@ def main() -> int:
         (row["kind"], row["id"], measured(data / row["pdf"], (data / row["truth"]).read_text("utf-8")))
         for row in rows
     ]
-    lines = [
-        (kind, name, *(f"{value:.3f}" for value in found[:4]), f"{found[5] / found[4]:.2f}")
-        for kind, name, found in results
-    ]
-    means = [mean([found[index] for _, _, found in results]) for index in range(4)]
+    lines = []
+    for kind, name, found in results:
+        shares = [f"{value:.3f}" for value in found[:4]]
+        lines.append((kind, name, *shares, f"{found[5] / found[4]:.2f}"))
+    means = []
+    for index in range(4):
+        means.append(mean([found[index] for _, _, found in results]))
     ratio = sum(found[5] for *_, found in results) / sum(found[4] for *_, found in results)
     lines.append(("all", "mean", *(f"{value:.3f}" for value in means), f"{ratio:.2f}"))
     print(

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -274,11 +275,8 @@ def search(
         check=False,
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    hits = [
-        sum(bool(answer.get("hits")) for answer in answers if answer["id"] == index)
-        for index in range(len(names))
-    ]
-    return [hit / len(words) if words else None for hit, words in zip(hits, wanted, strict=True)]
+    hits = Counter[int](answer["id"] for answer in answers if answer.get("hits"))
+    return [hits[index] / len(words) if words else None for index, words in enumerate(wanted)]
 
 
 def truth_words(text: str) -> list[str]:

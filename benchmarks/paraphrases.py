@@ -76,10 +76,9 @@ def report(results: Sequence[Judged]) -> str:
     rows = []
     for kind in [*kinds, "all false"]:
         some = [one for one in results if (one.kind == kind if kind != "all false" else one.kind)]
-        shares = (
-            share_cell(sum(said), len(some))
-            for said in ([one.verified for one in some], [bool(one.why) for one in some])
-        )
+        verified = sum(one.verified for one in some)
+        doubted = sum(bool(one.why) for one in some)
+        shares = (share_cell(verified, len(some)), share_cell(doubted, len(some)))
         rows.append((kind or "true", len(some), *shares))
     return markdown_table(("rewording", "n", "verified (95 %)", "doubted (95 %)"), rows)
 

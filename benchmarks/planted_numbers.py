@@ -100,41 +100,21 @@ def plant_errors(documents: Mapping[str, Sequence[Page]], *, seed: int, most: in
     return results
 
 
+def _doubted_row(name: str, some: Sequence[Judged]) -> tuple[str, int, int, str]:
+    doubted = sum(one.doubted for one in some)
+    return name, len(some), doubted, share_cell(doubted, len(some))
+
+
 def report(results: Sequence[Judged]) -> str:
     """The table of kinds, and that of the true statements by form."""
     rows = []
     for kind in KINDS:
-        of_kind = [result for result in results if result.kind == kind]
-        rows.append(
-            (
-                kind,
-                len(of_kind),
-                sum(result.doubted for result in of_kind),
-                share_cell(sum(result.doubted for result in of_kind), len(of_kind)),
-            )
-        )
+        rows.append(_doubted_row(kind, [result for result in results if result.kind == kind]))
     true = [result for result in results if result.kind == TRUE]
-    forms = [
-        (form, [result for result in true if result.form == form])
-        for form in sorted({result.form for result in true})
-    ]
-    lines = [
-        (
-            form,
-            len(found),
-            sum(one.doubted for one in found),
-            share_cell(sum(one.doubted for one in found), len(found)),
-        )
-        for form, found in forms
-    ]
-    lines.append(
-        (
-            "all",
-            len(true),
-            sum(one.doubted for one in true),
-            share_cell(sum(one.doubted for one in true), len(true)),
-        )
-    )
+    lines = []
+    for form in sorted({result.form for result in true}):
+        lines.append(_doubted_row(form, [result for result in true if result.form == form]))
+    lines.append(_doubted_row("all", true))
     planted = markdown_table(("planted error", "n", "caught", "share (95 %)"), rows)
     return planted + "\n\n" + markdown_table(("true statements", "n", "doubted", "share (95 %)"), lines)
 

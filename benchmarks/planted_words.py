@@ -226,10 +226,9 @@ def main() -> int:
     rows = []
     for kind in (*ERRORS, *REWORDINGS):
         of_kind = [one for one in found if one.kind == kind]
-        shares = (
-            share_cell(sum(some), len(of_kind))
-            for some in ([bool(one.reason) for one in of_kind], [one.verified for one in of_kind])
-        )
+        doubted = sum(bool(one.reason) for one in of_kind)
+        verified = sum(one.verified for one in of_kind)
+        shares = (share_cell(doubted, len(of_kind)), share_cell(verified, len(of_kind)))
         rows.append((kind, "harmless" if kind in REWORDINGS else "error", len(of_kind), *shares))
     print(markdown_table(("change", "is", "n", "doubted (95 %)", "verified (95 %)"), rows))
     for one in found:

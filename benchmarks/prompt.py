@@ -85,7 +85,7 @@ def sides_of(row: Mapping[str, Any]) -> list[frozenset[tuple[str, int]]]:
         {"document": one["doc"], "pages": [one["page"]]} for one in row.get("page_refs") or ()
     ]
     if len({group["document"] for group in groups}) > 1:
-        return [frozenset((_file(group["document"]), page) for page in group["pages"]) for group in groups]
+        return [_gold_pages(group) for group in groups]
     document = row.get("doc") or row.get("doc_hint") or row.get("document")
     return (
         [frozenset((_file(document), page) for page in row.get("pages") or ())]
@@ -116,16 +116,18 @@ def reached(chatbot: Chatbot, model: Silent, row: Mapping[str, Any]) -> Reached:
     )
 
 
+def _gold_pages(group: Mapping[str, Any]) -> frozenset[tuple[str, int]]:
+    return frozenset((_file(group["document"]), page) for page in group["pages"])
+
+
 def _file(document: str) -> str:
     return document if document.endswith(".pdf") else f"{document}.pdf"
 
 
 def _row(name: str, found: Sequence[Reached]) -> list[str]:
     whole = [one for one in found if all(one.sides)]
-    pages, tokens = (
-        round(statistics.mean(values))
-        for values in ([one.pages for one in found], [one.tokens for one in found])
-    )
+    pages = round(statistics.mean(one.pages for one in found))
+    tokens = round(statistics.mean(one.tokens for one in found))
     return [
         name,
         str(len(found)),

@@ -107,11 +107,8 @@ def load_financebench(folder: Path) -> QuestionSet:
     questions = tuple(question for question in read if question.document in pdfs)
     if not questions:
         raise SystemExit(f"None of the PDFs that {paths[0]} names is in {folder}.")
-    return QuestionSet(
-        "financebench",
-        questions,
-        tuple(pdfs[name] for name in sorted({question.document for question in questions})),
-    )
+    names = sorted({question.document for question in questions})
+    return QuestionSet("financebench", questions, tuple(pdfs[name] for name in names))
 
 
 def only_answerable(questions: Sequence[Question]) -> list[Question]:
@@ -192,18 +189,20 @@ def _is_financebench(path: Path) -> bool:
     return '"doc_name"' in first and '"question"' in first and '"evidence' in first
 
 
+def _asked_of(row: Mapping[str, Any]) -> Sequence[str]:
+    if "documents" in row:
+        return row["documents"] or []
+    return [row["doc"]] if row.get("doc") else []
+
+
 def _question(row: Mapping[str, Any], where: str) -> Question:
     if not isinstance(row.get("question"), str) or "id" not in row:
         raise SystemExit(f"{where}: a line needs at least an id and a question.")
-    asked = [
-        _file_name(name)
-        for name in (row["documents"] or [] if "documents" in row else [row["doc"]] if row.get("doc") else [])
-    ]
     return Question(
         id=str(row["id"]),
         text=row["question"],
         document=_file_name(row.get("document") or row.get("doc") or row.get("doc_hint") or ""),
-        names=tuple(asked),
+        names=tuple(map(_file_name, _asked_of(row))),
         pages=frozenset(row.get("pages") or ()),
         values=tuple(row.get("values") or ()),
         history=tuple(Exchange(said["user"], said["assistant"]) for said in row.get("history") or ()),

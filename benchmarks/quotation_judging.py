@@ -241,10 +241,9 @@ class Sheet:
         """The words of a span that no rectangle covers. One that is broken over two lines has no box of
         its own.
         """
-        words = [
-            self.words[index] for index in self.words_of(span) if not BROKEN.search(self.words[index].text)
-        ]
-        return [word.text for word in words if not any(_covers(one, word.box) for one in rectangles)]
+        words = [self.words[index] for index in self.words_of(span)]
+        whole = [word for word in words if not BROKEN.search(word.text)]
+        return [word.text for word in whole if not _covered(word.box, rectangles)]
 
     def foreign(self, spans: Sequence[Span], rectangles: Sequence[Rect]) -> list[str]:
         """Whole lines without a word of the spans, which the rectangles cover. Where a page was also read
@@ -255,14 +254,15 @@ class Sheet:
         for number, line in enumerate(self.lines):
             words = self.words[line.first : line.last + 1]
             twice = self.letters[self.starts[line.first] : self.starts[line.last + 1]] in quoted
-            if (
-                number not in own
-                and not twice
-                and any(map(str.isalpha, words[0].text + words[-1].text))
-                and all(any(_covers(one, word.box) for one in rectangles) for word in words)
-            ):
+            if number in own or twice or not any(map(str.isalpha, words[0].text + words[-1].text)):
+                continue
+            if all(_covered(word.box, rectangles) for word in words):
                 found.append(" ".join(word.text for word in words))
         return found
+
+
+def _covered(box: Rect, rectangles: Sequence[Rect]) -> bool:
+    return any(_covers(one, box) for one in rectangles)
 
 
 def _lines(words: Sequence[Word]) -> list[Line]:

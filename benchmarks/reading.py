@@ -93,6 +93,10 @@ def _evened(text: str) -> str:
     return " ".join(re.sub(r"[^\w.%]+", " ", text.casefold()).split()).strip(".")
 
 
+def _share_right(some: Sequence[Read]) -> str:
+    return share_cell(sum(one.right for one in some), len(some))
+
+
 def report(found: Sequence[Read]) -> str:
     """The table by kind."""
     rows = []
@@ -100,7 +104,7 @@ def report(found: Sequence[Read]) -> str:
         some = [one for one in found if one.kind == kind]
         refused = sum(not one.answer.answered for one in some)
         computed = [one for one in some if one.computed]
-        shares = (share_cell(sum(one.right for one in of), len(of)) for of in (some, computed))
+        shares = (_share_right(some), _share_right(computed))
         rows.append((kind, len(some), *shares, len(computed), share_cell(refused, len(some))))
     return markdown_table(
         ("kind", "n", "right (95 %)", "right of the worked out", "worked out", "refused"), rows

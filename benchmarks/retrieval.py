@@ -1,9 +1,8 @@
 """How often the page that answers is among the first ones found, beside the plain nearest chunks, and what
 each part of the search brings.
 
-    python benchmarks/retrieval.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store
-    FOLDER]
-                                   [--save FILE] [--against FILE] [--no-ablation] [--rerank]
+    python benchmarks/retrieval.py [--financebench FOLDER] [--questions FILE --documents FOLDER]
+                                   [--store FOLDER] [--save FILE] [--against FILE] [--no-ablation] [--rerank]
 
 Each question is searched in its own document and in all documents of its set. The peer is measured in the
 same run: the nearest chunks of 1,000 characters by vector, the question as asked, as a vector store gives
@@ -11,10 +10,10 @@ them. Shares come with Wilson's 95 % intervals. --save keeps the place of each g
 which questions were found better or worse than in a run saved before. Page gold is one annotator's choice:
 another page may answer as well, so hits are a lower bound.
 
---rerank adds what FINPOLICY_RERANK can bring and cost. No model is needed: an HTTP server of the benchmark's own stands in for one that puts the
-page that answers first wherever it is among those shown (what the best model could gain), for one that turns
-the order round, and for one that replies nonsense, after which the order must be that of the search. A real
-model lies between the first two.
+--rerank adds what FINPOLICY_RERANK can gain and cost. No model is needed: an HTTP server of the benchmark's
+own stands in for three. The first puts the page that answers first wherever it is among those shown, which is
+what the best model could gain. The second turns the order round. The third replies nonsense, after which the
+order must be that of the search. A real model lies between the first two.
 """
 
 from __future__ import annotations
@@ -244,30 +243,24 @@ def measure(
         "own document": lambda question: (question.document,),
         "all documents": lambda _: (),
     }
-    return {
-        scope: {
-            name: {
+    ranks: dict[str, dict[str, dict[str, int]]] = {}
+    for scope, names in scopes.items():
+        ranks[scope] = {}
+        for name, search in variants.items():
+            ranks[scope][name] = {
                 one.id: gold_rank(search(chatbot, one, names(one)), one.document, one.pages) for one in asked
             }
-            for name, search in variants.items()
-        }
-        for scope, names in scopes.items()
-    }
+    return ranks
 
 
 def report(questions: Sequence[Question], ranks: Ranks) -> str:
     """Hits and mean reciprocal rank by scope and variant, then by kind of question."""
     parts = []
     for scope, by_variant in ranks.items():
-        rows = [
-            [
-                name,
-                len(found),
-                *hit_cells(list(found.values())),
-                mean_cell([1 / rank if rank else 0.0 for rank in found.values()]),
-            ]
-            for name, found in by_variant.items()
-        ]
+        rows = []
+        for name, found in by_variant.items():
+            reciprocal = [1 / rank if rank else 0.0 for rank in found.values()]
+            rows.append([name, len(found), *hit_cells(list(found.values())), mean_cell(reciprocal)])
         parts.append(
             f"### {scope.capitalize()}\n\n"
             + markdown_table([scope, "n", *(f"hit@{k}" for k in PLACES), "MRR"], rows)
@@ -293,11 +286,11 @@ def kind_table(questions: Sequence[Question], by_variant: Mapping[str, Mapping[s
     rows: list[list[object]] = []
     for kind in sorted({question.kind for question in questions}):
         ids = [question.id for question in questions if question.kind == kind]
-        cells = [
-            share_cell(hits_within(k, [by_variant[name][one] for one in ids]), len(ids))
-            for k in (1, 3)
-            for name in (PEER, WHOLE)
-        ]
+        cells = []
+        for k in (1, 3):
+            for name in (PEER, WHOLE):
+                ranks = [by_variant[name][one] for one in ids]
+                cells.append(share_cell(hits_within(k, ranks), len(ids)))
         rows.append([kind or "–", len(ids), *cells])
     return markdown_table(
         [f"{scope}, by kind", "n", "peer hit@1", "ours hit@1", "peer hit@3", "ours hit@3"], rows
@@ -336,7 +329,7 @@ def measure_times(chatbot: Chatbot, questions: QuestionSet) -> dict[str, list[fl
 def timing_table(times: Mapping[str, Sequence[float]]) -> str:
     """p50 and p95 by scope."""
     rows = [
-        [label, len(found), *(f"{percentile(found, share):.1f}" for share in (0.5, 0.95))]
+        [label, len(found), f"{percentile(found, 0.5):.1f}", f"{percentile(found, 0.95):.1f}"]
         for label, found in times.items()
     ]
     return markdown_table(["warm search", "n", "p50 ms", "p95 ms"], rows)

@@ -167,18 +167,14 @@ def draw(figures: Sequence[RightFigure], *, seed: int, most: int) -> list[RightF
 
 def report(drawn: Sequence[RightFigure]) -> str:
     """The table by kind, and each doubted figure with its reason."""
-    kinds = {
-        kind: [one for one in drawn if one.kind == kind] for kind in sorted({one.kind for one in drawn})
-    } | {"all": list(drawn)}
-    rows = [
-        (
-            kind,
-            len(some),
-            sum(one.doubted for one in some),
-            share_cell(sum(one.doubted for one in some), len(some)),
-        )
-        for kind, some in kinds.items()
-    ]
+    kinds = {}
+    for kind in sorted({one.kind for one in drawn}):
+        kinds[kind] = [one for one in drawn if one.kind == kind]
+    kinds["all"] = list(drawn)
+    rows = []
+    for kind, some in kinds.items():
+        doubted = sum(one.doubted for one in some)
+        rows.append((kind, len(some), doubted, share_cell(doubted, len(some))))
     doubts = [
         f"- {one.check.text}: {one.check.status}, {one.check.reason}\n  {one.question}"
         for one in drawn

@@ -7,8 +7,8 @@ The events are synthetic and named so: unit vectors of 384 numbers around topics
 evenly over a year, one or two signals each with a confidence spread over 0 to 1, and assets of which one is
 common (a third of the events), one rare (a fiftieth). Each kind of search is the function
 search_memory_events with all its filters, three rows wanted, as a recall asks it; times are of the call from
-this process, warm. With
---thresholds the cosine of the embedded model between made news and questions about them, from which its threshold was taken.
+this process, warm. --thresholds prints the cosine that the embedded model gives made news and questions about
+them, from which its threshold was taken.
 """
 
 from __future__ import annotations
@@ -232,7 +232,8 @@ def _server() -> Iterator[Connection]:
             server.stop()
 
 
-NEWS = """The European Central Bank lowered its deposit rate by 25 basis points to 3.0%, citing slowing \
+NEWS = """\
+The European Central Bank lowered its deposit rate by 25 basis points to 3.0%, citing slowing \
 inflation in the euro area.
 Bitcoin rose above 100,000 dollars for the first time as spot ETFs recorded record inflows.
 A large crypto exchange said hackers stole 230 million dollars from one of its wallets and halted withdrawals.
@@ -246,7 +247,8 @@ Apple reported quarterly revenue of 94.9 billion dollars, up 6% on the year.
 China announced a fiscal package of 10 trillion yuan to refinance local government debt.
 The yen weakened past 155 per dollar after the Bank of Japan signalled patience.
 The UK budget raised employer national insurance contributions by 1.2 percentage points.
-Germany's coalition collapsed over next year's budget, raising the prospect of early elections.""".splitlines()
+Germany's coalition collapsed over next year's budget, raising the prospect of early elections.
+""".splitlines()
 # Question: which of the news it is about, from 0.
 ABOUT = {
     "What did the ECB decide on interest rates?": 0,
@@ -304,14 +306,12 @@ def thresholds() -> str:
     )
     own = np.zeros_like(likeness, bool)
     own[np.arange(len(ABOUT)), list(ABOUT.values())] = True
-    shares = [
-        (least, *((values >= least).mean() for values in (likeness[own], likeness[~own], policy)))
-        for least in LEAST[settings.embedding_model]
-    ]
+    rows = []
+    for least in LEAST[settings.embedding_model]:
+        shares = [(values >= least).mean() for values in (likeness[own], likeness[~own], policy)]
+        rows.append([f"{least:.2f}", *(f"{share:.0%}" for share in shares)])
     heads = ["Least cosine", "Own news found", "Other news", "Policy questions with any"]
-    return markdown_table(
-        heads, [[f"{least:.2f}", *(f"{share:.0%}" for share in rest)] for least, *rest in shares]
-    )
+    return markdown_table(heads, rows)
 
 
 def main() -> int:

@@ -120,7 +120,8 @@ def _of_model(row: Mapping[str, Any]) -> Counter[str]:
 
 
 def _sum(rows: Sequence[Mapping[str, Any]], what: str) -> tuple[int, str]:
-    fine, whole = (sum(row[what][at] for row in rows) for at in (0, 1))
+    fine = sum(row[what][0] for row in rows)
+    whole = sum(row[what][1] for row in rows)
     return fine, _of(fine, whole)
 
 

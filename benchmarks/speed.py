@@ -160,11 +160,8 @@ def fill(home: Path, paths: Sequence[Path], *, real: bool) -> None:
     embedder = make_embedder(settings)
     with Chatbot(settings, embedder=embedder if real else RandomPassages(embedder)) as chatbot:
         started = time.perf_counter()
-        failed = [
-            result.document
-            for result in chatbot.add([Upload(path) for path in paths])
-            if result.status == "failed"
-        ]
+        uploads = [Upload(path) for path in paths]
+        failed = [result.document for result in chatbot.add(uploads) if result.status == "failed"]
         chunks = sum(row.chunks for row in chatbot.documents())
         print(
             f"{len(paths)} documents, {chunks:,} chunks, added in {time.perf_counter() - started:.0f} "
@@ -214,7 +211,8 @@ def made_words() -> NDArray[np.str_]:
 def made_queries() -> list[str]:
     """Questions of made words, each of common, of less common and of rare ones."""
     words = made_words()
-    return [" ".join(words[[rank + number for rank in (4, 40, 400, 4_000, 20_000)]]) for number in range(20)]
+    ranks = np.array([4, 40, 400, 4_000, 20_000])
+    return [" ".join(words[ranks + number]) for number in range(20)]
 
 
 def measure_cold(home: Path, runs: int) -> None:

@@ -17,7 +17,8 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM, GAP = 860, 330, 56, 58, 46, 66
 # where it lies on ours.
 CURVES = (("#2f81f7", ""), ("#2da44e", ""), ("#a371f7", ""), ("#d9782b", "peer"))
 STYLE = (
-    "text{font:12px system-ui,sans-serif;fill:#57606a}.title{font-weight:600;font-size:13px}path{fill:none;stroke-width:2}"
+    "text{font:12px system-ui,sans-serif;fill:#57606a}.title{font-weight:600;font-size:13px}"
+    "path{fill:none;stroke-width:2}"
     ".grid{stroke:#8b949e;stroke-opacity:.25;stroke-width:1}.peer{stroke-dasharray:5 3}@media "
     "(prefers-color-scheme:dark){text{fill:#b1bac4}}"
 )
@@ -51,9 +52,11 @@ def spread(values: Sequence[float], *, digits: int = 2) -> list[str]:
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table with its first column to the left and the others to the right."""
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
+    return "\n".join(map(_table_line, lines))
+
+
+def _table_line(cells: Sequence[object]) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def plot(panels: Sequence[Panel]) -> str:

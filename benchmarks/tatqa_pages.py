@@ -101,13 +101,12 @@ def _table(rows: Sequence[Sequence[str]]) -> Any:
     from reportlab.platypus import Paragraph, Table, TableStyle
 
     small = ParagraphStyle("cell", fontName="Times-Roman", fontSize=TABLE_SIZE, leading=TABLE_SIZE + 2)
-    cells = [
-        [
-            Paragraph(escape(cell), small) if at == 0 or len(cell) > LONGEST_CELL else cell
-            for at, cell in enumerate(row)
-        ]
-        for row in rows
-    ]
+    cells: list[list[Any]] = []
+    for row in rows:
+        cells.append([])
+        for at, cell in enumerate(row):
+            wraps = at == 0 or len(cell) > LONGEST_CELL
+            cells[-1].append(Paragraph(escape(cell), small) if wraps else cell)
     values = max(1, len(rows[0]) - 1)
     width = 480.0
     label = max(width * 0.28, width - values * 85)

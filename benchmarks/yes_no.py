@@ -80,10 +80,9 @@ def main() -> None:
         if given.show:
             print(f"{question.id} {kind} {truth} -> {said}: {question.text}\n    {answer.first[:300]!r}")
     every = ("yes", "no", "unsaid", "refused", "open")
-    rows = [
-        (kind, truth, *(str(counts[kind, truth, said]) for said in every))
-        for kind, truth in sorted({key[:2] for key in counts})
-    ]
+    rows = []
+    for kind, truth in sorted({(kind, truth) for kind, truth, _ in counts}):
+        rows.append((kind, truth, *(str(counts[kind, truth, said]) for said in every)))
     print(markdown_table(("kind", "truth", *every), rows))
     told = [
         (truth, said) for (_, truth, said), n in counts.items() for _ in range(n) if said in ("yes", "no")

@@ -168,12 +168,18 @@ def _joined(lines: str) -> str:
     return " ".join(line.strip() for line in lines.splitlines())
 
 
+def _cells(line: str) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in line.strip("|").split("|"))
+
+
+def _plain_cells(row: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(cell.strip("*").replace("&emsp;", " ") for cell in row)
+
+
 def _table(part: str) -> Table | Bars:
     before, rows, after = ROWS.split(part)
     caption, *unit = before.splitlines()
-    head, rule, *body = [
-        tuple(cell.strip() for cell in line.strip("|").split("|")) for line in rows.splitlines()
-    ]
+    head, rule, *body = map(_cells, rows.splitlines())
     if caption.startswith("Figure"):
         *values, limit = map(float, body[0])
         return Bars(caption, head[:-1], tuple(values), limit)
@@ -181,7 +187,7 @@ def _table(part: str) -> Table | Bars:
         caption,
         "".join(unit),
         head,
-        tuple(tuple(cell.strip("*").replace("&emsp;", " ") for cell in row) for row in body),
+        tuple(map(_plain_cells, body)),
         bold=tuple(index for index, row in enumerate(body) if row[0].startswith("**")),
         notes=tuple(after.splitlines()),
         words=sum(not cell.endswith(":") for cell in rule),
