@@ -23,7 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 # Whatever speaks to the network, and whatever makes a file or opens one; a name with "?" is not known
 # everywhere.
-CALLS = "network,?open,openat,?openat2,?creat,?mkdir,mkdirat,?rename,?renameat,renameat2,?link,linkat,?symlink,symlinkat,?mknod,mknodat,truncate"
+CALLS = (
+    "network,?open,openat,?openat2,?creat,?mkdir,mkdirat,?rename,?renameat,renameat2,?link,linkat,"
+    "?symlink,symlinkat,?mknod,mknodat,truncate"
+)
 # Seconds after the answer in which threads of libraries may still do what nobody asked for.
 LINGER_SECONDS = 3.0
 

@@ -55,8 +55,9 @@ FLAGS = """
 # The address bar's own pages take half of what it costs to open a page of ours. The later list holds alone,
 # so it repeats Playwright's own.
 FLAGS.append(
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,"
-    "HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,"
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,"
+    "DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,"
+    "PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,"
     "OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch"
 )
 
@@ -237,9 +238,13 @@ class Visitor:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._page.context.close()
-        faults = [fault for fault in self._faults if not any(words in fault for words in STOPPED)]
+        faults = [fault for fault in self._faults if not _is_of_stopping(fault)]
         if kind is None:
             assert not faults, faults
+
+
+def _is_of_stopping(fault: str) -> bool:
+    return any(words in fault for words in STOPPED)
 
 
 # How Streamlit marks a page that it does not draw just now.

@@ -1,8 +1,9 @@
 """A real HTTP server that stands in for an OpenAI-compatible chat provider and misbehaves on request; knows
 nothing of the product.
 
-In tests: `with Provider([Refuse(429), Say(["Hello ", "there"])]) as provider: provider.url`. By hand:
-`python tests/provider.py --port 9999 --script forged`, which prints the settings that point the chatbot at it.
+In tests: `with Provider([Refuse(429), Say(["Hello ", "there"])]) as provider: provider.url`.
+By hand: `python tests/provider.py --port 9999 --script forged`, which prints the settings that point the
+chatbot at it.
 """
 
 from __future__ import annotations

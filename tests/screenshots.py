@@ -35,8 +35,13 @@ LONG_NAME = (
 HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a).pdf"
 
 COMPARED = {
-    "compare-years": "q=What+is+total+expenditure%3F&d=Valmora_Budget_Book_2025-26.pdf&y=2023-24&y=2024-25&y=2025-26",
-    "compare-documents": "q=What+is+the+open+tender+threshold%3F&d=Valmora_Procurement_Policy_2019.pdf&d=Valmora_Procurement_Policy_2024.pdf",
+    "compare-years": (
+        "q=What+is+total+expenditure%3F&d=Valmora_Budget_Book_2025-26.pdf&y=2023-24&y=2024-25&y=2025-26"
+    ),
+    "compare-documents": (
+        "q=What+is+the+open+tender+threshold%3F"
+        "&d=Valmora_Procurement_Policy_2019.pdf&d=Valmora_Procurement_Policy_2024.pdf"
+    ),
 }
 
 Take = Callable[[Page, str], None]

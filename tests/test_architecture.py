@@ -215,10 +215,13 @@ def test_every_module_says_what_it_knows() -> None:
 
 def in_order(names: list[str]) -> list[str]:
     """Constants, classes, functions, each by name: the order that ruff's RUF022 gives."""
-    return sorted(
-        names,
-        key=lambda word: (0 if word.isupper() and len(word) > 1 else 1 if word[0].isupper() else 2, word),
-    )
+
+    def rank(word: str) -> int:
+        if word.isupper() and len(word) > 1:
+            return 0
+        return 1 if word[0].isupper() else 2
+
+    return sorted(names, key=lambda word: (rank(word), word))
 
 
 def test_what_a_module_offers_is_sorted() -> None:
@@ -358,9 +361,8 @@ HARDENED: dict[str, dict[str, object]] = {
 
 def test_streamlit_is_hardened_and_knows_every_option() -> None:
     given = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    assert {
-        section: {key: given[section].get(key) for key in wanted} for section, wanted in HARDENED.items()
-    } == HARDENED
+    for section, wanted in HARDENED.items():
+        assert {key: given[section].get(key) for key in wanted} == wanted
     assert set(given["server"]["allowedHosts"]) == {"localhost", "127.0.0.1", "::1"}
     done = subprocess.run(
         [sys.executable, "-m", "streamlit", "config", "show"],
@@ -383,7 +385,10 @@ OF_LANGUAGE = {
     "a currency's sign": "[€£¥₹₨₩₱₦₫฿₪₺₴₽]",
     "a currency": r"(?i)(?<![a-z])(?:rupee|ringgit|euro|dollar|usd|eur|inr|gbp|baht|yuan)s?(?![a-z])",
     "a year": re.escape("(?:19|20)"),
-    "where sentences end": r"\[[^\]a-zA-Z]*\.[^\]a-zA-Z]*[!?][^\]a-zA-Z]*\][+*?]*(?:\\s| )[+*]|\(\?<=\[[^\]]*[.!?][^\]]*\]\)",
+    "where sentences end": (
+        r"\[[^\]a-zA-Z]*\.[^\]a-zA-Z]*[!?][^\]a-zA-Z]*\][+*?]*(?:\\s| )[+*]"
+        r"|\(\?<=\[[^\]]*[.!?][^\]]*\]\)"
+    ),
 }
 ALLOWED = {
     "chatbot/memory/signals/analysis.py": "it asks a model for codes of assets, some of them for example",
@@ -423,12 +428,11 @@ def test_only_the_room_of_language_knows(what: str) -> None:
 
 
 def test_what_is_allowed_to_say_words_of_language_still_says_some() -> None:
-    needed = {
-        name(path)
-        for path in house()
-        for _, text in said(path)
-        if any(re.search(pattern, text) for pattern in OF_LANGUAGE.values())
-    }
+    needed = set()
+    for path in house():
+        for _, text in said(path):
+            if any(re.search(pattern, text) for pattern in OF_LANGUAGE.values()):
+                needed.add(name(path))
     assert needed >= set(ALLOWED)
 
 
@@ -452,16 +456,15 @@ def test_what_measures_time_or_memory_runs_alone() -> None:
     """... or says that it may run beside others: it measures its own process's time, or has a limit far
     off.
     """
-    wrong = [
-        f"{name(path)}:{node.lineno}"
-        for path in ROOT.glob("tests/**/test_*.py")
-        for node in tree(path).body
-        if isinstance(node, ast.FunctionDef)
-        and node.name.startswith("test_")
-        and measures_time_or_memory(node)
-        if not {"pytest.mark.alone", "pytest.mark.timed"}
-        & {ast.unparse(decorator) for decorator in node.decorator_list}
-    ]
+    wrong = []
+    for path in ROOT.glob("tests/**/test_*.py"):
+        for node in tree(path).body:
+            if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
+                continue
+            marks = {ast.unparse(decorator) for decorator in node.decorator_list}
+            marked = marks & {"pytest.mark.alone", "pytest.mark.timed"}
+            if measures_time_or_memory(node) and not marked:
+                wrong.append(f"{name(path)}:{node.lineno}")
     assert not wrong, f"Give them @pytest.mark.alone or timed: {wrong}"
 
 

@@ -44,9 +44,9 @@ def test_hits_stand_beside_each_other_with_all_languages_but_english_in_one_row(
         "A": {"en": {"q1": 1, "q2": 1}, "de": {"q1": 0}, "fr": {"q2": 4}},
         "B": {"en": {"q1": 1, "q2": 3}, "de": {"q1": 1}, "fr": {"q2": 3}},
     }
-    rows = [
-        [cell.strip() for cell in line.split("|")[1:-1]] for line in beside_each_other(ranks).splitlines()
-    ]
+    rows = []
+    for line in beside_each_other(ranks).splitlines():
+        rows.append([cell.strip() for cell in line.split("|")[1:-1]])
     assert [row[0] for row in rows[2:]] == ["en", "de", "fr", "all but en"]
     assert [cell[:5].strip() for cell in rows[-1][1:6]] == ["2", ".000", ".500", ".000", "1.000"]
     assert rows[2][2].startswith("1.000") and rows[2][3].startswith(".500")

@@ -39,7 +39,8 @@ def test_situations_are_measured_by_kind_and_strategy() -> None:
         embedder=HashEmbedder(dimension=1024, max_tokens=150), windows=(2,), most=8
     ).splitlines()[2:]
     assert len(lines) == 3 * len(STRATEGIES)
-    cells = {(row[1].strip(), row[3].strip()): row for row in (line.split("|") for line in lines)}
+    rows = [line.split("|") for line in lines]
+    cells = {(row[1].strip(), row[3].strip()): row for row in rows}
     assert cells["a topic", "per_chunk"][6].strip().startswith("1.000"), (
         "words that stand in one window alone are found there"
     )

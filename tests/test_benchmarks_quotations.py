@@ -110,10 +110,10 @@ def test_rows_are_whole_lines_with_a_figure(sheet: Sheet) -> None:
 
 
 def test_a_mark_misses_words_or_covers_another_line(sheet: Sheet) -> None:
-    lines = {
-        plain(" ".join(word.text for word in sheet.words[line.first : line.last + 1])): line.box
-        for line in sheet.lines
-    }
+    lines = {}
+    for line in sheet.lines:
+        words = [word.text for word in sheet.words[line.first : line.last + 1]]
+        lines[plain(" ".join(words))] = line.box
     row, other = lines["loans4044"], lines["cash1211"]
     quoted = span("Loans 40 44")
     assert (sheet.missed(quoted, [row]), sheet.foreign([quoted], [row])) == ([], [])

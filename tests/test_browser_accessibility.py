@@ -38,7 +38,8 @@ KNOWN: tuple[tuple[str, str, str], ...] = ()
 JUDGE = """async (asked) => {
   const found = await axe.run(document, {resultTypes: ['violations'], runOnly: asked});
   return found.violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(
-    v => v.nodes.map(n => ({rule: v.id, target: n.target.join(' '), html: n.html.slice(0, 300), why: (n.failureSummary || '').slice(0, 300)})));
+    v => v.nodes.map(n => ({rule: v.id, target: n.target.join(' '), html: n.html.slice(0, 300), \
+why: (n.failureSummary || '').slice(0, 300)})));
 }"""
 # All of axe-core's rules of these standards in light; in dark nothing but colours is different.
 RULES_JUDGED: dict[Literal["light", "dark"], object] = {

@@ -287,7 +287,8 @@ const box = document.querySelector('[data-testid="stChatInput"] textarea');
 document.querySelector(`.st-key-${key} button`).click();
 Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(box, question);
 box.dispatchEvent(new Event('input', {bubbles: true}));
-setTimeout(() => box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, cancelable: true})), 10);
+setTimeout(() => box.dispatchEvent(new KeyboardEvent('keydown', \
+{key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, cancelable: true})), 10);
 }"""
 
 
@@ -367,7 +368,8 @@ def test_earlier_exchanges_come_above_and_what_one_reads_stays_where_it_is(
         settled(page)
         # Noted in the click itself: the page may still be on its way to the end when a test looks.
         page.evaluate(
-            """document.addEventListener('click', () => { window.stood = document.querySelector('[data-exchange="3"]').getBoundingClientRect().top },
+            """document.addEventListener('click', () => { window.stood = \
+document.querySelector('[data-exchange="3"]').getBoundingClientRect().top },
             {capture: true, once: true})"""
         )
         page.get_by_role("button", name="Show 2 earlier").click()

@@ -291,5 +291,6 @@ def test_names_that_are_as_they_should_be_are_not_written(
     library.adding.write_names(library.catalog.hashes())
     assert written == []
     library.remove("Notes.pdf")
-    assert [[name.name for name in names] for _, names in written] == [["Notes.pdf"]]
+    ((_, names),) = written
+    assert [name.name for name in names] == ["Notes.pdf"]
     library.close()

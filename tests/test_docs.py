@@ -125,7 +125,8 @@ def test_every_file_that_is_named_exists(path: Path) -> None:
     scripts = {word for code in codes(path) for word in re.findall(r"(?<![\w./-])[a-z_]+\.py\b", code)}
     assert not [word for word in named if not (ROOT / word).exists()]
     places = (ROOT / "benchmarks", ROOT, ROOT / "chatbot" / "memory")
-    assert not [word for word in scripts if not any((place / word).exists() for place in places)]
+    for script in scripts:
+        assert any((place / script).exists() for place in places), script
 
 
 # --- commands -----------------------------------------------------------------------------------------------

@@ -86,13 +86,13 @@ def written_elsewhere(trace: str, folder: Path) -> list[str]:
     """Lines that make a file, or open one to be changed, outside the store, the product's cache and the
     folder of temporary files; what Python compiles stands beside its source."""
     own = (f"{folder}/store", f"{folder}/home/.cache", f"{folder}/temporary/", "/dev/", "/proc/self/")
-    return [
-        line
-        for line in trace.splitlines()
-        if MAKING.search(line)
-        and not READING.search(line)
-        and not all(p.startswith(own) or "/__pycache__" in p for p in places(line))
-    ]
+    found = []
+    for line in trace.splitlines():
+        if not MAKING.search(line) or READING.search(line):
+            continue
+        if not all(place.startswith(own) or "/__pycache__" in place for place in places(line)):
+            found.append(line)
+    return found
 
 
 def places(line: str) -> Iterator[str]:

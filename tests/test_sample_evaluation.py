@@ -105,10 +105,10 @@ def right(asked: list[Asked]) -> dict[str, float]:
 def refused(asked: dict[str, list[Asked]]) -> dict[str, float]:
     made = [one for group, some in asked.items() if group.endswith(", made") for one in some]
     groups = {name: asked[name] for name in ("absent, as written", "another document's question")}
-    return {
-        f"{name}: refused": share([not one.answer.answered for one in some])
-        for name, some in {**groups, "made absent": made}.items()
-    }
+    shares = {}
+    for name, some in {**groups, "made absent": made}.items():
+        shares[f"{name}: refused"] = share([not one.answer.answered for one in some])
+    return shares
 
 
 @pytest.mark.parametrize("what", FLOORS)

@@ -172,7 +172,10 @@ SUMMED = [key for key, table in TABLES.items() if table.bold == (len(table.rows)
 
 
 def _amount(cell: str) -> float:
-    return 0.0 if cell == "–" else float(re.sub("[(,)]", "", cell)) * (-1 if cell.startswith("(") else 1)
+    if cell == "–":
+        return 0.0
+    sign = -1 if cell.startswith("(") else 1
+    return sign * float(re.sub("[(,)]", "", cell))
 
 
 def _row(name: str, number: str, label: str, *, last: bool = False) -> list[float]:

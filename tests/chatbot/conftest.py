@@ -34,8 +34,7 @@ def make(tmp_path: Path, stores: Stores, pages: Sequence[str]) -> Iterator[Make]
             home = tmp_path / "home"
             if not home.exists():
                 stores.copy(pages, home)
-            return opened.enter_context(
-                Chatbot(Settings(home=home, **settings), embedder=hashing(), model=model)  # type: ignore[arg-type]
-            )
+            made = Settings(home=home, **settings)  # type: ignore[arg-type]
+            return opened.enter_context(Chatbot(made, embedder=hashing(), model=model))
 
         yield build

@@ -432,7 +432,8 @@ def reverse(messages: Sequence[tuple[str, str]]) -> list[str]:
 
 def test_the_chat_model_orders_the_pages_where_that_is_switched_on(make: Make) -> None:
     chatbot = make(ScriptedModel(reverse, ["No."]), rerank=True)
-    reversed_order, order = ([hit.page for hit in chatbot.search(QUESTION)] for _ in range(2))
+    reversed_order = [hit.page for hit in chatbot.search(QUESTION)]
+    order = [hit.page for hit in chatbot.search(QUESTION)]
     assert reversed_order == order[::-1] != order
 
 
@@ -471,8 +472,10 @@ def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(
     monkeypatch.setattr("chatbot.asking.asker.SLOW_SECONDS", 0.0)
     model = ScriptedModel(reverse, lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
     chatbot = make(model, rerank=True)
-    said = [[text for text in notices(ask(chatbot)[1]) if "answers alone" in text] for _ in range(3)]
-    assert [len(texts) for texts in said] == [1, 0, 0] and reranks(model) == 1
+    said = []
+    for _ in range(3):
+        said.append(sum("answers alone" in text for text in notices(ask(chatbot)[1])))
+    assert said == [1, 0, 0] and reranks(model) == 1
 
 
 def test_an_order_that_comes_late_is_not_asked_for_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -501,12 +504,14 @@ def test_a_prompt_that_is_too_long_is_sent_once_more_and_shorter(make: Make) -> 
         and answer.error is None
         and any("asked again with less" in text for text in notices(events))
     )
-    first, second = (sum(count_tokens(content) for _, content in messages) for messages, _, _ in model.calls)
+
+    def sent(messages: Sequence[tuple[str, str]]) -> int:
+        return sum(count_tokens(content) for _, content in messages)
+
+    first, second = (sent(messages) for messages, _, _ in model.calls)
     assert second <= max(1_500, first // 2) and len(model.calls) == 2
     ask(chatbot)
-    assert sum(count_tokens(content) for _, content in model.calls[2][0]) <= 1_500, (
-        "what it takes is known from then on"
-    )
+    assert sent(model.calls[2][0]) <= 1_500, "what it takes is known from then on"
 
 
 def test_a_prompt_that_is_too_long_twice_is_given_up(make: Make) -> None:

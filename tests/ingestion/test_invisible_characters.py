@@ -70,16 +70,10 @@ def test_a_label_or_a_title_that_gives_orders_is_noted_on_its_page(tmp_path: Pat
         "tags": (["i", f"ii: {unseen}"], "Rules"),
         "none": (["i", "ii"], "Rules"),
     }
-    found = {
-        name: [
-            page.number
-            for page in read_document(
-                make_pdf(tmp_path / f"{name}.pdf", PAGES, labels=labels, title=title)
-            ).pages
-            if page.instructions
-        ]
-        for name, (labels, title) in cases.items()
-    }
+    found = {}
+    for name, (labels, title) in cases.items():
+        path = make_pdf(tmp_path / f"{name}.pdf", PAGES, labels=labels, title=title)
+        found[name] = [page.number for page in read_document(path).pages if page.instructions]
     assert found == {"title": [1], "label": [2], "tags": [2], "none": []}
     (noted,) = read_document(tmp_path / "title.pdf").pages[0].instructions
     assert noted == NAMED

@@ -22,8 +22,12 @@ PAGES = {
         "Budget of Ostrava\nThe budget deficit was 12.1 per cent of output in 2025.\nThe house voted on it "
         "in autumn."
     ),
-    "Acme_annual_report_2024.pdf": "Annual report of Acme\nRevenue was 40 million crowns in 2024.\nThe company sold machines.",
-    "Acme_annual_report_2025.pdf": "Annual report of Acme\nRevenue was 52 million crowns in 2025.\nThe company sold machines.",
+    "Acme_annual_report_2024.pdf": (
+        "Annual report of Acme\nRevenue was 40 million crowns in 2024.\nThe company sold machines."
+    ),
+    "Acme_annual_report_2025.pdf": (
+        "Annual report of Acme\nRevenue was 52 million crowns in 2025.\nThe company sold machines."
+    ),
 }
 
 
@@ -97,8 +101,12 @@ def test_where_only_one_of_them_answers_it_is_said_of_the_other(chatbot: Chatbot
 def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_together(tmp_path: Path) -> None:
     pages = {
         **{name: page for name, page in PAGES.items() if name.startswith("Acme")},
-        "Borel_annual_report_2025.pdf": "Annual report of Borel\nRevenue was 61 million crowns in 2025.\nThe company sold glass.",
-        "Tern_annual_report_2025.pdf": "Annual report of Tern\nRevenue was 70 million dollars in 2025.\nThe company sold rope.",
+        "Borel_annual_report_2025.pdf": (
+            "Annual report of Borel\nRevenue was 61 million crowns in 2025.\nThe company sold glass."
+        ),
+        "Tern_annual_report_2025.pdf": (
+            "Annual report of Tern\nRevenue was 70 million dollars in 2025.\nThe company sold rope."
+        ),
         "Minutes.pdf": "Minutes\nThe board met in spring.",
     }
     with of_pages(tmp_path, pages) as opened:

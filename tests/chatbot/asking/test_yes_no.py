@@ -13,9 +13,13 @@ from chatbot.service import Chatbot
 from tests.stores import of_pages
 
 PAGES = {
-    "Norland_budget_2025.pdf": "Budget of Norland\nThe budget deficit was 3.4 per cent of output in 2025.\nThe government will "
-    "establish a stabilisation fund in "
-    "2026.\nThe ministry has not raised the fuel duty.\nPensions are indexed to wages every spring.",
+    "Norland_budget_2025.pdf": (
+        "Budget of Norland\n"
+        "The budget deficit was 3.4 per cent of output in 2025.\n"
+        "The government will establish a stabilisation fund in 2026.\n"
+        "The ministry has not raised the fuel duty.\n"
+        "Pensions are indexed to wages every spring."
+    ),
 }
 
 

@@ -351,15 +351,18 @@ def test_what_machines_would_read_otherwise_is_found(file: AuditFile, home: Path
 
 
 def quote(record: Record, **changes: object) -> Record:
-    return replace(record, quotes=(replace(record.quotes[0], **changes), *record.quotes[1:]))  # type: ignore[arg-type]
+    first = replace(record.quotes[0], **changes)  # type: ignore[arg-type]
+    return replace(record, quotes=(first, *record.quotes[1:]))
 
 
 def leaf(record: Record, **changes: object) -> Record:
-    return replace(record, leaves=(replace(record.leaves[0], **changes), *record.leaves[1:]))  # type: ignore[arg-type]
+    first = replace(record.leaves[0], **changes)  # type: ignore[arg-type]
+    return replace(record, leaves=(first, *record.leaves[1:]))
 
 
 def check(record: Record, **changes: object) -> Record:
-    return replace(record, checks=(replace(record.checks[0], **changes), *record.checks[1:]))  # type: ignore[arg-type]
+    first = replace(record.checks[0], **changes)  # type: ignore[arg-type]
+    return replace(record, checks=(first, *record.checks[1:]))
 
 
 FORGERIES: dict[str, tuple[Callable[[Record], Record], str]] = {

@@ -314,11 +314,10 @@ def test_the_other_name_of_the_limit_is_tried_once_and_remembered(refusal: Refus
     with Provider([refusal, "fine"]) as provider:
         model = model_for(provider)
         assert list(ask(model)) == list(ask(model)) == ["fine"]
-        assert [[name for name in one.body if name.startswith("max_")] for one in provider.requests] == [
-            ["max_tokens"],
-            ["max_completion_tokens"],
-            ["max_completion_tokens"],
-        ]
+        limits = []
+        for request in provider.requests:
+            limits.append([name for name in request.body if name.startswith("max_")])
+        assert limits == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
 
 
 # --- failures before the first piece
@@ -573,7 +572,18 @@ WORD, THOUGHT, BLANK, COMMENT = (
         (EVENTS, THOUGHT, "whole", ""),
         (EVENTS, WORD, "whole", "word "),
     ],
-    ids="headers error-body bytes comments blanks comments-after blanks-after after-a-thought thoughts words".split(),
+    ids=[
+        "headers",
+        "error-body",
+        "bytes",
+        "comments",
+        "blanks",
+        "comments-after",
+        "blanks-after",
+        "after-a-thought",
+        "thoughts",
+        "words",
+    ],
 )
 def test_an_endpoint_that_drips_meets_a_limit_and_is_told_which(
     begin: bytes, again: bytes, limit: str, said: str

@@ -97,14 +97,12 @@ def test_a_row_of_the_file_is_what_its_bytes_say() -> None:
     sort, count, start, length = struct.unpack_from("<BIQQ", data, at)
     assert (sort, count, length) == (1, 250_037 * 384, 250_037 * 216)
     row = data[start + 5_045 * 216 :][:216]
-    wanted = [
-        struct.unpack_from("<e", row, block)[0] * (half - 8)
-        for block in range(0, 216, 18)
-        for half in (
-            *(byte & 15 for byte in row[block + 2 : block + 18]),
-            *(byte >> 4 for byte in row[block + 2 : block + 18]),
-        )
-    ]
+    wanted = []
+    for block in range(0, 216, 18):
+        (scale,) = struct.unpack_from("<e", row, block)
+        packed = row[block + 2 : block + 18]
+        wanted += [scale * ((byte & 15) - 8) for byte in packed]
+        wanted += [scale * ((byte >> 4) - 8) for byte in packed]
     table = MULTILINGUAL_E5.weights(path)["embeddings.word_embeddings.weight"]
     assert np.array_equal(
         Packed(table.halves[5_045:5_046], table.scales[5_045:5_046]).numbers()[0],
@@ -364,10 +362,9 @@ def test_a_question_in_german_is_answered_from_english_pages_and_back_in_english
         assert "found by words alone so far: Policy.pdf" in notices[0].text
         chatbot.resume()
         assert chatbot.search(german)[0].page == 2
-        answer, absent = (
-            [event for event in chatbot.ask(Ask(text)) if isinstance(event, Answer)][-1]
-            for text in (german, "Was kostet eine Fahrkarte?")
-        )
+        *_, answer = chatbot.ask(Ask(german))
+        *_, absent = chatbot.ask(Ask("Was kostet eine Fahrkarte?"))
+        assert isinstance(answer, Answer) and isinstance(absent, Answer)
         assert (answer.reason, absent.reason) == (None, "no_page")
         assert "within ten days" in answer.text and {citation.page for citation in answer.citations} == {2}
     with Chatbot(english) as chatbot:

@@ -60,7 +60,12 @@ def keys_in(body: Body) -> list[str]:
 
 
 def settings_for(provider: Provider, **given: object) -> Settings:
-    return Settings(chat_model="test-model", base_url=provider.url, rerank=True, **given)  # type: ignore[arg-type]
+    return Settings(
+        chat_model="test-model",
+        base_url=provider.url,
+        rerank=True,
+        **given,  # type: ignore[arg-type]
+    )
 
 
 def model_for(provider: Provider, **given: object) -> LLM:

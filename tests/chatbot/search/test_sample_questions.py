@@ -21,11 +21,11 @@ def table(
     *rows: tuple[str, list[str | None]],
     heads: tuple[str, ...] = ("2023-24 outturn", "2024-25 revised", "2025-26 budget"),
 ) -> Table:
-    cells = [
-        Row(label, tuple(None if text is None else Cell(text, 0, 1) for text in texts), "", 0, 1)
-        for label, texts in rows
-    ]
-    return Table("Table 1", "", heads, tuple(cells), Rect(0, 0, 1, 1))
+    read = []
+    for label, texts in rows:
+        cells = [None if text is None else Cell(text, 0, 1) for text in texts]
+        read.append(Row(label, tuple(cells), "", 0, 1))
+    return Table("Table 1", "", heads, tuple(read), Rect(0, 0, 1, 1))
 
 
 def asked(*tables: Table) -> list[str]:

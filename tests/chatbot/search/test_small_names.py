@@ -12,8 +12,12 @@ from chatbot.service import Chatbot
 from tests.stores import of_pages
 
 PAGES = {
-    "Ostrava_report_2024.pdf": "Annual report of Ostrava\nNet income was 40 million crowns in 2024.\nThe company sold machines.",
-    "Norland_report_2024.pdf": "Annual report of Norland\nNet income was 52 million crowns in 2024.\nThe company sold ships.",
+    "Ostrava_report_2024.pdf": (
+        "Annual report of Ostrava\nNet income was 40 million crowns in 2024.\nThe company sold machines."
+    ),
+    "Norland_report_2024.pdf": (
+        "Annual report of Norland\nNet income was 52 million crowns in 2024.\nThe company sold ships."
+    ),
 }
 
 

@@ -34,7 +34,10 @@ def words(count: int, name: str = "word") -> str:
 def stretches(embedder: NotingEmbedder, query: LongQuery) -> dict[int | None, list[str]]:
     """The texts whose vectors each piece was given."""
     named = {embedder.embed([text])[0].tobytes(): " ".join(text.split()) for text in tuple(embedder.seen)}
-    return {chunk.index: [named[vector.tobytes()] for vector in chunk.closer] for chunk in query.chunks}
+    found = {}
+    for chunk in query.chunks:
+        found[chunk.index] = [named[vector.tobytes()] for vector in chunk.closer]
+    return found
 
 
 def test_each_piece_has_its_halves_and_quarters() -> None:

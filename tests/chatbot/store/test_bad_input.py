@@ -71,9 +71,8 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def add(library: Library, *paths: Path) -> list[tuple[str, str]]:
-    return [
-        (result.status, result.error or "") for result in add_now(library, [Upload(path) for path in paths])
-    ]
+    uploads = [Upload(path) for path in paths]
+    return [(result.status, result.error or "") for result in add_now(library, uploads)]
 
 
 def names(library: Library) -> list[str]:

@@ -413,7 +413,11 @@ def readings(data: bytes) -> Iterator[bytes]:
 def holding(word: bytes, folder: Path) -> list[str]:
     """Names of the files under a folder in which a word can be read, in small letters or great."""
     files = [path for path in folder.rglob("*") if path.is_file()]
-    return [path.name for path in files if any(word in text.lower() for text in readings(path.read_bytes()))]
+    found = []
+    for path in files:
+        if any(word in text.lower() for text in readings(path.read_bytes())):
+            found.append(path.name)
+    return found
 
 
 def letters_in_chroma(word: str, library: Library) -> int:
@@ -437,19 +441,11 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_pa
         "The xylozygomorphic clause is three per cent of all output in the year.",
         "It is repeated: Xylozygomorphic clauses count.",
     ]
-    add(
-        library,
-        *(
-            Upload(
-                make_pdf(
-                    tmp_path / f"Rules {number}.pdf",
-                    [f"Rule {number} is of output {line}." for line in range(9)],
-                )
-            )
-            for number in range(9)
-        ),
-        Upload(make_pdf(tmp_path / "Xylozygomorphic.pdf", planted)),
-    )
+    uploads = []
+    for number in range(9):
+        pages = [f"Rule {number} is of output {line}." for line in range(9)]
+        uploads.append(Upload(make_pdf(tmp_path / f"Rules {number}.pdf", pages)))
+    add(library, *uploads, Upload(make_pdf(tmp_path / "Xylozygomorphic.pdf", planted)))
     there = holding(b"xylozygomorph", tmp_path / "home")
     assert "chroma.sqlite3" in there and any(name.startswith("catalog.sqlite3") for name in there)
     assert letters_in_chroma("xylozyg", library) == 5
@@ -701,7 +697,8 @@ def test_a_process_that_ends_at_any_step_of_a_replacement_leaves_one_whole_docum
     assert "two per cent" in text
     assert again.indexes.differences() == []
     assert again.catalog.waiting() == []
-    assert again.embedder.calls + calls == 2 + ((step, when) == ("add_vectors", "before"))  # type: ignore[attr-defined]
+    once_more = (step, when) == ("add_vectors", "before")
+    assert again.embedder.calls + calls == 2 + once_more  # type: ignore[attr-defined]
     assert len(list((home / "documents").glob("*.pdf"))) == 2
     again.close()
 

@@ -77,10 +77,10 @@ def contents(library: Library) -> dict[str, list[tuple[Any, ...]]]:
         table: sorted(library.catalog._read(f"select * from {table} where version = ?", (version,)), key=repr)
         for table in ("page", "chunk", "chunk_key", "vector", "lexicon", "incomplete")
     }
-    held = {
-        table: [row[1:] if table != "chunk_key" else (row[0], *row[2:]) for row in rows]
-        for table, rows in held.items()
-    }
+    for table, rows in held.items():
+        # Without the version's number, which is the second column of chunk_key and the first of the others.
+        at = 1 if table == "chunk_key" else 0
+        held[table] = [(*row[:at], *row[at + 1 :]) for row in rows]
     columns = "state, coming, title, period, status, pages, chunks, embedded_upto"
     held["version"] = library.catalog._read(f"select {columns} from version where id = ?", (version,))
     found = library.indexes.keywords.search(["revenu", "taxe", "budget", "million"], 50)

@@ -97,9 +97,7 @@ def test_keys_are_numbered_while_an_answer_is_written() -> None:
     assert Read(answer_html("So it is [1].", [])).text.strip() == "So it is [1]."
 
 
-def test_what_a_chat_model_formats_is_shown_with_its_marks_and_the_documents_own_words_before_it_are_not_formatted() -> (
-    None
-):
+def test_what_a_chat_model_formats_is_shown_with_its_marks_and_the_documents_own_words_are_not() -> None:
     rows = "**Three** is *it* [S1].\n\n| a | b |\n|---|---|\n| 1 | 5 [S2] |\n\n- one <b>"
     html = answer_html(rows, [FIRST, DOUBTFUL], [check("5", "unsupported")], exchange=1, by_model=True)
     names = [name for name, _ in Read(html).elements]

@@ -79,7 +79,8 @@ def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(
 def test_what_is_somebodys_own_is_given_to_their_browser_alone(
     context: AppContext, client: TestClient
 ) -> None:
-    address = f"download/{context.downloads.offer('mine', 'audit', Download(lambda: b'mine', 'x', 'text/csv', 'a' * 22))}"
+    download = Download(lambda: b"mine", "x", "text/csv", "a" * 22)
+    address = f"download/{context.downloads.offer('mine', 'audit', download)}"
     stopping = stop_address(7, "a" * 22)
     for cookies, given in (({}, 404), ({OWNER_COOKIE: "b" * 22}, 404), ({OWNER_COOKIE: "a" * 22}, 200)):
         client.cookies = cookies

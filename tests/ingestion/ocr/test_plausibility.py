@@ -36,34 +36,46 @@ faster than productivity. Risks remain: a further rise of energy prices would re
 expenditure."""
 
 CLEAN = {
-    "French": "Le ministère des Finances publie chaque année un rapport sur l’exécution du budget de l’État et "
-    "sur la dette publique. Les "
-    "recettes fiscales ont augmenté, tandis que les dépenses d’investissement ont été reportées à "
-    "l’exercice suivant.",
-    "German": "Das Bundesministerium der Finanzen veröffentlicht jährlich einen Bericht über den "
-    "Haushaltsvollzug. Die Steuereinnahmen sind "
-    "gestiegen, während die Ausgaben für Verkehrsinfrastruktur und Sozialversicherungen unverändert blieben.",
-    "Polish": "Ministerstwo Finansów ogłosiło sprawozdanie z wykonania budżetu państwa. Dochody podatkowe "
-    "wzrosły, natomiast wydatki na "
-    "oświatę i służbę zdrowia pozostały niższe niż przewidywano w ustawie budżetowej.",
-    "Finnish": "Valtiovarainministeriö julkaisee vuosittain kertomuksen talousarvion toteutumisesta. Verotulot "
-    "kasvoivat, mutta "
-    "eläkemenot ja velanhoitokustannukset nousivat ennakoitua nopeammin.",
-    "Hungarian": "A Pénzügyminisztérium évente közzéteszi a költségvetés végrehajtásáról szóló jelentést. Az "
-    "adóbevételek növekedtek, "
-    "miközben az egészségügyi kiadások elmaradtak a tervezettől.",
-    "Turkish": "Maliye Bakanlığı her yıl bütçe uygulama raporunu yayımlamaktadır. Vergi gelirleri artarken kamu "
-    "yatırımlarına ayrılan "
-    "ödenekler geçen yılki düzeyinde kalmıştır.",
-    "Vietnamese": "Bộ Tài chính công bố báo cáo hằng năm về tình hình thực hiện ngân sách nhà nước. Thu thuế tăng "
-    "trong khi chi đầu tư "
-    "phát triển thấp hơn so với dự toán được Quốc hội thông qua.",
-    "Swahili": "Wizara ya Fedha huchapisha kila mwaka taarifa ya utekelezaji wa bajeti ya Serikali. Mapato ya kodi "
-    "yaliongezeka, lakini "
-    "matumizi ya maendeleo yalikuwa chini ya makadirio yaliyopitishwa na Bunge.",
-    "Indonesian": "Kementerian Keuangan menerbitkan laporan tahunan mengenai pelaksanaan anggaran negara. Penerimaan "
-    "pajak meningkat, "
-    "sedangkan belanja modal lebih rendah daripada yang direncanakan pemerintah.",
+    "French": (
+        "Le ministère des Finances publie chaque année un rapport sur l’exécution du budget de l’État et "
+        "sur la dette publique. Les recettes fiscales ont augmenté, tandis que les dépenses "
+        "d’investissement ont été reportées à l’exercice suivant."
+    ),
+    "German": (
+        "Das Bundesministerium der Finanzen veröffentlicht jährlich einen Bericht über den "
+        "Haushaltsvollzug. Die Steuereinnahmen sind gestiegen, während die Ausgaben für "
+        "Verkehrsinfrastruktur und Sozialversicherungen unverändert blieben."
+    ),
+    "Polish": (
+        "Ministerstwo Finansów ogłosiło sprawozdanie z wykonania budżetu państwa. Dochody podatkowe "
+        "wzrosły, natomiast wydatki na oświatę i służbę zdrowia pozostały niższe niż przewidywano w "
+        "ustawie budżetowej."
+    ),
+    "Finnish": (
+        "Valtiovarainministeriö julkaisee vuosittain kertomuksen talousarvion toteutumisesta. Verotulot "
+        "kasvoivat, mutta eläkemenot ja velanhoitokustannukset nousivat ennakoitua nopeammin."
+    ),
+    "Hungarian": (
+        "A Pénzügyminisztérium évente közzéteszi a költségvetés végrehajtásáról szóló jelentést. Az "
+        "adóbevételek növekedtek, miközben az egészségügyi kiadások elmaradtak a tervezettől."
+    ),
+    "Turkish": (
+        "Maliye Bakanlığı her yıl bütçe uygulama raporunu yayımlamaktadır. Vergi gelirleri artarken kamu "
+        "yatırımlarına ayrılan ödenekler geçen yılki düzeyinde kalmıştır."
+    ),
+    "Vietnamese": (
+        "Bộ Tài chính công bố báo cáo hằng năm về tình hình thực hiện ngân sách nhà nước. Thu thuế tăng "
+        "trong khi chi đầu tư phát triển thấp hơn so với dự toán được Quốc hội thông qua."
+    ),
+    "Swahili": (
+        "Wizara ya Fedha huchapisha kila mwaka taarifa ya utekelezaji wa bajeti ya Serikali. Mapato ya "
+        "kodi yaliongezeka, lakini matumizi ya maendeleo yalikuwa chini ya makadirio yaliyopitishwa na "
+        "Bunge."
+    ),
+    "Indonesian": (
+        "Kementerian Keuangan menerbitkan laporan tahunan mengenai pelaksanaan anggaran negara. Penerimaan "
+        "pajak meningkat, sedangkan belanja modal lebih rendah daripada yang direncanakan pemerintah."
+    ),
     "Russian": "Министерство финансов ежегодно публикует отчёт об исполнении федерального бюджета. Налоговые "
     "поступления выросли, тогда как "
     "расходы на обслуживание государственного долга сократились.",
@@ -86,9 +98,17 @@ CLEAN = {
         "กระทรวงการคลังเผยแพร่รายงานการดำเนินงานงบประมาณเป็นประจำทุกปี รายได้จากภาษีเพิ่มขึ้น "
         "ขณะที่รายจ่ายลงทุนต่ำกว่าที่คาดการณ์ไว้"
     ),
-    "Chinese": "财政部每年公布预算执行情况报告。税收收入有所增长，而资本性支出低于预算。一般公共预算支出与上年持平。",
-    "Japanese": "財務省は毎年、予算の執行状況に関する報告書を公表している。税収は増加したが、投資的経費は当初予算を下回った。",
-    "Korean": "기획재정부는 매년 예산 집행 결과 보고서를 공표한다. 세수는 증가하였으나 투자 지출은 당초 예산에 미치지 못하였다.",
+    "Chinese": (
+        "财政部每年公布预算执行情况报告。税收收入有所增长，而资本性支出低于预算。一般公共预算支出与上年持平。"
+    ),
+    "Japanese": (
+        "財務省は毎年、予算の執行状況に関する報告書を公表している。"
+        "税収は増加したが、投資的経費は当初予算を下回った。"
+    ),
+    "Korean": (
+        "기획재정부는 매년 예산 집행 결과 보고서를 공표한다. "
+        "세수는 증가하였으나 투자 지출은 당초 예산에 미치지 못하였다."
+    ),
 }
 
 KINDS = {
@@ -100,7 +120,8 @@ KINDS = {
         f"us-gaap:{tag}"
         for tag in "AccumulatedOtherComprehensiveIncomeLossNetOfTax AllocatedShareBasedCompensationExpense "
         "ProceedsFromIssuanceOfLongTermDebt "
-        "StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest dei_EntityRegistrantName".split()
+        "StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest "
+        "dei_EntityRegistrantName".split()
     ),
     "tickers": (
         "AAPL MSFT GOOGL AMZN NVDA TSLA JPM XOM UNH WMT BRKB CVX LLY ABBV PFE BAC KO AVGO PEP CSCO WFC DHR "
@@ -131,10 +152,11 @@ KINDS = {
     * 4,
     "code": "    if letters < FEWEST:\n        return x[i] += y[j]*z; for(int i=0;i<n;i++){a[i]=b[i]&0xFF;}\n"
     * 5,
-    "names": "Szczęśniak, W. & Nguyễn, T.H. (2001), pp. 13-36, doi:10.1257/aer.91.5.1369; Øystein Røed-Larsen; "
-    "Włodzimierz Kwiatkowski; Mkhize, N.; "
-    "12 Ulica Świętokrzyska, 00-916 Warszawa; "
-    "https://www.example.org/en/Publications/world-economic-outlook-april-2024",
+    "names": (
+        "Szczęśniak, W. & Nguyễn, T.H. (2001), pp. 13-36, doi:10.1257/aer.91.5.1369; Øystein Røed-Larsen; "
+        "Włodzimierz Kwiatkowski; Mkhize, N.; 12 Ulica Świętokrzyska, 00-916 Warszawa; "
+        "https://www.example.org/en/Publications/world-economic-outlook-april-2024"
+    ),
 }
 
 

@@ -211,7 +211,10 @@ def words_of(
 
 
 def text_of(lines: list[OcrLine]) -> list[str]:
-    return [" ".join(word.text for word in line.words) for line in lines]
+    found = []
+    for line in lines:
+        found.append(" ".join(word.text for word in line.words))
+    return found
 
 
 def test_a_further_pass_adds_what_was_left_out_and_betters_what_was_doubtful() -> None:

@@ -134,7 +134,9 @@ def page(text: str, *, confidence: float | None = None, problem: str | None = No
         if confidence is not None
         else ()
     )
-    method = "none" if problem else "text" if confidence is None else "ocr"
+    method = "text" if confidence is None else "ocr"
+    if problem:
+        method = "none"
     return Page(1, text, method=method, confidence=confidence, words=words, problem=problem)
 
 

@@ -37,7 +37,10 @@ def body(number: int, start: float = 0.15) -> list[Row]:
 
 def cut(pages: Sequence[Page]) -> list[str]:
     running = running_lines(pages)
-    return ["".join(page.text[start:end] for start, end in running_spans(page, running)) for page in pages]
+    found = []
+    for page in pages:
+        found.append("".join(page.text[start:end] for start, end in running_spans(page, running)))
+    return found
 
 
 def test_a_body_is_the_page_without_its_running_lines() -> None:

@@ -323,11 +323,11 @@ def test_no_page_gets_a_wrong_label(seed: int) -> None:
 
 @pytest.mark.timed
 def test_dense_pages_of_figures_take_no_time() -> None:
-    rows = [
-        [(0.015 * row, 0.1, 0.9, " ".join([str(number)] * 5)) for row in range(60)]
-        for number in range(1, 301)
-    ]
-    made = [placed(sheet, number) for number, sheet in enumerate(rows, 1)]
+    made = []
+    for number in range(1, 301):
+        figures = " ".join([str(number)] * 5)
+        sheet = [(0.015 * row, 0.1, 0.9, figures) for row in range(60)]
+        made.append(placed(sheet, number))
     started = time.process_time()
     page_labels([*made, Page(301, "1 " * 50_000 + "\n" + "A-" * 50_000)], [None] * 301)
     assert time.process_time() - started < 5

@@ -659,14 +659,13 @@ def test_any_words_with_any_boxes_are_read(
     )
 )
 def test_any_grid_is_read(rows: list[list[str]]) -> None:
-    lines = [
-        [
-            (word, 0.1 + 0.14 * n + 0.03 * k, 0.12 + 0.14 * n + 0.03 * k)
-            for n, cell in enumerate(row)
-            for k, word in enumerate(cell.split())
-        ]
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        line = []
+        for n, cell in enumerate(row):
+            for k, word in enumerate(cell.split()):
+                line.append((word, 0.1 + 0.14 * n + 0.03 * k, 0.12 + 0.14 * n + 0.03 * k))
+        lines.append(line)
     for table in find_tables(*page_of(lines)):
         assert all(len(row.cells) == len(table.heads) for row in table.rows)
 
@@ -684,10 +683,10 @@ def test_words_without_offsets_and_hostile_pages_are_left_alone() -> None:
 @pytest.mark.timed
 def test_time_grows_in_step_with_the_words() -> None:
     def seconds(rows: int) -> float:
-        lines = [
-            [(f"Label{n}", 0.05, 0.2), *((f"{n}.{k}", 0.3 + 0.08 * k, 0.34 + 0.08 * k) for k in range(8))]
-            for n in range(rows)
-        ]
+        lines = []
+        for n in range(rows):
+            figures = [(f"{n}.{k}", 0.3 + 0.08 * k, 0.34 + 0.08 * k) for k in range(8)]
+            lines.append([(f"Label{n}", 0.05, 0.2), *figures])
         text, words = page_of(lines)
         words = [
             Word(w.text, Rect(w.box.x0, w.box.y0 / rows, w.box.x1, w.box.y1 / rows), None, w.start, w.end)
@@ -920,7 +919,9 @@ def test_a_table_with_a_title_of_its_own_keeps_it(tmp_path: Path) -> None:
         ["Ostrava region", "90", "60", "30"],
         ["Zlin region", "70", "40", "30"],
     ]
-    found = tables(tmp_path, _balance(title, rows))
-    other = next(table for table in found if any(row.label == "Brno region" for row in table.rows))
+    by_label = {}
+    for table in reversed(tables(tmp_path, _balance(title, rows))):
+        by_label.update({row.label: table for row in table.rows})
+    other = by_label["Brno region"]
     assert not any(other.heads)
     assert "BALANCE" not in other.caption

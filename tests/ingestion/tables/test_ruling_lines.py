@@ -3,6 +3,7 @@ on; what is ruled and no table.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -88,15 +89,17 @@ class Sheet:
         pages = []
         for number in range(1, len(document) + 1):
             text, _, words = read.words(number)
-            tables = find_tables(text, words, lambda number=number: drawn_rules(document[number - 1], place))  # type: ignore[misc]
+            tables = find_tables(text, words, partial(drawn_rules, document[number - 1], place))
             pages.append(Page(number, text, lines=lines_of(text, words), tables=tuple(tables)))
         return pages
 
 
 def read_rows(table: Table) -> list[tuple[str, str, list[str | None]]]:
-    return [
-        (row.section, row.label, [cell.text if cell else None for cell in row.cells]) for row in table.rows
-    ]
+    found = []
+    for row in table.rows:
+        texts = [cell.text if cell else None for cell in row.cells]
+        found.append((row.section, row.label, texts))
+    return found
 
 
 DUTIES = [

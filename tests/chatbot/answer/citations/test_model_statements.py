@@ -177,10 +177,10 @@ def test_clauses_that_the_page_has_are_found(said: str) -> None:
 )
 def test_time_grows_with_length_only(line: str) -> None:
     """A check of every sentence on every page took fifteen times as long for these."""
-    pages = [
-        RESERVES + " ".join(f"Note {number} of page {page} tells of other matters." for number in range(60))
-        for page in range(8)
-    ]
+    pages = []
+    for page in range(8):
+        notes = [f"Note {number} of page {page} tells of other matters." for number in range(60)]
+        pages.append(RESERVES + " ".join(notes))
 
     def judge(sentences: int) -> None:
         assert (

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.planted_words import ERRORS, REWORDINGS, plant_words
+from benchmarks.planted_words import ERRORS, plant_words
 from ingestion.document import Circumstances, read_document
 
 SAMPLE = "Valmora_Fiscal_Policy_Statement_2025.pdf"
@@ -15,8 +15,8 @@ SAMPLE = "Valmora_Fiscal_Policy_Statement_2025.pdf"
 def test_turned_words_are_caught_and_harmless_rewordings_are_not_doubted(samples: Path) -> None:
     pages = read_document(samples / SAMPLE, Circumstances(processes=1)).pages
     found = list(plant_words({SAMPLE: pages}, seed=1, most=25))
-    of_kind = {kind: [one for one in found if one.kind == kind] for kind in (*ERRORS, *REWORDINGS)}
-    assert all(len(some) >= 5 for kind, some in of_kind.items() if kind in ERRORS)
+    for kind in ERRORS:
+        assert sum(one.kind == kind for one in found) >= 5
     assert all(one.text for one in found)
     errors = [bool(one.reason) for one in found if not one.harmless]
     doubted = [one.text for one in found if one.harmless and one.reason]

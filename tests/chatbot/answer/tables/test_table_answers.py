@@ -60,7 +60,14 @@ BALANCE = hit(
 
 
 def answer(subject: str, measures: tuple[str, ...], years: tuple[int, ...] = (), **others: object) -> str:
-    asked = Understanding(subject, subject, form="figure", years=years, measures=measures, **others)  # type: ignore[arg-type]
+    asked = Understanding(
+        subject,
+        subject,
+        form="figure",
+        years=years,
+        measures=measures,
+        **others,  # type: ignore[arg-type]
+    )
     hits = {"S1-7f3a": INCOME, "S2-7f3a": BALANCE}
     return compute_answer(Prompt(subject, subject, hits, (), (), (), "7f3a"), asked)
 
@@ -180,7 +187,8 @@ def made(rows: list[tuple[str, list[str]]], **others: object) -> Hit:
         "name": "other",
         **others,
     }
-    return hit(str(given["name"]), str(given["kind"]), given["heads"], rows, str(given["unit"]))  # type: ignore[arg-type]
+    name, kind, unit = str(given["name"]), str(given["kind"]), str(given["unit"])
+    return hit(name, kind, given["heads"], rows, unit)  # type: ignore[arg-type]
 
 
 def computed(subject: str, measures: tuple[str, ...], years: tuple[int, ...], *hits: Hit) -> str:

@@ -36,7 +36,8 @@ def answer(
     **changes: object,
 ) -> Answer:
     cited = Citation("S1", "Rules.pdf", page, str(page), "3.0 per cent of output", True, version=version)
-    return replace(Answer(question, question, text, True, citations=(cited,)), **changes)  # type: ignore[arg-type]
+    plain = Answer(question, question, text, True, citations=(cited,))
+    return replace(plain, **changes)  # type: ignore[arg-type]
 
 
 class Shop:
@@ -248,9 +249,8 @@ def test_the_layer_gives_what_to_follow_then_what_to_avoid(cases: Cases, ask: Ca
     cases.thresholds = replace(UNKNOWN, similar=0.7)
     notes = layer.recall(ask(), 9)
     assert ["to follow" in note.text for note in notes] == [True] * 4 + [False] * 2
-    assert [
-        len([note for note in layer.recall(ask(), n) if "to avoid" in note.text]) for n in (0, 1, 2, 3, 4)
-    ] == [0, 0, 0, 1, 1]
+    for n, expected in enumerate([0, 0, 0, 1, 1]):
+        assert len([note for note in layer.recall(ask(), n) if "to avoid" in note.text]) == expected
     assert all(
         note.layer == "cases" and note.source.startswith("your rating of ") and "alike" in note.source
         for note in notes

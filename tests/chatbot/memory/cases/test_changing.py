@@ -46,7 +46,8 @@ def checked(
 ) -> Case:
     """A case of an answer that was checked here."""
     pages = (CasePage(RULES, "Rules.pdf", 7),)
-    return replace(Case(question, plan, reward, document_ids=(RULES,), pages=pages, verified=True), **more)  # type: ignore[arg-type]
+    case = Case(question, plan, reward, document_ids=(RULES,), pages=pages, verified=True)
+    return replace(case, **more)  # type: ignore[arg-type]
 
 
 def both(*changes: Callable[[], object]) -> None:

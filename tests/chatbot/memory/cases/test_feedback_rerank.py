@@ -108,7 +108,9 @@ def test_ratings_bring_no_page_of_documents_that_are_not_asked(make: Make, tmp_p
     )
     ask(chatbot, QUESTION, talk)
     chatbot.rate(talk, 1, "me", helpful=True)
-    rated = {citation.document for citation in chatbot.memory.answer(talk, 1, "me").citations}  # type: ignore[union-attr]
+    answered = chatbot.memory.answer(talk, 1, "me")
+    assert answered
+    rated = {citation.document for citation in answered.citations}
     (other,) = {"Rules.pdf", "Other.pdf"} - rated or {"Other.pdf"}
     events = list(chatbot.ask(Ask(QUESTION, (other,), talk, owner="me")))
     answer = events[-1]

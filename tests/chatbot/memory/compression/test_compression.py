@@ -164,9 +164,8 @@ def test_what_is_kept_is_verbatim_in_order_and_labelled_by_role(
         {message.id: message.role for message in messages},
         {message.id: message.content for message in messages},
     )
-    assert [message.id for message in result.context] == [
-        message.id for message in messages if message.id in {one.id for one in result.context}
-    ]
+    kept_ids = [message.id for message in result.context]
+    assert kept_ids == [message.id for message in messages if message.id in kept_ids]
     assert all(roles[message.id] == message.role for message in result.context)
     for message in result.context:
         kept = "".join(
@@ -293,11 +292,11 @@ def test_vectors_are_used_where_both_are_given() -> None:
     messages, vectors = talk(*chatter(40)), np.zeros((40, 2), np.float32)
     vectors[:, 0], vectors[5] = 1, (0, 1)
     asked = {"max_tokens": 0, "compression_ratio": 0.1, "query": "zebra"}
-    assert (
-        compress(messages, vectors=vectors, query_vector=np.array([0, 1], np.float32), **asked).kept["m5"]  # type: ignore[arg-type]
-        == 1.0
-    )
-    assert compress(messages, vectors=vectors, **asked) == compress(messages, **asked)  # type: ignore[arg-type]
+    query_vector = np.array([0, 1], np.float32)
+    result = compress(messages, vectors=vectors, query_vector=query_vector, **asked)  # type: ignore[arg-type]
+    assert result.kept["m5"] == 1.0
+    without_query = compress(messages, vectors=vectors, **asked)  # type: ignore[arg-type]
+    assert without_query == compress(messages, **asked)  # type: ignore[arg-type]
 
 
 def test_of_a_chunk_the_sentence_of_a_figure_with_its_page_goes_last() -> None:

@@ -22,7 +22,11 @@ TALK = [
 
 
 def read(talk: list[str]) -> Relevance:
-    return Relevance([[text[start:end] for start, end in sentence_spans(text)] for text in talk])
+    return Relevance(list(map(sentences, talk)))
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def best(talk: list[str], query: str, count: int = 1) -> list[int]:

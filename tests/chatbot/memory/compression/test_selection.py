@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from chatbot.memory.compression.selection import Segment, choose
 
+
+def segment(row: tuple[float, list[tuple[int, float]]]) -> Segment:
+    value, sentences = row
+    return Segment(value, tuple(size for size, _ in sentences), tuple(worth for _, worth in sentences))
+
+
 SIZES = st.lists(st.tuples(st.integers(0, 40), st.floats(-5, 5)), max_size=8)
-CHUNKS = st.lists(st.tuples(st.floats(1e-25, 1), SIZES), min_size=1, max_size=12).map(
-    lambda rows: [
-        Segment(value, tuple(size for size, _ in ones), tuple(one for _, one in ones)) for value, ones in rows
-    ]
-)
+CHUNKS = st.lists(st.tuples(st.floats(1e-25, 1), SIZES).map(segment), min_size=1, max_size=12)
 
 
 def tokens(chunks: list[Segment], kept: list[list[bool]]) -> int:
@@ -68,9 +70,10 @@ def test_chunks_take_rho_of_what_goes_and_sentences_the_rest() -> None:
 
 def test_sentences_go_in_inverse_proportion_to_importance_and_the_least_important_first() -> None:
     chunks = [Segment(value, (1,) * 100, tuple(map(float, range(100)))) for value in (0.25, 0.5)]
-    gone = [
-        [100 - sum(flags) for flags in choose(chunks, 140, rho=0.0, gamma=gamma)] for gamma in (0.5, 1.0, 2.0)
-    ]
+    gone = []
+    for gamma in (0.5, 1.0, 2.0):
+        chosen = choose(chunks, 140, rho=0.0, gamma=gamma)
+        gone.append([100 - sum(flags) for flags in chosen])
     # 60 to go, shared as 2 ** gamma to 1; the sum is the same for each gamma.
     assert gone == [
         [pytest.approx(60 * 2**0.5 / (2**0.5 + 1), abs=1), pytest.approx(60 / (2**0.5 + 1), abs=1)],

@@ -343,10 +343,12 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
 
 def test_two_tabs_write_at_once_and_nothing_is_lost(talks: Conversations) -> None:
     talk = talks.begin("me")
-    threads = [
-        threading.Thread(target=lambda name=name: [tell(talks, talk, f"{name} {n}") for n in range(20)])
-        for name in "ab"
-    ]
+
+    def write(name: str) -> None:
+        for n in range(20):
+            tell(talks, talk, f"{name} {n}")
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
     for thread in threads:
         thread.start()
     for thread in threads:

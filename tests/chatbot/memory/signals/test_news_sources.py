@@ -84,11 +84,12 @@ def test_csv_with_any_separator_and_order(separator: str) -> None:
 
 
 def test_numbers_that_only_their_file_gave_are_not_those_of_the_next_file() -> None:
-    rows = [
-        [{"id": 1, "text": text, "date": STAMP} for text in texts]
-        for texts in (("January.", "More."), ("February.",), ("January.", "More."))
-    ]
-    january, february, again = (read(one).items for one in rows)
+    def rows(*texts: str) -> list[dict[str, object]]:
+        return [{"id": 1, "text": text, "date": STAMP} for text in texts]
+
+    january = read(rows("January.", "More.")).items
+    february = read(rows("February.")).items
+    again = read(rows("January.", "More.")).items
     assert len({one.number for one in (*january, *february)}) == 3 and january == again
     assert [one.source for one in january] == ["given"] * 2
     sourced = read([{"id": 1, "text": "January.", "date": STAMP, "source": "agency"}]).items[0]

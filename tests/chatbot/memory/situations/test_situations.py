@@ -76,7 +76,8 @@ Open = Callable[..., Situations]
 @pytest.fixture
 def opened(reopen: Reopen) -> Open:
     def make(embedder: object = None) -> Situations:
-        return Situations(reopen(), embedder or HashEmbedder(dimension=512, max_tokens=12))  # type: ignore[arg-type]
+        used = embedder or HashEmbedder(dimension=512, max_tokens=12)
+        return Situations(reopen(), used)  # type: ignore[arg-type]
 
     return make
 
@@ -206,13 +207,10 @@ def test_a_topic_that_stands_in_one_piece_is_found_there(topics: Situations, nam
 
 
 def test_every_strategy_orders_alike_for_one_piece(topics: Situations) -> None:
-    orders = {
-        tuple(
-            (one["recommendation"], round(one["similarity_score"], 6))
-            for one in SituationMemory(topics).get_memories("oil prices rising", 5, strategy=strategy)
-        )
-        for strategy in STRATEGIES
-    }
+    orders = set()
+    for strategy in STRATEGIES:
+        found = SituationMemory(topics).get_memories("oil prices rising", 5, strategy=strategy)
+        orders.add(tuple((one["recommendation"], round(one["similarity_score"], 6)) for one in found))
     assert len(orders) == 1
 
 
@@ -235,7 +233,10 @@ def test_a_topic_that_fills_a_part_of_a_piece_is_found_there(opened: Open, place
     embedder.fingerprint = "minilm-like"
     memory = SituationMemory(opened(embedder))
     planted = [f"wheat{number}" for number in range(10)]
-    text = [[f"other{at}on{number}" for number in range(40)] for at in range(4)]
+    numbers = range(40)
+    text = []
+    for at in range(4):
+        text.append([f"other{at}on{number}" for number in numbers])
     text[place][20:30] = planted
     # As like the piece before it as a whole piece is to a quarter of it.
     memory.add_situations(
@@ -258,13 +259,11 @@ def test_the_strategies_agree_on_one_piece_of_the_embedded_model_too(opened: Ope
         "oil prices rising",
         query("energy") + " it is what it is and that is that for it",
     ):  # what is said twice and what says nothing are dropped
-        found = [
-            SituationMemory(situations).get_memories(text, 5, strategy=strategy) for strategy in STRATEGIES
-        ]
-        assert all(
-            [one["recommendation"] for one in some] == [one["recommendation"] for one in found[0]]
-            for some in found
-        )
+        found = set()
+        for strategy in STRATEGIES:
+            matches = SituationMemory(situations).get_memories(text, 5, strategy=strategy)
+            found.add(tuple(one["recommendation"] for one in matches))
+        assert len(found) == 1
 
 
 def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
