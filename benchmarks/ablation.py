@@ -185,22 +185,17 @@ def _rules(owner: Any, attribute: str, name: str) -> list[Rule]:
         return []
     returns = str(function.__annotations__.get("return", ""))
     if returns == "bool":
-        return [
-            Rule(
-                f"{name} = False",
-                owner,
-                attribute,
-                lambda _: _always(lambda: False),
-                lambda said, _: said is True,
-            ),
-            Rule(
-                f"{name} = True",
-                owner,
-                attribute,
-                lambda _: _always(lambda: True),
-                lambda said, _: said is False,
-            ),
-        ]
+        never = Rule(
+            f"{name} = False",
+            owner,
+            attribute,
+            lambda _: _always(lambda: False),
+            lambda said, _: said is True,
+        )
+        always = Rule(
+            f"{name} = True", owner, attribute, lambda _: _always(lambda: True), lambda said, _: said is False
+        )
+        return [never, always]
     if returns.endswith("| None"):
         return [
             Rule(

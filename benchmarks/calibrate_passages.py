@@ -105,10 +105,8 @@ def gather(chatbot: Chatbot, questions: QuestionSet) -> tuple[list[Example], int
         asked = QuestionProfile(
             answer.understanding, [passage for _, passage in cut], question.text if appended else ""
         )
-        near = (
-            vectors.vectors([embedded(passage) for _, passage in cut])
-            @ chatbot.library.embedder.embed([answer.understanding.subject])[0]
-        )
+        passages = vectors.vectors([embedded(passage) for _, passage in cut])
+        near = passages @ chatbot.library.embedder.embed([answer.understanding.subject])[0]
         best = max((hit.score for hit in hits), default=0.0) or 1.0
         found = [
             ScoredPassage(passage, hit.score / best, float(near[at])) for at, (hit, passage) in enumerate(cut)

@@ -214,14 +214,18 @@ def main() -> None:
             )
             examples += gather(chatbot, questions, read, others=(given.sample, given.seed))
     if given.save:
-        lines = [
-            json.dumps(
-                {"group": e.group, "what": e.what, "answerable": e.answerable, "features": dict(e.features)}
-            )
-            for e in examples
-        ]
+        lines = [json.dumps(_record(example)) for example in examples]
         given.save.write_text("\n".join([*lines, ""]), "utf-8")
     print(report(examples, wrongly=given.wrongly))
+
+
+def _record(example: Example) -> dict[str, object]:
+    return {
+        "group": example.group,
+        "what": example.what,
+        "answerable": example.answerable,
+        "features": dict(example.features),
+    }
 
 
 def named_function(path: str) -> Features:
@@ -306,6 +310,7 @@ def report(examples: Sequence[Example], *, wrongly: float) -> str:
         for name, weight in zip(model.names, model.weights, strict=True)
     ]
     groups = len({example.group for example in examples})
+    constant = model.bias - float(np.log(model.threshold / (1 - model.threshold)))
     parts = [
         (
             f"{len(examples)} questions to {groups} documents; thresholds refuse at most {wrongly:.0%} of "
@@ -314,7 +319,7 @@ def report(examples: Sequence[Example], *, wrongly: float) -> str:
         markdown_table(["refused, each document left out once", "n", "share"], rows),
         markdown_table(["answerable refused: allowed", "left out", "absent refused, left out"], trade),
         markdown_table([f"feature (n = {len(examples)})", "separates alone", "weight in all"], told),
-        f"All examples: constant {model.bias - float(np.log(model.threshold / (1 - model.threshold))):+.4f}.",
+        f"All examples: constant {constant:+.4f}.",
     ]
     return "\n\n".join(parts)
 

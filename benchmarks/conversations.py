@@ -71,35 +71,30 @@ def measure(chatbot: Chatbot, given: argparse.Namespace, peer: Path) -> None:
     whole = timed(lambda: json.loads(peer.read_text()))
     exchanges, conversations = f"{given.exchanges:,} exchanges", f"{given.conversations:,} conversations"
     remember(chatbot, long)
-    rows = [
-        row(
-            f"opening a conversation of {exchanges}: the last ten, with all that was checked",
-            timed(lambda: open_page(chatbot, long)),
-            whole,
-        ),
-        row(
-            f"opening one of 20 exchanges among {conversations}",
-            timed(lambda: open_page(chatbot, others[0])),
-            whole,
-        ),
-        row(f"listing {conversations}", timed(lambda: talks.listed(OWNER)), whole),
-        row(
-            f"searching {conversations} and {exchanges} for words that stand in none",
-            timed(lambda: talks.listed(OWNER, search="heliotrope")),
-            whole,
-        ),
-        row(
-            "what is remembered for a question, 20 exchanges before it",
-            timed(lambda: remember(chatbot, others[0])),
-            whole,
-        ),
-        row(
-            f"what is remembered for a question, {exchanges} before it, shortened",
-            timed(lambda: remember(chatbot, long)),
-            whole,
-        ),
-        row("keeping one answer in full", timed(lambda: fill(chatbot, others[0], 1, answer)), whole),
-    ]
+    rows = []
+
+    def measured(what: str, act: Callable[[], object]) -> None:
+        rows.append(row(what, timed(act), whole))
+
+    measured(
+        f"opening a conversation of {exchanges}: the last ten, with all that was checked",
+        lambda: open_page(chatbot, long),
+    )
+    measured(f"opening one of 20 exchanges among {conversations}", lambda: open_page(chatbot, others[0]))
+    measured(f"listing {conversations}", lambda: talks.listed(OWNER))
+    measured(
+        f"searching {conversations} and {exchanges} for words that stand in none",
+        lambda: talks.listed(OWNER, search="heliotrope"),
+    )
+    measured(
+        "what is remembered for a question, 20 exchanges before it",
+        lambda: remember(chatbot, others[0]),
+    )
+    measured(
+        f"what is remembered for a question, {exchanges} before it, shortened",
+        lambda: remember(chatbot, long),
+    )
+    measured("keeping one answer in full", lambda: fill(chatbot, others[0], 1, answer))
     print(markdown_table(["", "milliseconds, median", "of reading the JSON file"], rows))
     before = memory()
     for other in others:

@@ -100,11 +100,7 @@ class Campaign:
         killed = self._run(kind, arguments, log, output)
         left = look(self._home)
         lines = log.read_text().splitlines()
-        phase = (
-            next((line[2:] for line in reversed(lines) if line[:2] in {"> ", "< "}), "starting")
-            if self._cheap
-            else phase_of(self._home, left)
-        )
+        phase = _last_step(lines) if self._cheap else phase_of(self._home, left)
         when = f"kill {self._runs} ({'cheap' if self._cheap else 'real'}), {' '.join(arguments)}, at {phase}"
         if killed:
             tally.kills[kind, phase] += 1
@@ -119,11 +115,9 @@ class Campaign:
         self._examine(tally, when)
         now = self._contents = look(self._home)
         for name in sorted({*before, *after, *now.shown}):
-            due = (
-                [after[name]]
-                if name in after and (name in acknowledged or not killed)
-                else [before.get(name), after.get(name, before.get(name))]
-            )
+            due = [before.get(name), after.get(name, before.get(name))]
+            if name in after and (name in acknowledged or not killed):
+                due = [after[name]]
             if now.shown.get(name) not in due:
                 tally.add("lost documents", [f"{name} is {now.shown.get(name)}, not {due}"], when)
         tally.add("half documents", faults(self._home, now, self._files), when)
@@ -195,11 +189,10 @@ class Campaign:
         weights = [1 if file in there else FRESH for file in self._files]
         chosen = [self._draw.choices([*self._files.values()], weights)[0] for _ in names]
         paths = [shutil.copy(file.path, folder / name) for name, file in zip(names, chosen, strict=True)]
-        return (
-            kind,
-            ["add", *map(str, paths), "--json"],
-            {name: Shown(file.sha256, False) for name, file in zip(names, chosen, strict=True)},
-        )
+        shown: dict[str, Shown | None] = {}
+        for name, file in zip(names, chosen, strict=True):
+            shown[name] = Shown(file.sha256, False)
+        return kind, ["add", *map(str, paths), "--json"], shown
 
     # --- processes
     # --------------------------------------------------------------------------------------------------------
@@ -318,6 +311,11 @@ def _end_of(process: int, *, left_alone: bool, moment: float = math.inf) -> int:
     if not left_alone:
         _kill_orphans()
     return os.waitstatus_to_exitcode(found[1])
+
+
+def _last_step(lines: Sequence[str]) -> str:
+    """The last step that a log names as begun or ended; "starting" before the first."""
+    return next((line[2:] for line in reversed(lines) if line[:2] in {"> ", "< "}), "starting")
 
 
 def _kill_orphans() -> None:

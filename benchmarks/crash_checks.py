@@ -76,18 +76,25 @@ def look(home: Path) -> Contents:
         for name, active, removed, _ in documents:
             if active in versions:
                 names[versions[active][0]][name] = bool(removed)
+        shown, previous = {}, {}
+        for name, active, removed, before in documents:
+            if active in versions:
+                shown[name] = Shown(versions[active][0], bool(removed))
+            if before in versions:
+                previous[name] = versions[before][0]
+        owners = set[tuple[str, int]]()
+        for table in OWNED:
+            owners.update((table, row[0]) for row in read(f"select distinct version from {table}"))
         return Contents(
-            {row[0]: Shown(versions[row[1]][0], bool(row[2])) for row in documents if row[1] in versions},
-            {row[0]: versions[row[3]][0] for row in documents if row[3] in versions},
+            shown,
+            previous,
             versions,
             dict(vectors.fetchall()),
             texts,
             dict(tables.fetchall()),
             frozenset(read("select sha256, number from draft").fetchall()),
             tuple(row[0] for row in read("select name from waiting")),
-            frozenset(
-                (table, row[0]) for table in OWNED for row in read(f"select distinct version from {table}")
-            ),
+            frozenset(owners),
             names,
         )
 
@@ -122,23 +129,15 @@ def faults(home: Path, contents: Contents, files: Mapping[str, File]) -> list[st
 
 
 def _copies(folder: Path, contents: Contents) -> Iterable[str]:
-    there, wanted = (
-        {path.name for path in folder.iterdir() if path.is_file()},
-        {sha256 for sha256, _, _ in contents.versions.values()},
-    )
+    there = {path.name for path in folder.iterdir() if path.is_file()}
+    wanted = {sha256 for sha256, _, _ in contents.versions.values()}
     expected = {f"{sha256}{suffix}" for sha256 in wanted for suffix in (".pdf", ".json")}
     yield from (f"{name} belongs to nothing" for name in sorted(there - expected))
     yield from (f"{name} is missing" for name in sorted(expected - there))
     for sha256 in wanted:
         path = folder / f"{sha256}.json"
-        named = (
-            {
-                row["name"]: row["removed_at"] is not None
-                for row in json.loads(path.read_text("utf-8"))["names"]
-            }
-            if path.exists()
-            else {}
-        )
+        rows = json.loads(path.read_text("utf-8"))["names"] if path.exists() else []
+        named = {row["name"]: row["removed_at"] is not None for row in rows}
         expected_names = contents.names[sha256]
         if expected_names and named != expected_names:
             yield f"beside {sha256[:8]} stands {named}, the catalogue has {expected_names}"
@@ -149,12 +148,11 @@ def _copies(folder: Path, contents: Contents) -> Iterable[str]:
 def _traces(home: Path, contents: Contents, files: Mapping[str, File]) -> Iterable[str]:
     """Files of the store that still hold words of what is not there."""
     there = {sha256 for sha256, _, _ in contents.versions.values()}
-    gone = [
-        (file.path.name, word.encode())
-        for file in files.values()
-        if file.sha256 not in there
-        for _, word in file.words[:1] + file.words[-1:]
-    ]
+    gone = []
+    for file in files.values():
+        if file.sha256 not in there:
+            ends = file.words[:1] + file.words[-1:]
+            gone += [(file.path.name, word.encode()) for _, word in ends]
     for path in [path for path in home.rglob("*") if path.is_file()]:
         data = path.read_bytes()
         yield from (

@@ -88,12 +88,12 @@ class Turn:
 def candidates_of(dialogue: Mapping[str, Any]) -> tuple[Candidate, ...]:
     """The cells of a dialogue's table, then the sentences of its text that have a term."""
     labels = list(dict.fromkeys(label for column in dialogue["table"].values() for label in column))
-    cells = [
-        Candidate(f"{label} {head}", labels.index(label), frozenset({abs(float(number))}))
-        for head, column in dialogue["table"].items()
-        for label, number in column.items()
-        if isinstance(number, int | float)
-    ]
+    cells = []
+    for head, column in dialogue["table"].items():
+        for label, number in column.items():
+            if isinstance(number, int | float):
+                numbers = frozenset({abs(float(number))})
+                cells.append(Candidate(f"{label} {head}", labels.index(label), numbers))
     sentences = [
         part
         for text in (dialogue["pre_text"], dialogue["post_text"])
@@ -186,15 +186,16 @@ def table_of(turns: Sequence[Turn], *, cells: bool) -> str:
     lines = []
     for name, make in QUERIES.items():
         ranks = [ranks_of(turn, make(turn.question, turn.said), cells=cells) for turn in turns]
+        best, worst = [min(places) for places in ranks], [max(places) for places in ranks]
         counts = [
-            sum(min(places) <= 1 for places in ranks),
-            sum(min(places) <= FOUND_AMONG for places in ranks),
-            sum(max(places) <= FOUND_AMONG for places in ranks),
+            sum(place <= 1 for place in best),
+            sum(place <= FOUND_AMONG for place in best),
+            sum(place <= FOUND_AMONG for place in worst),
         ]
         first, three, every = (
             f"{count} of {len(turns)}, {share_cell(count, len(turns))}" for count in counts
         )
-        mean = sum(1 / min(places) for places in ranks) / max(1, len(ranks))
+        mean = sum(1 / place for place in best) / max(1, len(ranks))
         lines.append([name, first, three, f"{mean:.3f}", every])
     return markdown_table(
         ["query", "hit@1", f"hit@{FOUND_AMONG}", "reciprocal rank", f"every operand among {FOUND_AMONG}"],

@@ -252,19 +252,12 @@ def measure_memory(folder: Path, *, quick: bool, peer: bool) -> dict[str, int]:
 
 def report(measured: Measured) -> str:
     """Everything as Markdown tables."""
-    documents = [
-        [
-            one.document,
-            one.pages,
-            one.ocr_pages,
-            one.windows,
-            one.again,
-            *seconds(
-                one.extraction, one.peer_extraction, one.searchable, one.whole, one.complete, one.peer_whole
-            ),
-        ]
-        for one in measured.compared
-    ]
+    documents = []
+    for one in measured.compared:
+        times = seconds(
+            one.extraction, one.peer_extraction, one.searchable, one.whole, one.complete, one.peer_whole
+        )
+        documents.append([one.document, one.pages, one.ocr_pages, one.windows, one.again, *times])
     heads = [
         "document",
         "pages",
@@ -278,19 +271,15 @@ def report(measured: Measured) -> str:
         "complete s",
         "peer",
     ]
+    spreads = [[name, *spread(values)] for name, values in compared_ratios(measured.compared).items()]
+    memory = [[name, f"{size / 1e6:,.0f}"] for name, size in measured.memory.items()]
     parts = [
         f"{measured.machine}; times in seconds, ratios are ours / the peer's, document by document.",
-        markdown_table(
-            ["ratio", "median", "least", "most"],
-            [[name, *spread(values)] for name, values in compared_ratios(measured.compared).items()],
-        ),
+        markdown_table(["ratio", "median", "least", "most"], spreads),
         markdown_table(heads, documents),
         curve_table(measured.by_pages),
         curve_table(measured.by_documents),
-        markdown_table(
-            ["memory, whole tree of processes (PSS)", "MB"],
-            [[name, f"{size / 1e6:,.0f}"] for name, size in measured.memory.items()],
-        ),
+        markdown_table(["memory, whole tree of processes (PSS)", "MB"], memory),
     ]
     return "\n\n".join(parts)
 
@@ -299,38 +288,27 @@ def compared_ratios(compared: Sequence[Compared]) -> Mapping[str, Sequence[float
     """What is compared -> a ratio for each document; the peer's rows are missing where it was not
     measured.
     """
-    alone = {
-        "full indexing / embedding the same texts alone": ratios(
-            [one.whole for one in compared], [one.embedding for one in compared]
-        )
-    }
+    whole = [one.whole for one in compared]
+    alone = ratios(whole, [one.embedding for one in compared])
+    peer_whole = [one.peer_whole for one in compared]
+    extraction = [one.extraction for one in compared]
     pairs: dict[str, tuple[list[float], list[float]]] = {
-        "extraction": ([one.extraction for one in compared], [one.peer_extraction for one in compared]),
-        "first search": ([one.searchable for one in compared], [one.peer_whole for one in compared]),
-        "everything embedded and inserted": (
-            [one.whole for one in compared],
-            [one.peer_whole for one in compared],
-        ),
-        "complete, with tables and pictures of text": (
-            [one.complete for one in compared],
-            [one.peer_whole for one in compared],
-        ),
+        "extraction": (extraction, [one.peer_extraction for one in compared]),
+        "first search": ([one.searchable for one in compared], peer_whole),
+        "everything embedded and inserted": (whole, peer_whole),
+        "complete, with tables and pictures of text": ([one.complete for one in compared], peer_whole),
     }
-    return {**{name: ratios(own, other) for name, (own, other) in pairs.items() if all(other)}, **alone}
+    found = {name: ratios(own, other) for name, (own, other) in pairs.items() if all(other)}
+    return {**found, "full indexing / embedding the same texts alone": alone}
 
 
 def curve_table(points: Sequence[Point]) -> str:
     """A cost curve as a table, with milliseconds a page."""
-    rows = [
-        [
-            point.documents,
-            point.pages,
-            *seconds(point.searchable, point.whole, point.complete, point.peer_whole),
-            *a_page(point.whole, point.peer_whole, point.pages),
-            *rates(point),
-        ]
-        for point in points
-    ]
+    rows = []
+    for point in points:
+        times = seconds(point.searchable, point.whole, point.complete, point.peer_whole)
+        by_page = a_page(point.whole, point.peer_whole, point.pages)
+        rows.append([point.documents, point.pages, *times, *by_page, *rates(point)])
     heads = [
         "documents",
         "pages",

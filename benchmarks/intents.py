@@ -56,7 +56,11 @@ def _rows(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
         right[kind] += (as_told := told(message)) == kind
         if as_told != kind:
             other.setdefault(kind, []).append(f"{as_told}: {message}")
-    return [(kind, str(of[kind]), str(right[kind]), "; ".join(other.get(kind, []))[:300]) for kind in of]
+    rows = []
+    for kind, count in of.items():
+        mistaken = "; ".join(other.get(kind, []))[:300]
+        rows.append((kind, str(count), str(right[kind]), mistaken))
+    return rows
 
 
 def main() -> None:

@@ -174,16 +174,9 @@ def measure(sets: Sequence[QuestionSet], translations: Sequence[Translation], st
                 for version in chatbot.library.scope(())
                 for chunk in chatbot.library.catalog.chunks(version)
             ]
-        costs.append(
-            (
-                name,
-                _cost(
-                    model,
-                    texts[:: max(1, len(texts) // CHUNKS)][:CHUNKS],
-                    [one.text for one in translations][:QUERIES],
-                ),
-            )
-        )
+        step = max(1, len(texts) // CHUNKS)
+        queries = [one.text for one in translations][:QUERIES]
+        costs.append((name, _cost(model, texts[::step][:CHUNKS], queries)))
     yield from (
         f"### {scope}, {search}\n\n{beside_each_other(ranks)}" for (scope, search), ranks in found.items()
     )
@@ -222,11 +215,8 @@ def _print_cost(model: str) -> None:
         for text in texts:
             embedder.embed([text], query=query)
         took.append(1_000 * (time.perf_counter() - started) / len(texts))
-    print(
-        json.dumps(
-            [round(took[0], 1), round(took[1], 1), round(_resident_megabytes() - before), round(opening, 2)]
-        )
-    )
+    megabytes = round(_resident_megabytes() - before)
+    print(json.dumps([round(took[0], 1), round(took[1], 1), megabytes, round(opening, 2)]))
 
 
 def _resident_megabytes() -> float:

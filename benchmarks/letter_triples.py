@@ -71,7 +71,6 @@ def _packed(four: list[int]) -> int:
 
 if __name__ == "__main__":
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(sys.argv[1]).glob("*.txt"))}
-    table = base64.b85encode(
-        zlib.compress(steps(mix({name: count_triples(text) for name, text in texts.items()})), 9)
-    ).decode()
+    mixed = mix({name: count_triples(text) for name, text in texts.items()})
+    table = base64.b85encode(zlib.compress(steps(mixed), 9)).decode()
     print("\n".join(f'    "{table[at : at + 120]}"' for at in range(0, len(table), 120)))

@@ -116,10 +116,10 @@ def _measured(folder: Path, size: int, embedder: Embedder, sample: int) -> list[
     made = [f"What was item {number} of the budget for {1990 + number % 40}?" for number in range(size)]
     given = folder / "made.jsonl"
     digests = [hashlib.sha256(question.encode()).hexdigest() for question in made]
-    lines = (
-        case_line(Case(question, "An answer of some length. " * 6, number % 3 and 1, document_ids=(digest,)))
-        for number, (question, digest) in enumerate(zip(made, digests, strict=True))
-    )
+    answer = "An answer of some length. " * 6
+    lines = []
+    for number, (question, digest) in enumerate(zip(made, digests, strict=True)):
+        lines.append(case_line(Case(question, answer, number % 3 and 1, document_ids=(digest,))))
     given.write_bytes(b"".join(lines))
     live = set(digests)
     Cases(MemoryDatabase(folder / "made.sqlite3"), ChanceEmbedder(embedder)).import_file("me", given)
@@ -262,9 +262,8 @@ def _within(
 ) -> _Asked:
     """A query of about so many windows of these words, the planted text between two of them."""
     start = chance.randrange(len(words))
-    room = "".join(embedder.split(" ".join([*words[start:], *words[:start]]))[:count])[
-        : -len(planted)
-    ].split()
+    windows = embedder.split(" ".join([*words[start:], *words[:start]]))
+    room = "".join(windows[:count])[: -len(planted)].split()
     text, at = plant(planted, room, chance.randrange(len(room) + 1))
     return _Asked(planted, _embedded(embedder, text), right_window(embedder.split(text), at, len(planted)))
 

@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -127,12 +128,11 @@ def simple_choices(talk: Talk) -> Mapping[str, Callable[[str], Array]]:
     texts, chance = [message.content for message in talk.messages], random.Random(0)
     found, count = [Counter(terms(text)) for text in texts], len(texts)
     sizes = np.array([count_tokens(text) for text in texts], float)
-    seed = np.array(
-        [
-            seed_importance(text, at, count, answers=at > 0 and "?" in texts[at - 1])
-            for at, text in enumerate(texts)
-        ]
-    )
+    importances = []
+    for at, text in enumerate(texts):
+        answers = at > 0 and "?" in texts[at - 1]
+        importances.append(seed_importance(text, at, count, answers=answers))
+    seed = np.array(importances)
     return {
         "random": lambda query: np.array([chance.random() for _ in texts]),
         "newest first": lambda query: np.arange(count, dtype=float),
@@ -201,22 +201,17 @@ def compressions(
 
 def made_talk(count: int) -> list[Message]:
     """A conversation of that many messages of made words, the same each time."""
-    chance, words = (
-        random.Random(0),
-        [
-            f"{a}{b}{c}"
-            for a in ("ra", "ti", "so", "lu")
-            for b in "bdgkmnprst"
-            for c in ("ent", "ing", "o", "al", "er")
-        ],
-    )
+    chance = random.Random(0)
+    parts = product(("ra", "ti", "so", "lu"), "bdgkmnprst", ("ent", "ing", "o", "al", "er"))
+    words = list(map("".join, parts))
     ends = (". ", ". ", "? ", "! ", " in 2021. ")
 
+    def sentence() -> str:
+        chosen = chance.choices(words, k=chance.randint(3, 7))
+        return " ".join(chosen).capitalize() + chance.choice(ends)
+
     def said() -> str:
-        return "".join(
-            " ".join(chance.choices(words, k=chance.randint(3, 7))).capitalize() + chance.choice(ends)
-            for _ in range(2)
-        )
+        return sentence() + sentence()
 
     return [Message(str(at), "user" if at % 2 else "assistant", said()) for at in range(count)]
 
@@ -237,15 +232,9 @@ def measure_times() -> str:
         ):
             first, more = zip(*(_seconds(messages, options, vectors) for _ in range(3)), strict=True)
             tokens = Conversation(messages).tokens
-            lines.append(
-                [
-                    f"{tokens:,}",
-                    name,
-                    f"{1000 * min(first):.0f}",
-                    f"{tokens / min(first):,.0f}",
-                    f"{1000 * min(more):.0f}",
-                ]
-            )
+            milliseconds = [f"{1000 * min(seconds):.0f}" for seconds in (first, more)]
+            rate = f"{tokens / min(first):,.0f}"
+            lines.append([f"{tokens:,}", name, milliseconds[0], rate, milliseconds[1]])
     return markdown_table(["tokens", "scoring", "ms", "tokens a second", "ms for one more question"], lines)
 
 

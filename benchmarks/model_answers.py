@@ -69,12 +69,12 @@ class Shown:
         return not self.caught and any(start <= at < end for start, end in self._planted() for at in sound)
 
     def _planted(self) -> list[tuple[int, int]]:
-        text, words = self.checked.text, set(map(str.casefold, _WORD.findall(self.row["planted"]["what"])))
-        return [
-            (start, end)
-            for start, end in sentence_spans(text)
-            if words & set(map(str.casefold, _WORD.findall(text[start:end])))
-        ]
+        text, words = self.checked.text, _words_of(self.row["planted"]["what"])
+        return [(start, end) for start, end in sentence_spans(text) if words & _words_of(text[start:end])]
+
+
+def _words_of(text: str) -> set[str]:
+    return set(map(str.casefold, _WORD.findall(text)))
 
 
 def _is_computed(check: NumberCheck, pages: Sequence[str]) -> bool:
@@ -138,19 +138,16 @@ def report(shown: Sequence[Shown]) -> str:
         citations = [one for answer in some for one in answer.checked.citations]
         figures = [one for answer in some for one in answer.checked.numbers]
         computed = [known for answer in some for _, known in answer.computed]
-        rows.append(
-            (
-                kind,
-                len(some),
-                _share(not one.doubts for one in some),
-                _share(one.verified for one in citations),
-                _share(one.doubted for one in citations),
-                _share(one.status not in FINE for one in figures),
-                sum(one.status == "contradicted" for one in figures),
-                _share(computed),
-                sum(one.status == "unsupported" for answer in some for one in answer.checked.statements),
-            )
-        )
+        statements = [one for answer in some for one in answer.checked.statements]
+        shares = [
+            _share(not one.doubts for one in some),
+            _share(one.verified for one in citations),
+            _share(one.doubted for one in citations),
+            _share(one.status not in FINE for one in figures),
+        ]
+        contradicted = sum(one.status == "contradicted" for one in figures)
+        unsupported = sum(one.status == "unsupported" for one in statements)
+        rows.append((kind, len(some), *shares, contradicted, _share(computed), unsupported))
     heads = (
         "right answers",
         "n",

@@ -111,12 +111,10 @@ def statements_of_tables(page: Page, chance: random.Random) -> Iterator[Statemen
 
 
 def _usable(table: Table) -> bool:
-    return (
-        len(table.rows) > 1
-        and len(table.heads) > 1
-        and all(table.heads)
-        and len(set(table.heads)) == len(table.heads)
-    )
+    heads = table.heads
+    if len(table.rows) < 2 or len(heads) < 2:
+        return False
+    return all(heads) and len(set(heads)) == len(heads)
 
 
 def _telling(label: str) -> bool:
@@ -157,13 +155,8 @@ def _statements_of_row(page: Page, table: Table, row: Row, chance: random.Random
         errors["row"] = pattern.format(chance.choice(rivals).said())
     yield Statement(page, form, question, pattern.format(value.said()), errors)
     if by_period and others:
-        yield from _statements_of_two(
-            page,
-            label,
-            (plain[column], value),
-            [(plain[other], found) for other in others if (found := values[other])],
-            chance,
-        )
+        rest = [(plain[other], found) for other in others if (found := values[other])]
+        yield from _statements_of_two(page, label, (plain[column], value), rest, chance)
     yield from _copied_row(page, table, row, chance)
 
 
@@ -300,16 +293,17 @@ def _wrong(value: _Value, label: str, chance: random.Random) -> dict[str, str]:
 def _other_digits(written: str, chance: random.Random) -> str:
     """One digit changed or two neighbours swapped; never a needless zero in front."""
     at = chance.choice([match.start() for match in re.finditer("[0-9]", written)])
-    if (
-        chance.random() < 0.3
-        and at
-        and written[at - 1].isdigit()
-        and written[at] != written[at - 1]
-        and (at > 1 or written[at] != "0")
-    ):
+    if chance.random() < 0.3 and _may_swap(written, at):
         return written[: at - 1] + written[at] + written[at - 1] + written[at + 1 :]
     digit = chance.choice([digit for digit in "123456789" if digit != written[at]])
     return written[:at] + digit + written[at + 1 :]
+
+
+def _may_swap(written: str, at: int) -> bool:
+    """Whether this digit and the one before it may change places."""
+    if at == 0 or not written[at - 1].isdigit() or written[at] == written[at - 1]:
+        return False
+    return at > 1 or written[at] != "0"
 
 
 # ---------------------------------------------------------------- sentences
@@ -322,19 +316,18 @@ def statements_of_sentences(page: Page, chance: random.Random) -> Iterator[State
     for match in SENTENCE.finditer(page.text):
         sentence = " ".join(match[0].split())
         amounts = [found for found in AMOUNT.finditer(sentence) if not found["digits"].startswith("0")]
-        if (
-            not amounts
-            or len(sentence.split()) < 8
-            or any(
-                table.rows[0].start <= match.end() and match.start() <= table.rows[-1].end
-                for table in page.tables
-            )
-        ):
+        if not amounts or len(sentence.split()) < 8:
+            continue
+        if any(_overlaps(match, table) for table in page.tables):
             continue
         amount = chance.choice(amounts)
         lead = chance.choice(["", "", "The document says: ", "In short, "])
         errors = {kind: lead + wrong for kind, wrong in _wrong_in_sentence(sentence, amount, chance).items()}
         yield Statement(page, "sentence", "What does the document say?", lead + sentence, errors)
+
+
+def _overlaps(match: re.Match[str], table: Table) -> bool:
+    return table.rows[0].start <= match.end() and match.start() <= table.rows[-1].end
 
 
 def _wrong_in_sentence(sentence: str, amount: re.Match[str], chance: random.Random) -> dict[str, str]:

@@ -107,10 +107,10 @@ def main() -> int:
         print(f"There is no {table}: name the folder that has it with --data.", file=sys.stderr)
         return 2
     rows = [json.loads(line) for line in table.read_text("utf-8").splitlines()]
-    results = [
-        (row["kind"], row["id"], measured(data / row["pdf"], (data / row["truth"]).read_text("utf-8")))
-        for row in rows
-    ]
+    results = []
+    for row in rows:
+        truth = (data / row["truth"]).read_text("utf-8")
+        results.append((row["kind"], row["id"], measured(data / row["pdf"], truth)))
     lines = []
     for kind, name, found in results:
         shares = [f"{value:.3f}" for value in found[:4]]

@@ -123,13 +123,8 @@ def judge_category(rows: Sequence[Row], folder: Path) -> tuple[list[Verdict], in
     for some, with_passwords in runs:
         batch = add(some, folder, with_passwords=with_passwords)
         if batch.seconds > MOST_SECONDS:
-            batch = replace(
-                batch,
-                outcomes=[
-                    replace(one, seconds=alone)
-                    for one, alone in zip(batch.outcomes, each_alone(some, folder), strict=True)
-                ],
-            )
+            timed = zip(batch.outcomes, each_alone(some, folder), strict=True)
+            batch = replace(batch, outcomes=[replace(one, seconds=alone) for one, alone in timed])
         for row, outcome in zip(some, batch.outcomes, strict=True):
             reason = judge(row, outcome) if with_passwords else judge_refusal(outcome)
             verdicts.append(Verdict(row.category, row.path, reason, outcome))
@@ -233,18 +228,17 @@ def read_outcomes(output: str, names: Sequence[str]) -> list[Outcome]:
     lines: dict[str, list[Outcome]] = {}
     for text in output.splitlines():
         line = json.loads(text)
-        lines.setdefault(line["document"], []).append(
-            Outcome(
-                line["status"],
-                line["error"] or "",
-                line.get("warning") or "",
-                line["pages"],
-                line["chunks"],
-                line["ocr_pages"],
-                len(line["failed_pages"]),
-                line["seconds"],
-            )
+        outcome = Outcome(
+            line["status"],
+            line["error"] or "",
+            line.get("warning") or "",
+            line["pages"],
+            line["chunks"],
+            line["ocr_pages"],
+            len(line["failed_pages"]),
+            line["seconds"],
         )
+        lines.setdefault(line["document"], []).append(outcome)
     return [lines[name][0] if len(lines.get(name, [])) == 1 else Outcome("missing") for name in names]
 
 
@@ -254,10 +248,10 @@ def search(
     """For each file the share of WORDS words of its true text that keyword search finds in it; None where
     that text is not known.
     """
-    wanted = [
-        truth_words(path.read_text("utf-8", "replace")) if path.exists() and one.chunks else []
-        for path, one in zip(truths, outcomes, strict=True)
-    ]
+    wanted: list[list[str]] = []
+    for path, one in zip(truths, outcomes, strict=True):
+        known = path.exists() and one.chunks
+        wanted.append(truth_words(path.read_text("utf-8", "replace")) if known else [])
     queries = [
         {"id": index, "query": word, "documents": [names[index]]}
         for index, words in enumerate(wanted)

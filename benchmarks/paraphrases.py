@@ -106,11 +106,10 @@ def main() -> int:
             f"There is no {missing[0]} below {given.data}: name the folder that holds the sets' PDFs "
             f"with --data."
         )
-    results = [
-        one
-        for name, rows in sorted(by_document.items())
-        for one in judged(rows, read_document(paths[name], Circumstances(processes=1)).pages)
-    ]
+    results: list[Judged] = []
+    for name, rows in sorted(by_document.items()):
+        pages = read_document(paths[name], Circumstances(processes=1)).pages
+        results += judged(rows, pages)
     for one in results if given.show else ():
         if one.verified if one.kind else one.why:
             print(f"{one.kind or 'true'}: {one.text}\n    {one.why or 'VERIFIED'}")

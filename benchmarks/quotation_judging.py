@@ -229,11 +229,8 @@ class Sheet:
             return True
         if not _share(above.box, here.box):
             return False
-        edge = max(
-            other.box.x1
-            for other in self.lines[max(0, line - AROUND) : line + AROUND]
-            if _share(other.box, above.box)
-        )
+        around = self.lines[max(0, line - AROUND) : line + AROUND]
+        edge = max(other.box.x1 for other in around if _share(other.box, above.box))
         word = self.words[here.first].box
         return above.box.x1 + (word.x1 - word.x0) + 0.01 < edge
 

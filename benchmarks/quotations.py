@@ -107,11 +107,14 @@ class Pages:
         words = [] if stored.method == "ocr" else PdfFile(library.file(version)).words(number)[2]
         tables = library.catalog.tables(version, number).get(number, ())
         rows = [(row.start, row.end) for table in tables for row in table.rows if row.start < row.end]
-        spans = [(len(plain(stored.text[:start])), len(plain(stored.text[:end]))) for start, end in rows]
-        running = [
-            (len(plain(stored.text[:start])), len(plain(stored.text[:end]))) for start, end in stored.running
-        ]
+        spans = [_in_letters(stored.text, span) for span in rows]
+        running = [_in_letters(stored.text, span) for span in stored.running]
         return Sheet([*words, *stored.words], spans, running)
+
+
+def _in_letters(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """A span of the text, counted in its letters and digits alone."""
+    return len(plain(text[: span[0]])), len(plain(text[: span[1]]))
 
 
 def main() -> None:
@@ -237,14 +240,8 @@ def _look(
         told = {"begins": shown.startswith("…"), "ends": shown.endswith("…")}
         for run in parts.runs if not row else ():
             for cut in (cut for cut in sheet.cuts(run, judge.ends) if not told[cut]):
-                yield (
-                    cut,
-                    shown,
-                    citation,
-                    _around(
-                        sheet, (run[0], run[0] + 1) if cut == "begins" else (run[1] - 1, run[1]), CONTEXT
-                    ),
-                )
+                edge = (run[0], run[0] + 1) if cut == "begins" else (run[1] - 1, run[1])
+                yield cut, shown, citation, _around(sheet, edge, CONTEXT)
         if place is None:
             yield "unverified", shown, citation, citation.reason or ""
             continue
@@ -275,20 +272,11 @@ def _look(
 def _around(sheet: Sheet, span: tuple[int, int], letters: int) -> str:
     """The words of a span, a bar at each end, and what stands beside them."""
     words = sheet.words_of(span)
-    first, last = (
-        sheet.owner[max(0, span[0] - letters)],
-        sheet.owner[min(len(sheet.owner), span[1] + letters) - 1],
-    )
+    first = sheet.owner[max(0, span[0] - letters)]
+    last = sheet.owner[min(len(sheet.owner), span[1] + letters) - 1]
     texts = [word.text for word in sheet.words]
-    return " ".join(
-        [
-            *texts[first : words[0]],
-            "|",
-            *texts[words[0] : words[-1] + 1],
-            "|",
-            *texts[words[-1] + 1 : last + 1],
-        ]
-    )
+    begin, end = words[0], words[-1] + 1
+    return " ".join([*texts[first:begin], "|", *texts[begin:end], "|", *texts[end : last + 1]])
 
 
 def _words(sheet: Sheet, span: tuple[int, int]) -> str:
@@ -298,9 +286,8 @@ def _words(sheet: Sheet, span: tuple[int, int]) -> str:
 def report(counts: Counter[str], found: Sequence[Disagreement]) -> str:
     """Counts, then each disagreement by kind."""
     kinds = Counter(one.kind for one in found)
-    rows = [[what, counts[what]] for what in ("answers", "quotations", "rows", "marks")] + [
-        [what, kinds[kind]] for kind, what in KINDS.items()
-    ]
+    rows = [[what, counts[what]] for what in ("answers", "quotations", "rows", "marks")]
+    rows += [[what, kinds[kind]] for kind, what in KINDS.items()]
     lines = [markdown_table(["", "n"], rows)]
     for kind, what in KINDS.items():
         for number, one in enumerate((one for one in found if one.kind == kind), 1):

@@ -132,6 +132,11 @@ def switched_off(switches: Any, *, neutral: Mapping[str, Any] | None = None) -> 
     return found
 
 
+def _gold_first(keys: Sequence[str], gold: Sequence[bool]) -> str:
+    ordered = sorted(zip(gold, keys, strict=False), key=lambda pair: not pair[0])
+    return json.dumps([key for _, key in ordered])
+
+
 def _nonsense(keys: Sequence[str], gold: Sequence[bool]) -> str:
     return "I would rather not say: [1, 2, 3]."
 
@@ -139,9 +144,7 @@ def _nonsense(keys: Sequence[str], gold: Sequence[bool]) -> str:
 # What the model that is stood in for replies. keys: of the pages it was shown, in their order; gold: which of
 # them answer.
 REPLIES: Mapping[str, Callable[[Sequence[str], Sequence[bool]], str]] = {
-    "pages that answer first": lambda keys, gold: json.dumps(
-        [key for _, key in sorted(zip(gold, keys, strict=False), key=lambda pair: not pair[0])]
-    ),
+    "pages that answer first": _gold_first,
     "turned round": lambda keys, gold: json.dumps(keys[::-1]),
     "nonsense": _nonsense,
 }
@@ -354,16 +357,10 @@ def changes(questions: Sequence[Question], before: Ranks, after: Ranks) -> str:
             hits_within(IN_PROMPT, [new[one.id]]) < hits_within(IN_PROMPT, [old[one.id]]) for one in moved
         )
         better = [one for one in moved if _depth(new[one.id]) < _depth(old[one.id])]
-        rows = [
-            [
-                one.id,
-                _place(old[one.id]),
-                _place(new[one.id]),
-                "better" if one in better else "worse",
-                one.text[:90],
-            ]
-            for one in moved
-        ]
+        rows = []
+        for one in moved:
+            verdict = "better" if one in better else "worse"
+            rows.append([one.id, _place(old[one.id]), _place(new[one.id]), verdict, one.text[:90]])
         rows.sort(key=lambda row: (row[3], row[0]))
         parts.append(
             f"### Since the run before: {scope}\n\n{len(better)} better, {len(moved) - len(better)} "

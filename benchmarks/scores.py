@@ -88,17 +88,11 @@ def gold_figure(answer: str, question: str) -> tuple[Figure, ...]:
     if len(found) != 1 or not scale or not found[0].bare:
         return tuple(found[:1])
     figure = found[0]
-    return (
-        Figure(
-            figure.text,
-            figure.start,
-            figure.end,
-            figure.value,
-            figure.unit,
-            SCALES[scale[1].lower()],
-            decimals=figure.decimals,
-        ),
+    factor = SCALES[scale[1].lower()]
+    scaled = Figure(
+        figure.text, figure.start, figure.end, figure.value, figure.unit, factor, decimals=figure.decimals
     )
+    return (scaled,)
 
 
 def printed_forms(gold: Figure) -> list[str]:
@@ -148,10 +142,10 @@ def _readings(figure: Figure, gold: Figure) -> list[float]:
     """What a figure may mean beside the gold one, signs left out; [] where they are of different kinds."""
     value = abs(figure.value)
     if figure.percent == gold.percent:
-        return [
-            abs(magnitude(figure)),
-            *((value * scale for scale in SCALES.values()) if figure.bare and gold.scale != 1.0 else ()),
-        ]
+        readings = [abs(magnitude(figure))]
+        if figure.bare and gold.scale != 1.0:
+            readings += [value * scale for scale in SCALES.values()]
+        return readings
     if figure.percent == "percent" and gold.bare:
         return [value / 100]
     return [value * 100] if gold.percent == "percent" and figure.bare and value < 1 else []

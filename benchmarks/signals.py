@@ -152,13 +152,9 @@ def measure(connection: Connection, events: int, kind: Kind, *, queries: int = Q
         if right:
             shares.append(len(set(right) & set(got)) / len(right))
     p50, p95 = np.percentile(times[5:], [50, 95])
-    return Measured(
-        kind,
-        float(np.mean(shares)) if shares else 1.0,
-        float(p50),
-        float(p95),
-        float(np.mean([len(one) for one in found[5:]])),
-    )
+    recall = float(np.mean(shares)) if shares else 1.0
+    mean_rows = float(np.mean([len(one) for one in found[5:]]))
+    return Measured(kind, recall, float(p50), float(p95), mean_rows)
 
 
 def report(sizes: tuple[int, ...] = SIZES) -> None:
@@ -300,10 +296,8 @@ def thresholds() -> str:
     settings = load_settings()
     embedder = local_embedder(settings)
     told = embedder.embed(NEWS)
-    likeness, policy = (
-        embedder.embed(list(ABOUT), query=True) @ told.T,
-        (embedder.embed(POLICY, query=True) @ told.T).max(axis=1),
-    )
+    likeness = embedder.embed(list(ABOUT), query=True) @ told.T
+    policy = (embedder.embed(POLICY, query=True) @ told.T).max(axis=1)
     own = np.zeros_like(likeness, bool)
     own[np.arange(len(ABOUT)), list(ABOUT.values())] = True
     rows = []

@@ -56,6 +56,9 @@ def asked(chatbot: Chatbot, question: Question) -> dict[str, Any]:
             answer = event
     assert answer is not None
     statuses = Counter(one.status for one in answer.statements)
+    verified = sum(one.verified for one in answer.citations)
+    fine = sum(one.status in FINE for one in answer.numbers)
+    sources = answer.prompt.sources.values() if answer.prompt else ()
     return {
         "id": question.id,
         "question": question.text,
@@ -66,12 +69,19 @@ def asked(chatbot: Chatbot, question: Question) -> dict[str, Any]:
         "failed": answer.error or "",
         "notices": answer.notices,
         "statements": dict(statuses),
-        "citations": [sum(one.verified for one in answer.citations), len(answer.citations)],
-        "figures": [sum(one.status in FINE for one in answer.numbers), len(answer.numbers)],
+        "citations": [verified, len(answer.citations)],
+        "figures": [fine, len(answer.numbers)],
         "right": has_value(question.values, answer.text) if question.values else None,
-        "gold": answer.prompt is not None
-        and any(hit.page in question.pages for hit in answer.prompt.sources.values()),
+        "gold": any(hit.page in question.pages for hit in sources),
     }
+
+
+# What the table calls each status of a statement.
+STATEMENTS = {
+    "statements with a key of its own": "cited",
+    "… with a key that the check found": "cited_by_check",
+    "… that no page supports": "unsupported",
+}
 
 
 def report(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -79,33 +89,19 @@ def report(rows: Sequence[Mapping[str, Any]]) -> str:
     said = [row for row in rows if row["answered"] and not row["failed"]]
     statements = sum((_of_model(row) for row in said), Counter[str]())
     valued = [row for row in rows if row["right"] is not None]
-    lines = [
+    lines: list[tuple[str, float, str]] = [
         ("questions", len(rows), ""),
         ("answered by the model", len(said), ""),
         ("failed", sum(bool(row["failed"]) for row in rows), ""),
-        (
-            "statements with a key of its own",
-            statements["cited"],
-            _of(statements["cited"], statements.total()),
-        ),
-        (
-            "… with a key that the check found",
-            statements["cited_by_check"],
-            _of(statements["cited_by_check"], statements.total()),
-        ),
-        (
-            "… that no page supports",
-            statements["unsupported"],
-            _of(statements["unsupported"], statements.total()),
-        ),
-        *((f"{what} verified", *_sum(said, what)) for what in ("citations", "figures")),
-        (
-            "right values",
-            sum(row["right"] for row in valued),
-            _of(sum(row["right"] for row in valued), len(valued)),
-        ),
-        ("median seconds", sorted(row["seconds"] for row in rows)[len(rows) // 2] if rows else 0, ""),
     ]
+    for what, status in STATEMENTS.items():
+        lines.append((what, statements[status], _of(statements[status], statements.total())))
+    for what in ("citations", "figures"):
+        lines.append((f"{what} verified", *_sum(said, what)))
+    right = sum(row["right"] for row in valued)
+    lines.append(("right values", right, _of(right, len(valued))))
+    seconds = sorted(row["seconds"] for row in rows)
+    lines.append(("median seconds", seconds[len(rows) // 2] if rows else 0, ""))
     return markdown_table(("", "n", "share"), lines)
 
 
@@ -151,11 +147,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=60, help="questions in all (default %(default)s)")
     parser.add_argument("--log", type=Path, metavar="FILE.jsonl")
     given = parser.parse_args()
-    rows = (
-        [json.loads(line) for line in given.log.read_text("utf-8").splitlines()]
-        if given.log and given.log.exists()
-        else []
-    )
+    rows = []
+    if given.log and given.log.exists():
+        rows = [json.loads(line) for line in given.log.read_text("utf-8").splitlines()]
     for row in _ask_all(given, {row["id"] for row in rows}):
         rows.append(row)
         if given.log:

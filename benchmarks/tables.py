@@ -89,7 +89,9 @@ def _panel(panel: Panel, left: float, width: float) -> str:
     height = HEIGHT - TOP - BOTTOM
 
     def across(x: float) -> float:
-        return left + width * (math.log(x / xs[0]) / math.log(xs[-1] / xs[0]) if len(xs) > 1 else 0.5)
+        if len(xs) == 1:
+            return left + width * 0.5
+        return left + width * (math.log(x / xs[0]) / math.log(xs[-1] / xs[0]))
 
     def down(y: float) -> float:
         return TOP + height * (1 - (math.log10(y) - decades[0]) / max(len(decades) - 1, 1))

@@ -188,10 +188,8 @@ def _mixed(row: Row, outcome: Outcome) -> str:
     """Good layers are used, and only pages without one are read from their images: a page of few words may
     have them all in its layer.
     """
-    density = max(
-        (seen.density for text in (row.pypdf, row.pdfium) if (seen := observed(text))),
-        default=(GOOD_LAYER + NO_LAYER) / 2,
-    )
+    densities = [seen.density for text in (row.pypdf, row.pdfium) if (seen := observed(text))]
+    density = max(densities, default=(GOOD_LAYER + NO_LAYER) / 2)
     if reason := _with_text(row, outcome):
         return reason
     if density >= GOOD_LAYER and outcome.ocr_pages >= outcome.pages:

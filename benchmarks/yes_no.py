@@ -33,12 +33,12 @@ def asked_of(files: Sequence[Path]) -> list[tuple[Question, str, str]]:
     """(question, truth, kind) of those about these files."""
     names = {path.name for path in files}
     lines = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
-    rows = [line.split("\t") for line in lines]
-    return [
-        (Question(str(at), row[1], row[0]), row[2], row[4])
-        for at, row in enumerate(rows, 2)
-        if row[0] in names
-    ]
+    found = []
+    for number, line in enumerate(lines, 2):
+        document, question, truth, _, kind, *_ = line.split("\t")
+        if document in names:
+            found.append((Question(str(number), question, document), truth, kind))
+    return found
 
 
 def said_of(answer: Answer) -> str:
