@@ -1,18 +1,19 @@
-"""What each rule is worth: the questions of some sets asked again with one rule switched off, by what is
-gained and lost.
+"""Measures what each rule is worth: asks the questions of some sets again with one rule switched off.
 
-    python benchmarks/ablation.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER]
-    [--rooms ROOM ...]
-                                  [--rules REGEX] [--family REGEX ...] [--most N] [--list]
+It prints which answers are gained and lost.
 
-A rule is a function or pattern of a room whose result can be switched off: a predicate says False (or True),
-what may be missing is missing, a list is empty, what puts into order gives back what it was given, a pattern
-never matches. Each is patched wherever its name was imported; what is kept in a tuple or as a default is not
-reached. Only questions are asked again for which the rule said anything else. A family is all rules that a
-pattern finds.
+    python benchmarks/ablation.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...]
+                                  [--store FOLDER] [--rooms ROOM ...] [--rules REGEX] [--family REGEX ...]
+                                  [--most N] [--list]
 
-Right: a right value and a gold page, as in benchmarks/answers.py. Gained and lost are told by document, so
-that each can be left out.
+A rule is a function or pattern of a room whose result can be switched off: a predicate returns False (or
+True), an optional value None, a list is empty, a sort returns its input unchanged, a pattern never matches.
+Each rule is patched wherever its name was imported; one that is kept in a tuple or as a default is not
+reached. Only those questions are asked again for which the rule's result would differ. A family is all the
+rules that a pattern finds.
+
+Right: a right value and a gold page, as in benchmarks/answers.py. Gains and losses are listed by document, so
+that each document can be left out.
 """
 
 from __future__ import annotations

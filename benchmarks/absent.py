@@ -1,9 +1,8 @@
-"""Makes questions that a document does not answer out of ones that it does: another entity, another period,
-another measure; asks nothing.
+"""Makes questions that a document does not answer from questions that it does answer.
 
-What is swapped in is looked for in the whole document first, and taken only where it does not stand there: no
-name all of whose words stand on one page, no year that stands on any page, no measure all of whose words, or
-a synonym's, stand on one page.
+It replaces the entity, the period or the measure. A replacement is used only if the document does not have
+it: there is no page with all words of the name, no page with the year, and no page with all words of the
+measure or of a synonym.
 """
 
 from __future__ import annotations

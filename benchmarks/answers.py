@@ -1,8 +1,8 @@
-"""How often an answer is right and rests on the right page, and how often what cannot be answered is refused.
+"""Measures how often an answer is right and cites the right page, and how often the absent is refused.
 
-    python benchmarks/answers.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store
-    FOLDER]
-                                 [--sample 200] [--seed 1] [--write-absent FILE] [--absent FILE] [--save FILE]
+    python benchmarks/answers.py [--financebench FOLDER] [--questions FILE --documents FOLDER]
+                                 [--store FOLDER] [--sample 200] [--seed 1]
+                                 [--write-absent FILE] [--absent FILE] [--save FILE]
 
 Right: one of the question's values stands in the first 120 words (300 of a list) of an answer that cites at
 most three pages. An annotated figure ("$11588.00" in USD millions, "2.8%") is right where any figure of that

@@ -1,4 +1,4 @@
-"""Opens the store of a question set, indexing it once, and puts questions to it; scores nothing."""
+"""Opens the store of a question set, indexing it once, and puts questions to it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""How long people wait for the pages, in a real browser before a real server; judges nothing but whether a
-limit is kept.
+"""Measures how long people wait for the pages, in a real browser before a real server.
 
     python benchmarks/browser.py [--runs 5] [--sessions 20] [--beside CHECKOUT] [--json FILE]
 

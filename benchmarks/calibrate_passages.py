@@ -1,13 +1,14 @@
-"""Takes the weights by which passages are chosen from data: which passage of the pages found holds a right
-value, judged on documents left out.
+"""Fits the weights by which passages are chosen.
+
+It learns which passage of the pages found holds a right value, and judges the weights on documents left out.
 
     python benchmarks/calibrate_passages.py [--financebench FOLDER] [--questions FILE --documents FOLDER]
-    [--store FOLDER] [--ridge 3]
+                                            [--store FOLDER] [--ridge 3]
 
-Of each answerable question with `values`, the passages of the pages that reach the prompt are compared: those
-of a gold page that hold a right value against all others. The weights are those of the greatest likelihood (a
-softmax over the passages of a question, several right ones counting together). Each document is left out
-once; the ranks shown are those of its own questions, by the weights of the others.
+For each answerable question with `values`, it compares the passages of the pages that reach the prompt: those
+of a gold page that hold a right value against all others. The weights maximise the likelihood (a softmax over
+the passages of a question; several right ones count together). Each document is left out once, and its
+questions are ranked by the weights of the others.
 """
 
 from __future__ import annotations

@@ -1,18 +1,20 @@
-"""Takes the thresholds of refusal from data: a small logistic regression on what a search found, judged on
-documents it has not seen.
+"""Fits the thresholds of refusal with a small logistic regression on what a search found.
+
+The thresholds are judged on documents that the model has not seen.
 
     python benchmarks/calibrate_refusal.py [--financebench FOLDER] [--questions FILE --documents FOLDER]
-    [--store FOLDER] [--by-words]
-                                           [--features MODULE:FUNCTION] [--wrongly 0.045] [--sample 200]
-                                           [--seed 1] [--save FILE]
+                                           [--store FOLDER] [--by-words] [--features MODULE:FUNCTION]
+                                           [--wrongly 0.045] [--sample 200] [--seed 1] [--save FILE]
 
-The sets named, and the samples of the checkout. Answerable questions, of their own document and of all, are
-to be answered; absent ones (as written, and made by benchmarks/absent.py) and other documents' questions are
-to be refused. Each document is left out once: weights and threshold come from the others, and the refusals
-counted are its own. Learned from is what the product judges by, with --by-words as where nothing is embedded;
-FUNCTION(question, hits) -> {feature: number} reads the standalone question and its hits in its place. It must
-give the same features for every question. The constant printed is that of chatbot/search/refusal.py: refused
-below 0. --save keeps features and labels as JSON lines.
+It uses the sets named and the samples of the checkout. Answerable questions should be answered, asked of
+their own document and of all. Absent ones (as written, and made by benchmarks/absent.py) and other documents'
+questions should be refused. Each document is left out once: weights and threshold come from the others, and
+its own refusals are counted.
+
+The features are those by which the product judges; --by-words takes those used where nothing is embedded.
+FUNCTION(question, hits) -> {feature: number} replaces them: it reads the standalone question and its hits,
+and must give the same features for every question. The constant printed is that of
+chatbot/search/refusal.py, which refuses below 0. --save writes features and labels as JSON lines.
 """
 
 from __future__ import annotations

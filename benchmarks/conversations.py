@@ -1,9 +1,10 @@
-"""How long people wait for their conversations: opening, listing and searching them, and what a long one adds
-to a question.
+"""Measures how long people wait for their conversations.
+
+It opens, lists and searches them, and measures what a long one adds to a question.
 
     python benchmarks/conversations.py [--exchanges 2000] [--conversations 500]
 
-Makes its own conversations, with answers as large as real ones. The peer is a chat that keeps each
+It makes its own conversations, with answers as large as real ones. The peer is a chat that keeps each
 conversation as one JSON file and reads it whole, as many do; it is measured in the same run, on the same
 answers.
 """

@@ -1,15 +1,18 @@
-"""Whether the store survives being killed: adding, replacing, removing, restoring and rebuilding are stopped
-by SIGKILL, then looked at.
+"""Tests whether the store survives being killed.
+
+SIGKILL stops additions, replacements, removals, restorations and rebuilds; then the store is examined.
 
     python benchmarks/crash.py [--kills 200] [--real 40] [--seed 1] [--keep FOLDER]
 
-Commands run through the command line in a process of their own, and are killed with all they started (one
-time in four the reading processes are left to themselves). --real: so many of them as `python -m chatbot`
-with the embedded model, killed at random moments; the others with a cheap embedder, killed when they begin or
-end a step drawn at random, and a moment later. After each kill `doctor` must find nothing, every document
-must stand as it did before the command or as it should after, with the text of its file, each page found by a
-word of its own, and of what is gone nothing may be left in any file. Exit code 1 if that fails once. The plan
-follows from the seed, the moments of the kills do not.
+Each command runs through the command line in a process of its own, and is killed with all that it started;
+one time in four the reading processes are left running. --real: how many run as `python -m chatbot` with the
+embedded model and are killed at random moments. The others run with a cheap embedder; they are killed when
+they begin or end a step drawn at random, or a moment later.
+
+After each kill `doctor` must find nothing. Every document must be as it was before the command or as it
+should be after it, with the text of its file, and each page must be found by a word of its own. No file may
+hold anything of what is gone. Exit code 1 if that fails once. The seed determines the plan, but not the
+moments of the kills.
 """
 
 from __future__ import annotations

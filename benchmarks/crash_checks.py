@@ -1,6 +1,4 @@
-"""What must hold of a store after a stop, whatever stopped it: read from its files alone, beside the
-program.
-"""
+"""Checks what must hold of a store after any stop, reading its files alone, beside the program."""
 
 from __future__ import annotations
 

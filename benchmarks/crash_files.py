@@ -1,4 +1,4 @@
-"""The PDFs of a campaign of kills: each page of text with a word of its own; knows no store."""
+"""Makes the PDFs for a campaign of kills, each page of text with a word of its own."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The command line in a process that is to be killed: a cheap embedder where asked, each step written to a
-log; decides nothing.
+"""Runs the command line in a process that is to be killed.
+
+On request it uses a cheap embedder. It writes each step to a log.
 """
 
 from __future__ import annotations

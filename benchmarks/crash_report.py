@@ -1,4 +1,4 @@
-"""What a campaign of kills has found, counted and in tables; finds nothing itself."""
+"""Counts what a campaign of kills has found and puts it in tables."""
 
 from __future__ import annotations
 

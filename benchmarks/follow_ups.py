@@ -1,5 +1,4 @@
-"""Whether the standalone query of a follow-up finds the table row, or the sentence, that its answer is
-computed from.
+"""Measures whether a follow-up's standalone query finds the row or sentence its answer is computed from.
 
     python benchmarks/follow_ups.py [--data FOLDER] [--show]
 

@@ -1,8 +1,9 @@
-"""What adding documents costs, beside the usual pipeline measured in the same run: times, cost curves,
-memory, and on what machine.
+"""Measures what adding documents costs, beside the usual pipeline in the same run.
 
-    python benchmarks/ingest.py [--peer] [--documents FOLDER ...] [--count 6] [--quick] [--json FILE] [--plot
-    FILE.svg]
+It prints times, cost curves, memory, and the machine they were measured on.
+
+    python benchmarks/ingest.py [--peer] [--documents FOLDER ...] [--count 6] [--quick] [--json FILE]
+                                [--plot FILE.svg]
 
 Extraction is the text of all pages, for both; first search is a keyword search of ours, and of the peer's the
 first it can do; whole is until all is embedded and inserted; complete, ours alone, until tables, printed

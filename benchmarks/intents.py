@@ -1,11 +1,13 @@
-"""How surely a message is told that asks something of the chatbot, of the conversation or of a whole
-document, from a question about documents.
+"""Measures how surely requests to the chatbot are told from questions about documents.
 
-Run: python benchmarks/intents.py [--questions FILE ...]
-intents.tsv beside it has messages that were written apart from the wordings the classifier is made of: twelve
+Such requests ask something of the chatbot, of the conversation or of a whole document.
+
+    python benchmarks/intents.py [--questions FILE ...]
+
+intents.tsv beside it holds messages that were written independently of the wordings in the classifier: twelve
 of each intent, and 350 questions about documents ("none"), most of which look like an intent. DOC stands for
-a document's name, HEADING for the title of a part. --questions: files of questions about documents, each of
-which should be taken for one.
+a document's name, HEADING for the title of a part. --questions: files of questions about documents, none of
+which should be taken for an intent.
 """
 
 from __future__ import annotations

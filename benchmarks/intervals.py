@@ -1,6 +1,4 @@
-"""How sure a share, a mean or a difference measured on a few questions is; knows numbers, not what they
-count.
-"""
+"""Computes how sure a share, a mean or a difference is that was measured on a few questions."""
 
 from __future__ import annotations
 

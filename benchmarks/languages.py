@@ -1,15 +1,16 @@
-"""How often questions in other languages find the page of an English document that answers, with each
-embedded model, beside their English originals.
+"""Measures how often questions in other languages find the English page that answers them.
 
-    python benchmarks/languages.py [--questions FILE --documents FOLDER]... [--store FOLDER] [--translations
-    FILE.tsv]
+Each embedded model is measured, beside the English originals.
 
-languages.tsv holds a question a line: its language, the id of the question that it is a translation of, and
-itself. The originals, with the pages that answer, are read from the question sets given, the development sets
-beside the checkout by default; benchmarks/questions.py tells their shape. Each question is searched as the
-product searches, in its own document and in all, and by vectors alone; and it is asked of its own document,
-and of another, which should be refused. What each model costs is measured in a process of its own, on one
-thread: milliseconds a chunk of these documents and a query take, and megabytes that the opened model adds.
+    python benchmarks/languages.py [--questions FILE --documents FOLDER]... [--store FOLDER]
+                                   [--translations FILE.tsv]
+
+languages.tsv holds a question a line: its language, the id of the question that it translates, and its text.
+The originals, with the pages that answer, come from the question sets given, by default the development sets
+beside the checkout; benchmarks/questions.py describes their format. Each question is searched in its own
+document and in all, as the product searches and by vectors alone. It is also asked of its own document, and
+of another, where it should be refused. The costs of each model are measured in a process of its own, on one
+thread: milliseconds for a chunk of these documents and for a query, and megabytes that the open model adds.
 Needs `make setup-multilingual`.
 """
 

@@ -1,8 +1,8 @@
-"""Prints the table of letter triples in ingestion/ocr/plausibility.py, counted in a folder of texts; knows no
-language itself.
+"""Prints the table of letter triples in ingestion/ocr/plausibility.py, counted in a folder of texts.
 
-python -m benchmarks.letter_triples FOLDER    (FOLDER/en.txt, FOLDER/fr.txt ...: 0.1 to 0.6 million characters
-each)
+    python -m benchmarks.letter_triples FOLDER
+
+The folder holds a text for each language, en.txt, fr.txt ..., of 0.1 to 0.6 million characters.
 """
 
 from __future__ import annotations

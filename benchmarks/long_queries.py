@@ -1,12 +1,13 @@
-"""What each strategy finds of a question that stands at the end of a long text on other matters, and how long
-that takes.
+"""Measures what each strategy finds of a question at the end of a long text on other matters.
+
+It also measures how long that takes.
 
     python benchmarks/long_queries.py [--documents FOLDER --questions FILE.jsonl] [--limit 40]
 
-A question is put behind 0, 1, 3, 7 and 15 windows of another document's text, as when someone pastes a report
-and asks at its end, and is searched in its own document. A line of the questions holds {"question",
-"document", "pages", "answerable"}, pages physical. Without options the sample documents and the questions of
-their tests are used.
+Each question follows 0, 1, 3, 7 and 15 windows of another document's text, as if someone had pasted a report
+and asked at its end. It is searched in its own document. A line of the questions holds {"question",
+"document", "pages", "answerable"}, with physical pages. Without options the sample documents and the
+questions of their tests are used.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Text PDFs of any length for measurements: running text and tables, the same for the same seed; measures
-nothing.
+"""Makes text PDFs of any length for measurements, with running text and tables.
+
+The same seed makes the same PDF.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast cases are recalled, and what situation memory finds of queries on several topics.
+"""Measures how fast cases are recalled, and what situation memory finds of queries on several topics.
 
     python benchmarks/memories.py [--only cases|situations|signals] [--most 100000] [--seed 0]
 
@@ -9,15 +9,19 @@ how the cases fare and all of them listed. "The original's way" embeds every sto
 recall; that is timed on 300 questions and multiplied.
 
 Situations: what is remembered stands in a query of 2 to 16 windows among text on other matters, and the
-memory is asked for the whole. "A topic": half a window of a sample document's text is remembered, and the
-query's windows are each on one topic, one of them the whole of that window. "A window": the window is
-remembered, and put into running text at a place by chance, so that it mostly stands across two. "A
-paragraph": those of planted_situations.tsv, a fifth of a window, put so too. What is asked for counts as
-found where it comes first, and as rightly matched where chunk_match is the window that holds most of it. The
-sample documents have 25 windows to plant, so one more or less found is .04: --seed makes other queries of
-them. The text around is of the same documents' other pages, some of which tell in like words of what another
-memory holds (one ministry's budget and the next one's); such a memory may rightly come first, and counts as a
-miss.
+whole query is put to the memory.
+
+- "A topic": half a window of a sample document's text is remembered. Each window of the query is on one
+  topic, and one of them is the whole of that window.
+- "A window": the window is remembered and put into running text at a random place, so that it mostly lies
+  across two windows.
+- "A paragraph": those of planted_situations.tsv, a fifth of a window, are placed in the same way.
+
+A planted situation counts as found where it comes first, and as rightly matched where chunk_match is the
+window that holds most of it. The sample documents have 25 windows to plant, so one more or less found is .04;
+--seed makes other queries of them. The text around comes from other pages of the same documents. Some of them
+say in similar words what another memory holds (one ministry's budget and the next one's); such a memory may
+rightly come first, and counts as a miss.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""How much of what answers later questions compression keeps of a conversation, against simpler choices, and
-how fast it is.
+"""Measures how much of what answers later questions survives the compression of a conversation.
+
+Compression is compared with simpler choices and timed.
 
     python benchmarks/memory.py [--conversations FILE.jsonl] [--no-vectors]
 

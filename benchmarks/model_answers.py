@@ -1,19 +1,22 @@
-"""What a reader sees of a strong model's answers: how many right ones are shown without a doubt, and which
-planted errors are caught.
+"""Measures what a reader sees of a strong model's answers.
 
-Run: python benchmarks/model_answers.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] --answers
-FILE [FILE ...] [--store FOLDER] [--show]. The answers are JSON lines with "question", "answer", "history",
-"sources" (key -> document and page), "set" and "right"; a planted one has "planted": {"kind", "what"}. What
-has no "question" is to that of the question files whose id is its "question_id", as are those of
-`model_answers.jsonl` beside this script: 192 over the four sets of development questions; 170 more there have
-questions of their own. The pages of `sources` are laid out as the product does, and its checks are run on the
-answer. --show: each doubt.
+It counts the right answers that are shown without a doubt, and the planted errors that are caught.
 
-A doubt: a citation that is marked ⚠, a figure that is neither supported nor derived, a statement that no page
-supports. Computed: a figure of a right answer that is printed on no page of its sources, strings compared
-alone, nor is one of theirs rounded. A planted error is caught where something is doubted in a sentence that
-has a word or figure of "what"; it is shown as verified where a sentence of those has a verified citation and
-nothing is doubted.
+    python benchmarks/model_answers.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...]
+                                       --answers FILE [FILE ...] [--store FOLDER] [--show]
+
+The answers are JSON lines with "question", "answer", "history", "sources" (key -> document and page), "set"
+and "right"; one with a planted error has "planted": {"kind", "what"}. An answer without a "question" belongs
+to the question of the question files whose id is its "question_id". `model_answers.jsonl` beside this script
+has 192 of that kind, over the four sets of development questions, and 170 with questions of their own. The
+pages of `sources` are laid out as the product does it, and its checks are run on the answer. --show prints
+each doubt.
+
+A doubt: a citation that is marked ⚠, a figure that is neither supported nor derived, or a statement that no
+page supports. Computed: a figure of a right answer that no page of its sources prints, comparing strings
+alone, and that is not a printed one rounded. A planted error is caught where something is doubted in a
+sentence that has a word or figure of "what". It is shown as verified where such a sentence has a verified
+citation and nothing is doubted.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Makes true statements of a document's tables and sentences, and the same with one number error each; reads
-cells by itself and judges nothing.
+"""Makes true statements from a document's tables and sentences, and copies with one number error each.
+
+It reads cells by itself, without the product's reading of numbers.
 
 Kinds of error, one a statement:
     scale     million for billion, lakh for crore, thousand for million

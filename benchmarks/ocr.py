@@ -1,7 +1,11 @@
-"""What OCR finds beside plain tesseract: word recall and precision by kind of page, and what two cores bring.
+"""Measures what OCR finds beside plain tesseract: word recall and precision by kind of page.
 
-Run: python benchmarks/ocr.py [--data ../shared/data]. Reads ocr_dev.jsonl there: image-only PDFs with their
-true text. Plain is pytesseract.image_to_string of the same pages at 300 dpi, in the same run.
+It also measures what two cores gain.
+
+    python benchmarks/ocr.py [--data ../shared/data]
+
+It reads ocr_dev.jsonl in that folder: image-only PDFs with their true text. Plain is
+pytesseract.image_to_string of the same pages at 300 dpi, in the same run.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""What becomes of broken, protected, huge and otherwise odd PDFs, on the command line as anyone would add
-them.
+"""Measures what becomes of broken, protected, huge and otherwise odd PDFs on the command line.
+
+They are added as anyone would add them.
 
     python benchmarks/odd_pdfs.py [--table PATH.tsv] [--category NAME ...] [--json FILE]
 
 The table has a line for each file: `path` (beside the table), `category` (see benchmarks/verdicts.py),
 `password`, and what two libraries made of it (`observed_pypdf`, `observed_pdfium`). One process adds all
 files of a category; protected ones are added a second time without their passwords. Seconds a file, the
-largest process, exit codes, tracebacks and what was read are held against what the category should have;
-where a file's true text stands beside it as .txt, words of it are searched for. Exit code 1 if any file is
+largest process, exit codes, tracebacks and the text read are compared with what the category should give.
+Where a file's true text stands beside it as .txt, words of it are searched for. Exit code 1 if any file is
 not as expected.
 """
 

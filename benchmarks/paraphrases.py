@@ -1,10 +1,12 @@
-"""What the checks make of a page's sentence in other words: how many rewordings they verify, and how many
-they doubt, true and false ones, by kind of error.
+"""Measures what the checks make of a page's sentence in other words.
 
-Run: python benchmarks/paraphrases.py [--data ../shared/data] [--show]. `paraphrases.jsonl` holds two free
-rewordings of a sentence of a page each: one true by it, and one wrong in the words of "wrong". Each is cited
-as from that page and checked as a chat model's answer is. --show: what was verified though wrong, or doubted
-though right.
+It counts, by kind of error, how many true and false rewordings they verify and how many they doubt.
+
+    python benchmarks/paraphrases.py [--data ../shared/data] [--show]
+
+Each line of `paraphrases.jsonl` holds two free rewordings of a sentence of a page: a true one, and one that
+is wrong in the words of "wrong". Each rewording is cited as from that page and checked as a chat model's
+answer is. --show prints what was verified though wrong, or doubted though right.
 
 Doubted: the citation is, or a figure is neither supported nor derived, or the statement is unsupported.
 Verified: nothing is doubted, and the citation is marked ✓. The rest is shown as "in other words", with the

@@ -1,5 +1,6 @@
-"""The usual pipeline, LangChain's own parts with the product's embedder: answers requests in its own
-environment; compares nothing.
+"""Answers requests with the usual pipeline, LangChain's own parts with the product's embedder.
+
+It runs in an environment of its own.
 
     echo '{"op": "extract", "path": "a.pdf"}' | .venv-benchmarks/bin/python benchmarks/peer.py
 

@@ -1,6 +1,4 @@
-"""Our pipeline and the usual one as two things that extract and index: each is timed here, neither is
-judged.
-"""
+"""Runs and times our pipeline and the usual one, each as something that extracts and indexes."""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""What the number checks catch of errors planted in true statements, by kind of error, and how many true
-statements they doubt.
+"""Measures which errors planted in true statements the number checks catch, by kind of error.
 
-Run: python benchmarks/planted_numbers.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]. Reads
-the project's own sample documents, and the PDFs in the folders policy/ and financebench/ of --data where they
-are. Every statement is cited as from its own page, with two other pages of the document among the sources,
-and checked as an answer is.
+It also counts the true statements that they doubt.
+
+    python benchmarks/planted_numbers.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]
+
+It reads the project's own sample documents, and the PDFs in the folders policy/ and financebench/ of --data,
+if there are any.
+Every statement is cited as from its own page, with two other pages of the document among the sources, and
+checked as an answer is.
 
 Caught: at least one figure of the statement has another status than "supported" or "derived". False alarm:
 the same of a true statement.

@@ -1,9 +1,12 @@
-"""What the checks of an answer catch of words that turn a sentence's sense, by kind, and how many harmless
-rewordings they doubt.
+"""Measures which words that turn a sentence's sense the checks of an answer catch, by kind.
 
-Run: python benchmarks/planted_words.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]. Reads
-the project's own sample documents, and the PDFs in the folders policy/ and financebench/ of --data where they
-are. Every sentence of a page is cited as from its own page, with two other pages of the document among the
+It also counts the harmless rewordings that they doubt.
+
+    python benchmarks/planted_words.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]
+
+It reads the project's own sample documents, and the PDFs in the folders policy/ and financebench/ of --data,
+if there are any.
+Every sentence of a page is cited as from its own page, with two other pages of the document among the
 sources, without quotation marks, and checked as an answer is.
 
 Caught: the citation is not verified, or a figure of the sentence is not supported. False alarm: the same of a

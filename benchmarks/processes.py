@@ -1,6 +1,4 @@
-"""What a process and all it starts take of memory and of the processors; Linux only, and it judges
-nothing.
-"""
+"""Measures the memory and processor time of a process and all that it starts; Linux only."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""What of the right pages reaches a chat model: the gold page of a question about one document, and of a
-comparison a page of each side.
+"""Measures which of the right pages reach a chat model.
 
-Run: python benchmarks/prompt.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER]
-[--context TOKENS] [--pages N] [--show] The files are those of benchmarks/questions.py; a comparison names its
-sides in "page_groups" (document and pages) or "page_refs" (document and page). A model that says nothing
-takes each prompt, and the product's own time to there is reported. --pages: as FINPOLICY_PROMPT_PAGES.
---show: what is missing.
+For a question about one document that is its gold page, for a comparison a page of each side.
+
+    python benchmarks/prompt.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER]
+                                [--context TOKENS] [--pages N] [--show]
+
+The files are those of benchmarks/questions.py; a comparison names its sides in "page_groups" (document and
+pages) or "page_refs" (document and page). A model that says nothing receives each prompt, and the product's
+own time up to that moment is reported. --pages acts as FINPOLICY_PROMPT_PAGES. --show prints what is missing.
 """
 
 from __future__ import annotations

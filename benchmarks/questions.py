@@ -1,12 +1,14 @@
-"""Reads sets of questions, with the pages and values that answer them, from files of three shapes; asks
-nothing and judges nothing.
+"""Reads sets of questions, with the pages and values that answer them, from files of three shapes.
 
 A file of one's own holds a JSON object a line, the PDFs standing in a folder:
 
     {"id", "question", "doc": "NAME.pdf" or null,      the document asked, null for all documents
      "doc_hint": "NAME.pdf"?,                          with "doc" null: the document that answers
-     "pages": [physical, 1-based], "values": ["4.4", …]?,   any of these pages answers; a right answer
-     contains one of the values "history": [{"user", "assistant"}, …]?, "answerable": true?, "kind": "table"?}
+     "pages": [physical, 1-based],                     any of these pages answers
+     "values": ["4.4", …]?,                            a right answer contains one of these
+     "history": [{"user", "assistant"}, …]?,
+     "answerable": true?,
+     "kind": "table"?}
 
 A FinanceBench checkout is read as it is published (`data/*.jsonl` and `pdfs/`; its page numbers count from
 0), and so are files whose pages are already physical ("evidence_pages", "alt_pages").

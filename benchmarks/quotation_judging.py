@@ -1,5 +1,6 @@
-"""Whether what an answer shows as quoted stands so on its page: letters, lines and boxes; knows no
-splitter of the product and no citation.
+"""Tells whether what an answer shows as quoted stands so on its page: letters, lines and boxes.
+
+It uses neither the product's sentence splitter nor its citations.
 """
 
 from __future__ import annotations

@@ -1,16 +1,21 @@
-"""Whether what answers quote is whole sentences, complete or marked where it is not, and marked on the page
-where it stands.
+"""Measures whether answers quote whole sentences and mark the right place on the page.
 
-    python benchmarks/quotations.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--tatqa
-    FILE] [--sample 500] [--seed 1]
+A quotation must be complete, or marked where it is not.
+
+    python benchmarks/quotations.py [--financebench FOLDER] [--questions FILE --documents FOLDER]
+                                    [--tatqa FILE] [--sample 500] [--seed 1]
                                     [--store FOLDER] [--judge PYTHON] [--save FILE]
 
-Of each answer all that stands before a key is looked at. (a) It is cut by pySBD, which shares nothing with
-the product's splitter: what begins or ends inside one of its sentences disagrees. Tables' rows are no
-sentences. (b) It stands on the cited page without a gap, or an ellipsis shows the gap. (c) The place that the
-page view marks has all of its words, the row and not the head above it, and no whole line beside them, by the
-words' boxes. Each disagreement is printed, to be read: the judge errs too. TAT-QA's contexts are laid out as
-PDFs and added like any others.
+Everything that stands before a key of an answer is checked:
+
+(a) pySBD, which shares nothing with the product's splitter, splits it into sentences; a quotation that begins
+    or ends inside one of them is a disagreement. Table rows are not sentences.
+(b) It stands on the cited page without a gap, or an ellipsis shows the gap.
+(c) By the boxes of the words, the place that the page view marks has all of its words, the row and not the
+    head above it, and no whole line besides.
+
+Each disagreement is printed to be read, because the judge errs too. TAT-QA's contexts are laid out as PDFs
+and added like any others.
 """
 
 from __future__ import annotations

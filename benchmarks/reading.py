@@ -1,13 +1,16 @@
-"""What the product reads out of one page: sums, spans and lists of TAT-QA (Zhu et al., 2021), a table and the
-paragraphs around it as a one-page PDF.
+"""Measures what the product reads out of one page of TAT-QA (Zhu et al., 2021): sums, spans and lists.
 
-Run: python benchmarks/reading.py --data FILE [FILE ...] [--store FOLDER] [--contexts 240] [--seed 1] [--half
-even|odd|all] [--show sum|span|list] Each question is asked of its own page alone, without a chat model. Rules
-are made on contexts whose `uid` has an even hash, and reported on the odd half.
+Each table, with the paragraphs around it, is a one-page PDF.
 
-Right: of a sum, its value stands in the answer, rounded as either shows it; of a span, its text; of a list,
-all of them, in the first 40 words of what is said first or in its list. Said: of the sums, those whose answer
-has arithmetic of its own; right of these.
+    python benchmarks/reading.py --data FILE [FILE ...] [--store FOLDER] [--contexts 240] [--seed 1]
+                                 [--half even|odd|all] [--show sum|span|list]
+
+Each question is asked of its own page alone, without a chat model. Rules are developed on contexts whose
+`uid` has an even hash, and reported on the odd half.
+
+Right: the answer has the value of a sum, rounded as either shows it; the text of a span; or all items of a
+list, within the first 40 words of what is said first or in its list. Worked out: the sums whose answer has
+arithmetic of its own, and how many of these are right.
 """
 
 from __future__ import annotations

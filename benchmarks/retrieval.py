@@ -1,5 +1,6 @@
-"""How often the page that answers is among the first ones found, beside the plain nearest chunks, and what
-each part of the search brings.
+"""Measures how often the page that answers is among the first ones found, and what each part brings.
+
+The plain nearest chunks are measured beside it.
 
     python benchmarks/retrieval.py [--financebench FOLDER] [--questions FILE --documents FOLDER]
                                    [--store FOLDER] [--save FILE] [--against FILE] [--no-ablation] [--rerank]

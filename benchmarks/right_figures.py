@@ -1,13 +1,15 @@
-"""How many right figures of answers the number checks doubt, with the reason for each doubt.
+"""Measures how many right figures of answers the number checks doubt, with the reason for each doubt.
 
-Run: python benchmarks/right_figures.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store
-FOLDER] [--answers FILE] [--seed 1] [--most 200]. Asks every answerable question through the service and draws
-figures of the answers, and of the answers written in --answers (JSON lines with "question", "answer",
-"sources": key -> document and page, and "right"), evenly by seed.
+    python benchmarks/right_figures.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...]
+                                       [--store FOLDER] [--answers FILE] [--seed 1] [--most 200]
+
+It asks every answerable question through the service. By seed it draws figures evenly from these answers and
+from those written in --answers: JSON lines with "question", "answer", "sources" (key -> document and page)
+and "right".
 
 Right: the digits stand, between blanks or signs, in words that the answer quotes from the page it cites for
-them; in a written answer, on the page cited, in a sentence that reckons nothing. The judge compares strings
-alone: it shares no number reader with the product, and knows no scale or period.
+them. In a written answer they stand on the page cited, in a sentence without arithmetic. The judge compares
+strings alone: it shares no number reader with the product, and does not see scales or periods.
 """
 
 from __future__ import annotations

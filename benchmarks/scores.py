@@ -1,6 +1,4 @@
-"""What counts as found, as right and as well cited; numbers and texts in, verdicts out, no store and no
-chatbot.
-"""
+"""Tells what counts as found, as right and as well cited, from numbers and texts alone."""
 
 from __future__ import annotations
 

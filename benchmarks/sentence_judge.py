@@ -1,4 +1,6 @@
-"""Where sentences end, as pySBD sees it, in its own environment; shares nothing with the product's splitter.
+"""Tells where sentences end according to pySBD, in an environment of its own.
+
+It shares nothing with the product's splitter.
 
     echo '{"text": "It fell. It rose."}' | .venv-benchmarks/bin/python benchmarks/sentence_judge.py
 

@@ -1,12 +1,13 @@
-"""How fast the search for news signals is, and how much of what comparing every event finds it finds too, on
-made events.
+"""Measures how fast the search for news signals is, on made events.
+
+It also measures how much it finds of what a comparison with every event finds.
 
     python benchmarks/signals.py [--events 10000 100000] [--thresholds]
 
-The events are synthetic and named so: unit vectors of 384 numbers around topics, 67 events a topic, published
-evenly over a year, one or two signals each with a confidence spread over 0 to 1, and assets of which one is
-common (a third of the events), one rare (a fiftieth). Each kind of search is the function
-search_memory_events with all its filters, three rows wanted, as a recall asks it; times are of the call from
+The events are synthetic and labelled as such: unit vectors of 384 numbers around topics, 67 events a topic,
+published evenly over a year. Each has one or two signals with a confidence spread over 0 to 1, and assets, of
+which one is common (a third of the events) and one rare (a fiftieth). Each kind of search calls the function
+search_memory_events with all its filters for three rows, as a recall does; times are those of the call from
 this process, warm. --thresholds prints the cosine that the embedded model gives made news and questions about
 them, from which its threshold was taken.
 """

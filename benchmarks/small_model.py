@@ -1,13 +1,15 @@
-"""What a small real model makes of the prompt: whether it cites, and what of that stands on the pages.
+"""Measures what a small real model makes of the prompt: whether it cites, and what the pages support.
 
-Run: python benchmarks/small_model.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store
-FOLDER] [--count 60] [--log FILE.jsonl] The model is the environment's (FINPOLICY_CHAT_MODEL,
-OPENAI_BASE_URL), such as tests/language_model.py with a file of one's own serves. As many answerable
-questions of each file, about one document, at even distances. --log: a line for each answer as it comes, what
-the model wrote among it; a second run goes on behind its last line.
+    python benchmarks/small_model.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...]
+                                     [--store FOLDER] [--count 60] [--log FILE.jsonl]
 
-Keys: of the statements of its answers, those with a key of the model's own. Right: one of the question's
-values stands in the answer.
+The model is that of the environment (FINPOLICY_CHAT_MODEL, OPENAI_BASE_URL); tests/language_model.py can
+serve one from a file. The same number of answerable questions about one document is taken from each file, at
+even distances. --log writes a line for each answer as it comes, including what the model wrote; a second run
+continues after the last line.
+
+Keys: the statements of its answers that have a key of the model's own. Right: one of the question's values
+stands in the answer.
 """
 
 from __future__ import annotations

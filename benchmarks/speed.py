@@ -1,5 +1,6 @@
-"""How long people wait: an addition until it can be searched, a search from a cold start, a search in a warm
-process.
+"""Measures how long people wait for an addition to be searchable, for a first search and for a warm one.
+
+The first search runs in a cold process.
 
     python benchmarks/speed.py [--documents FOLDER] [--runs 7] [--large 100000] [--store FOLDER]
 

@@ -1,4 +1,4 @@
-"""Numbers to Markdown tables and to a plot that reads on light and on dark; measures nothing."""
+"""Formats numbers as Markdown tables and as a plot that is legible on light and dark backgrounds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Lays contexts of TAT-QA (Zhu et al., 2021: a table and the paragraphs around it) out as PDFs, the same
-for the same file; asks and judges nothing.
+"""Lays out contexts of TAT-QA (Zhu et al., 2021) as PDFs: a table and the paragraphs around it.
+
+The same file gives the same PDFs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What may become of an odd PDF, by its category: pure judgements on what the command line said; runs
-nothing.
-"""
+"""Judges what the command line said of an odd PDF, by the PDF's category, without running anything."""
 
 from __future__ import annotations
 

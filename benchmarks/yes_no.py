@@ -1,10 +1,17 @@
-"""How often a question that yes or no would answer is answered so, and rightly.
+"""Measures how often a question that yes or no would answer is answered so, and rightly.
 
-Run: python benchmarks/yes_no.py --documents FOLDER [FOLDER ...] [--store FOLDER] [--show]
-yes_no.tsv beside it has questions about PDFs, written from their pages alone: document, question, truth (yes,
-no, or unsaid where the document does not settle it), the page that does, and the kind: "move" asks whether a
-figure rose or fell, "bound" whether it is above or below an amount, "prose" for anything else. Each is asked
-of its document; those of documents in no FOLDER are left out.
+    python benchmarks/yes_no.py --documents FOLDER [FOLDER ...] [--store FOLDER] [--show]
+
+yes_no.tsv beside it has questions about PDFs, written from their pages alone. Its columns:
+
+    document
+    question
+    truth       yes, no, or unsaid where the document does not settle it
+    page        the page that settles it
+    kind        "move" asks whether a figure rose or fell, "bound" whether it is above or below an amount,
+                "prose" anything else
+
+Each question is asked of its document; those whose document is in no FOLDER are left out.
 """
 
 from __future__ import annotations
