@@ -165,12 +165,11 @@ def ask_all(
 ) -> dict[str, list[Asked]]:
     """Group of questions -> what came. The two groups of answerable questions come first, by scope."""
     answerable = only_answerable(questions.questions)
+    written_absent = [question for question in questions.questions if not question.answerable]
     groups: dict[str, list[tuple[Question, tuple[str, ...]]]] = {
         "own document": [(question, (question.document,)) for question in answerable],
         "all documents": [(question, ()) for question in answerable],
-        "absent, as written": [
-            (question, question.names) for question in questions.questions if not question.answerable
-        ],
+        "absent, as written": [(question, question.names) for question in written_absent],
     }
     for question in absent:
         groups.setdefault(f"{question.kind}, made", []).append((question, question.names))
@@ -270,13 +269,16 @@ def answer_cells(asked: Sequence[Asked]) -> list[object]:
         cited = cited_pages(one.answer.citations)
         if cited:
             precisions.append(precision(cited, one.gold))
+    right_and_cited = sum(one.cites_gold for one in right)
+    gold_cited = sum(one.cites_gold for one in asked)
+    refused = sum(not one.answer.answered for one in asked)
     return [
         len(asked),
         share_cell(len(right), len(valued)),
-        share_cell(sum(one.cites_gold for one in right), len(valued)),
-        share_cell(sum(one.cites_gold for one in asked), len(asked)),
+        share_cell(right_and_cited, len(valued)),
+        share_cell(gold_cited, len(asked)),
         mean_cell(precisions),
-        share_cell(sum(not one.answer.answered for one in asked), len(asked)),
+        share_cell(refused, len(asked)),
     ]
 
 
