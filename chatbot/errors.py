@@ -1,4 +1,4 @@
-"""The errors of the chatbot, on the root that reading already has."""
+"""Defines the errors of the chatbot, on the base class of the reading errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StoreError(ProjectError):
 
 
 class UsageError(ProjectError):
-    """Arguments that do not go together. Exit code 2."""
+    """Arguments that do not fit together. Exit code 2."""
 
 
 class NotFoundError(ProjectError):
@@ -39,10 +39,10 @@ class QuestionError(ProjectError):
 
 
 class ModelError(ProjectError):
-    """A chat or embedding endpoint failed; never shown as an answer.
+    """A chat or embedding endpoint failed. The error is never shown as an answer.
 
     kind: "key" (refused, or none given) | "model" (not known) | "silent" | "unreachable" | "length" (the
-    prompt is too long) | "" for anything else.
+        prompt is too long) | "" for anything else.
     """
 
     def __init__(self, message: str, *, hint: str = "", retryable: bool = False, kind: str = "") -> None:

@@ -1,5 +1,6 @@
-"""What flows from a question to a checked answer: hits, prompt, citations, number checks, answer and the
-events of asking.
+"""Defines the records between a question and its checked answer.
+
+They are hits, the prompt, citations, number checks, the answer and the events while it is made.
 """
 
 from __future__ import annotations
@@ -44,20 +45,22 @@ __all__ = [
 ]
 
 
-# Marks of a model's statements.
+# The marks of a model's statements.
 NOT_FOUND = "Not found in the pages given to the model"
 ADDED = "Citation added by the check"
-# What stands in the place of a model's name where no document was asked: a line was remembered, or the answer
-# is of the chatbot or the conversation.
+# These stand in place of a model's name if no document was asked: a line was remembered, or the answer is
+# about the chatbot or the conversation.
 MEMORY, GUIDE = "memory", "guide"
-# What stands between the documents' own words and a model's text of which nothing was found.
+# Stands between the documents' own words and a model's text that was not found in any document.
 MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
 
 
 @dataclass(frozen=True, slots=True)
 class PageRef:
-    """A page by document name. page: physical, 1-based; page_label: the printed one, whatever was given
-    for it on one line, or None.
+    """A page by document name.
+
+    page: physical, 1-based.
+    page_label: the printed page number on one line, whatever it was given as, or None.
     """
 
     document: str
@@ -72,11 +75,17 @@ class PageRef:
 class Hit:
     """A page that was found, with its best chunk.
 
-    page: physical, 1-based. score: the page's, higher is better; comparable within one search only. scores:
-    its parts by source. chunk_match: which piece of a long query gave the score, 0-based, None where no
-    single one did. text: the best chunk, verbatim; page_text: the whole page; body: that without running
-    headers and footers. version: the stored version it stands in. context: as in Chunk. tables, kinds,
-    instructions: the page's, as in Page. facts: what the document says of itself.
+    page: physical, 1-based.
+    score: the page's score, higher is better; comparable within one search only.
+    scores: the parts of the score by source.
+    chunk_match: which piece of a long query gave the score, 0-based; None if no single piece did.
+    text: the best chunk, verbatim.
+    page_text: the whole page.
+    body: the page without running headers and footers.
+    version: the stored version that holds the page.
+    context: as in Chunk.
+    tables, kinds, instructions: the page's, as in Page.
+    facts: what the document says of itself.
     """
 
     document: str
@@ -105,7 +114,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question and its answer, as said."""
+    """One question and its answer, as displayed."""
 
     user: str
     assistant: str
@@ -113,8 +122,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remembered thing put before the model. layer: which memory it came from; source: where that memory
-    has it from.
+    """A memory that is put before the model.
+
+    layer: the memory layer it comes from.
+    source: where that layer has it from.
     """
 
     layer: str
@@ -128,10 +139,15 @@ def _to_nobody(notice: Notice) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What a memory is asked. question: in its standalone form; vector: its unit vector, None where nothing
-    is embedded. documents: names of those it is asked of, () for all. now: seconds since the epoch. before:
-    number of the first exchange of this conversation that the prompt has anyway. tell: gets what the user
-    should know of the notes, as where they come from a substitute."""
+    """What a memory is asked.
+
+    question: the question in its standalone form.
+    vector: its unit vector, None if nothing is embedded.
+    documents: names of the documents that are asked, () for all.
+    now: seconds since the epoch.
+    before: number of the first exchange of this conversation that is in the prompt anyway.
+    tell: receives what the user should know of the notes, such as that they come from a substitute.
+    """
 
     question: str
     vector: NDArray[np.float32] | None
@@ -145,11 +161,15 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """How the conversation before a question was shortened for its prompt. original_tokens: of all before;
-    compressed_tokens: of what was kept, the last exchanges among it. chunks_compressed: turns that lost
-    something. kept: by exchange, the offsets kept of question and of answer, each (start, end); an exchange
-    before whole_from that is not among them was left out. whole_from: number of the first that the prompt has
-    as it is, 0 where that is not known."""
+    """How the conversation before a question was shortened for its prompt.
+
+    original_tokens: tokens of the whole conversation before.
+    compressed_tokens: tokens of what was kept, including the last exchanges.
+    chunks_compressed: number of turns that lost something.
+    kept: the (start, end) offsets kept of question and of answer, by exchange. An exchange before whole_from
+        that is not listed was left out.
+    whole_from: number of the first exchange that the prompt has in full, 0 if not known.
+    """
 
     original_tokens: int
     compressed_tokens: int
@@ -162,16 +182,20 @@ class Compression:
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """What a question asks, by rules. query: its standalone form; subject: that without what it says about
-    the answer's look.
+    """What a question asks, found by rules.
 
+    query: its standalone form.
+    subject: the query without what it says about the form of the answer.
     form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage" | "summary" (of a document or a
-    part of it) | "several" (asked of each of several documents), or an intent that needs no search, see
-    chatbot/search/intents.py. years: named ones, ranges with all between, ascending; relative_years: steps
-    from a document's own year, -1 for "last year". names: of companies, people, places, schemes, as written.
-    measures: names of measures, most specific first. kinds: of pages where they stand. compares: it asks for
-    a change or a difference. whose: the name in it of whom the first page found is about, "" where it has
-    none or several.
+        part of it) | "several" (asked of each of several documents), or an intent that needs no search, see
+        chatbot/search/intents.py.
+    years: the years it names, ascending, with all years of a range.
+    relative_years: steps from a document's own year, -1 for "last year".
+    names: of companies, people, places and schemes, as written.
+    measures: names of measures, most specific first.
+    kinds: the kinds of pages that hold the answer.
+    compares: whether it asks for a change or a difference.
+    whose: the name in the question that the first page found is about, "" without one or with several.
     """
 
     query: str
@@ -187,20 +211,23 @@ class Understanding:
 
     @property
     def periods(self) -> list[Period]:
-        """The periods it names, as written: a fiscal year such as 2025-26 is one, though `years` has both
-        of its years.
+        """The periods it names, as written.
+
+        A fiscal year such as 2025-26 is one period, although `years` has both of its years.
         """
         return find_periods(self.subject)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Everything an answerer gets. sources: citation key (such as "S1-7f3a") to hit, in rank order. question:
-    as asked.
+    """Everything that is given to an answerer.
 
-    search_query: the standalone form that was searched. messages: the layers as role/content pairs for a chat
-    model. nonce: the part of every key that no document could know. earlier: what was said before the
-    exchanges, shortened, as role and text.
+    sources: hits by citation key (such as "S1-7f3a"), in rank order.
+    question: as asked.
+    search_query: the standalone form that was searched.
+    messages: the layers as role/content pairs for a chat model.
+    nonce: the part of every key that no document could know.
+    earlier: what was said before the exchanges, shortened, as role and text.
     """
 
     question: str
@@ -213,27 +240,32 @@ class Prompt:
     earlier: tuple[tuple[str, str], ...] = ()
 
 
-# How a citation stands on its page, the surest first -> what is said of it.
+# What is shown for each way a citation can stand on its page, the surest first.
 VERDICTS = {"located": "verified", "figures": "figures confirmed", "reworded": "≈ in other words"}
 BASES = tuple(VERDICTS)
-# Why a statement in other words is not verified, though nothing speaks against it.
+# Why a statement in other words is not verified, although nothing speaks against it.
 REWORDED = "it is in other words than the page's, which no check can vouch for: compare the two"
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A citation in an answer. key: as shown, such as "S1"; for a key that was never given, that key as
-    written.
+    """A citation in an answer.
 
-    document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the
-    page. verified: the key is known, and what is said at it stands on that page. basis: how it does:
-    "located" (in the quote's words) or "figures" (its figures in their row, column and period, and about half
-    of the words of each clause near them); or "reworded": not verified, as it has too few of the page's
-    words, and not doubted either; the quote is the sentence of the page that is nearest. start, end: the
-    quote's offsets in the page text, -1 if not found. reason: why it is not verified, None where it is.
-    confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words; the page where
-    the quote is not found), None where it stands in the PDF as text. instructs: the quote holds text that
-    addresses its reader as a machine, or what its page or document is called does.
+    key: as shown, such as "S1"; a key that was never given stays as written.
+    document, page, page_label: None if the key is unknown.
+    quote: the words it rests on, verbatim from the page.
+    verified: whether the key is known and what is said with it stands on that page.
+    basis: how it stands there, see below.
+    start, end: offsets of the quote in the page text, -1 if not found.
+    reason: why it is not verified, None if it is.
+    confidence: how surely OCR read the quote, 0-100: its least sure figure, else its words, or the page if
+        the quote is not found. None if the page has its text in the PDF.
+    instructs: whether the quote, or the name of its page or document, addresses its reader as a machine.
+
+    The basis is "located" (in the quote's words), "figures" or "reworded". With "figures" the figures stand
+    in their row, column and period, with about half of the words of each clause near them. "reworded" is not
+    verified, because it has too few of the page's words, but it is not doubted either; its quote is the
+    nearest sentence of the page.
     """
 
     key: str
@@ -255,13 +287,13 @@ class Citation:
 
     @property
     def verdict(self) -> str:
-        """What was checked of it, in two words, wherever it is shown: of its wording alone."""
+        """What was checked of the citation's wording, in two words, wherever it is shown."""
         if self.doubted:
             return "⚠ not verified"
         return VERDICTS[self.basis]
 
     def verdict_in(self, *, fits: bool) -> str:
-        """The same with a tick where the answer also fits its question."""
+        """The same, with a tick if the answer also fits its question."""
         if fits and self.verified:
             return f"✓ {self.verdict}"
         return self.verdict
@@ -272,20 +304,23 @@ class Citation:
         return not self.verified and self.basis != "reworded"
 
 
-# Of a NumberCheck: what leaves no doubt.
+# Statuses of a NumberCheck that leave no doubt.
 FINE = frozenset({"supported", "derived"})
 
 
 @dataclass(frozen=True, slots=True)
 class NumberCheck:
-    """A figure of the answer against the cited passages. text: as written in the answer. value: with sign,
-    without scale.
+    """A figure of the answer, checked against the cited passages.
 
-    unit: "USD", "%", "percentage points", … or None. scale: 1, 1_000, 1_000_000 … status: supported |
-    present_elsewhere | contradicted | unsupported | derived. citation: key of the citation it was found
-    under, None if none. formula: for derived. period: as stated beside the figure or in the question, else
-    the head of the column it was found in; None where neither says. reason: where it was found, or why it is
-    not supported.
+    text: as written in the answer.
+    value: with sign, without scale.
+    unit: "USD", "%", "percentage points", … or None.
+    scale: 1, 1_000, 1_000_000 …
+    status: supported | present_elsewhere | contradicted | unsupported | derived.
+    citation: key of the citation it was found under, or None.
+    formula: for derived figures.
+    period: as stated beside the figure or in the question, else the heading of its column, else None.
+    reason: where it was found, or why it is not supported.
     """
 
     text: str
@@ -301,10 +336,13 @@ class NumberCheck:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of an answer that states something. text: as it stands in Answer.text, keys among it.
-    status: "cited" (it has a key, or is worked out from figures that have), "cited_by_check" (found on a
-    page, and given its key by the check) or "unsupported" (on none of the pages given to the model).
-    citation: key of the citation it rests on, such as "S1", None for none."""
+    """A sentence of an answer that states something.
+
+    text: as it stands in Answer.text, with its keys.
+    status: "cited" (it has a key, or is worked out from figures that have one), "cited_by_check" (found on a
+        page and given its key by the check) or "unsupported" (on none of the pages given to the model).
+    citation: key of the citation it rests on, such as "S1", or None.
+    """
 
     text: str
     status: str
@@ -312,24 +350,30 @@ class Statement:
 
     @property
     def mark(self) -> str:
-        """What is said of it wherever the answer is shown; "" where its own key says all."""
+        """The mark shown with it wherever the answer is shown; "" if its own key says all."""
         return {"unsupported": NOT_FOUND, "cited_by_check": ADDED}.get(self.status, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, complete in itself: what was asked, searched, considered, sent, said and checked.
+    """A complete answer: what was asked, searched, considered, sent, said and checked.
 
-    text: known keys appear as [S1]; unknown ones as they were written. answered: False for a refusal, with
-    reason and nearest. considered: all hits, in rank order. model: "extractive" or the chat model's name.
-    seconds: wall time of the whole ask. error: why the chat model failed, where this answer stands in for its
-    own; None otherwise. superseded: a sentence for each cited document that has a newer one of its series.
-    understanding: what was asked, as understood. notices: the text of each Notice of the ask, in order.
-    exchange: its number in the conversation, None where it is not kept. compression: None where nothing was
-    shortened. names: the documents that were asked, () for all; index: a mark of which these were, see
-    `index_mark`. sent_to: (model, host) that the prompt went to, None where it went to none. timings: (stage,
-    seconds), in order. statements: its sentences that state something, in order; () where it was kept before
-    they were judged.
+    text: known keys appear as [S1], unknown ones as they were written.
+    answered: False for a refusal, which has a reason and nearest pages.
+    considered: all hits, in rank order.
+    model: "extractive" or the chat model's name.
+    seconds: wall time of the whole ask.
+    error: why the chat model failed, if this answer replaces its own; else None.
+    superseded: a sentence for each cited document that has a newer edition in its series.
+    understanding: what was asked, as understood.
+    notices: the text of each Notice of the ask, in order.
+    exchange: its number in the conversation, None if it is not kept.
+    compression: None if nothing was shortened.
+    names: the documents that were asked, () for all.
+    index: fingerprint of those documents, see `index_mark`.
+    sent_to: (model, host) that the prompt went to, None if it went to none.
+    timings: (stage, seconds), in order.
+    statements: its sentences that state something, in order; () if it was kept before they were judged.
     """
 
     question: str
@@ -361,18 +405,19 @@ class Answer:
 
     @property
     def by_model(self) -> bool:
-        """Whether a chat model wrote it, in words of its own."""
+        """Whether a chat model wrote it in words of its own."""
         return self.model != "extractive" and self.from_documents
 
     @property
     def from_documents(self) -> bool:
-        """Whether documents were asked for it."""
+        """Whether documents were searched for it."""
         return self.model not in {MEMORY, GUIDE}
 
     @property
     def best_first(self) -> bool:
-        """Whether its paragraphs are passages, the likeliest first, rather than parts of one answer: a
-        list, a sum, or a model's words.
+        """Whether its paragraphs are passages, the likeliest first, rather than the parts of one answer.
+
+        Parts of one answer are a list, a sum or a model's words.
         """
         is_whole = self.understanding is not None and self.understanding.form in {
             "list",
@@ -388,14 +433,14 @@ class Answer:
 
     @property
     def first(self) -> str:
-        """What is said first; the rest, where it is passages that came next near, stands in `further`."""
+        """What is shown first. Passages that came next are in `further`."""
         if self.best_first:
             return self.text.partition("\n\n")[0]
         return self.text
 
     @property
     def further(self) -> str:
-        """Further passages of the pages, "" for none: what a reader unfolds."""
+        """Further passages, which the reader can unfold; "" for none."""
         if self.best_first:
             return self.text.partition("\n\n")[2]
         return ""
@@ -403,8 +448,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The ask moved on. name: "searching" | "tables" | "answering" | "checking". done, total: pieces of a
-    long question, or pages whose tables are read; 0 without."""
+    """The ask has reached another stage.
+
+    name: "searching" | "tables" | "answering" | "checking".
+    done, total: pieces of a long question, or pages whose tables are read; 0 otherwise.
+    """
 
     name: str
     done: int = 0
@@ -413,15 +461,16 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the answer as it is written."""
+    """A piece of the answer, sent as it is written."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the user should know that is not part of the answer, such as keyword-only search while
-    vectors are made.
+    """A message for the user that is not part of the answer.
+
+    An example is that only keywords are searched while vectors are being made.
     """
 
     text: str
@@ -433,13 +482,15 @@ Event = Stage | Token | Notice | Answer
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document as listed. state: keyword | embedding | ready | removed; embedded: chunks whose vectors
-    stand, of chunks.
+    """A document as listed. Times are in seconds since the epoch.
 
-    Times in seconds since the epoch. replaced_at: since when it has this version, None for a first one.
-    same_as: the document added before that has the very same file. protected: the file opens with a password
-    only. period, status: what it says of itself, see DocumentFacts. lacks, to_come: what of it is still to be
-    read, see Reading.
+    state: keyword | embedding | ready | removed.
+    embedded: number of chunks that have their vectors.
+    replaced_at: since when it has this version, None for a first version.
+    same_as: the document added earlier that has the very same file.
+    protected: whether the file opens only with a password.
+    period, status: what it says of itself, see DocumentFacts.
+    lacks, to_come: what is still to be read of it, see Reading.
     """
 
     name: str
@@ -463,20 +514,14 @@ class DocumentRow:
 
     @property
     def coming(self) -> str:
-        """What of it is still to be read, in words; "" where nothing is."""
-        if self.to_come:
-            images = f"{'a page that is an image' if self.to_come == 1 else f'{self.to_come:,} pages that are images'}"
-        else:
-            images = ""
-        lacking = [
-            *(["its tables"] if self.lacks == "tables" else []),
-            *([images] if self.lacks and images else []),
-        ]
-        return (
-            (
-                f"{' and '.join(lacking)} {'is' if lacking == [images] and self.to_come == 1 else 'are'} "
-                f"still to be read"
-            )
-            if lacking
-            else ""
-        )
+        """Says what is still to be read of it; "" if nothing is."""
+        lacking = ["its tables"] if self.lacks == "tables" else []
+        if self.lacks and self.to_come:
+            if self.to_come == 1:
+                lacking.append("a page that is an image")
+            else:
+                lacking.append(f"{self.to_come:,} pages that are images")
+        if not lacking:
+            return ""
+        verb = "is" if lacking == ["a page that is an image"] else "are"
+        return f"{' and '.join(lacking)} {verb} still to be read"

@@ -1,6 +1,4 @@
-"""Answers and hits as JSON objects: the lines that programs read, and the record that keeps an answer in
-full; writes no file.
-"""
+"""Writes answers and hits as JSON objects: output lines for programs, and full records of kept answers."""
 
 from __future__ import annotations
 
@@ -37,8 +35,11 @@ COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
 
 
 def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
-    """A hit as `search --json` prints it. rank: from 1. "chunk_match" is there only where one piece of a
-    long query gave the score.
+    """Returns a hit as `search --json` prints it.
+
+    rank: counted from 1.
+
+    "chunk_match" is present only if a single piece of a long query gave the score.
     """
     fields = _fields(
         hit, ("document", "page", "page_label", "score", "extraction_method", "chunk_id", "text")
@@ -51,8 +52,9 @@ def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
 
 
 def answer_line(answer: Answer) -> dict[str, Any]:
-    """An answer as `ask --json` prints it. Notices follow the notes, with the layer "notice"; "error" is
-    there only where the chat model failed.
+    """Returns an answer as `ask --json` prints it.
+
+    Notices follow the notes, with the layer "notice". "error" is present only if the chat model failed.
     """
     shortened = answer.compression
     return {
@@ -81,7 +83,9 @@ def answer_line(answer: Answer) -> dict[str, Any]:
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
-    """The answer with all that it rests on but the pages' text and tables, which the catalogue has."""
+    """Returns the answer with all that it rests on, except the pages' text and tables, which the catalogue
+    has.
+    """
     prompt = answer.prompt
     if prompt is not None:
         prompt = replace(prompt, sources={key: _without_page(hit) for key, hit in prompt.sources.items()})

@@ -1,5 +1,6 @@
-"""The chatbot as one object that every shell calls: documents, questions, ratings, page images; holds no
-user's state, and takes no step of an answer.
+"""Offers the chatbot as one object to every user interface: documents, questions, ratings, page images.
+
+The object holds no user's state, and the steps of an answer are made elsewhere.
 """
 
 from __future__ import annotations
@@ -57,13 +58,14 @@ log = logging.getLogger(__name__)
 
 Layer = TypeVar("Layer")
 
-# Seconds between two looks through the ratings that were deleted, each of which reads all of their files.
+# Seconds between two searches for deleted ratings, each of which reads all of their files.
 SWEEP_SECONDS = 3_600
 
 
 def _timings(stages: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    """(stage, seconds) from when each began, on the clock of time.perf_counter; the last goes on until
-    now.
+    """Returns (stage, seconds) from the start times of the stages; the last stage lasts until now.
+
+    The clock is time.perf_counter.
     """
     ends = [*(began for _, began in stages[1:]), time.perf_counter()]
     return tuple((name, round(end - began, 3)) for (name, began), end in zip(stages, ends, strict=True))
@@ -78,15 +80,17 @@ def _tell_nobody(notice: Notice) -> None:
 
 
 class Chatbot:
-    """Documents in, page-cited answers out. Opens the store and is its one owner until closed; safe from
-    several threads.
+    """Takes documents in and gives page-cited answers out.
+
+    It opens the store and is its only owner until closed. Several threads may use it.
     """
 
     def __init__(
         self, settings: Settings, *, embedder: Embedder | None = None, model: LLM | None = None
     ) -> None:
-        """embedder, model: default to what the settings choose. Raises StoreError (see Library) and
-        SettingsError.
+        """Opens the store. Raises StoreError (see Library) and SettingsError.
+
+        embedder, model: by default those that the settings choose.
         """
         self.settings = settings
         self.readers = Readers()
@@ -94,7 +98,7 @@ class Chatbot:
         self.library = Library(settings, embedder, erasing=self._forget)
         try:
             self._memories, damaged = open_memories(settings.store)
-            # A file of memories that could not be read, and was put out of the way.
+            # The file of memories could not be read and was set aside.
             self.set_aside = take_over(self._memories, settings.store, embedder) or damaged
             self.conversations, self.own = (
                 Conversations(self._memories),
@@ -117,7 +121,7 @@ class Chatbot:
                 layers,
                 settings_of=self.own.settings,
             )
-            with suppress(StoreError):  # told where they are read
+            with suppress(StoreError):  # reported where they are read
                 self.memory.sweep()
             with suppress(StoreError):
                 self._forget_quoted()
@@ -151,7 +155,7 @@ class Chatbot:
         )
 
     def close(self) -> None:
-        """Give the store free."""
+        """Closes the store."""
         self.readers.close()
         self.conversations.close()
         self.signals.close()
@@ -168,7 +172,7 @@ class Chatbot:
     # --------------------------------------------------------------------------------------------------------
 
     def documents(self) -> list[DocumentRow]:
-        """All documents, removed ones that can be restored among them."""
+        """Returns all documents, including removed ones that can be restored."""
         return self.library.catalog.documents()
 
     def add(
@@ -178,8 +182,9 @@ class Chatbot:
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
         started: float | None = None,
     ) -> Iterator[AddResult]:
-        """Add files and wait for them; see jobs.add_files. progress(document, phase, done, total): phase
-        "reading", "ocr" or "embedding".
+        """Adds files and waits for them; see jobs.add_files.
+
+        progress(document, phase, done, total): called with the phase "reading", "ocr" or "embedding".
         """
         yield from add_files(
             self.library, uploads, readers=self.settings.threads, progress=progress, started=started
@@ -188,8 +193,11 @@ class Chatbot:
     def add_unread(
         self, passwords: Mapping[str, str], *, progress: Callable[[str, str, int, int], None]
     ) -> Iterator[AddResult]:
-        """Add what people copied into the folder of documents; of what failed before, only what has a
-        password now. passwords: by document name.
+        """Adds what users copied into the folder of documents.
+
+        Of files that failed before, only those are tried that have a password now.
+
+        passwords: by document name.
         """
         found = {
             one.name: one
@@ -211,8 +219,9 @@ class Chatbot:
             yield result
 
     def remove(self, name: str, *, purge: bool = False) -> list[Path]:
-        """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is
-        under way.
+        """Hides a document, or erases it; see Library.remove.
+
+        Hiding does not wait for an addition that is under way.
         """
         with self.library.reserve.lent():
             try:
@@ -224,7 +233,7 @@ class Chatbot:
                     self._forget_quoted()
 
     def restore(self, name: str) -> None:
-        """Bring a removed document back."""
+        """Restores a removed document."""
         self.library.restore(known_as(encodable(name)))
 
     def resume(
@@ -233,13 +242,15 @@ class Chatbot:
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> list[AddResult]:
-        """Finish what an earlier process left; see Library.resume. progress: as in add. cancelled: asked
-        between files, pages and batches.
+        """Finishes what an earlier process left undone; see Library.resume.
+
+        progress: as in add.
+        cancelled: asked between files, pages and batches.
         """
         return self.library.resume(progress=progress, cancelled=cancelled)
 
     def report(self, name: str) -> list[PageReport]:
-        """How each page of a live document fared."""
+        """Returns how each page of a stored document was read."""
         return self.library.catalog.report(next(iter(self.library.scope([name]))))
 
     # --- searching and asking
@@ -248,8 +259,9 @@ class Chatbot:
     def search(
         self, text: str, *, names: Sequence[str] = (), mode: str = "hybrid", k: int = 3, raw: bool = False
     ) -> list[Hit]:
-        """The best pages for a query, at most k, one hit a page; with `raw` the k nearest chunks instead.
-        Raises QuestionError, NotFoundError, ModelError.
+        """Returns the best pages for a query, at most k, one hit a page.
+
+        With `raw` it returns the k nearest chunks instead. Raises QuestionError, NotFoundError, ModelError.
         """
         return self.find(Find(text, tuple(names), mode, k, raw))
 
@@ -260,10 +272,10 @@ class Chatbot:
         progress: Callable[[str, int, int], None] = _no_progress,
         tell: Callable[[Notice], None] = _tell_nobody,
     ) -> list[Hit]:
-        """As search; with the strategy "union" more than k pages may come.
+        """Searches like `search`; with the strategy "union" more than k pages may come.
 
-        progress(phase, done, total): phase "embedding" or "searching", of the pieces of a long query. tell:
-        gets what the user should know.
+        progress(phase, done, total): phase "embedding" or "searching", counted in pieces of a long query.
+        tell: receives what the user should know.
         """
         if find.raw:
             reranker = None
@@ -274,15 +286,14 @@ class Chatbot:
         )
 
     def standalone(self, question: str, history: Sequence[Exchange]) -> str:
-        """The query that is searched for a question after these exchanges."""
+        """Returns the query that is searched for a question after these exchanges."""
         return standalone_query(checked(question), history)
 
     def ask(self, ask: Ask, *, stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
-        """Answer a question: stages, tokens and notices as they come, and the Answer last. Closing the
-        generator stops the work.
+        """Answers a question: yields stages, tokens and notices as they come, and the Answer last.
 
-        Raises QuestionError, NotFoundError. A failing chat model is a Notice, and the answer is then the
-        extractive one, with `error` set.
+        Closing the generator stops the work. Raises QuestionError, NotFoundError. If the chat model fails,
+        this is a Notice, and the answer is the extractive one, with `error` set.
         """
         draft = self.memory.draft(ask.conversation, ask.owner, ask.question)
         said = list[str]()
@@ -290,7 +301,7 @@ class Chatbot:
         stages = list[tuple[str, float]]()
         try:
             with closing(self._asker.events(ask, stop)) as events:
-                first = next(events)  # by now the question can be asked
+                first = next(events)  # from here on the question can be asked
                 problem = draft.begin()
                 for event in chain([problem] if problem else [], [first], events):
                     if isinstance(event, Notice):
@@ -324,12 +335,14 @@ class Chatbot:
         stop: Callable[[], bool] = lambda: False,
         tell: Callable[[Notice], None] = _tell_nobody,
     ) -> Iterator[Entry]:
-        """Ask one question of each document, in each year: the entries of the table as they come, in its
-        order; one that fails is an entry too.
+        """Asks one question of each document and year, and yields the entries of the table in its order.
 
-        places: of the table, None for all. Closing the generator stops the work, as does `stop`, after which
-        no entry comes. tell: gets what the user should know, as of a document that is not all read; the same
-        may come with several places.
+        An entry that fails is yielded too. Closing the generator stops the work, as does `stop`, after which
+        no entry comes.
+
+        places: places in the table, None for all.
+        tell: receives what the user should know, such as that a document is not fully read. The same message
+            may come for several places.
         """
         for place in comparison.places if places is None else places:
             answer = None
@@ -355,8 +368,8 @@ class Chatbot:
                 yield Entry(place, "failed", reason=error.message, hint=error.hint)
 
     def settle(self, ask: Ask) -> None:
-        """What may wait until an answer was given: to be called after `ask`, where nobody waits for it.
-        Never fails.
+        """Does what can wait until an answer was given. To be called after `ask`, when nobody waits. Never
+        fails.
         """
         if ask.conversation is not None:
             self.memory.settle(ask.conversation, ask.owner, self.models.answering(ask.owner))
@@ -366,11 +379,12 @@ class Chatbot:
                 self.cases.catch_up(ask.owner)
 
     def rate(self, conversation: str, number: int, owner: str, *, helpful: bool, word: str = "") -> None:
-        """Remember what its reader thinks of an answer: similar questions will follow it, or avoid it. word:
-        why, in the reader's words.
+        """Remembers what a reader thinks of an answer: similar questions will follow it or avoid it.
 
-        Raises NotFoundError for an answer that is not kept, UsageError for one that is no example or stands
-        in a private conversation, StoreError.
+        word: the reason, in the reader's words.
+
+        Raises NotFoundError for an answer that is not kept, UsageError for one that cannot be an example or
+        is in a private conversation, and StoreError.
         """
         if conversation.startswith(PRIVATE):
             raise UsageError(
@@ -399,9 +413,14 @@ class Chatbot:
         dpi: int = 110,
         password: str | None = None,
     ) -> tuple[bytes, tuple[Rect, ...]]:
-        """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based.
-        start: the quotation's offset in the page's text, -1 for its first place. Raises DocumentError,
-        NotFoundError, and EncryptedError where the file needs a password, which is never stored."""
+        """Returns (PNG of the page, rectangles over `quote`), without rectangles if the quote is not found.
+
+        page: physical, 1-based.
+        start: the quotation's offset in the page's text, -1 for its first place.
+
+        Raises DocumentError, NotFoundError, and EncryptedError if the file needs a password, which is never
+        stored.
+        """
         try:
             stored = self.library.catalog.page(version, page)
         except KeyError as error:
@@ -414,36 +433,37 @@ class Chatbot:
                     glyphs = reader.glyphs(page)
                 else:
                     glyphs = []
-            # What was read from a picture on a page of text is not among the characters of the file.
+            # Text read by OCR from a picture on a text page is not among the characters of the file.
             glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []
             return reader.png(page, dpi=dpi), locate_quote(
                 glyphs, quote, stored.text[: max(0, start)]
             ) if quote else ()
 
     def signal_options(self, owner: str) -> SignalOptions:
-        """What holds for an owner where news signals are recalled."""
+        """Returns the options of an owner for recalling news signals."""
         return self._signal_layer.options_of(owner)
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        """Take what quotes files that are being erased out of the ratings; those that cannot be read keep
-        no document from going, and are tried again.
+        """Removes from the ratings what quotes files that are being erased.
+
+        Ratings that cannot be read do not keep a document from being erased; they are tried again later.
         """
         try:
-            if hasattr(self, "cases"):  # as the store is opened, it may finish an erasure that was broken off
+            if hasattr(self, "cases"):  # opening the store may finish an interrupted erasure
                 self._forget_quoted()
         except StoreError as error:
             log.warning("ratings that quote erased documents: %s", error)
 
     def _forget_quoted(self) -> None:
-        """Raises StoreError."""
+        """Does the work of `_forget`. Raises StoreError."""
         if digests := self.library.catalog.quoted():
             self.cases.forget(digests)
             self.library.catalog.forgotten(digests)
 
 
 def _opened(kind: type[Layer], layers: Sequence[MemoryLayer]) -> Layer:
-    """The layer of a kind, of those that were opened."""
+    """Returns the opened memory layer of a kind."""
     return next(layer for layer in layers if isinstance(layer, kind))

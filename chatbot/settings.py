@@ -1,4 +1,4 @@
-"""All settings, read once from the environment; the only module that reads it."""
+"""Reads all settings from the environment, once. No other module reads it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parent.parent
-# As this process was started, and the next command can be.
+# The way this process was started, and the next command can be.
 PROGRAM = "finpolicy" if Path(*sys.argv[:1]).stem == "finpolicy" else "python -m chatbot"
 
-# environment name -> (field, what it does). A test holds the table in docs/deploy.md in step with this one.
+# Environment name -> (field, what it does). A test keeps the table in docs/deploy.md in step with this one.
 ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_HOME": (
         "home",
@@ -190,30 +190,31 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
 }
 
-# The one name of an embedding model that is no endpoint's.
+# The only name of an embedding model that is not an endpoint's.
 MULTILINGUAL = "multilingual"
-# Never shown: a key, and an address that may hold a password.
+# Never shown: a key, and addresses that may contain a password.
 SECRET = frozenset({"api_key", "signals_database"})
-# Local models on a processor were seen to take 82 to 366 s to their first word, and far less than a minute
-# from one word to the next.
+# Local models on a processor took 82 to 366 s to their first word, but far less than a minute between words.
 FIRST_WORD_SHARE = 5
-# Pages that an answer is made from: a prompt has room for so many.
+# The pages an answer is made from. A prompt has room for this many.
 MOST_PAGES = 10
-# Of a prompt: rules, example, question and four short excerpts.
+# The least size of a prompt: rules, example, question and four short excerpts.
 LEAST_CONTEXT = 1_500
 REASONING = ("", "none", "minimal", "low", "medium", "high")
-# Who may choose a model endpoint of their own: as FINPOLICY_USER_MODELS says, by default by who can open the
-# pages.
+# Who may choose their own model endpoint, as FINPOLICY_USER_MODELS says. By default it depends on who can
+# open the pages.
 USER_MODELS = ("", "0", "1")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the environment says; see ENVIRONMENT for each name's meaning. Sizes in MiB, times in seconds.
+    """The settings of the environment; see ENVIRONMENT for their meaning. Sizes in MiB, times in seconds.
 
-    Beside it: open_to_others, whether people elsewhere can open the pages, as the shell that opens them
-    knows; and endpoint_rule, what beside cloud metadata must not be contacted: "" for nothing (the operator
-    chose it), "user" for http but to this machine, "public" also for addresses that are not of the internet.
+    Two fields are not from the environment:
+    open_to_others: whether people elsewhere can open the pages, as the user interface that opens them knows.
+    endpoint_rule: what must not be contacted besides cloud metadata. "" forbids nothing (the operator chose
+        the endpoint), "user" forbids http except to this machine, "public" also forbids addresses outside the
+        internet.
     """
 
     home: Path = field(default_factory=lambda: default_home())
@@ -227,8 +228,8 @@ class Settings:
     first_word_timeout: float = 0.0
     answer_timeout: float = 600.0
     context_tokens: int = 12_000
-    # of the development questions the page that answers is among the first three for .91 and among four for
-    # .94
+    # On the development questions, the page with the answer is among the first three for .91 and among the
+    # first four for .94.
     pages: int = 4
     prompt_pages: int = 0
     answer_tokens: int = 1_000
@@ -266,23 +267,26 @@ class Settings:
 
     @property
     def store(self) -> Path:
-        """Folder of vectors, catalogue, keyword index and conversations."""
+        """The folder of vectors, catalogue, keyword index and conversations."""
         return self.home / "chroma_db"
 
     @property
     def documents(self) -> Path:
-        """Folder of the kept copies, each <sha256>.pdf."""
+        """The folder of the kept copies, each named <sha256>.pdf."""
         return self.home / "documents"
 
     @property
     def embeds_here(self) -> bool:
-        """Whether vectors are made by an embedded model, and no text leaves the machine for them."""
+        """Whether an embedded model makes the vectors, so that no text leaves the machine for them."""
         return self.embedding_model in ("", MULTILINGUAL)
 
     @property
     def allows_user_models(self) -> bool:
-        """Whether users may choose endpoints of their own. Where others can open the pages they would have
-        this machine connect to what only it can reach, so the operator must say so."""
+        """Whether users may choose their own endpoints.
+
+        If others can open the pages, they could make this machine connect to what only it can reach. In that
+        case the operator must allow it.
+        """
         return self.user_models == "1" or (self.user_models == "" and not self.open_to_others)
 
     @property
@@ -291,24 +295,24 @@ class Settings:
         return self.first_word_timeout or FIRST_WORD_SHARE * self.timeout
 
     def hurried(self, seconds: float) -> Settings:
-        """These settings for a short call beside an answer, which waits for no word longer than that."""
+        """These settings for a short call beside an answer, which waits no longer than that for any word."""
         return replace(
             self, timeout=min(self.timeout, seconds), first_word_timeout=min(self.first_word_seconds, seconds)
         )
 
     @property
     def threads(self) -> int:
-        """Reading processes and embedding threads, at least 1."""
+        """The number of reading processes and embedding threads, at least 1."""
         return self.workers or len(os.sched_getaffinity(0))
 
 
 def is_installed(root: Path = ROOT) -> bool:
-    """Whether the packages in this folder were put there by an installer, and are no checkout."""
+    """Tells whether an installer put the packages into this folder, so that it is not a checkout."""
     return any(root.glob("finpolicy-*.dist-info"))
 
 
 def default_home(root: Path = ROOT) -> Path:
-    """The home that no setting names: a checkout itself; of an installed copy the user's data folder."""
+    """Returns the default home: a checkout itself; for an installed copy the user's data folder."""
     if not is_installed(root):
         return root
     from platformdirs import user_data_path
@@ -317,8 +321,9 @@ def default_home(root: Path = ROOT) -> Path:
 
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """Settings from `environment` (default: the process's). Raises SettingsError naming the variable and
-    what it takes.
+    """Reads the settings from `environment` (default: that of the process).
+
+    Raises SettingsError, which names the variable and what it takes.
     """
     given = os.environ if environment is None else environment
     values: dict[str, Any] = {"model_cache": _cache_folder(given)}

@@ -1,5 +1,6 @@
-"""What each user may choose over the server's settings: names, effects, ranges, and the settings that come
-of it; keeps nothing and knows no user.
+"""Defines what each user may choose over the server's settings, and applies the choices.
+
+Each preference has a name, an effect and a range. Choices are stored elsewhere.
 """
 
 from __future__ import annotations
@@ -35,28 +36,31 @@ __all__ = [
 Value: TypeAlias = bool | int | float | str
 Chosen: TypeAlias = Mapping[str, Value]
 
-# Who writes the answers: the model of the server's settings, none, or one that the user names.
+# Who writes the answers: the model of the server's settings, no model, or one that the user names.
 MODEL_CHOICES = ("server", "none", "own")
-# The longest names of models are those of files in folders; an address longer than this is no endpoint; keys
-# come to 200 characters.
+# The longest model names are those of files in folders. A longer address is not an endpoint. Keys have up to
+# 200 characters.
 LONGEST_MODEL = 200
 LONGEST_URL = 500
 LONGEST_KEY = 1_000
-# A year: older news is history, not news.
+# One year: older news is history.
 MOST_HOURS = 8_760
-# Exchanges that a follow-up can be understood from; of more, the page would not open at once.
+# The most exchanges that help to understand a follow-up. With more, the page would take a moment to open.
 MOST_WINDOW = 50
-# Notes that one memory may bring.
+# The most notes of one memory.
 MOST_NOTES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """One that is a switch or a number. name: the field of Settings. effect: a sentence. least, most, step:
-    of a number; both ends are allowed.
+    """A preference that is a switch or a number.
 
-    part: where it stands on the page. needs_model: without effect on answers in the documents' own words.
-    zero: what 0 means, where it is special.
+    name: the field of Settings.
+    effect: what it does, in a sentence.
+    least, most, step: of a number; both ends are allowed.
+    part: the part of the page it stands in.
+    needs_model: whether it has no effect on answers in the documents' own words.
+    zero: what 0 means, if it is special.
     """
 
     name: str
@@ -199,7 +203,7 @@ BY_NAME: Mapping[str, Preference] = {one.name: one for one in PREFERENCES}
 _FIELDS = frozenset(field.name for field in fields(Settings))
 assert BY_NAME.keys() <= _FIELDS
 
-# What the messages about endpoints call the settings, for whom they are not variables of the environment.
+# What messages about endpoints call the settings for users, to whom they are not environment variables.
 _WORDS = (
     ("a key belongs in OPENAI_API_KEY", "a key has a field of its own"),
     ("Set OPENAI_BASE_URL to the address itself.", "Give the address that it redirects to."),
@@ -213,13 +217,13 @@ _WORDS = (
 
 
 def server_value(name: str, settings: Settings) -> Value:
-    """What holds for a preference that nobody changed."""
+    """Returns the value of a preference that nobody changed."""
     value: Value = getattr(settings, name)
     return value
 
 
 def check_value(name: str, value: object) -> Value:
-    """`value` as a preference's own type. Raises SettingsError where it is of another or out of range."""
+    """Returns `value` in the preference's own type. Raises SettingsError for another type or out of range."""
     one = BY_NAME[name]
     default = server_value(name, Settings())
     if isinstance(default, bool):
@@ -243,10 +247,13 @@ def check_value(name: str, value: object) -> Value:
 
 
 def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
-    """(model, endpoint) of a user as they are kept; an empty endpoint is the server's own. Looks up the
-    endpoint's name.
+    """Returns a user's (model, endpoint) as they are kept; an empty endpoint is the server's own.
 
-    settings: the server's. Raises SettingsError or ModelError, in the words of the Settings page.
+    Resolves the endpoint's host name.
+
+    settings: the server's.
+
+    Raises SettingsError or ModelError, in the words of the Settings page.
     """
     model = model.strip()
     url = url.strip().rstrip("/")
@@ -277,7 +284,7 @@ def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
 
 
 def check_key(key: str) -> str:
-    """A key as it is sent. Raises SettingsError, which never holds it."""
+    """Returns a key as it is sent. Raises SettingsError, which never contains the key."""
     key = key.strip()
     if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
         raise SettingsError(
@@ -288,11 +295,12 @@ def check_key(key: str) -> str:
 
 
 def applied(settings: Settings, chosen: Chosen, own_key: str = "") -> Settings:
-    """The settings of a user: the server's with what the user chose. What cannot be used any more, as after a
-    change of the program, is passed over.
+    """Returns the settings of a user: the server's, with what the user chose.
 
-    own_key: what the user gave for the very endpoint that is chosen, "" for none. An endpoint of the user's
-    never gets the server's key, and the server's FINPOLICY_OFFLINE and limits stand.
+    Choices that can no longer be used, as after an update of the program, are ignored. An endpoint of the
+    user's never gets the server's key. The server's FINPOLICY_OFFLINE and limits stay in force.
+
+    own_key: the key that the user gave for the chosen endpoint, "" for none.
     """
     changes: dict[str, Value] = {}
     for name in BY_NAME.keys() & chosen.keys():
@@ -319,21 +327,19 @@ def _with_model(settings: Settings, chosen: Chosen, own_key: str) -> Settings:
 
 
 def user_rule(settings: Settings) -> str:
-    """What Settings.endpoint_rule is for an endpoint that a user chose."""
+    """Returns the Settings.endpoint_rule for an endpoint that a user chose."""
     return "public" if settings.open_to_others else "user"
 
 
 def in_own_words(error: ModelError) -> ModelError:
-    """The error of a model that its user chose, without the names of variables that only the server's
-    operator can set.
-    """
+    """Rewords the error of a model that its user chose, see `reworded`."""
     return ModelError(
         reworded(error.message), hint=reworded(error.hint), retryable=error.retryable, kind=error.kind
     )
 
 
 def reworded(text: str) -> str:
-    """A sentence without the names of variables that only the server's operator can set."""
+    """Removes from a sentence the names of variables that only the server's operator can set."""
     for name, words in _WORDS:
         text = text.replace(name, words)
     if text.startswith("the "):

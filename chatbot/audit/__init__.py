@@ -1,3 +1,4 @@
-"""Answers to take away and to check again: one file that holds an answer with all it rests on, and its
-verification without trust in it.
+"""Makes audit files and verifies them.
+
+An audit file holds one answer with everything it rests on. It can be checked later without being trusted.
 """

@@ -1,5 +1,6 @@
-"""Makes the audit file of an answer: gathers what it rests on from the store and the documents' own bytes;
-checks nothing anew.
+"""Builds the audit file of an answer from the store and the documents' own bytes.
+
+Nothing is checked again here; `verifier` does that.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ __all__ = ["Occasion", "audit_file", "audit_kept", "file_name"]
 
 PROTECTED = "The document is protected by a password that was not given, so its page is not shown."
 GONE = "The document's file is not kept any more, so its page is not shown."
-# Words of the question in a file's name, and their characters.
+# The most words of the question, and characters, in a file's name.
 NAME_WORDS, NAME_CHARACTERS = 6, 50
 FORMS = {form: f"a {form}" for form in ("figure", "list", "definition", "reason", "passage", "summary")} | {
     "yes_no": "yes or no",
@@ -52,17 +53,21 @@ PARTS = {
 }
 
 
-# Document, SHA-256 of its file, physical page.
+# (document, SHA-256 of its file, physical page).
 Place = tuple[str, str, int]
-# A quotation, and its offset in the page's text.
+# (quotation, its offset in the page's text).
 Quoted = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """How an answer came about, beyond what it says itself. asked_at: seconds since the epoch, None where
-    that is not known. files: SHA-256 of the file of each version it speaks of, where they are not the store's
-    of today. passwords: by SHA-256, of protected files that may be opened."""
+    """How an answer came about, beyond what the answer itself says.
+
+    asked_at: seconds since the epoch, None if not known.
+    files: SHA-256 of the file of each version the answer speaks of; the store is asked about any
+        other version.
+    passwords: passwords of protected files that may be opened, by SHA-256.
+    """
 
     asked_at: float | None = None
     files: Mapping[int, str] = field(default_factory=dict)
@@ -77,7 +82,7 @@ def audit_kept(
     *,
     passwords: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The audit file of a kept answer. Raises NotFoundError, StoreError, DocumentError."""
+    """Returns the audit file of a stored answer. Raises NotFoundError, StoreError, DocumentError."""
     kept = chatbot.conversations.answer(conversation, number, owner)
     if kept is None:
         raise NotFoundError(
@@ -89,8 +94,9 @@ def audit_kept(
 
 
 def audit_file(chatbot: Chatbot, answer: Answer, occasion: Occasion) -> bytes:
-    """The file, UTF-8. Raises DocumentError where there is too much for one, or nothing in it to be
-    checked.
+    """Returns the audit file of an answer, in UTF-8.
+
+    Raises DocumentError if the answer is too large for one, or has nothing to check.
     """
     if not answer.from_documents:
         raise DocumentError(
@@ -103,7 +109,10 @@ def audit_file(chatbot: Chatbot, answer: Answer, occasion: Occasion) -> bytes:
 
 
 def file_name(question: str, at: float | None = None) -> str:
-    """Such as "audit-2026-11-22-contingency-reserve.html". at: seconds since the epoch, None for now."""
+    """Returns a file name such as "audit-2026-11-22-contingency-reserve.html".
+
+    at: seconds since the epoch, None for now.
+    """
     plain = unicodedata.normalize("NFKD", question).encode("ascii", "ignore").decode().lower()
     words = [
         word for word in sub(r"[^a-z0-9]+", " ", plain[:2_000]).split() if len(word) > 1 and word not in EMPTY
@@ -125,7 +134,10 @@ EMPTY = frozenset(
 
 
 class _Making:
-    """One answer's record while it is gathered. images: PNG by SHA-256, filled on the way."""
+    """Gathers the record of one answer.
+
+    images: the pages' PNGs by SHA-256, filled while the record is made.
+    """
 
     def __init__(
         self, chatbot: Chatbot, answer: Answer, occasion: Occasion, images: dict[str, bytes]
@@ -176,7 +188,7 @@ class _Making:
     # --------------------------------------------------------------------------------------------------------
 
     def _digest(self, version: int | None) -> str:
-        """SHA-256 of the file of a version, "" where that is not known any more."""
+        """Returns the SHA-256 of a version's file, "" if it is no longer known."""
         if not version:
             return ""
         if version not in self.occasion.files:
@@ -188,7 +200,7 @@ class _Making:
         return self.occasion.files.get(version, "")
 
     def _nearest(self) -> list[Place]:
-        """The pages that a refusal points to, as (document, SHA-256, page)."""
+        """Returns the pages that a refusal points to, as (document, SHA-256, page)."""
         hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
         found = [
             hits[page.document, page.page]
@@ -198,7 +210,7 @@ class _Making:
         return list(dict.fromkeys((hit.document, self._digest(hit.version), hit.page) for hit in found))
 
     def _wanted(self) -> dict[Place, list[Quoted]]:
-        """The pages to be shown, with the quotations on each, in the order of the answer."""
+        """Returns the pages to show, in the order of the answer, with the quotations on each."""
         wanted: dict[Place, list[Quoted]] = {}
         for citation in self.answer.citations:
             if citation.document is not None and citation.page is not None:
@@ -212,7 +224,7 @@ class _Making:
     def _leaves(
         self, wanted: Mapping[Place, Sequence[Quoted]]
     ) -> tuple[tuple[Leaf, ...], dict[Place, list[Marks]]]:
-        """The pages, and the places of the quotations on each; every file is opened once."""
+        """Returns the pages, and the places of the quotations on each. Every file is opened once."""
         leaves: dict[Place, Leaf] = {}
         marks: dict[Place, list[Marks]] = {}
         for digest in dict.fromkeys(place[1] for place in wanted):
@@ -307,7 +319,7 @@ class _Making:
     # --------------------------------------------------------------------------------------------------------
 
     def _documents(self) -> tuple[Document, ...]:
-        """The documents that were searched, as far as they are still there."""
+        """Returns the documents that were searched, as far as they are still stored."""
         files = {version.sha256[:16]: version for version in self.catalog.stored()}
         if self.occasion.asked_at is not None:
             then = self.occasion.asked_at
@@ -319,7 +331,7 @@ class _Making:
             if there and (not self.answer.names or row.name in self.answer.names) and row.id in files:
                 own = self.catalog.own_facts(
                     files[row.id].id
-                )  # which can be verified; what people say of it cannot
+                )  # facts that can be verified, not what users said of it
                 found.append(Document(row.name, files[row.id].sha256, own.period, own.status))
         return tuple(found)
 
@@ -353,7 +365,7 @@ def _considered(hit: Hit) -> Considered:
 
 
 def _understood(understanding: Understanding | None) -> tuple[tuple[str, str], ...]:
-    """What the question was taken to ask, in words."""
+    """Says what the question was taken to ask."""
     if understanding is None:
         return ()
     rows = [
@@ -372,7 +384,7 @@ def _understood(understanding: Understanding | None) -> tuple[tuple[str, str], .
 
 
 def _fit(answer: Answer) -> tuple[tuple[str, str], ...]:
-    """Whether the answer fits the question, in words."""
+    """Says whether the answer fits the question."""
     said = fit_text(answer)
     if said:
         return (("Fit of the answer", said.removeprefix("✓ ")),)

@@ -1,5 +1,6 @@
-"""Finds documents by the SHA-256 of their bytes, among kept copies and in a folder; what a file is called
-does not matter, nor does a name lead anywhere.
+"""Finds documents by the SHA-256 of their bytes, among the kept copies and in a folder.
+
+The names of the files do not matter, and no name is followed as a path.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from ingestion.reading.formats import is_document
 __all__ = ["LocatedDocument", "find_documents", "is_digest"]
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
-# Files of a folder that are looked into, and the bytes of one of them.
+# The most files of a folder that are examined, and the most bytes of one of them.
 MOST_FILES, LARGEST = 20_000, 2**31
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedDocument:
-    """A document that is there. known_as: the names it is kept under, or the file's. titles: what the
-    context of its chunks may call it.
+    """A document that was found.
+
+    known_as: the names it is kept under, or the name of its file.
+    titles: the titles that the context of its chunks may use.
     """
 
     path: Path
@@ -36,15 +39,16 @@ class LocatedDocument:
 
 
 def is_digest(text: str) -> bool:
-    """Whether this can be a SHA-256, and so is no path."""
+    """Tells whether a text has the form of a SHA-256, which also means that it is not a path."""
     return DIGEST.fullmatch(text) is not None
 
 
 def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, LocatedDocument]:
-    """SHA-256 -> document, for those of `wanted` that are found. store: the folder of kept copies, which need
-    not exist and is not changed.
+    """Returns the documents that were found, by SHA-256.
 
-    Every file is hashed, whatever its name says.
+    store: the folder of kept copies. It need not exist and is not changed.
+
+    Every file is hashed, whatever its name is.
     """
     left = {digest for digest in wanted if is_digest(digest)}
     found: dict[str, LocatedDocument] = {}
@@ -62,7 +66,7 @@ def find_documents(wanted: Collection[str], store: Path, folder: Path | None) ->
 
 
 def _title(stem: str) -> str:
-    """As an addition makes a title of a name, and a context a head of that."""
+    """Makes a title from a name, as adding a document and building a chunk's context do."""
     return stem.replace("_", " ").strip()[:80]
 
 
@@ -79,7 +83,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _hash(path: Path) -> str:
-    """SHA-256 of a document, "" for anything else and for what cannot be read."""
+    """Returns the SHA-256 of a document, "" for anything else and for a file that cannot be read."""
     try:
         with path.open("rb") as file:
             if path.stat().st_size > LARGEST or not is_document(path):

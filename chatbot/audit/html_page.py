@@ -1,5 +1,6 @@
-"""Draws a record as one HTML page that needs nothing else: no script, no request; whatever it shows of
-others is text and nothing more.
+"""Renders a record as one self-contained HTML page, without scripts or requests.
+
+Text from elsewhere is shown as text only.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
 RECORD_START, RECORD_END = '<pre id="record">', "</pre>"
 IMAGE = 'src="data:image/png;base64,'
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
-# Nothing is fetched or run; the one style sheet is named by its digest, and images stand in the file.
+# Nothing is fetched or run. The policy names the only style sheet by its digest, and images are embedded.
 POLICY = "default-src 'none'; img-src data:; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
 VERIFIED = {
     "located": "✓ verified: it stands on that page",
@@ -51,8 +52,9 @@ WHAT_IT_PROVES = (
 
 
 def render(record: Record, images: Mapping[str, bytes]) -> str:
-    """The whole file. images: PNG by SHA-256, of every leaf that has one. The same record and images give
-    the same file, byte for byte.
+    """Returns the whole file. The same record and images give the same file, byte for byte.
+
+    images: the PNG of every leaf that has one, by SHA-256.
     """
     style = _style()
     policy = POLICY.format(style=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
@@ -137,7 +139,7 @@ def _answer(record: Record) -> str:
 
 
 def _answer_html(record: Record) -> str:
-    """The answer; of a chat model's what it formatted, but for the documents' own words before it."""
+    """Renders the answer. A chat model's formatting is kept, except in the documents' own words before it."""
     by_model = record.sent is not None and not record.sent.failure and record.model != "extractive"
     if record.format < WITH_FORMATTING or not by_model:
         return paragraphs(record.answer)
@@ -146,7 +148,7 @@ def _answer_html(record: Record) -> str:
 
 
 def _linked(text: str, quotes: Sequence[Quote]) -> str:
-    """The n-th key leads to the n-th citation. text: HTML."""
+    """Links the n-th key to the n-th citation. text: HTML."""
     left = iter(enumerate(quotes))
 
     def link(mark: re.Match[str]) -> str:
@@ -242,7 +244,7 @@ def _figures(record: Record) -> str:
 
 
 def _statements(record: Record) -> str:
-    """What a model said without a citation; nothing where each sentence has its own."""
+    """Lists what a model said without a citation. Returns "" if every sentence has one."""
     marks = {"unsupported": f"⚠ {NOT_FOUND}", "cited_by_check": ADDED}
     rows = [
         (plain(joined(one.text)), marks[one.status], f"[{plain(one.citation)}]" if one.citation else "–")
@@ -285,11 +287,11 @@ def _how(check: FigureCheckRecord) -> str:
 def _leaves(record: Record, images: Mapping[str, bytes]) -> str:
     if not record.leaves:
         return ""
-    shown = [
-        _leaf(at, leaf, [quote for quote in record.quotes if quote.leaf == at], images)
-        for at, leaf in enumerate(record.leaves)
-    ]
-    return f"<section><h2>The pages</h2>{''.join(shown)}</section>"
+    articles = []
+    for at, leaf in enumerate(record.leaves):
+        quotes = [quote for quote in record.quotes if quote.leaf == at]
+        articles.append(_leaf(at, leaf, quotes, images))
+    return f"<section><h2>The pages</h2>{''.join(articles)}</section>"
 
 
 def _leaf(at: int, leaf: Leaf, quotes: Sequence[Quote], images: Mapping[str, bytes]) -> str:
@@ -299,18 +301,17 @@ def _leaf(at: int, leaf: Leaf, quotes: Sequence[Quote], images: Mapping[str, byt
         sheet = f'<p class="notice">{plain(leaf.missing)}</p>'
     else:
         marks = "".join(dict.fromkeys(_rectangle(*mark) for quote in quotes for mark in quote.marks))
-        overlay = (
-            f'<svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">{marks}</svg>'
-            if marks
-            else ""
-        )
+        if marks:
+            overlay = (
+                f'<svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">{marks}</svg>'
+            )
+        else:
+            overlay = ""
         data = base64.b64encode(images[leaf.image]).decode()
         sheet = f'<div class="sheet"><img alt="{name}" {IMAGE}{data}">{overlay}</div>'
+    quoted = dict.fromkeys((plain(quote.key), plain(joined(quote.quote))) for quote in quotes if quote.quote)
     passages = "".join(
-        f'<blockquote dir="auto"><span class="key">[{text[0]}]</span> {text[1]}</blockquote>'
-        for text in dict.fromkeys(
-            (plain(quote.key), plain(joined(quote.quote))) for quote in quotes if quote.quote
-        )
+        f'<blockquote dir="auto"><span class="key">[{key}]</span> {text}</blockquote>' for key, text in quoted
     )
     return (
         f'<article id="page-{at + 1}"><h3 dir="auto">{name}</h3>{passages}{sheet}'
@@ -319,7 +320,7 @@ def _leaf(at: int, leaf: Leaf, quotes: Sequence[Quote], images: Mapping[str, byt
 
 
 def _rectangle(x0: float, y0: float, x1: float, y1: float) -> str:
-    """A mark, a little wider than the letters. The view is 1000 by 1000, whatever the page's shape."""
+    """Draws a mark slightly wider than the letters. The view is 1000 by 1000, whatever the page's shape."""
     left = max(0.0, 1000 * x0 - 3)
     top = max(0.0, 1000 * y0 - 2)
     width = min(1000.0, 1000 * x1 + 3) - left

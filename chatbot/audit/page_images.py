@@ -1,6 +1,4 @@
-"""Pages as images, with the places of the quotations on them, from a PDF's own bytes; knows no store and
-no answer.
-"""
+"""Draws pages as images and finds the quotations on them, from a PDF's own bytes."""
 
 from __future__ import annotations
 
@@ -13,22 +11,27 @@ import numpy as np
 
 from ingestion.pages.highlights import locate_quote
 from ingestion.reading.reader import Reader
-from ingestion.records import Word
+from ingestion.records import Rect, Word
 
 __all__ = ["Drawn", "Marks", "Read", "draw", "looks_alike", "places"]
 
-# Dots per inch, from the first on, until a page's image is small enough to travel in a file.
+# Dots per inch, tried in this order until a page's image is small enough to be embedded.
 DPI = (110, 72, 36)
 MOST_BYTES = 3 * 2**20
-# Another version of PDFium smooths letters a little otherwise. Of blocks of 8 x 8 pixels, the mean difference
-# in brightness that is no sign of another text: one exchanged digit at 110 dpi differs by 60 and more.
+# Another version of PDFium may smooth letters slightly differently. This is the mean difference in
+# brightness, over blocks of 8 x 8 pixels, that does not yet mean another text: one changed digit at 110 dpi
+# differs by 60 and more.
 BLOCK, MOST_DIFFERENCE = 8, 32
 Marks = tuple[tuple[float, float, float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """How a page was read. number: physical, 1-based; words: those by OCR."""
+    """How a page was read.
+
+    number: physical page, 1-based.
+    words: the words read by OCR.
+    """
 
     number: int
     method: str
@@ -38,7 +41,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A page's image as PNG."""
+    """The image of a page, as PNG."""
 
     png: bytes
     dpi: int
@@ -49,7 +52,10 @@ class Drawn:
 
 
 def draw(reader: Reader, number: int, *, dpi: int = 0) -> Drawn:
-    """A page without marks, at `dpi`; 0 for the finest that is small enough. Raises DocumentError."""
+    """Draws a page without marks. Raises DocumentError.
+
+    dpi: resolution; 0 for the finest that gives a small enough image.
+    """
     drawn = Drawn(b"", 0)
     for tried in [dpi] if dpi else DPI:
         drawn = Drawn(reader.png(number, dpi=tried), tried)
@@ -59,8 +65,9 @@ def draw(reader: Reader, number: int, *, dpi: int = 0) -> Drawn:
 
 
 def places(reader: Reader, page: Read, quotes: Sequence[tuple[str, int]]) -> list[Marks]:
-    """For each quotation with its offset in the page's text, -1 where unknown, the rectangles over it, ()
-    where it is not found. Raises DocumentError.
+    """Returns the rectangles over each quotation, () where it is not found. Raises DocumentError.
+
+    quotes: (quotation, its offset in the page's text), -1 for an unknown offset.
     """
     if not any(quote for quote, _ in quotes):
         return [() for _ in quotes]
@@ -68,20 +75,25 @@ def places(reader: Reader, page: Read, quotes: Sequence[tuple[str, int]]) -> lis
         glyphs = [(word.text, word.box) for word in page.words]
     else:
         glyphs = reader.glyphs(page.number)
-    # What was read from a picture on a page of text is not among the characters of the file.
-    glyphs += [(word.text, word.box) for word in page.words] if page.method == "text+ocr" else []
-    found = [
-        locate_quote(glyphs, quote, page.text[: max(0, start)]) if quote else () for quote, start in quotes
-    ]
-    return [
-        tuple((round(box.x0, 5), round(box.y0, 5), round(box.x1, 5), round(box.y1, 5)) for box in boxes)
-        for boxes in found
-    ]
+    # Text read by OCR from a picture on a text page is not among the characters of the file.
+    if page.method == "text+ocr":
+        glyphs += [(word.text, word.box) for word in page.words]
+    marks = []
+    for quote, start in quotes:
+        boxes = locate_quote(glyphs, quote, page.text[: max(0, start)]) if quote else ()
+        marks.append(tuple(_rectangle(box) for box in boxes))
+    return marks
+
+
+def _rectangle(box: Rect) -> tuple[float, float, float, float]:
+    """Returns (x0, y0, x1, y1), rounded as the file stores them."""
+    return (round(box.x0, 5), round(box.y0, 5), round(box.x1, 5), round(box.y1, 5))
 
 
 def looks_alike(given: bytes, drawn: bytes) -> bool:
-    """Whether an image from anywhere shows the page that was drawn here. It is not decoded unless it is a
-    PNG of the same size.
+    """Tells whether an image from anywhere shows the page that was drawn here.
+
+    The image is decoded only if it is a PNG of the same size.
     """
     if given == drawn:
         return True
@@ -90,7 +102,9 @@ def looks_alike(given: bytes, drawn: bytes) -> bool:
     ours = Image.open(io.BytesIO(drawn), formats=["PNG"]).convert("RGB")
     try:
         opened = Image.open(io.BytesIO(given), formats=["PNG"])
-        if opened.size != ours.size or opened.mode not in {"RGB", "L"} or getattr(opened, "n_frames", 1) != 1:
+        if opened.size != ours.size or opened.mode not in {"RGB", "L"}:
+            return False
+        if getattr(opened, "n_frames", 1) != 1:
             return False
         theirs = opened.convert("RGB")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):

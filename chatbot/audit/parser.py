@@ -1,4 +1,4 @@
-"""Takes an audit file apart into its record and its images; believes nothing of what stands in it."""
+"""Parses an audit file into its record and its images, without trusting anything in it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from chatbot.audit.record import AuditFileError, Record, load
 
 __all__ = ["LARGEST_FILE", "AuditFile", "read_file"]
 
-# Sixty pages of 1.5 MB each; a usual file has one or two.
+# Enough for sixty pages of 1.5 MB each; a usual file has one or two.
 LARGEST_FILE = 128 * 2**20
-# A record is a prompt of some 50 KB and as much again, and a line for each document.
+# A record holds a prompt of some 50 KB, as much again, and a line for each document.
 LONGEST_RECORD = 16 * 2**20
 HINT = "Take an audit file that the chat or `ask --audit` made."
 _IMAGE = re.compile(rb"(?<=" + re.escape(IMAGE.encode()) + rb")[A-Za-z0-9+/=]*+")
@@ -24,7 +24,10 @@ _IMAGE = re.compile(rb"(?<=" + re.escape(IMAGE.encode()) + rb")[A-Za-z0-9+/=]*+"
 
 @dataclass(frozen=True, slots=True)
 class AuditFile:
-    """A file as it is. images: by the SHA-256 that they really have."""
+    """The content of an audit file.
+
+    images: by their actual SHA-256.
+    """
 
     data: bytes
     record: Record
@@ -32,7 +35,7 @@ class AuditFile:
 
 
 def read_file(path: Path) -> AuditFile:
-    """The parts of a file. Raises UnreadableError."""
+    """Returns the parts of a file. Raises UnreadableError."""
     try:
         if path.is_file():
             size = path.stat().st_size
@@ -78,6 +81,6 @@ def _images_in(data: bytes) -> dict[str, bytes]:
         try:
             image = base64.b64decode(found[0], validate=True)
         except binascii.Error:
-            continue  # the page that is written anew will not have it
+            continue  # so the page that is rendered again will not have it
         images[hashlib.sha256(image).hexdigest()] = image
     return images

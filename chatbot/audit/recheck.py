@@ -1,5 +1,6 @@
-"""Checks an answer's citations and figures anew on pages as they were read just now; looks nothing up and
-trusts no status.
+"""Checks an answer's citations and figures again, on pages that were read just now.
+
+Looks nothing up and trusts no recorded status.
 """
 
 from __future__ import annotations
@@ -35,8 +36,12 @@ KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 
 @dataclass(frozen=True, slots=True)
 class RecheckedAnswer:
-    """What the checker says today. citations: in the order of the answer's keys; checks: of its figures;
-    statements: of its sentences, () for a file of a format that does not speak of them."""
+    """What the checker finds today.
+
+    citations: in the order of the answer's keys.
+    checks: the checks of its figures.
+    statements: the checks of its sentences, () for a file of a format without them.
+    """
 
     citations: tuple[Citation, ...]
     checks: tuple[FigureCheckRecord, ...]
@@ -46,11 +51,14 @@ class RecheckedAnswer:
 def check_again(
     record: Record, readings: Mapping[str, DocumentReading], titles: Mapping[str, Sequence[str]]
 ) -> RecheckedAnswer:
-    """The answer's citations and figures on these readings, by SHA-256 of the file; sources whose file is not
-    among them are left out.
+    """Returns the answer's citations and figures as checked on these readings, by SHA-256 of the file.
 
-    titles: what each file may be called in the context of its chunks, for a title taken from the record could
-    say anything. Raises KeyError for a page that a document does not have.
+    Sources whose file is not among the readings are left out.
+
+    titles: the titles that each file may have in the context of its chunks. A title taken from the record
+        could say anything.
+
+    Raises KeyError for a page that a document does not have.
     """
     sources = {
         one.key: _hit(one, readings[one.sha256], titles.get(one.sha256, ()))
@@ -69,7 +77,7 @@ def check_again(
 
 
 def _checked(record: Record, prompt: Prompt) -> CheckedText:
-    """All checks of the answer, as they were made: of a model's without the keys that the check added."""
+    """Runs all checks as the answer had them; for a model's answer without the keys that the check added."""
     text = with_keys(record.answer, record.quotes, [one.key for one in record.sources])
     if record.format < WITH_STATEMENTS:
         return CheckedText(*check_answer(text, prompt), ())
@@ -85,12 +93,12 @@ def _checked(record: Record, prompt: Prompt) -> CheckedText:
 
 
 def stated(statements: Sequence[Statement]) -> tuple[StatementRecord, ...]:
-    """The statements as a record has them."""
+    """Returns the statements in the form of the record."""
     return tuple(StatementRecord(one.text, one.status, one.citation) for one in statements)
 
 
 def checks_of(numbers: Sequence[NumberCheck]) -> tuple[FigureCheckRecord, ...]:
-    """The checks as a record has them."""
+    """Returns the checks in the form of the record."""
     return tuple(
         FigureCheckRecord(
             one.text,
@@ -109,7 +117,7 @@ def checks_of(numbers: Sequence[NumberCheck]) -> tuple[FigureCheckRecord, ...]:
 
 
 def operands_of(formula: str) -> tuple[str, ...]:
-    """The figures that a formula computes with, as written: all before its last equals sign."""
+    """Returns the figures of a formula as written: all before its last equals sign."""
     computed, equals, _ = formula.rpartition("=")
     if equals:
         return tuple(dict.fromkeys(figure.text for figure in find_figures(computed)))
@@ -117,8 +125,9 @@ def operands_of(formula: str) -> tuple[str, ...]:
 
 
 def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
-    """The answer with its keys as the model was given them: shown as [S1], of which only the whole key
-    says that it was known.
+    """Returns the answer with its keys as the model was given them.
+
+    An answer shows keys as [S1]. Only the whole key shows that it was a known one.
     """
     whole = {key.partition("-")[0]: key for key in keys}
     left = iter(quotes)

@@ -1,7 +1,7 @@
-"""What an audit file says, as plain values with one way to write them; draws nothing and checks nothing.
+"""Defines the content of an audit file as plain values, with one way to write them.
 
-A file is verified by writing it anew, so what is written must stay as it is: whoever changes these shapes,
-the page or its style raises FORMAT, and keeps the code of the one before to verify older files with.
+A file is verified by rendering it again, so the output must not change. To change these shapes, the page or
+its style, raise FORMAT and keep the previous code for verifying older files.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ __all__ = [
 ]
 
 FORMAT = 4
-# The first format that says which statements rest on what; older ones are written without them.
+# The first format that says what each statement rests on. Older formats are written without it.
 WITH_STATEMENTS = 2
-# The first that shows what a chat model formatted as it meant it.
+# The first format that shows a chat model's formatting.
 WITH_FORMATTING = 3
-# The first that says of each citation how it stands on its page.
+# The first format that says of each citation how it was found on its page.
 WITH_BASIS = 4
-# What an answer may have at most, so that no file makes much work: far beyond any real one.
+# Limits that keep the work for one file small. They are far beyond any real answer.
 MOST = {
     "leaves": 60,
     "sources": 60,
@@ -61,13 +61,15 @@ LONGEST_ANSWER = 100_000
 
 
 class AuditFileError(DocumentError):
-    """A file is no audit file, or one that cannot be read. Exit code 2."""
+    """The file is not an audit file, or cannot be read. Exit code 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that was searched. sha256: of its bytes; period, status: what it says of itself, None
-    where it does not.
+    """A document that was searched.
+
+    sha256: of its bytes.
+    period, status: what the document says of itself, None if it does not say.
     """
 
     name: str
@@ -78,9 +80,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A page that is shown. page: physical, 1-based; label: the printed one. method: how its text was read.
-    image: SHA-256 of its PNG, drawn at `dpi` without marks; None where there is none, for the reason in
-    `missing`."""
+    """A page that is shown.
+
+    page: physical page, 1-based.
+    label: the printed page number.
+    method: how its text was read.
+    image: SHA-256 of its PNG, drawn at `dpi` without marks; None if there is none.
+    missing: why there is no image.
+    """
 
     document: str
     sha256: str
@@ -94,9 +101,11 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A citation, as records.Citation. leaf: which of the leaves it stands on, None for an unknown key.
-    marks: rectangles over the quotation on the page, (x0, y0, x1, y1) as fractions of the page, origin top
-    left."""
+    """A citation, as records.Citation.
+
+    leaf: the index of the leaf it stands on, None for an unknown key.
+    marks: rectangles over the quotation, (x0, y0, x1, y1) as fractions of the page, origin top left.
+    """
 
     key: str
     leaf: int | None
@@ -113,8 +122,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class FigureCheckRecord:
-    """A figure's check, as records.NumberCheck. value: None where it is beyond what JSON holds. operands:
-    the figures of its formula, as written there.
+    """The check of a figure, as records.NumberCheck.
+
+    value: None if it is beyond what JSON can hold.
+    operands: the figures of its formula, as written there.
     """
 
     text: str
@@ -140,8 +151,12 @@ class StatementRecord:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page that the answer could rest on. key: as the prompt names it. chunk: which of the document's
-    chunks was found on it, from 0. title: the document's in that chunk's context."""
+    """A page that the answer could rest on.
+
+    key: as the prompt names it.
+    chunk: the document's chunk that was found on the page, 0-based.
+    title: the document's title in the context of that chunk.
+    """
 
     key: str
     document: str
@@ -153,7 +168,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A page that was found. score: higher is better; parts: of it, as "meaning 0.81"."""
+    """A page that was found.
+
+    score: higher is better.
+    parts: the parts of the score, such as "meaning 0.81".
+    """
 
     document: str
     page: int
@@ -164,7 +183,7 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class NoteRecord:
-    """A remembered thing that was used, as records.Note."""
+    """A remembered note that was used, as records.Note."""
 
     layer: str
     source: str
@@ -173,8 +192,10 @@ class NoteRecord:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a chat model was sent. messages: (role, content), exactly so. failure: what came instead of an
-    answer, "" where one came.
+    """What was sent to a chat model.
+
+    messages: (role, content), exactly as sent.
+    failure: the error that came instead of an answer, "" if an answer came.
     """
 
     model: str
@@ -185,12 +206,17 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All of it. asked_at, made_at: ISO 8601 with offset from UTC; asked_at "" where it is not known. query:
-    as searched; understood: (what, how).
+    """The whole record.
 
-    nearest: leaves shown for a refusal. sent: None where nothing was sent to a model. within: names that the
-    search was kept to, () for all. index: of the documents that were searched when it was answered, "" where
-    that was not noted; whole: the documents listed are exactly those. digest: SHA-256 of all the rest.
+    asked_at, made_at: ISO 8601 with offset from UTC; asked_at is "" if not known.
+    query: as searched.
+    understood: (what, how) pairs.
+    nearest: the leaves shown for a refusal.
+    sent: None if nothing was sent to a model.
+    within: the names that the search was limited to, () for all.
+    index: fingerprint of the documents that were searched for the answer, "" if it was not noted.
+    whole: whether the documents listed are exactly those.
+    digest: SHA-256 of everything else.
     """
 
     format: int
@@ -225,8 +251,9 @@ class Record:
 
 
 def dump(record: Record) -> str:
-    """The record as JSON in plain ASCII that holds neither `<`, `>` nor `&`: it can stand in HTML as it
-    is, and nothing in it takes effect there.
+    """Returns the record as plain ASCII JSON without `<`, `>` and `&`.
+
+    Such JSON can stand in HTML as it is, and nothing in it takes effect there.
     """
     values = asdict(record)
     if record.format < WITH_STATEMENTS:
@@ -238,12 +265,12 @@ def dump(record: Record) -> str:
 
 
 def digest_of(record: Record) -> str:
-    """SHA-256 over all but the digest itself; of images it holds their digests."""
+    """Returns the SHA-256 over all but the digest itself. Of images the record holds the digests."""
     return hashlib.sha256(dump(replace(record, digest="")).encode("ascii")).hexdigest()
 
 
 def sealed(record: Record) -> Record:
-    """The record with its digest. Raises DocumentError where there is more than an audit file may hold."""
+    """Returns the record with its digest. Raises DocumentError if it exceeds the limits of an audit file."""
     if problem := _problem(record):
         raise DocumentError(
             f"The answer is too large for an audit file: {problem}.", hint="Export the conversation instead."
@@ -252,7 +279,7 @@ def sealed(record: Record) -> Record:
 
 
 def load(text: str) -> Record:
-    """The record of `dump`. Raises UnreadableError where it is anything else, or of another format."""
+    """Reads a record written by `dump`. Raises UnreadableError for anything else, or for another format."""
     try:
         values = json.loads(text, parse_constant=_refuse)
         if isinstance(values, dict):
@@ -264,7 +291,7 @@ def load(text: str) -> Record:
                 f"The file is of format {found}, this program knows {FORMAT}.", hint="Update the program."
             )
         record = _adapter().validate_python(values)
-        dump(record)  # numbers beyond JSON's are none
+        dump(record)  # numbers beyond JSON's range are refused
     except (ValueError, RecursionError, MemoryError) as error:
         raise AuditFileError(
             "The machine-readable part is damaged: it is not what an audit file holds.",
@@ -287,7 +314,7 @@ def _adapter() -> TypeAdapter[Record]:
 
 
 def _problem(record: Record) -> str:
-    """What there is too much of, "" where nothing is."""
+    """Names what exceeds a limit, "" if nothing does."""
     for field, most in MOST.items():
         there: Any = getattr(record, field)
         if len(there) > most:

@@ -1,5 +1,6 @@
-"""Verifies an audit file against the documents' bytes: what is seen, quotations, figures and page images,
-each anew; asks no model and no store.
+"""Verifies an audit file against the documents' bytes.
+
+Checks what is shown, quotations, figures and page images again, without a model or a store.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ __all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "DocumentSources", "VerificationLi
 CONFIRMED = "confirmed"
 DIFFERS = "does not hold"
 UNKNOWN = "cannot be checked"
-# How far a mark may stand from where it is found anew, as a share of the page; and how far OCR may be of
-# another mind on how sure it is.
+# How far a mark may be from where it is found now, as a share of the page; and how far the confidence of OCR
+# may differ.
 MARK_TOLERANCE, CONFIDENCE_TOLERANCE = 0.005, 2.0
-# Characters around the first difference that are told.
+# The characters shown around the first difference.
 SHOWN = 60
-# ... and of a quotation, to tell which it is.
+# The characters of a quotation that identify it.
 BEGINNING = 40
 DOCUMENTS_READ = 12
 Gathered = dict[str, "_Opened"]
@@ -54,8 +55,13 @@ class VerificationLine:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSources:
-    """Where documents may be. store: the folder of kept copies; folder: another one, None for none.
-    passwords: of protected documents by their name. processes: that read at once."""
+    """Where to look for documents.
+
+    store: the folder of kept copies.
+    folder: another folder, None for none.
+    passwords: passwords of protected documents by document name.
+    processes: how many processes read at once.
+    """
 
     store: Path
     folder: Path | None = None
@@ -65,8 +71,9 @@ class DocumentSources:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A document that was found and read. unread: pages that would need OCR and were not read by it, for
-    nothing rests on them.
+    """A document that was found and read.
+
+    unread: whether pages were skipped that need OCR but that nothing rests on.
     """
 
     path: Path
@@ -82,8 +89,9 @@ class _Opened:
 
 
 def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationLine]:
-    """One finding for each thing that is checked, as it is checked. Reading is done in reading processes,
-    under their limits.
+    """Yields one finding for each check as it is made.
+
+    Documents are read in reading processes, under their limits.
     """
     record = file.record
     yield from _whole(file)
@@ -136,7 +144,7 @@ def _whole(file: AuditFile) -> Iterator[VerificationLine]:
 
 
 def _difference(given: bytes, anew: bytes) -> str:
-    """Where two files part, in words."""
+    """Says where two files begin to differ."""
     at = next(
         (at for at, (one, other) in enumerate(zip(given, anew, strict=False)) if one != other),
         min(len(given), len(anew)),
@@ -151,7 +159,7 @@ def _around(data: bytes, at: int) -> str:
 
 
 def _places(record: Record) -> list[tuple[str, str, int]]:
-    """(document, SHA-256, page) of all that is shown, and of all that the answer could rest on."""
+    """Returns (document, SHA-256, page) of all that is shown and of all that the answer could rest on."""
     shown = [(leaf.document, leaf.sha256, leaf.page) for leaf in record.leaves]
     return shown + [(source.document, source.sha256, source.page) for source in record.sources]
 
@@ -188,7 +196,7 @@ def _document(
     numbers = {number for _, sha256, number in _places(record) if sha256 == digest}
     password = next((evidence.passwords[name] for name in names if name in evidence.passwords), None)
     try:
-        # A table goes on from the page before.
+        # A table may continue from the page before.
         how = Circumstances(
             password, evidence.processes, ocr_pages=frozenset(numbers | {number - 1 for number in numbers})
         )
@@ -206,7 +214,7 @@ def _document(
 
 
 def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[VerificationLine]:
-    """A page: whether it is there, its printed number, its image and the marks on it."""
+    """Checks a page: that it exists, its printed number, its image and the marks on it."""
     what = _name(leaf)
     document = opened.get(leaf.sha256)
     if document is None:
@@ -240,8 +248,9 @@ def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[Ve
 
 
 def _is_printed(label: str | None, page: Page) -> bool:
-    """Whether a printed number stands on a page by itself. Where not every page was read, no series tells
-    which it is.
+    """Tells whether a printed number stands on a page by itself.
+
+    If not every page was read, there is no series to tell which number is the page's.
     """
     return label is not None and re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", page.text) is not None
 
@@ -420,7 +429,7 @@ def _quote(
 
 
 def _numbers(quotes: Iterable[Quote]) -> dict[tuple[str, str], int]:
-    """What the passages are numbered where the answer was shown: each once, in order."""
+    """Returns the number of each passage as the answer was shown: each passage once, in order."""
     once = dict.fromkeys((quote.key, quote.quote) for quote in quotes if quote.leaf is not None)
     return {passage: number for number, passage in enumerate(once, 1)}
 
@@ -453,7 +462,7 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
 
 
 def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> VerificationLine:
-    """Which sentences rest on a page, as one finding: they are as many as the answer has."""
+    """Reports the statements as one finding, since there are as many as the answer has sentences."""
     if record.statements == checked.statements:
         unfound = sum(one.status == "unsupported" for one in record.statements)
         return VerificationLine(

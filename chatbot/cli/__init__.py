@@ -1,4 +1,4 @@
-"""The command line: arguments in, service calls, lines out; a thin shell that decides nothing itself."""
+"""The command line: a thin shell that parses arguments, calls the service and prints lines."""
 
 from chatbot.cli.arguments import main
 

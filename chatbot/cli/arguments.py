@@ -1,4 +1,4 @@
-"""The arguments of every command, and how a run of one ends; decides nothing itself."""
+"""Defines the arguments of every command, runs it and returns its exit code."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ MOST_PORT = 65_535
 
 
 def main(arguments: Sequence[str] | None = None, *, serve: Command | None = None) -> int:
-    """Run one command. Returns 0 done, 1 a document or question failed, 2 usage, 3 store unusable.
+    """Runs one command.
 
-    serve: opens the pages, which are another shell's; without it there is no such command.
+    Returns 0 for success, 1 if a document or question failed, 2 for wrong usage, 3 if the store is unusable.
+
+    serve: opens the pages of the web interface; without it there is no such command.
     """
     options = _parser(serve).parse_args(arguments)
     try:
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str] | None = None, *, serve: Command | None = None
     except KeyboardInterrupt:
         print("\nStopped. What was finished is kept.", file=sys.stderr)
         return 130
-    except OSError as error:  # a pipe that closed, a full disk behind standard output
+    except OSError as error:  # a closed pipe, or a full disk behind standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
             print(visible(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
@@ -305,23 +307,21 @@ def _add_compress(commands: Any) -> None:
 
 
 def _row_count(text: str) -> int:
-    """The argument of -k where lines are counted. Raises ArgumentTypeError, which argparse makes exit code
-    2 of.
-    """
+    """Parses -k where lines are counted. Raises ArgumentTypeError, for which argparse exits with code 2."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
         raise argparse.ArgumentTypeError(f"k is {text[:20]}: ask for 1 or more")
     return int(text)
 
 
 def _port(text: str) -> int:
-    """The argument of --port. Raises ArgumentTypeError, which argparse makes exit code 2 of."""
+    """Parses --port. Raises ArgumentTypeError, for which argparse exits with code 2."""
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) <= MOST_PORT):
         raise argparse.ArgumentTypeError(f"the port is {text[:20]}: name one from 0, any, to {MOST_PORT}")
     return int(text)
 
 
 def _page_count(text: str) -> int:
-    """The argument of -k. Raises ArgumentTypeError, which argparse makes exit code 2 of."""
+    """Parses -k. Raises ArgumentTypeError, for which argparse exits with code 2."""
     try:
         count = int(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The command that verifies audit files, and the file that `ask --audit` writes."""
+"""Runs the command that verifies audit files, and writes the file of `ask --audit`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ __all__ = ["verify", "write_audit"]
 
 
 def verify(options: argparse.Namespace, settings: Settings) -> int:
-    """Check files anew, a line for each thing that was checked. 0: all confirmed; 1: something does not
-    hold, or cannot be checked; 2: a file is no audit file.
+    """Verifies files again and prints a line for each check.
+
+    Returns 0 if all is confirmed, 1 if something does not hold or cannot be checked, and 2 if a file is not
+    an audit file.
     """
     from chatbot.audit.parser import read_file
     from chatbot.audit.record import AuditFileError
@@ -80,8 +82,9 @@ def _line(text: str) -> str:
 
 
 def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -> None:
-    """Write the audit file of an answer just given. Raises UsageError where it cannot be written,
-    DocumentError.
+    """Writes the audit file of an answer just given.
+
+    Raises UsageError if it cannot be written, and DocumentError.
     """
     from chatbot.audit.builder import Occasion, audit_file
 

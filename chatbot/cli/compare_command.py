@@ -1,4 +1,4 @@
-"""The command that asks one question of several documents and years."""
+"""Runs the command that asks one question of several documents and years."""
 
 from __future__ import annotations
 

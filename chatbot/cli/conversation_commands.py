@@ -1,6 +1,4 @@
-"""The commands that speak of conversations: those kept on this machine, and any file of messages to be
-compressed.
-"""
+"""Runs the commands for conversations: those kept on this machine, and any file of messages to compress."""
 
 from __future__ import annotations
 
@@ -21,12 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["OWNER", "compress", "conversations"]
 
-# Whoever uses the command line; conversations of the browser belong to the browser.
+# The owner is whoever uses the command line; conversations of the browser belong to the browser.
 OWNER = "local"
 
 
 def conversations(options: argparse.Namespace, settings: Settings) -> int:
-    """List the conversations, show or export one, or change it."""
+    """Lists the conversations, or shows, exports or changes one."""
     from chatbot.memory.conversations.conversation_store import Conversations
     from chatbot.memory.legacy_files import take_over_conversations
     from chatbot.memory.memory_database import open_memories
@@ -42,7 +40,7 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
         try:
             take_over_conversations(memories, settings.store)
             kept = Conversations(memories)
-            with suppress(StoreError):  # on a full disk they can be read all the same
+            with suppress(StoreError):  # even on a full disk they can be read
                 kept.sweep(settings.retention_days)
             return _run(options, kept)
         finally:
@@ -95,7 +93,7 @@ def _must_be_there(row: ConversationRow) -> None:
 
 
 def _change(options: argparse.Namespace, kept: Conversations) -> str:
-    """What was changed, "" for nothing."""
+    """Says what was changed, "" for nothing."""
     if options.rename is not None:
         kept.rename(options.id, OWNER, options.rename)
         return "renamed"
@@ -133,7 +131,7 @@ def _time(at: float) -> str:
 
 
 def compress(options: argparse.Namespace, settings: Settings) -> int:
-    """Cut a conversation to a share of its tokens."""
+    """Cuts a conversation to a share of its tokens."""
     from chatbot.memory.compression.compress_file import (
         CompressRequest,
         compress_file,

@@ -1,4 +1,4 @@
-"""The commands that speak of documents: add, list, remove, restore, rebuild, doctor."""
+"""Runs the commands for documents: add, list, remove, restore, rebuild, doctor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["add", "doctor", "list_documents", "read_passwords", "rebuild_store",
 
 STARTED = time.perf_counter()
 PASSWORD_TRIES = 3
-# What `list` tells of a document, beside its name.
+# What `list` shows of a document beside its name.
 LISTED = [
     "id",
     "title",
@@ -79,7 +79,7 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
 def _add_unread(
     chatbot: Chatbot, options: argparse.Namespace, progress: Callable[[str, str, int, int], None]
 ) -> int:
-    """Add what was copied into the folder of documents."""
+    """Adds what was copied into the folder of documents."""
     results = []
     for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress):
         results.append(result)
@@ -93,7 +93,10 @@ def _add_unread(
 
 @contextmanager
 def _naming_what_to_add_again(left: list[str]) -> Iterator[None]:
-    """left: the names that no result was told of yet; it shrinks as the addition goes on."""
+    """On an interrupt, names the files that must be added again.
+
+    left: the names without a result so far; it shrinks as the addition goes on.
+    """
     try:
         yield
     except KeyboardInterrupt:
@@ -104,8 +107,9 @@ def _naming_what_to_add_again(left: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
-    """An interrupt is not to leave open what becomes of a document that is searched already and not all
-    read; it is taken out of `left`.
+    """On an interrupt, says what becomes of a document that can be searched already but is not fully read.
+
+    Such a document is taken out of `left`.
     """
     try:
         yield
@@ -129,7 +133,7 @@ def _interactive() -> bool:
 
 
 def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -> bool:
-    """Ask for a protected file's password by its name, a few times; False where it was not given."""
+    """Asks a few times for the password of a protected file; False if none was given."""
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
         try:
@@ -157,8 +161,9 @@ def _uploads(options: argparse.Namespace) -> list[Upload]:
 
 
 def _walk(path: Path) -> list[Path]:
-    """A file as it is; a folder's PDFs in name order. A folder without any stays as it is, to be reported
-    like a file that cannot be read.
+    """Returns a file as it is, and a folder's PDFs in order of name.
+
+    A folder without any is returned itself, to be reported like a file that cannot be read.
     """
     from ingestion.reading.formats import is_named_like_a_document
 
@@ -172,7 +177,7 @@ def _walk(path: Path) -> list[Path]:
 
 
 def read_passwords(path: Path | None) -> dict[str, str]:
-    """The passwords of a file by document name. Raises QuestionError."""
+    """Reads the passwords of a file, by document name. Raises QuestionError."""
     if path is None:
         return {}
     try:
@@ -182,9 +187,12 @@ def read_passwords(path: Path | None) -> dict[str, str]:
             f"The passwords in {path} cannot be read: {type(error).__name__}.",
             hint="One line a file: its name, a tab, the password.",
         ) from error
-    return {
-        known_as(name): password for name, tab, password in (line.partition("\t") for line in lines) if tab
-    }
+    passwords = {}
+    for line in lines:
+        name, tab, password = line.partition("\t")
+        if tab:
+            passwords[known_as(name)] = password
+    return passwords
 
 
 def _add_line(result: AddResult) -> dict[str, Any]:
@@ -226,7 +234,7 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
     rows: list[DocumentRow] = []
     waiting: list[Waiting] = []
     if path.exists():
-        catalog = Catalog(path, read_only=True)  # beside a running chat too, waiting for nobody
+        catalog = Catalog(path, read_only=True)  # works beside a running chat and waits for nobody
         rows = catalog.documents()
         waiting = catalog.waiting()
         catalog.close()

@@ -1,6 +1,4 @@
-"""What every command shares: how a run ends, how many pages may be asked for, and the store opened for a
-while.
-"""
+"""Defines what every command shares: exit codes, limits of page counts, and opening the store."""
 
 from __future__ import annotations
 
@@ -19,16 +17,16 @@ DONE = 0
 FAILED = 1
 USAGE = 2
 UNUSABLE = 3
-# Pages that one search may be asked for; retrieval.MOST_HITS, which this module must not load before it is
+# The most pages of one search. Equals retrieval.MOST_HITS, which this module must not load before it is
 # needed.
 MOST_PAGES = 10_000
-# How the pieces of a long query are combined, as fusion.STRATEGIES.
+# How the pieces of a long query are combined; equals fusion.STRATEGIES.
 STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
 
 
 def is_page_count(value: object) -> bool:
-    """Whether so many pages may be asked for."""
-    return type(value) is int and 1 <= value <= MOST_PAGES  # True is an int to isinstance
+    """Tells whether that many pages may be asked for."""
+    return type(value) is int and 1 <= value <= MOST_PAGES  # isinstance takes True for an int
 
 
 @contextlib.contextmanager

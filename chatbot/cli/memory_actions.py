@@ -1,6 +1,4 @@
-"""What the commands of every memory are made of: actions with what they take, options, and what imports
-and exports print; knows no memory.
-"""
+"""Provides the parts of every memory's commands: actions, options, and output of imports and exports."""
 
 from __future__ import annotations
 
@@ -26,14 +24,16 @@ __all__ = ["FEW", "Action", "Commands", "Lines", "Option", "Run", "file_actions"
 
 Run: TypeAlias = Callable[["Chatbot", argparse.Namespace], int]
 Lines: TypeAlias = Iterator[tuple[dict[str, Any], str]]
-# Lines that are shown where nobody says how many, and unreadable ones that are named one by one.
+# Lines shown by default, and unreadable lines that are named one by one.
 FEW, MOST_PROBLEMS = 10, 20
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """takes: the texts it is given, one word each, such as "TEXT TEXT". rows: lines that it shows where -k
-    says nothing, 0 where it takes no -k.
+    """An action of a memory.
+
+    takes: the texts it takes, one word each, such as "TEXT TEXT".
+    rows: lines shown without -k, 0 if the action takes no -k.
     """
 
     run: Run
@@ -43,8 +43,11 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """default: where nobody gives it. actions: those that take it; with another it is wrong usage, for it
-    would be ignored. keywords: of add_argument.
+    """An option of a memory's actions.
+
+    default: the value if the option is not given.
+    actions: the actions that take it. With another action it is wrong usage, as it would be ignored.
+    keywords: keywords of add_argument.
     """
 
     default: object
@@ -61,7 +64,7 @@ class Commands:
 
 
 def told(tell: Callable[[Chatbot, argparse.Namespace], Lines]) -> Run:
-    """An action that prints lines, each told as an object and as text."""
+    """Makes an action that prints lines, each as an object and as text."""
 
     def run(chatbot: Chatbot, options: argparse.Namespace) -> int:
         for line, text in tell(chatbot, options):
@@ -72,9 +75,11 @@ def told(tell: Callable[[Chatbot, argparse.Namespace], Lines]) -> Run:
 
 
 def file_actions(memory: str, form: str) -> dict[str, Action]:
-    """The actions that read and write the files of a memory. memory: its name as an attribute of the chatbot,
-    of what has import_file and export. form: what a line of such a file looks like, told where nothing in it
-    can be read."""
+    """Makes the actions that read and write the files of a memory.
+
+    memory: the attribute of the chatbot that has import_file and export.
+    form: what a line of such a file looks like, shown if nothing in the file can be read.
+    """
 
     def load(chatbot: Chatbot, options: argparse.Namespace) -> int:
         return _print_imported(

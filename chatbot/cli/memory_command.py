@@ -1,6 +1,4 @@
-"""The command that shows and changes what is remembered beside documents, by the actions of each memory;
-knows none of them.
-"""
+"""Runs the command that shows and changes what is remembered, through the actions of each memory."""
 
 from __future__ import annotations
 
@@ -16,12 +14,12 @@ __all__ = ["actions", "commands_by_memory", "memory", "options_by_name"]
 
 
 def commands_by_memory() -> dict[str, Commands]:
-    """The commands of each memory that has any."""
+    """Returns the commands of each memory that has any."""
     return {one.name: one.part("commands").COMMANDS for one in layers_with("commands")}
 
 
 def actions() -> dict[str, str]:
-    """What each action takes, as the first memory that has it says."""
+    """Returns what each action takes, as the first memory with that action defines it."""
     found: dict[str, str] = {}
     for commands in commands_by_memory().values():
         for name, action in commands.actions.items():
@@ -30,7 +28,7 @@ def actions() -> dict[str, str]:
 
 
 def options_by_name() -> dict[str, Option]:
-    """The options of all memories, but for -k, which each has that lists or searches."""
+    """Returns the options of all memories except -k, which every listing and searching action has."""
     return {
         name: option
         for commands in commands_by_memory().values()
@@ -39,7 +37,7 @@ def options_by_name() -> dict[str, Option]:
 
 
 def memory(options: argparse.Namespace, settings: Settings) -> int:
-    """Run one action on one memory. Raises UsageError for what it does not take."""
+    """Runs one action of one memory. Raises UsageError for what the action does not take."""
     commands = commands_by_memory()[options.memory]
     action = commands.actions.get(options.action)
     if action is None:

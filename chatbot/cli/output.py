@@ -1,6 +1,4 @@
-"""What the command line prints: lines of JSON or text, notes, errors and progress; asks and decides
-nothing.
-"""
+"""Prints the command line's output: JSON or text lines, notes, errors and progress."""
 
 from __future__ import annotations
 
@@ -25,8 +23,9 @@ SECONDS_BETWEEN_LINES = 10
 
 
 def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
-    """Print one or the other. Terminal control must not come from a document or a model: what is unseen in
-    a text is written out.
+    """Prints one of the two forms.
+
+    Documents and models must not send control codes to the terminal, so invisible characters are written out.
     """
     print(json.dumps(line) if as_json else visible(text), flush=True)
 
@@ -42,7 +41,10 @@ def complain(error: ProjectError, code: int) -> int:
 
 @contextlib.contextmanager
 def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
-    """Bars on a terminal, one a phase of a document; elsewhere, as in a log, a line every ten seconds."""
+    """Shows progress bars on a terminal, one for each phase of a document.
+
+    Elsewhere, as in a log, prints a line every ten seconds.
+    """
     if not sys.stderr.isatty():
         yield _lines_of_progress()
         return
@@ -90,7 +92,7 @@ def hit_text(rank: int, hit: Hit) -> str:
 
 
 def place_text(document: str, page: int | None, label: str | None) -> str:
-    """A page by the name of its document, on one line; nothing in it looks like a citation's key."""
+    """Names a page by its document, on one line. Nothing in it looks like a citation key."""
     if label and label != str(page):
         printed = f" (printed {label})"
     else:

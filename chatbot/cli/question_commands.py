@@ -1,4 +1,4 @@
-"""The commands that search and ask, one query at a time or many as JSON lines."""
+"""Runs the commands that search and ask, one query at a time or many as JSON lines."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
         return _batch(options, settings, run)
     with open_chatbot(settings) as chatbot:
         asked_at = time.time()
-        with suppress(StoreError):  # on a full disk; it is told with the answer, which comes all the same
+        with suppress(StoreError):  # on a full disk; reported with the answer, which comes all the same
             if options.conversation:
                 chatbot.conversations.begin(OWNER, options.conversation)
         asked = Ask(_query(options), tuple(options.document), options.conversation, owner=OWNER)
@@ -111,7 +111,7 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
 def _batch(
     options: argparse.Namespace, settings: Settings, run: Callable[[Chatbot, dict[str, Any]], dict[str, Any]]
 ) -> int:
-    """One output line for each line of standard input, in order; a failed one is a line with "error"."""
+    """Prints one output line for each line of standard input, in order; a failure is a line with "error"."""
     failed = False
     with open_chatbot(settings) as chatbot:
         for number, text in enumerate(sys.stdin.buffer, 1):
@@ -134,8 +134,9 @@ def _batch(
 
 
 def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
-    """One query of a batch; "wrong" names the parts that cannot be used. Raises QuestionError where the
-    line is no JSON object.
+    """Parses one query of a batch; "wrong" names the parts that cannot be used.
+
+    Raises QuestionError if the line is not a JSON object.
     """
     try:
         row = json.loads(text)
@@ -146,7 +147,7 @@ def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
     documents = row.get("documents") or []
     history = row.get("history") or []
     checks = {
-        "id": not isinstance(row.get("id"), float),  # NaN and infinities are no JSON
+        "id": not isinstance(row.get("id"), float),  # JSON has no NaN and no infinities
         "query": isinstance(row.get("query"), str),
         "k": row.get("k") is None or is_page_count(row["k"]),
         "documents": isinstance(documents, list) and all(isinstance(name, str) for name in documents),

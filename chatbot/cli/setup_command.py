@@ -1,4 +1,4 @@
-"""The command that brings the embedded model here and builds it: setup."""
+"""Runs `setup`, which downloads the embedded model and builds it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["set_up"]
 
 
 def set_up(options: argparse.Namespace, settings: Settings) -> int:
-    """Done twice, it only looks whether all is there."""
+    """Installs the model. Running it again only checks that everything is there."""
     from chatbot.models.embedders import local_embedder
     from chatbot.models.model_package import bring_model, has_model
 

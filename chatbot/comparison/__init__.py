@@ -1,7 +1,7 @@
-"""One question over several documents and years: what is compared, what was found, what changed, and the
-table as CSV; asks and reads nothing.
+"""Compares the answers to one question over several documents and years.
 
-`records` holds what is compared and found, `changes` the arithmetic over it, `table` the table as CSV and as text.
+`records` defines what is compared and found, `changes` does the arithmetic, and `comparison_table` writes the
+table as CSV and text. Nothing here asks a question.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Works out what changed between two figures, and which figures are one series; never across different
-units, and says why not. Asks and reads nothing.
+"""Works out the change between two figures, and which figures can form one series.
+
+Figures with different units are not compared, and the reason is given.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["Change", "change_between", "changes", "series", "unit_text"]
 
-# What a bare amount must reach to be taken for one without a scale, beside amounts in thousands or millions.
+# The least bare amount that is taken for one without a scale, beside amounts in thousands or millions.
 LEAST_WHOLE = 1e6
-# Of a change that is worked out over different scales.
+# The most decimals of a change between figures in different scales.
 MOST_DECIMALS = 3
 MINUS = "\u2212"
 POINTS = "percentage points"
@@ -25,9 +26,13 @@ POINTS = "percentage points"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From one entry to another. since: the place of the first. absolute, relative: as shown, with sign;
-    relative is "" where it says nothing. formula: how both were worked out. why_not: why they were not, and
-    the others are "" then."""
+    """A change from one entry to another.
+
+    since: the place of the first entry.
+    absolute, relative: as shown, with sign; relative is "" if it would say nothing.
+    formula: how both were worked out.
+    why_not: why there is no change; the other texts are then "".
+    """
 
     since: EntryPlace
     absolute: str = ""
@@ -37,7 +42,10 @@ class Change:
 
 
 def unit_text(quantity: Quantity) -> str:
-    """The unit with its scale, "USD million"; "" where the figure's own text says it, or nobody does."""
+    """Returns the unit with its scale, such as "USD million".
+
+    Returns "" if the figure's own text has it, or if it is not known.
+    """
     own = next(iter(find_figures(quantity.text)), None)
     if quantity.unit == "%":
         if own and own.percent:
@@ -55,18 +63,20 @@ def unit_text(quantity: Quantity) -> str:
 
 
 def _joined(money: str, scale: str) -> str:
-    """ "USD million", but "million crowns"."""
+    """Joins currency and scale: "USD million", but "million crowns"."""
     return " ".join(filter(None, [money, scale] if money.isupper() else [scale, money]))
 
 
 def changes(comparison: Comparison, entries: Mapping[EntryPlace, Entry]) -> dict[EntryPlace, Change]:
-    """Each entry's change: from the year before it that has a figure; where at most one year is asked for,
-    from the first document that has one.
+    """Returns the change of each entry from the last year before it that has a figure.
+
+    With at most one year, changes are counted from the first document that has a figure.
     """
     found: dict[EntryPlace, Change] = {}
-    lines = [[EntryPlace(name, year) for year in comparison.years] for name in comparison.names]
     if len(comparison.years) < 2:
         lines = [list(comparison.places)]
+    else:
+        lines = [_places_of(name, comparison.years) for name in comparison.names]
     for line in lines:
         base: Entry | None = None
         for place in line:
@@ -80,11 +90,15 @@ def changes(comparison: Comparison, entries: Mapping[EntryPlace, Entry]) -> dict
     return found
 
 
-def change_between(before: Entry, after: Entry) -> Change:
-    """The change from one figure to another; why there is none where their units do not allow it, or a figure
-    is not confirmed.
+def _places_of(name: str, years: Sequence[str]) -> list[EntryPlace]:
+    return [EntryPlace(name, year) for year in years]
 
-    Both entries have a quantity.
+
+def change_between(before: Entry, after: Entry) -> Change:
+    """Returns the change from one figure to another, or why there is none.
+
+    There is none if the units do not allow it or a figure is not confirmed. Both entries must have a
+    quantity.
     """
     since = before.place
     first = before.quantity
@@ -120,7 +134,7 @@ def change_between(before: Entry, after: Entry) -> Change:
 
 
 def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
-    """Rates and shares differ in points, and in nothing else."""
+    """Returns the change of a rate or share, which is given in points only."""
     was, now = (one.value * (0.01 if one.unit == "basis points" else 1.0) for one in (first, last))
     decimals = min(
         MOST_DECIMALS, max(one.decimals + 2 * (one.unit == "basis points") for one in (first, last))
@@ -131,7 +145,7 @@ def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
 
 
 def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
-    """Why two figures are not set against each other, "" where they may be."""
+    """Says why two figures cannot be compared, "" if they can."""
     doubtful = next((one for one in (first, last) if one.status not in FINE), None)
     if doubtful is not None:
         return f"Not worked out: {doubtful.text} is not confirmed by the page."
@@ -188,7 +202,7 @@ def _signed(value: float, decimals: int) -> str:
 
 
 def _operand(value: float, decimals: int) -> str:
-    """With its minus in brackets, so that none stands by the sign of the formula."""
+    """Puts a negative number in brackets, so that no two signs meet in the formula."""
     number = _number(value, decimals)
     if number.startswith(MINUS):
         return f"({number})"
@@ -196,8 +210,10 @@ def _operand(value: float, decimals: int) -> str:
 
 
 def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], str]:
-    """(places with their values in one scale, what the values are in) of figures that can stand in one chart,
-    the largest scale among them; of others ([], why they cannot). ([], "") where there are not two figures.
+    """Returns (places with their values, unit) of figures that can stand in one chart.
+
+    The values are in the largest scale among them. If the figures do not fit together, the result is ([],
+    reason); with fewer than two figures it is ([], "").
     """
     found = [
         (entry, entry.quantity)

@@ -1,6 +1,4 @@
-"""Writes the entries of a comparison out: as CSV for spreadsheets, as JSON and as lines of text; works
-nothing out.
-"""
+"""Writes the entries of a comparison as CSV for spreadsheets, as JSON and as text."""
 
 from __future__ import annotations
 
@@ -11,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chatbot.comparison.changes import Change, unit_text
-from chatbot.comparison.records import Entry, EntryPlace
+from chatbot.comparison.records import Entry, EntryPlace, Quantity
+from chatbot.records import Citation
 from ingestion.invisible_characters import one_line
 
 __all__ = ["csv_bytes", "entry_line", "entry_text"]
@@ -37,22 +36,27 @@ COLUMNS = (
     "nearest page",
     "remark",
 )
-# The heads of columns that a reader could take for something else: the figure is in the unit beside it, the
-# value has the scale in it already.
+# Clearer headings for columns that could be misread: the figure is in the unit beside it, the value already
+# includes the scale.
 HEADS = {"unit": "unit of the figure", "value": "value in full", "value in": "unit of the value"}
-# What a spreadsheet would take for a formula, in wide letters too; an apostrophe before it makes it text.
+# What a spreadsheet would take for the start of a formula, full-width forms included. An apostrophe before it
+# makes it text.
 FORMULA_BEGINS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-# Where a spreadsheet of another language parts cells, and one begins so.
+# Where a spreadsheet in another language splits cells, and a formula would begin.
 CELL_BEGINS = re.compile("([;\t|]\\s*)(?=[=+@\uff1d\uff0b\uff20]|[-\uff0d](?![\\d\\s.,]))")
-# Spreadsheets know UTF-8 by this mark.
+# Spreadsheets recognise UTF-8 by this mark.
 BOM = "\ufeff"
 FOUND = {"figure": "figure", "passage": "passage", "absent": "not in this document", "failed": "failed"}
 
 
 def csv_bytes(entries: Sequence[Entry], changed: Mapping[EntryPlace, Change], question: str) -> bytes:
-    """The table with one line for each entry, in UTF-8 with a byte-order mark. "value in full" is a plain
-    number, with scale and sign; all else is text, of which nothing is taken for a formula. question: in each
-    line, so that lines of several tables can stand together."""
+    """Returns the table with one line for each entry, in UTF-8 with a byte-order mark.
+
+    "value in full" is a plain number, with scale and sign. Everything else is text that is never taken for a
+    formula.
+
+    question: repeated in each line, so that lines of several tables can be put together.
+    """
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\r\n")
     rows.writerow(["question", *(HEADS.get(column, column) for column in COLUMNS)])
@@ -68,40 +72,65 @@ def csv_bytes(entries: Sequence[Entry], changed: Mapping[EntryPlace, Change], qu
 
 
 def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
-    """One entry by the names of its columns; "" where there is nothing to say, "value" and the pages None
-    then. page: cited; "nearest page": of an entry without an answer."""
+    """Returns one entry by the names of its columns.
+
+    Without content a column is "", but "value" and the pages are None. "page" is the cited page, "nearest
+    page" that of an entry without an answer.
+    """
     quantity = entry.quantity
     citation = next(iter(entry.citations), None)
+    formula, doubt = (quantity.formula, quantity.doubt) if quantity else ("", "")
+    change_formula = (change.formula or change.why_not) if change else ""
+    nearest = None if citation else next((page.page for page in entry.nearest), None)
     return {
         "document": entry.place.document,
         "year": entry.place.year,
         "found": FOUND[entry.state],
-        "figure": quantity.text if quantity else "",
-        "unit": unit_text(quantity) if quantity else "",
-        "value": _plain(quantity.value * quantity.scale) if quantity else None,
-        "value in": ("per cent" if quantity.unit == "%" else quantity.unit or "") if quantity else "",
-        "page": citation.page if citation else None,
-        "printed page": (citation.page_label if citation else None) or "",
-        "verified": ("yes" if citation.verified else "no") if citation else "",
+        **_figure_cells(quantity),
+        **_page_cells(citation),
         "figure check": quantity.status.replace("_", " ") if quantity else "",
         "quote": " ".join(citation.quote.split()) if citation else "",
         "passage": entry.passage,
-        "change": change.absolute if change else "",
-        "change in per cent": change.relative if change else "",
-        "changed from": (change.since.year or change.since.document) if change and not change.why_not else "",
-        "how it was worked out": "; ".join(
-            filter(
-                None,
-                [quantity.formula if quantity else "", (change.formula or change.why_not) if change else ""],
-            )
-        ),
-        "nearest page": None if citation else next((page.page for page in entry.nearest), None),
-        "remark": " ".join(filter(None, [quantity.doubt if quantity else "", entry.reason, entry.hint])),
+        **_change_cells(change),
+        "how it was worked out": "; ".join(filter(None, [formula, change_formula])),
+        "nearest page": nearest,
+        "remark": " ".join(filter(None, [doubt, entry.reason, entry.hint])),
+    }
+
+
+def _figure_cells(quantity: Quantity | None) -> dict[str, Any]:
+    if quantity is None:
+        return {"figure": "", "unit": "", "value": None, "value in": ""}
+    return {
+        "figure": quantity.text,
+        "unit": unit_text(quantity),
+        "value": _plain(quantity.value * quantity.scale),
+        "value in": "per cent" if quantity.unit == "%" else quantity.unit or "",
+    }
+
+
+def _page_cells(citation: Citation | None) -> dict[str, Any]:
+    if citation is None:
+        return {"page": None, "printed page": "", "verified": ""}
+    return {
+        "page": citation.page,
+        "printed page": citation.page_label or "",
+        "verified": "yes" if citation.verified else "no",
+    }
+
+
+def _change_cells(change: Change | None) -> dict[str, Any]:
+    if change is None:
+        return {"change": "", "change in per cent": "", "changed from": ""}
+    return {
+        "change": change.absolute,
+        "change in per cent": change.relative,
+        "changed from": "" if change.why_not else change.since.year or change.since.document,
     }
 
 
 def entry_text(entry: Entry, change: Change | None) -> str:
-    """One entry in one or two lines, for a terminal."""
+    """Returns one entry in one or two lines for a terminal."""
     line = entry_line(entry, change)
     where = ", ".join(filter(None, [entry.place.document, entry.place.year]))
     if entry.state == "failed":
@@ -148,7 +177,7 @@ def _safe(value: object) -> str:
 
 
 def _plain(value: float) -> float | int:
-    """Whole numbers without a point, others without the noise of binary fractions."""
+    """Writes whole numbers without a point, and others without the noise of binary fractions."""
     rounded = round(value, 6)
     if rounded.is_integer():
         return int(rounded)

@@ -1,6 +1,4 @@
-"""What is compared and what was found: a question over documents and years, and an entry of the table for
-each; asks and reads nothing.
-"""
+"""Defines a comparison: a question over documents and years, and an entry of the table for each."""
 
 from __future__ import annotations
 
@@ -24,12 +22,12 @@ __all__ = [
     "year_written",
 ]
 
-# A table that is larger is read by nobody, and asked for minutes.
+# A larger table would take minutes to fill, and nobody would read it.
 MOST_DOCUMENTS = 20
 MOST_YEARS = 12
 MOST_ENTRIES = 80
 LONGEST_QUESTION = 1_000
-# A question that ends in a year asks for another one in each column.
+# A question that ends in a year asks for another year in each column.
 LAST_YEAR = re.compile(
     (
         rf"\s(?:in|for|of|during)(?: the)?(?: fiscal| financial)?(?: year)? (?:{FISCAL} ?)?{YEAR}"
@@ -41,8 +39,10 @@ LAST_YEAR = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is compared. names: of documents, each once; years: as written, such as "2021" or "2025-26", in
-    order of time, () for the question as it is.
+    """What is compared.
+
+    names: names of documents, each once.
+    years: as written, such as "2021" or "2025-26", in order of time; () for the question as it is.
     """
 
     question: str
@@ -51,8 +51,8 @@ class Comparison:
 
     @classmethod
     def of(cls, question: str, names: Sequence[str], years: Sequence[str] = ()) -> Comparison:
-        """The comparison, in order and without repetitions. Raises QuestionError for one that cannot be
-        made.
+        """Returns the comparison in order and without repetitions. Raises QuestionError if it is not
+        possible.
         """
         question = " ".join(question.split())
         names = tuple(dict.fromkeys(names))
@@ -94,13 +94,16 @@ class Comparison:
 
     @property
     def by_year(self) -> bool:
-        """Whether a row is a year rather than a document: the shorter side goes across the page."""
+        """Whether rows are years rather than documents: the shorter side goes across the page."""
         return len(self.years) > len(self.names)
 
 
 @dataclass(frozen=True, slots=True)
 class EntryPlace:
-    """One entry's place in the table. year: as in Comparison, "" where none is asked for."""
+    """The place of an entry in the table.
+
+    year: as in Comparison, "" if no year is asked for.
+    """
 
     document: str
     year: str = ""
@@ -108,12 +111,16 @@ class EntryPlace:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A figure of an entry. text: as the document writes it, or as it was worked out; value: with sign,
-    without scale; unit: as in Figure.
+    """The figure of an entry.
 
-    heading: the words that give a table's cells their scale, such as "in millions", "" without. status: as in
-    NumberCheck; doubt: why it is not supported, "" where it is. formula: "" unless it was worked out. dated:
-    the year asked for stands with the figure; otherwise it is the document's own.
+    text: as the document writes it, or as it was worked out.
+    value: with sign, without scale.
+    unit: as in Figure.
+    heading: the words that give a table's cells their scale, such as "in millions"; "" without.
+    status: as in NumberCheck.
+    doubt: why the figure is not supported, "" if it is.
+    formula: "" unless it was worked out.
+    dated: whether the year asked for stands with the figure; otherwise the year is the document's own.
     """
 
     text: str
@@ -143,10 +150,15 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one document says, of one year. state: "figure" | "passage" | "absent" | "failed".
+    """What one document says about one year.
 
-    passage: the words it stands in, short. citations: where, the telling one first. nearest: for "absent".
-    reason: why there is no figure, no passage or no answer; hint: what to do about it. model: as in Answer.
+    state: "figure" | "passage" | "absent" | "failed".
+    passage: the words that hold the figure, shortened.
+    citations: where it was found, the most telling one first.
+    nearest: the nearest pages, for "absent".
+    reason: why there is no figure, passage or answer.
+    hint: what to do about it.
+    model: as in Answer.
     """
 
     place: EntryPlace
@@ -161,7 +173,10 @@ class Entry:
 
 
 def question_in(question: str, year: str) -> str:
-    """The question as asked of one year; one that ends in a year has it replaced. "" leaves it as it is."""
+    """Returns the question as asked of one year.
+
+    A year at the end of the question is replaced. "" leaves the question as it is.
+    """
     if not year:
         return question
     stem = question.rstrip(" ?.!")
@@ -170,8 +185,9 @@ def question_in(question: str, year: str) -> str:
 
 
 def year_written(text: str) -> str:
-    """A year or a span of them as questions write it: " 2025/26 " is "2025-26". Raises QuestionError for
-    anything else.
+    """Returns a year or span of years as questions write it: " 2025/26 " becomes "2025-26".
+
+    Raises QuestionError for anything else.
     """
     written = text.strip().replace("/", "-").replace("–", "-")
     periods = find_periods(written)

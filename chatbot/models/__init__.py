@@ -1,1 +1,1 @@
-"""Chat models and embedders: the embedded ones, and any endpoint that speaks OpenAI's protocol."""
+"""Chat models and embedders: the embedded models, and any endpoint with OpenAI's protocol."""

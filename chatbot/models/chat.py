@@ -1,6 +1,4 @@
-"""Chat models as a stream of text: the protocol and the OpenAI-compatible one; knows nothing of prompts,
-citations or documents.
-"""
+"""Streams the text of chat models: defines the interface and the OpenAI-compatible model."""
 
 from __future__ import annotations
 
@@ -30,22 +28,21 @@ __all__ = ["LLM", "OpenAIModel", "Reply", "SpentError", "make_model", "named_mod
 
 log = logging.getLogger(__name__)
 
-# Two repeats bridge a restart or a burst; more would keep a reader waiting for an endpoint that is down.
+# Two repeats bridge a restart or a burst. More would keep a reader waiting for an endpoint that is down.
 MOST_TRIES = 3
-# Doubled each time: a dead endpoint is reported after a second and a half.
+# Doubled each time, so a dead endpoint is reported after a second and a half.
 FIRST_PAUSE_SECONDS = 0.5
 # How long a pressed stop button may go unnoticed during a pause.
 LONGEST_NAP_SECONDS = 0.1
-# How long the count of tokens, which comes behind the last word, is waited for.
+# How long to wait for the count of tokens, which comes after the last word.
 COUNTED_SECONDS = 1.0
-# Four times what tokens of any language come to on average: more text than this means that the endpoint
-# ignores the limit.
+# Four times the average of any language: with more text than this, the endpoint ignores the limit.
 MOST_CHARACTERS_PER_TOKEN = 16
 
 _THINKS, _THOUGHT = "<think>", "</think>"
 # vLLM, DeepSeek and llama.cpp; OpenRouter and Ollama.
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning")
-# OpenAI's newer models know only its new name for the limit, most local servers only the old one.
+# OpenAI's newer models know the limit only by its new name, most local servers only by the old one.
 _NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
 _PARAMETER_REJECTED = re.compile(
     r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE
@@ -61,11 +58,13 @@ class SpentError(ModelError):
 
 
 class Reply(Iterator[str]):
-    """The pieces of one answer as they come. finish: "" until it has ended, then how: "stop" (complete),
-    "length" (the model reached
-    `max_tokens`; the text stands but lacks its end) or "stopped" (`stop()` was true, or it was closed).
+    """The pieces of one answer as they come.
 
-    After an error finish stays "". Closing it, or dropping it, closes the connection.
+    finish: "" until the answer has ended, then how: "stop" (complete), "length" (the model reached
+        `max_tokens`; the text stands but lacks its end) or "stopped" (`stop()` was true, or the reply was
+        closed). After an error it stays "".
+
+    Closing or dropping the reply closes the connection.
     """
 
     def __init__(self, pieces: Generator[str, None, str], usage: Mapping[str, int] | None = None) -> None:
@@ -74,7 +73,7 @@ class Reply(Iterator[str]):
 
     @property
     def prompt_tokens(self) -> int:
-        """Of the prompt, as the endpoint counted what it read; 0 where it has not told."""
+        """Tokens of the prompt as counted by the endpoint; 0 if it has not said."""
         return self.usage.get("prompt_tokens", 0)
 
     def __next__(self) -> str:
@@ -85,13 +84,17 @@ class Reply(Iterator[str]):
             raise
 
     def close(self) -> None:
-        """Ends the answer here; harmless when it has ended already."""
+        """Ends the answer here. Harmless if it has already ended."""
         self._pieces.close()
         self.finish = self.finish or "stopped"
 
 
 class LLM(Protocol):
-    """A chat model. name: as the endpoint knows it. host: who receives what is sent, for display."""
+    """A chat model.
+
+    name: as the endpoint knows it.
+    host: who receives what is sent, for display.
+    """
 
     @property
     def name(self) -> str: ...
@@ -107,24 +110,27 @@ class LLM(Protocol):
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = _never,
     ) -> Reply:
-        """The answer, piece by piece, verbatim; nothing is sent before the first piece is asked for.
+        """Returns the answer piece by piece, verbatim. Nothing is sent before the first piece is asked for.
 
-        messages: (role, content) pairs, roles "system", "user", "assistant". max_tokens: of the answer, 1 or
-        more. schema: a JSON schema that the answer is to follow (every object closed and every property
-        required, as strict mode asks). stop: looked at before each try, in pauses, between pieces, and
-        several times a second while an endpoint is silent. Raises ModelError: before any piece when the
-        endpoint fails, after the pieces that came when the answer was cut or withheld, and at the end of an
-        answer without a word. What came before an error is not an answer.
+        messages: (role, content) pairs, roles "system", "user", "assistant".
+        max_tokens: of the answer, 1 or more.
+        schema: a JSON schema that the answer must follow (every object closed and every property required, as
+            strict mode asks).
+        stop: called before each try, in pauses, between pieces, and several times a second while an endpoint
+            is silent.
+
+        Raises ModelError: before any piece if the endpoint fails, after the pieces that came if the answer
+            was cut or withheld, and at the end of an answer without a word. What came before an error is not
+            an answer.
         """
         ...
 
 
 class OpenAIModel:
-    """The chat model that the settings name, at any OpenAI-compatible endpoint; may be used by many threads
-    at once.
+    """The chat model of the settings, at any OpenAI-compatible endpoint. Many threads may use it at once.
 
     Busy, failing and unreachable endpoints are tried three times, but never after the first piece; a silent
-    one only once. How long it may take, see Patience: a word of its thinking counts as one.
+    endpoint only once. For the time limits see `Timeouts`: a word of the model's thinking counts as a word.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -141,8 +147,8 @@ class OpenAIModel:
         }
         if settings.reasoning:
             self._options["reasoning_effort"] = settings.reasoning
-        # Of these what the endpoint refuses, as OpenAI's thinking models do any temperature; threads that
-        # race here only spend one more request.
+        # Those of these that the endpoint refuses, as OpenAI's thinking models refuse any temperature.
+        # Threads that race here only waste one request.
         self._refused: set[str] = set()
 
     def stream(
@@ -153,7 +159,7 @@ class OpenAIModel:
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = _never,
     ) -> Reply:
-        """As LLM.stream."""
+        """See LLM.stream."""
         body: dict[str, object] = {
             "model": self.name,
             "messages": [{"role": role, "content": encodable(content)} for role, content in messages],
@@ -199,8 +205,12 @@ class OpenAIModel:
         said: list[str],
         usage: dict[str, int],
     ) -> Generator[str, None, str]:
-        """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether
-        anything was shown. usage: gets what was counted.
+        """Makes one request.
+
+        Its pieces are also kept in `said`, so that after an error the caller knows whether anything was
+        shown.
+
+        usage: receives the counts.
         """
         stop = patience.stop
         if stop():
@@ -220,7 +230,7 @@ class OpenAIModel:
                     yield piece
                 if received.strip() or _thinks(event):
                     patience.heard()
-                characters_left -= len(received) or 1  # endless thinking is bounded too
+                characters_left -= len(received) or 1  # endless thinking is limited too
                 if stop():
                     return "stopped"
                 if characters_left < 0:
@@ -238,7 +248,7 @@ class OpenAIModel:
     def _events(
         self, client: OpenAI, body: dict[str, object], max_tokens: int
     ) -> Generator[object, None, None]:
-        """The endpoint's events, its failures told in our words; closed with the iterator."""
+        """Yields the endpoint's events, with its failures in our words. Closed with the iterator."""
         failures = endpoint_failures()
         try:
             with self._request(client, body, max_tokens) as events:
@@ -247,8 +257,9 @@ class OpenAIModel:
             raise explain_failure(error, self._settings, model_setting="FINPOLICY_CHAT_MODEL") from None
 
     def _request(self, client: OpenAI, body: dict[str, object], max_tokens: int) -> Stream[object]:
-        """Asked again without what the endpoint refuses to be told, and from then on; the limit under its
-        other name.
+        """Repeats the request without what the endpoint refuses, or with the limit's other name.
+
+        Later requests leave these out from the start.
         """
         from openai import APIStatusError
 
@@ -297,7 +308,8 @@ class OpenAIModel:
 
 
 def make_model(settings: Settings) -> LLM | None:
-    """The chat model that the settings name; None where they name none, and answers are extractive.
+    """Returns the chat model of the settings, None if they name none and answers are extractive.
+
     Connects to nothing.
     """
     if settings.chat_model:
@@ -306,20 +318,21 @@ def make_model(settings: Settings) -> LLM | None:
 
 
 def named_model(settings: Settings) -> LLM:
-    """The chat model that the settings name; the one place that knows which kind of client it needs."""
+    """Returns the chat model that the settings name. The only place that chooses the kind of client."""
     return OpenAIModel(settings)
 
 
 class _Thinking:
-    """Leaves out what a model thought aloud, before its answer or within it: blocks that some servers pass
-    on in the text rather than in a field of its own.
+    """Removes a model's thoughts before or within its answer.
+
+    Some servers send these blocks in the text rather than in a field of their own.
     """
 
     def __init__(self) -> None:
         self._held, self._inside, self._begins = "", False, True
 
     def said(self, piece: str, *, last: bool) -> str:
-        """What of the text that has come is the answer's. last: no more comes."""
+        """Returns the part of the text so far that belongs to the answer. last: whether no more comes."""
         self._held += piece
         answer = ""
         while True:
@@ -341,7 +354,7 @@ class _Thinking:
         return answer
 
     def _from_its_first_word(self, text: str) -> str:
-        """Without the blanks that part it from a thought before it."""
+        """Removes the blanks between a thought and the answer."""
         if self._begins:
             said = text.lstrip()
         else:
@@ -351,7 +364,7 @@ class _Thinking:
 
 
 def _begun(text: str, mark: str) -> int:
-    """How many characters of a mark the text ends in."""
+    """Returns how many characters of a mark the text ends in."""
     return next(
         (count for count in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:count])), 0
     )
@@ -360,19 +373,20 @@ def _begun(text: str, mark: str) -> int:
 def _post(client: OpenAI, body: dict[str, object]) -> Stream[object]:
     from openai import Stream
 
-    # Raw JSON rather than the client's chunk types: those take any shape that comes and fail later, at the
-    # attribute that is missing.
+    # Raw JSON rather than the client's chunk types, which accept any shape and fail later, at the missing
+    # attribute.
     return client.post("/chat/completions", body=body, cast_to=object, stream=True, stream_cls=Stream[object])
 
 
 def _read(event: object) -> tuple[str, str]:
-    """Text and finish reason of one stream event, each "" where it has none; usage and keep-alive events
-    have no choices.
+    """Returns text and finish reason of one stream event, each "" if it has none.
+
+    Usage and keep-alive events have no choices.
     """
     choice = _choice(event)
     delta = choice.get("delta")
     finish = choice.get("finish_reason")
-    # A refusal under a schema comes in a field of its own; it is what the model says.
+    # A refusal under a schema comes in a field of its own and is what the model says.
     if isinstance(delta, dict):
         text = delta.get("content") or delta.get("refusal")
     else:
@@ -381,7 +395,7 @@ def _read(event: object) -> tuple[str, str]:
 
 
 def _counted(events: Iterator[object], patience: Timeouts) -> dict[str, int]:
-    """What was counted, which comes behind the last word; {} from an endpoint that does not tell at once."""
+    """Returns the counts that come after the last word, {} if the endpoint does not send them at once."""
     patience.heard()
     patience.between = min(patience.between, COUNTED_SECONDS)
     with suppress(EndpointError):
@@ -390,7 +404,7 @@ def _counted(events: Iterator[object], patience: Timeouts) -> dict[str, int]:
 
 
 def _usage(event: object) -> dict[str, int]:
-    """What an event says of the tokens of the prompt; {} for nothing."""
+    """Returns what an event says of the prompt's tokens, {} for nothing."""
     if isinstance(event, dict):
         usage = event.get("usage")
     else:
@@ -405,8 +419,9 @@ def _usage(event: object) -> dict[str, int]:
 
 
 def _thinks(event: object) -> bool:
-    """Whether an event carries words of the model's thinking, in the fields that servers have for it: it
-    is alive, though it says nothing yet.
+    """Tells whether an event carries the model's thinking, in the fields that servers have for it.
+
+    Such a model is alive although it says nothing yet.
     """
     delta = _choice(event).get("delta")
     if isinstance(delta, dict):
@@ -431,7 +446,7 @@ def _choice(event: object) -> dict[str, object]:
 
 
 def _pause(seconds: float, stop: Callable[[], bool]) -> bool:
-    """Waits; False as soon as `stop()` is true."""
+    """Waits. Returns False as soon as `stop()` is true."""
     end = time.monotonic() + seconds
     while not stop():
         rest = end - time.monotonic()

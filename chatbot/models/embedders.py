@@ -1,5 +1,6 @@
-"""Text to unit vectors: the embedded models, any OpenAI-compatible endpoint, and windows for what is too
-long; keeps no vector and ranks none.
+"""Turns text into unit vectors, by the embedded models or any OpenAI-compatible endpoint.
+
+Also cuts long texts into windows. No vector is stored or ranked here.
 """
 
 from __future__ import annotations
@@ -52,46 +53,48 @@ __all__ = [
     "step_back",
 ]
 
-# Enough for a title and a section heading; the rest of the window belongs to the passage.
+# Enough for a title and a section heading. The rest of the window belongs to the passage.
 CONTEXT_TOKENS = 48
-# Raised with every change to `passage_windows`: it is part of each fingerprint, because other texts make
+# Raise it with every change to `passage_windows`. It is part of each fingerprint, because other texts give
 # other vectors.
 TEXT_VERSION = 1
 
 HEADS_KEPT = 32
 
-# OpenAI's limits for one text and for one request, which its client does not hold.
+# OpenAI's limits for one text and for one request, which its client does not enforce.
 MOST_INPUT_TOKENS = 8_191
 MOST_REQUEST_TOKENS = 300_000
 MOST_INPUTS = 2_048
-# Four pauses of 0.5, 1, 2 and 4 s bridge a restart or a burst; silence has cost a whole time-out each time,
-# so it is borne twice only.
+# Four pauses of 0.5, 1, 2 and 4 s bridge a restart or a burst. Silence costs a whole time-out each time, so
+# it is tried twice only.
 MOST_TRIES = 5
 MOST_SILENT_TRIES = 2
 FIRST_PAUSE_SECONDS = 0.5
 
-# Blanks that every tokenizer takes for white space; BERT's drops other control characters and so joins what
-# stands beside them.
+# Blanks that every tokenizer treats as white space. BERT's drops other control characters and so joins the
+# words beside them.
 _BLANKS = " \t\r\n"
 _WORD = re.compile(rf"[^{_BLANKS}]+[{_BLANKS}]*")
-# Sentences whose vectors are kept: of some 300 pages, 20 MB.
+# The number of sentences whose vectors are kept: those of some 300 pages take 20 MB.
 MOST_SENTENCES = 10_000
-# Characters beyond which BERT's tokenizer takes a word for one unknown token: no cut inside a word changes
-# the tokens further away than that. Those of the other model are at most 16 long, and a cut moves few of
-# them.
+# Beyond this many characters BERT's tokenizer takes a word for one unknown token, so a cut inside a word
+# changes no tokens further away than that. The other model's tokens have at most 16 characters, and a cut
+# moves few of them.
 LONGEST_WORD = 100
-# Texts that a thread embeds without once waiting for the interpreter: a quarter of a second, for so long an
-# insertion into Chroma may hold it.
+# The texts a thread embeds without releasing the interpreter in between: a quarter of a second, which may
+# delay an insertion into Chroma for as long.
 MOST_AT_ONCE = 16
-# How far making many vectors steps back behind what people wait for, in steps of nice.
+# How far making many vectors yields to work that people wait for, in steps of nice.
 NICENESS = 10
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts; safe to call from several threads.
+    """Makes vectors of texts. Several threads may call it.
 
-    fingerprint: names model, dimension and text-building; vectors of different fingerprints must not be
-    compared. dimension: of a vector. max_tokens: of a text, the model's own special tokens not counted.
+    fingerprint: names model, dimension and text building. Vectors with different fingerprints must not be
+        compared.
+    dimension: of a vector.
+    max_tokens: of a text, without the model's own special tokens.
     """
 
     def __hash__(self) -> int: ...
@@ -106,30 +109,30 @@ class Embedder(Protocol):
     def max_tokens(self) -> int: ...
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        """Unit rows of shape (len(texts), dimension), in the texts' order; each depends on its own text
-        alone, and on whether it is a query, which asks, or a passage, which may answer: some models make
-        other vectors of the two.
+        """Returns unit rows of shape (len(texts), dimension), in the order of the texts.
 
-        What exceeds max_tokens is not seen: see `split` and `passage_windows`. Raises ModelError.
+        Each row depends only on its own text and on whether it is a query, which asks, or a passage, which
+        may answer: some models treat the two differently. What exceeds max_tokens is ignored, see `split` and
+        `passage_windows`. Raises ModelError.
         """
         ...
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
-        """The text cut into pieces of at most max_tokens - reserve tokens, after white space where there is
-        any.
+        """Cuts the text into pieces of at most max_tokens - reserve tokens, after white space if possible.
 
-        Joined they are the text, verbatim; a text that fits is one piece, an empty one none. reserve: tokens
-        kept free, below max_tokens.
+        Joined they are the text, verbatim. A text that fits is one piece, an empty one none.
+
+        reserve: tokens kept free, below max_tokens.
         """
         ...
 
 
 def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
-    """What to embed for a passage: its context, cut to CONTEXT_TOKENS, a line break, and the text; the best
-    window's score counts.
+    """Returns what to embed for a passage: its context, cut to CONTEXT_TOKENS, a line break, and the text.
 
-    A text that is too long for one window is covered by its beginning and its end, which overlap, and by
-    windows between them only where those two leave a gap. At least one window.
+    The best window's score counts. A text that is too long for one window is covered by its beginning and its
+    end, which overlap, and by windows between them only if those two leave a gap. There is at least one
+    window.
     """
     head = _head(embedder, context)
 
@@ -150,7 +153,7 @@ def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
 
 @lru_cache(HEADS_KEPT)
 def _head(embedder: Embedder, context: str) -> str:
-    """The context as it stands before a passage; chunks that follow each other have it in common."""
+    """Returns the context as it stands before a passage. Consecutive chunks share it."""
     spare = max(embedder.max_tokens - CONTEXT_TOKENS, 0)
     if context.strip():
         return embedder.split(context, reserve=spare)[0].rstrip() + "\n"
@@ -158,11 +161,12 @@ def _head(embedder: Embedder, context: str) -> str:
 
 
 def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list[str]:
-    """Pieces of at most `limit` tokens that joined are the text: after blanks where possible, else inside a
-    word; [] for an empty text.
+    """Cuts a text into pieces of at most `limit` tokens: after blanks if possible, else inside a word.
 
-    tokens(start, end): tokens of text[start:end], or any number over the limit where they are more. limit: 1
-    or more (else ValueError); one character of more tokens is a piece nevertheless.
+    Joined the pieces are the text; an empty text gives [].
+
+    tokens(start, end): tokens of text[start:end], or any number over the limit if there are more.
+    limit: 1 or more (else ValueError). A single character with more tokens is a piece nevertheless.
     """
     if limit < 1:
         raise ValueError(f"{limit} tokens are no room for a text")
@@ -191,16 +195,19 @@ def _fingerprint(spec: EncoderSpec) -> str:
     return f"{spec.name}-{spec.graph_key}-{DIMENSION}-t{TEXT_VERSION}"
 
 
-# Whose vectors a store keeps while others are in use, so that none is made when one goes back.
+# A store keeps these vectors while others are in use, so that none must be made when the model is chosen
+# again.
 LOCAL_FINGERPRINTS = tuple(map(_fingerprint, (MINILM, MULTILINGUAL_E5)))
 
 
 class LocalEmbedder:
     """An embedded model (see `encoder`), opened at first use.
 
-    Each text runs alone on one thread, so that its vector has the same bytes whatever is embedded beside it;
-    threads: how many at once. cache: the folder of the built graph. source: the model's folder, by default
-    the installed package's.
+    Each text runs alone on one thread, so that its vector has the same bytes whatever is embedded with it.
+
+    threads: how many run at once.
+    cache: the folder of the built graph.
+    source: the model's folder, by default that of the installed package.
     """
 
     dimension = DIMENSION
@@ -216,11 +223,11 @@ class LocalEmbedder:
 
     @property
     def graph(self) -> Path:
-        """Where its graph stands, once it is built."""
+        """Where its graph is, once built."""
         return graph_path(self.spec, self._cache)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        """As Embedder.embed. Raises ModelError where the model is missing, altered or cannot be built."""
+        """See Embedder.embed. Raises ModelError if the model is missing, altered or cannot be built."""
         vectors = partial(self._model().vectors, query=query)
         parts = list(_parts(texts, self._threads))
         if min(len(parts), self._threads) < 2:
@@ -231,9 +238,9 @@ class LocalEmbedder:
         return np.concatenate([np.empty((0, self.dimension), np.float32), *rows])
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
-        """As Embedder.split."""
-        # Words are tokenized each for itself, by either model, so one pass tells the tokens of any stretch
-        # that begins and ends beside a blank.
+        """See Embedder.split."""
+        # Both models tokenize each word by itself, so one pass gives the tokens of any stretch that begins
+        # and ends at a blank.
         token_ends = self._model().token_ends
         limit = self.max_tokens - reserve
         ends = token_ends(text)
@@ -241,8 +248,8 @@ class LocalEmbedder:
         def tokens(start: int, end: int) -> int:
             if all(at in (0, len(text)) or text[at - 1] in _BLANKS for at in (start, end)):
                 return bisect_right(ends, end) - bisect_right(ends, start)
-            # What lies well inside is tokenized as it is in the whole text, and where that is too much, how
-            # much does not matter.
+            # Text well inside is tokenized as in the whole text. If that is already too much, the exact
+            # number does not matter.
             inside = bisect_right(ends, end - LONGEST_WORD) - bisect_right(ends, start + LONGEST_WORD)
             if inside > limit:
                 return inside
@@ -257,8 +264,10 @@ class LocalEmbedder:
 
 
 def _parts(texts: Sequence[str], threads: int) -> Iterator[Sequence[str]]:
-    """The texts as threads take them: many at once first, so that they seldom wait for the interpreter,
-    and few at last, so that all end together.
+    """Divides the texts among threads.
+
+    First come large parts, so that threads seldom wait for the interpreter, and last small ones, so that all
+    end together.
     """
     start = 0
     while start < len(texts):
@@ -268,12 +277,14 @@ def _parts(texts: Sequence[str], threads: int) -> Iterator[Sequence[str]]:
 
 
 class RemoteEmbedder:
-    """The embedding model that the settings name, at any OpenAI-compatible endpoint. Raises ModelError where
-    it must not be contacted.
+    """The embedding model of the settings, at any OpenAI-compatible endpoint.
 
-    Tokens are counted as OpenAI's models do, which for another's is an estimate. Busy, failing and
-    unreachable endpoints are tried five times, silent ones twice. pause: seconds before the first repeat,
-    doubled for each further one; the endpoint's own Retry-After goes before.
+    Tokens are counted as OpenAI's models do, which is an estimate for other models. Busy, failing and
+    unreachable endpoints are tried five times, silent ones twice. Raises ModelError if the endpoint must not
+    be contacted.
+
+    pause: seconds before the first repeat, doubled for each further one. The endpoint's own Retry-After takes
+        precedence.
     """
 
     max_tokens = MOST_INPUT_TOKENS
@@ -291,13 +302,14 @@ class RemoteEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Names host, model and dimension; may ask the endpoint for the last."""
+        """Names host, model and dimension. May ask the endpoint for the dimension."""
         return f"{self._host}-{self._name}-{self.dimension}-t{TEXT_VERSION}"
 
     @property
     def dimension(self) -> int:
-        """As set; else as the endpoint's vectors have it, which is asked once and remembered in the model
-        cache. Raises ModelError.
+        """The dimension of the settings, else that of the endpoint's vectors. Raises ModelError.
+
+        The endpoint is asked once, and the model cache remembers its answer.
         """
         with self._asking:
             if not self._dimension:
@@ -308,11 +320,12 @@ class RemoteEmbedder:
             return self._dimension
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        """As Embedder.embed; a query is embedded as any text is. Raises ModelError where the endpoint
-        fails, or sends what are no vectors of this dimension.
+        """See Embedder.embed; a query is embedded like any text.
+
+        Raises ModelError if the endpoint fails, or does not send vectors of this dimension.
         """
         parts = [np.empty((0, self.dimension), np.float32)]
-        # An empty text is refused, a blank one is not.
+        # Endpoints refuse an empty text, but not a blank.
         cut = [cut_to_tokens(encodable(text), MOST_INPUT_TOKENS, self._name) or " " for text in texts]
         with open_client(self._settings) as client:
             for batch in _batches(cut, [count_tokens(text, self._name) for text in cut]):
@@ -321,7 +334,7 @@ class RemoteEmbedder:
         return np.concatenate(parts)
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
-        """As Embedder.split."""
+        """See Embedder.split."""
         return split_text(
             text, self.max_tokens - reserve, lambda start, end: count_tokens(text[start:end], self._name)
         )
@@ -329,7 +342,7 @@ class RemoteEmbedder:
     def _ask_dimension(self) -> int:
         with open_client(self._settings) as client:
             dimension = int(self._vectors(client, ["dimension"]).shape[1])
-        with suppress(OSError):  # where it cannot be remembered, each process asks
+        with suppress(OSError):  # if it cannot be remembered, each process asks
             self._memory.parent.mkdir(parents=True, exist_ok=True)
             self._memory.write_text(str(dimension))
         return dimension
@@ -347,7 +360,7 @@ class RemoteEmbedder:
             )
 
     def _vectors(self, client: OpenAI, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows in the texts' order, of whatever dimension came."""
+        """Returns unit rows in the order of the texts, in whatever dimension came."""
         reply = self._reply(client, texts)
         try:
             return _rows(reply, len(texts))
@@ -372,7 +385,7 @@ class RemoteEmbedder:
         while True:
             tries += 1
             try:
-                # Raw JSON: the client's own types take any shape that comes, and fail later.
+                # Raw JSON: the client's own types accept any shape and fail later.
                 return client.post("/embeddings", body=body, cast_to=object)
             except failures as error:
                 failure = explain_failure(error, self._settings, model_setting="FINPOLICY_EMBEDDING_MODEL")
@@ -390,7 +403,7 @@ class RemoteEmbedder:
 
 
 class SentenceVectors:
-    """Vectors of single sentences, made when they are asked for; those of the last pages are kept."""
+    """Makes vectors of single sentences on demand, and keeps those of the last pages."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder, self._lock = embedder, threading.Lock()
@@ -398,12 +411,12 @@ class SentenceVectors:
         self._forgotten = 0
 
     def asked(self, text: str) -> NDArray[np.float32]:
-        """The unit vector of what is asked, (dimension,). Raises ModelError."""
+        """Returns the unit vector of a query, (dimension,). Raises ModelError."""
         vector: NDArray[np.float32] = self._embedder.embed([text], query=True)[0]
         return vector
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows of shape (len(texts), dimension), as of passages. Raises ModelError."""
+        """Returns unit rows of shape (len(texts), dimension), made as for passages. Raises ModelError."""
         with self._lock:
             known = {text: self._kept[text] for text in texts if text in self._kept}
             at = self._forgotten
@@ -420,21 +433,22 @@ class SentenceVectors:
         )
 
     def forget(self) -> None:
-        """Drop all that was kept, after a document was erased."""
+        """Drops all that was kept, after a document was erased."""
         with self._lock:
             self._kept.clear()
             self._forgotten += 1
 
 
 def step_back() -> None:
-    """Let whoever asks a question meanwhile go first: on Linux each thread has a priority of its own."""
+    """Lowers the thread's priority in favour of questions. On Linux each thread has its own priority."""
     with suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
 
 
 def make_embedder(settings: Settings) -> RemoteEmbedder | LocalEmbedder:
-    """The endpoint's model where the settings name one, else the embedded one. Loads nothing and connects
-    to nothing. Raises ModelError.
+    """Returns the endpoint's model if the settings name one, else the embedded one. Raises ModelError.
+
+    Loads nothing and connects to nothing.
     """
     if settings.embeds_here:
         return local_embedder(settings)
@@ -442,13 +456,13 @@ def make_embedder(settings: Settings) -> RemoteEmbedder | LocalEmbedder:
 
 
 def local_embedder(settings: Settings) -> LocalEmbedder:
-    """The embedded model that the settings name, MiniLM where they name an endpoint's."""
+    """Returns the embedded model of the settings; MiniLM if they name an endpoint's model."""
     spec = MULTILINGUAL_E5 if settings.embedding_model == MULTILINGUAL else MINILM
     return LocalEmbedder(settings.model_cache, threads=settings.threads, spec=spec)
 
 
 def _batches(texts: Sequence[str], tokens: Sequence[int]) -> Iterator[Sequence[str]]:
-    """Consecutive texts within the limits of one request. tokens: of each text."""
+    """Groups consecutive texts within the limits of one request. tokens: of each text."""
     start = total = 0
     for end, more in enumerate(tokens):
         if end - start == MOST_INPUTS or total + more > MOST_REQUEST_TOKENS:
@@ -460,8 +474,9 @@ def _batches(texts: Sequence[str], tokens: Sequence[int]) -> Iterator[Sequence[s
 
 
 def _rows(reply: object, count: int) -> NDArray[np.float32]:
-    """The reply's vectors by their index, made unit. Raises LookupError, TypeError or ValueError where
-    they are not that.
+    """Returns the reply's vectors in order of their index, as unit vectors.
+
+    Raises LookupError, TypeError or ValueError if the reply is not of that form.
     """
     if isinstance(reply, dict):
         data = reply["data"]

@@ -1,6 +1,4 @@
-"""Which model endpoint is configured, whether it may be contacted, and what its failures mean; knows
-nothing of chat or embedding bodies.
-"""
+"""Finds the configured model endpoint, decides whether it may be contacted, and explains its failures."""
 
 from __future__ import annotations
 
@@ -35,18 +33,18 @@ __all__ = [
     "open_client",
 ]
 
-# In the transport's words for a server that dies while it answers.
+# How the transport reports a server that dies while it answers.
 _DIED = "peer closed connection"
 OPENAI_URL = "https://api.openai.com/v1"
-# Enough for a provider's own sentence; a whole HTML error page would bury it.
+# Enough for a provider's own sentence. A whole HTML error page would bury it.
 MOST_PROVIDER_CHARACTERS = 200
-# 2,048 vectors of 3,072 numbers, the largest answer there is, take 100 MB as text.
+# 2,048 vectors of 3,072 numbers, the largest possible answer, take 100 MB as text.
 MOST_ANSWER_BYTES = 128 * 2**20
-# A reader is waiting: a longer pause is told rather than waited out.
+# A reader is waiting: a longer pause is reported, not waited for.
 LONGEST_WAIT_SECONDS = 20.0
 
-# Where clouds hand credentials to whatever asks. Link-local addresses are refused as a whole; these are the
-# known ones outside of them.
+# Addresses where clouds hand credentials to anybody who asks. Link-local addresses are refused as a whole;
+# these are the known ones outside of them.
 _METADATA_ADDRESSES = frozenset(
     map(ip_address, ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"))
 )
@@ -65,8 +63,9 @@ _CONTEXT_EXCEEDED = re.compile(
 
 
 class EndpointError(ModelError):
-    """An endpoint failed. wait: seconds after which one more try is worth it (0: the caller's own pause),
-    None where it is not.
+    """An endpoint failed.
+
+    wait: seconds after which another try makes sense (0: the caller's own pause), None if it does not.
     """
 
     def __init__(
@@ -83,13 +82,14 @@ class EndpointError(ModelError):
 
 
 def endpoint_url(settings: Settings) -> str:
-    """The base URL that is configured, or OpenAI's; not checked."""
+    """Returns the configured base URL, or OpenAI's. It is not checked."""
     return settings.base_url or OPENAI_URL
 
 
 def endpoint_host(settings: Settings) -> str:
-    """Who receives what is sent, for display: host, with its port where one is given. Never raises and
-    never shows a password.
+    """Returns who receives what is sent, for display: the host, with its port if given.
+
+    Never raises and never shows a password.
     """
     try:
         parts = _split(endpoint_url(settings))
@@ -101,12 +101,11 @@ def endpoint_host(settings: Settings) -> str:
 
 
 def check_endpoint(url: str, settings: Settings) -> None:
-    """Raises ModelError where `url` must not be contacted: offline, not a plain http(s) address, link-local
-    or cloud metadata, or against
-    `settings.endpoint_rule`.
+    """Raises ModelError if `url` must not be contacted.
 
-    A name is resolved and refused for any such address behind it; one that does not resolve here passes, for
-    a proxy may know it.
+    That is the case offline, for anything but a plain http(s) address, for link-local or cloud metadata
+    addresses, and against `settings.endpoint_rule`. A name is resolved, and refused if any address behind it
+    is. A name that does not resolve here passes, since a proxy may know it.
     """
     if settings.offline:
         raise ModelError(
@@ -125,7 +124,7 @@ def check_endpoint(url: str, settings: Settings) -> None:
 
 
 def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Address], rule: str) -> None:
-    """Raises ModelError where an endpoint that a user chose is against `settings.endpoint_rule`."""
+    """Raises ModelError if an endpoint that a user chose violates `settings.endpoint_rule`."""
     if rule == "public" and not all(_is_public(_plain(address)) for address in addresses):
         raise ModelError(
             f"OPENAI_BASE_URL leads to {host}, an address of this machine or its network.",
@@ -145,14 +144,15 @@ def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Ad
 
 
 def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
-    """A client for the checked endpoint, to be closed by the caller (it is a context manager). Raises
-    ModelError without connecting.
+    """Returns a client for the checked endpoint, as a context manager that the caller closes.
 
-    It neither retries nor follows redirects (a redirect could lead to an address that was refused), and what
-    a name leads to is looked at again, and kept to, when it connects (it may lead elsewhere than a moment
-    before). `settings.timeout` seconds bound the connecting; an answer that is too large, or later than
-    `patience` allows (by default an answer in one piece), is broken off, its headers and whatever fills the
-    line included. It takes no key from the environment; proxies and certificates are the environment's.
+    Raises ModelError without connecting.
+
+    The client neither retries nor follows redirects, as a redirect could lead to a refused address. When it
+    connects, it checks the addresses of the name again and uses just those, since they may have changed a
+    moment before. `settings.timeout` seconds limit the connecting. An answer that is too large, or later than
+    `patience` allows (by default an answer in one piece), is broken off, including its headers and anything
+    else that fills the line. The client takes no key from the environment, but proxies and certificates.
     """
     url = endpoint_url(settings)
     key = settings.api_key
@@ -176,8 +176,8 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
     transport = httpx2.Client(
         timeout=timeout, follow_redirects=False, transport=_bounded_transport(settings, patience)
     )
-    # Empty strings keep the client from looking in the environment; local servers ignore the stand-in for a
-    # key.
+    # Empty strings keep the client from looking in the environment. Local servers ignore the placeholder for
+    # a key.
     return OpenAI(
         api_key=key or "none",
         admin_api_key="",
@@ -189,7 +189,7 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
 
 
 def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
-    """A transport whose answers end, by size or by time, whatever the endpoint sends."""
+    """Returns a transport that limits answers in size and time, whatever the endpoint sends."""
     import httpx2
 
     class Bounded(httpx2.SyncByteStream):
@@ -212,7 +212,7 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
             super().__init__()
             assert hasattr(
                 self._pool, "_network_backend"
-            )  # a test connects to what is refused, should this change its place
+            )  # a test connects to refused addresses, should this move
             self._pool._network_backend = _checked_backend(settings, patience)
 
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -226,9 +226,7 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
 
 
 def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
-    """What opens connections: only to addresses that were looked at, each by its number, and under the
-    limits of `patience`.
-    """
+    """Returns what opens connections: only to checked addresses, within the limits of `patience`."""
     import httpcore2
 
     scheme = urlsplit(endpoint_url(settings)).scheme
@@ -255,8 +253,9 @@ def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
 
 
 def endpoint_failures() -> tuple[type[Exception], ...]:
-    """What a call through `open_client` may raise because of the endpoint; to be given to
-    `explain_failure`.
+    """Returns the errors of a call through `open_client` that the endpoint may cause.
+
+    They are to be passed to `explain_failure`.
     """
     import httpx2
     from openai import OpenAIError
@@ -267,11 +266,12 @@ def endpoint_failures() -> tuple[type[Exception], ...]:
 
 
 def explain_failure(error: Exception, settings: Settings, *, model_setting: str) -> EndpointError:
-    """One of `endpoint_failures` in the project's words, with the setting to look at.
+    """Explains one of `endpoint_failures` in the project's words, with the setting to check.
 
-    model_setting: the name of the setting that chose the model, such as FINPOLICY_CHAT_MODEL. The provider's
-    own words are data: see `clean_text`. Raise the result `from None`, lest a traceback shows what was
-    cleaned away.
+    The provider's own words are data: see `clean_text`. Raise the result `from None`, so that no traceback
+    shows what was removed.
+
+    model_setting: the name of the setting that chose the model, such as FINPOLICY_CHAT_MODEL.
     """
     import httpx2
     from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
@@ -288,8 +288,8 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         cause = error.__cause__ or error
         gone = isinstance(cause, httpx2.ConnectError)
         what = "cannot be reached" if gone else "broke off the connection"
-        # The transport's own words for a server that dies say less than these; for one that speaks no HTTP
-        # they quote what it sent.
+        # For a dying server the transport's own words say less than these; for a server that does not speak
+        # HTTP they quote what it sent.
         plain = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause)
         if plain or not (gone or _shows_words(settings)):
             said = ""
@@ -313,21 +313,26 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
 
 
 def _shows_words(settings: Settings) -> bool:
-    """Whether what an endpoint sends instead of an answer is shown. Not where a user chose it: pointed at
-    something that is no model, the server would read to its users what it alone can reach."""
+    """Tells whether an endpoint's error text is shown.
+
+    Not if a user chose the endpoint: pointed at something that is no model, the server would show users what
+        only it can reach.
+    """
     return not settings.endpoint_rule
 
 
 def _quoted(said: str, settings: Settings) -> str:
-    """The end of a sentence: a provider's own words, or nothing of them."""
+    """Returns the end of a sentence with the provider's own words, or without them."""
     if _shows_words(settings):
         return f": {clean_text(said, settings)}"
     return "."
 
 
 def clean_text(text: str, settings: Settings) -> str:
-    """Another party's text made fit to show: one line, no control or invisible characters, the key as ***,
-    at most 200 characters.
+    """Makes another party's text fit to show.
+
+    The result is one line of at most 200 characters, without control or invisible characters, with the key as
+    ***.
     """
     line = one_line(text)
     return one_line(
@@ -410,9 +415,7 @@ def _provider_words(body: object, otherwise: str) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds of a Retry-After header, given as seconds or as a date; 0 where there is none or it makes no
-    sense.
-    """
+    """Returns the seconds of a Retry-After header, given in seconds or as a date; 0 without a valid one."""
     text = headers.get("retry-after", "")
     date = parsedate_tz(text)
     try:
@@ -426,8 +429,9 @@ def _retry_after(headers: Mapping[str, str]) -> float:
 
 
 def _split(url: str) -> SplitResult:
-    """The parts of a plain http(s) URL, read so strictly that no other parser can find another host in it.
-    Raises ModelError otherwise.
+    """Splits a plain http(s) URL so strictly that no other parser can find another host in it.
+
+    Raises ModelError for any other URL.
     """
     if "@" in url:
         raise ModelError(
@@ -459,8 +463,9 @@ def _split(url: str) -> SplitResult:
 
 
 def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
-    """Every address behind `host`; resolving also reads the spellings that a parser of addresses refuses,
-    such as 2852039166.
+    """Returns every address behind `host`.
+
+    Resolving also reads spellings that an address parser refuses, such as 2852039166.
     """
     if (
         ":" in host
@@ -479,8 +484,9 @@ def _is_forbidden(address: IPv4Address | IPv6Address) -> bool:
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one host's on the internet; Python 3.11 takes site-local and multicast
-    addresses for such.
+    """Tells whether an address is that of one host on the internet.
+
+    Python 3.11 also counts site-local and multicast addresses.
     """
     return (
         address.is_global
@@ -490,11 +496,12 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The address that is really meant: the IPv4 one inside of another, and without a zone, which would
-    make it differ from the same one in a set.
+    """Returns the address that is really meant: the IPv4 address inside another, without a zone.
+
+    With a zone it would not equal the same address in a set.
     """
     if isinstance(address, IPv6Address):
-        # The last of these networks holds "::1" and "::", too.
+        # The last of these networks also contains "::1" and "::".
         held = int(address) > 1 and any(address in network for network in _HOLDS_IPV4)
         inner = (
             address.ipv4_mapped

@@ -1,4 +1,6 @@
-"""The embedded all-MiniLM-L6-v2, English: where its weights and its tokenizer lie, and how they are read."""
+"""Describes the embedded all-MiniLM-L6-v2 (English): where its weights and tokenizer are, and how to read
+them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def _tokenizer(path: Path) -> Tokenizer:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
-    # The file's own settings are 128 tokens, cut and filled up.
+    # The file's own settings truncate and pad to 128 tokens.
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

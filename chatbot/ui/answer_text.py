@@ -211,7 +211,8 @@ def _row_html(text: str, start: int, end: int, marks: Sequence[_Mark], keyed: Co
     cells = "".join(f"<td>{_marked(text, first, after, marks)}</td>" for _, _, first, after in pairs)
     caption = f"<caption>{head} {last[2]}</caption>"
     row = f'<th scope="row">{_plain(label[colon + 1 :].strip())}</th>'
-    return f'<table class="row">{caption}<thead><tr><td></td>{columns}</tr></thead><tbody><tr>{row}{cells}</tr></tbody></table>'
+    table_head = f"<thead><tr><td></td>{columns}</tr></thead>"
+    return f'<table class="row">{caption}{table_head}<tbody><tr>{row}{cells}</tr></tbody></table>'
 
 
 def _opening(text: str, start: int, close: int) -> int:

@@ -210,8 +210,10 @@ def _citation_button(
 
 def _verdict(group: Sequence[CitedPassage], *, fits: bool) -> str:
     doubtful = sum(passage.citation.doubted for passage in group)
-    if not doubtful:  # of several the least sure
-        return f"**{max((passage.citation for passage in group), key=lambda one: BASES.index(one.basis)).verdict_in(fits=fits)}**"
+    if not doubtful:
+        citations = [passage.citation for passage in group]
+        least_sure = max(citations, key=lambda citation: BASES.index(citation.basis))
+        return f"**{least_sure.verdict_in(fits=fits)}**"
     if len(group) == 1:
         return "**⚠ not verified**"
     return f"**⚠ {doubtful} of {len(group)} not verified**"

@@ -95,7 +95,8 @@ def chart_spec(
         }
         for place, value in points
     ]
-    years = [year for year in comparison.years if any(row["year"] == year for row in rows)]
+    found = {row["year"] for row in rows}
+    years = [year for year in comparison.years if year in found]
     title = said or "value"
     value: dict[str, Any] = {
         "field": "value",

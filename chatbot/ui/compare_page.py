@@ -5,6 +5,7 @@ the table with its chart and file.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
@@ -268,19 +269,16 @@ def _draw_progress(running: Running, found: dict[EntryPlace, Entry], context: Ap
 
 def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
     """ "8 answers: 6 figures, 1 passage, 1 not in its document." """
-    counts = {
-        state: sum(entry.state == state for entry in found.values())
-        for state in ("figure", "passage", "absent", "failed")
-    }
-    said = [_counted(counts[state], state) for state in ("figure", "passage") if counts[state]]
-    said += (
-        [f"{counts['absent']} not in {'its document' if counts['absent'] == 1 else 'their documents'}"]
-        if counts["absent"]
-        else []
-    )
-    said += [f"{counts['failed']} failed"] if counts["failed"] else []
-    said += [f"{total - len(found)} not asked"] if len(found) < total else []
-    return f"{_counted(total, 'answer')}: {', '.join(said)}."
+    counts = Counter(entry.state for entry in found.values())
+    parts = [_counted(counts[state], state) for state in ("figure", "passage") if counts[state]]
+    absent = counts["absent"]
+    if absent:
+        parts.append(f"{absent} not in {'its document' if absent == 1 else 'their documents'}")
+    if counts["failed"]:
+        parts.append(f"{counts['failed']} failed")
+    if len(found) < total:
+        parts.append(f"{total - len(found)} not asked")
+    return f"{_counted(total, 'answer')}: {', '.join(parts)}."
 
 
 def _named(place: EntryPlace | None) -> str:

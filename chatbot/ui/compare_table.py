@@ -106,10 +106,8 @@ def _name_html(comparison: Comparison, name: str, found: Mapping[EntryPlace, Ent
     last, moved = overall(comparison, name, found) or ("", None)
     if moved is None or moved.why_not:
         return text
-    return (
-        text
-        + f'<p class="quiet" title="{plain_html(moved.formula)}">{plain_html(f"{moved.since.year} to {last}: {_moved_text(moved)}")}</p>'
-    )
+    over_all = plain_html(f"{moved.since.year} to {last}: {_moved_text(moved)}")
+    return f'{text}<p class="quiet" title="{plain_html(moved.formula)}">{over_all}</p>'
 
 
 def overall(
@@ -220,11 +218,10 @@ def _change_html(change: Change | None) -> str:
         return ""
     against = short(change.since.year or change.since.document, 24)
     if change.why_not:
-        return f'<p class="remark">{plain_html(f"Change from {against}: {change.why_not[0].lower()}{change.why_not[1:]}")}</p>'
-    return (
-        f'<p class="moved" '
-        f'title="{plain_html(change.formula)}">{plain_html(f"{_moved_text(change)} from {against}")}</p>'
-    )
+        reason = change.why_not[0].lower() + change.why_not[1:]
+        return f'<p class="remark">{plain_html(f"Change from {against}: {reason}")}</p>'
+    text = plain_html(f"{_moved_text(change)} from {against}")
+    return f'<p class="moved" title="{plain_html(change.formula)}">{text}</p>'
 
 
 def _moved_text(change: Change) -> str:
@@ -288,11 +285,11 @@ def plain_rows(
 ) -> list[list[str]]:
     """The rows of the table in words."""
     down, across = _sides(comparison)
-    places = [[_place(comparison, label, name) for name in across] for label in down]
-    return [
-        [label, *[_plain(found.get(place), changed.get(place)) for place in row]]
-        for label, row in zip(down, places, strict=True)
-    ]
+    rows = []
+    for label in down:
+        places = [_place(comparison, label, name) for name in across]
+        rows.append([label, *(_plain(found.get(place), changed.get(place)) for place in places)])
+    return rows
 
 
 def _plain(entry: Entry | None, change: Change | None) -> str:

@@ -77,7 +77,11 @@ def draw_documents(context: AppContext) -> None:
 def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[DocumentRow]:
     """The documents whose names have all these words, wherever in them, in that order."""
     words = wanted.casefold().split()
-    found = [row for row in rows if all(word in row.name.casefold() for word in words)]
+    found = []
+    for row in rows:
+        name = row.name.casefold()
+        if all(word in name for word in words):
+            found.append(row)
     keys: dict[str, Callable[[DocumentRow], Any]] = {
         NEWEST: lambda row: -row.added_at,
         NAME: lambda row: (row.name.casefold(), row.name),

@@ -34,7 +34,9 @@ LONGEST_SHOWN_QUESTION = 2_000
 ONLY_WORDS = "Only the words of this answer are kept. Ask again to see its pages."
 ENDINGS = {
     "failed": "No answer was given: an error came instead.",
-    "interrupted": "Interrupted: the server stopped while this was written. What had come is kept, unchecked.",
+    "interrupted": (
+        "Interrupted: the server stopped while this was written. What had come is kept, unchecked."
+    ),
 }
 
 

@@ -84,18 +84,16 @@ def facts_html(pages: Sequence[PageReport], space: str = "") -> str:
         ("OCR", _sureness(pages)),
         ("Printed numbers", _labels(pages)),
     ]
-    facts += (
-        [("Not read", f"page {ranges(lost)}")]
-        if (lost := [page.number for page in pages if page.problem is not None])
-        else []
-    )
-    facts += (
-        [("Orders to machines", f"page {ranges(pages_with)}")]
-        if (pages_with := [page.number for page in pages if page.instructions])
-        else []
-    )
-    facts += [("Space", space)] if space else []
-    return f'<dl class="facts">{"".join(f"<div><dt>{term}</dt><dd>{plain_html(text)}</dd></div>" for term, text in facts)}</dl>'
+    lost = [page.number for page in pages if page.problem is not None]
+    if lost:
+        facts.append(("Not read", f"page {ranges(lost)}"))
+    instructing = [page.number for page in pages if page.instructions]
+    if instructing:
+        facts.append(("Orders to machines", f"page {ranges(instructing)}"))
+    if space:
+        facts.append(("Space", space))
+    entries = "".join(f"<div><dt>{term}</dt><dd>{plain_html(text)}</dd></div>" for term, text in facts)
+    return f'<dl class="facts">{entries}</dl>'
 
 
 def pages_html(pages: Iterable[PageReport]) -> str:
@@ -105,13 +103,15 @@ def pages_html(pages: Iterable[PageReport]) -> str:
 
 def ranges(numbers: Iterable[int]) -> str:
     """Ascending numbers as "1–3, 7"; of many ranges the first few, and how many numbers more."""
-    runs = [
-        [number for _, number in run]
-        for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
-    ]
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
     left = sum(map(len, runs[MOST_RUNS:]))
-    said = ", ".join(_span(str(run[0]), str(run[-1])) for run in runs[:MOST_RUNS])
-    return f"{said} and {left:,} more" if left else said
+    text = ", ".join(_span(str(run[0]), str(run[-1])) for run in runs[:MOST_RUNS])
+    return f"{text} and {left:,} more" if left else text
 
 
 def number_runs(pages: Iterable[PageReport]) -> list[tuple[str, str]]:
@@ -119,8 +119,11 @@ def number_runs(pages: Iterable[PageReport]) -> list[tuple[str, str]]:
     not end a series.
     """
     labelled = [(_series(page.number, page.label), page.label) for page in pages if page.label]
-    runs = [[label for _, label in run] for _, run in groupby(labelled, lambda pair: pair[0])]
-    return [(run[0], run[-1]) for run in runs]
+    runs = []
+    for _, run in groupby(labelled, lambda pair: pair[0]):
+        labels = [label for _, label in run]
+        runs.append((labels[0], labels[-1]))
+    return runs
 
 
 def _series(number: int, label: str) -> tuple[str, int]:
@@ -139,11 +142,10 @@ def _span(first: str, last: str) -> str:
 
 def _tables(pages: Sequence[PageReport]) -> str:
     on = sum(page.tables > 0 for page in pages)
-    return (
-        f"{sum(page.tables for page in pages):,} on {on:,} page{'' if on == 1 else 's'}"
-        if on
-        else "none found"
-    )
+    if not on:
+        return "none found"
+    tables = sum(page.tables for page in pages)
+    return f"{tables:,} on {on:,} page{'' if on == 1 else 's'}"
 
 
 def _sureness(pages: Sequence[PageReport]) -> str:
@@ -151,24 +153,23 @@ def _sureness(pages: Sequence[PageReport]) -> str:
     if not sure:
         return "not needed on any page"
     lowest, where = min(sure)
-    said = (
-        f"{len(sure):,} page{'' if len(sure) == 1 else 's'}, confidence "
-        f"{mean(value for value, _ in sure):.0f} of 100"
-    )
+    average = mean(value for value, _ in sure)
     if len(sure) == 1:
-        return said
-    return f"{said}, lowest {lowest:.0f} on page {where}"
+        return f"1 page, confidence {average:.0f} of 100"
+    return f"{len(sure):,} pages, confidence {average:.0f} of 100, lowest {lowest:.0f} on page {where}"
 
 
 def _labels(pages: Sequence[PageReport]) -> str:
     runs = number_runs(pages)
     if not runs:
         return "none found"
-    said = ", ".join(_span(*run) for run in runs[:MOST_RUNS]) + (
-        f" and {len(runs) - MOST_RUNS} more series" if len(runs) > MOST_RUNS else ""
-    )
+    text = ", ".join(_span(*run) for run in runs[:MOST_RUNS])
+    if len(runs) > MOST_RUNS:
+        text += f" and {len(runs) - MOST_RUNS} more series"
     without = sum(not page.label for page in pages)
-    return f"{said}; none on {without:,} page{'' if without == 1 else 's'}" if without else said
+    if not without:
+        return text
+    return f"{text}; none on {without:,} page{'' if without == 1 else 's'}"
 
 
 def _read_by(page: PageReport) -> str:
@@ -185,7 +186,8 @@ def _titled(page: PageReport) -> str:
         tables = f", {page.tables:,} table{'' if page.tables == 1 else 's'}"
     else:
         tables = ""
-    return f"{named}: {_read_by(page)}{'' if page.confidence is None else f', confidence {page.confidence:.0f} of 100'}{tables}"
+    sure = "" if page.confidence is None else f", confidence {page.confidence:.0f} of 100"
+    return f"{named}: {_read_by(page)}{sure}{tables}"
 
 
 def _classes(page: PageReport) -> str:
@@ -214,8 +216,6 @@ def _line(page: PageReport) -> tuple[str, ...]:
 
 def _orders(page: PageReport) -> str:
     """What is to be known of text that addresses its reader as a machine, "" where there is none."""
-    return (
-        f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines"
-        if page.instructions
-        else ""
-    )
+    if not page.instructions:
+        return ""
+    return f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines"

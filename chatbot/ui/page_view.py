@@ -252,18 +252,14 @@ def _named(stored: StoredPage) -> str:
 
 def _passage(quote: str, located: bool) -> None:
     words = " ".join(quote.split())
-    if len(words) <= LONGEST_QUOTE:
-        words = words
-    else:
+    if len(words) > LONGEST_QUOTE:
         words = words[:LONGEST_QUOTE] + " …"
-    said = (
-        "Marked on the page below:"
-        if located
-        else "⚠ This passage could not be located on the page, so nothing is marked:"
-    )
-    st.html(
-        f'<div class="passage{"" if located else " missing"}"><strong>{said}</strong>{paragraphs_html(words)}</div>'
-    )
+    if located:
+        style, heading = "passage", "Marked on the page below:"
+    else:
+        style = "passage missing"
+        heading = "⚠ This passage could not be located on the page, so nothing is marked:"
+    st.html(f'<div class="{style}"><strong>{heading}</strong>{paragraphs_html(words)}</div>')
 
 
 def _how_read(stored: StoredPage) -> str:

@@ -190,14 +190,24 @@ class RunningQuestions:
             target=self._answer, args=(asking, ask, ready), name=f"ask-{asking.number}", daemon=True
         )
         with self._lock:
-            before = [one for one in self._conversations.pop(key, []) if not one.finished]
+            before = [earlier for earlier in self._conversations.pop(key, []) if not earlier.finished]
             self._conversations[key] = [*before, asking]
-            done = (one for one, asked in self._conversations.items() if all(old.finished for old in asked))
-            for old in list(done)[: max(0, len(self._conversations) - MOST_CONVERSATIONS)]:
-                del self._conversations[old]
+            self._forget_oldest()
             self._threads.add(thread)
         thread.start()
         return asking
+
+    def _forget_oldest(self) -> None:
+        """Drops the oldest conversations with nothing on its way, down to the most that are kept."""
+        surplus = len(self._conversations) - MOST_CONVERSATIONS
+        if surplus <= 0:
+            return
+        finished = []
+        for key, asked in self._conversations.items():
+            if all(asking.finished for asking in asked):
+                finished.append(key)
+        for key in finished[:surplus]:
+            del self._conversations[key]
 
     def latest(self, conversation: str | None, owner: str) -> Asking | None:
         """The question that was asked last: on its way, or ended without an answer that is kept."""

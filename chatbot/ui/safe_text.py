@@ -105,8 +105,12 @@ def quiet_html(text: str) -> str:
 def table_html(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of plain cells. caption: what it shows, for those who cannot see it."""
     heads = "".join(f'<th scope="col">{plain_html(cell)}</th>' for cell in head)
-    body = "".join(f"<tr>{''.join(f'<td>{plain_html(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><caption>{plain_html(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    lines = []
+    for row in rows:
+        cells = "".join(f"<td>{plain_html(cell)}</td>" for cell in row)
+        lines.append(f"<tr>{cells}</tr>")
+    title = f"<caption>{plain_html(caption)}</caption>"
+    return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def page_text(page: PageRef) -> str:

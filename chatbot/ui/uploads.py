@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import cast
 
 import streamlit as st
@@ -164,25 +165,20 @@ class Uploads:
         settings = self._settings()
         if settings is None:
             raise HTTPException(503, NOT_READY)
-        held = {
-            session: [len(file.data) for file in list(files.values())]
-            for session, files in list(_store().file_storage.items())
-        }
-        others = [one for one in self._coming if one is not coming]
+        held: dict[str, list[int]] = {}
+        for session, files in list(_store().file_storage.items()):
+            held[session] = [len(file.data) for file in list(files.values())]
+        others = [other for other in self._coming if other is not coming]
         own = [
             *held.get(coming.session, []),
-            *(one.came for one in others if one.session == coming.session),
+            *(other.came for other in others if other.session == coming.session),
             size,
         ]
         if sum(own) > settings.session_uploads_mb * MIB:
             raise HTTPException(413, TOO_MUCH.format(settings.session_uploads_mb))
         if len(own) > MOST_FILES:
             raise HTTPException(413, TOO_MANY.format(MOST_FILES))
-        everything = [
-            *(each for files in held.values() for each in files),
-            *(one.came for one in others),
-            size,
-        ]
+        everything = [*chain.from_iterable(held.values()), *(other.came for other in others), size]
         if sum(everything) > settings.server_uploads_mb * MIB or len(everything) > MOST_FILES_OF_ALL:
             raise HTTPException(503, FULL)
 
