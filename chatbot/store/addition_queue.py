@@ -1,5 +1,7 @@
-"""The queue of additions: reads the text of several files at once, makes vectors after, then reads what the
-text lacks; cancels, and takes up what an earlier process left."""
+"""Queues additions: reads the text of several files at once, then makes vectors, then reads the rest.
+
+Also cancels additions, and continues those that an earlier process left.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Finished jobs that are remembered until somebody clears them.
+# The number of finished jobs that are remembered until they are cleared.
 MOST_FINISHED = 200
-# Seconds before vectors that could not be made are tried again.
+# Seconds before making vectors is tried again after a failure.
 RETRY_SECONDS = 60.0
-# The phases of a job whose document is stored already.
+# The phases of a job whose document is already stored.
 STORED = frozenset({"embedding", "tables", "images"})
-# What closing waits for the page or batch that is being worked on.
+# How long closing waits for the page or batch in progress.
 CLOSE_SECONDS = 10.0
 # tell(document, phase, done, total): phase "reading", "ocr", "embedding", "tables" or "images"; called from
 # the threads of the queue.
@@ -52,7 +54,10 @@ Telling = Callable[[str, str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to add. name: display text, never a path. data: open at its start, or where it lies.
+    """A file to add.
+
+    name: display text, never a path.
+    data: an open file at its start, or the file's path.
     password: for this reading only, never stored.
     """
 
@@ -63,14 +68,18 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A snapshot of one addition. phase: waiting | reading | ocr | embedding | tables | images | password |
-    done | failed | cancelled.
+    """A snapshot of one addition.
 
-    done, total: pages while reading, chunks while embedding. lacks: its tables, or what only images show, are
-    still to be read. seconds_left: of this phase, None where nobody can tell. result: once it is read, and
-    therefore searchable by words. added_at: seconds since the epoch. problem: why its vectors, or the user,
-    are waited for. per_second: of what is counted in this phase. again: a document that is there is read
-    anew. size: bytes, 0 where that is not known.
+    phase: waiting | reading | ocr | embedding | tables | images | password | done | failed | cancelled.
+    done, total: pages while reading, chunks while embedding.
+    lacks: what is still to be read: its tables, or what only images show.
+    seconds_left: of this phase, None if unknown.
+    result: set once the document is read and therefore searchable by words.
+    added_at: seconds since the epoch.
+    problem: why it waits for its vectors or for the user.
+    per_second: speed of this phase.
+    again: whether a stored document is read again.
+    size: bytes, 0 if not known.
     """
 
     id: int
@@ -95,12 +104,12 @@ class Job:
 
     @property
     def busy(self) -> bool:
-        """It goes on by itself."""
+        """It continues by itself."""
         return not self.finished and self.phase != "password"
 
     @property
     def cancellable(self) -> bool:
-        """It can still be made as if it had never been asked for; what an earlier process stored cannot."""
+        """It can still be undone completely. What an earlier process stored cannot."""
         return (
             not self.finished
             and not self.cancelling
@@ -110,8 +119,13 @@ class Job:
 
 @dataclass(slots=True)
 class _Task:
-    """A job with what only the queue knows. taken: the file, None where an earlier process stored it already.
-    spent: seconds on it alone; timed: its result has them. version: what is stored of it, 0 before."""
+    """A job with what only the queue knows.
+
+    taken: the file, None if an earlier process already stored it.
+    spent: seconds spent on it alone.
+    timed: whether its result includes them.
+    version: the stored version, 0 before it is stored.
+    """
 
     job: Job
     taken: Taken | None = None
@@ -124,7 +138,9 @@ class _Task:
     version: int = 0
 
     def one_after_another(self) -> tuple[str, ...]:
-        """The name and the bytes of the file: what no other may have that is read at the same time."""
+        """The name and the bytes of the file, neither of which another file may have that is read at the same
+        time.
+        """
         if self.taken:
             return (self.job.name, self.taken.digest)
         return (self.job.name,)
@@ -133,7 +149,7 @@ class _Task:
         self.job = replace(self.job, **changes)  # type: ignore[arg-type]
 
     def advance(self, phase: str, done: int, total: int) -> None:
-        """Progress, and from it the time that is left."""
+        """Notes progress, and estimates the time left from it."""
         now = time.monotonic()
         if phase != self.job.phase or done < self.job.done:
             self.phase_started, self.phase_from = now, done
@@ -153,28 +169,31 @@ class _Task:
 
 
 class Additions:
-    """Files are read `readers` at a time, vectors made when nothing waits to be read as text, and what a text
-    lacks is read when no vectors are to be made; all in threads of its own.
+    """Reads files, makes vectors and completes documents, all in threads of its own.
 
-    What an earlier process left unread, without vectors or incomplete is taken up first. Safe from any
-    thread.
+    `readers` files are read at a time. Vectors are made when no text waits to be read, and what a text lacks
+    is read when no vectors are to be made. What an earlier process left unread, without vectors or incomplete
+    comes first. Any thread may call it.
     """
 
     def __init__(self, library: Library, *, readers: int = 2, tell: Telling | None = None) -> None:
-        """tell: given where somebody waits for what is queued now, and for that alone: nothing is taken up,
-        no job is forgotten, and a file that needs a password has failed."""
+        """Starts the threads.
+
+        tell: given if somebody waits for what is queued now, and only for that. Then nothing older is
+            continued, no job is forgotten, and a file that needs a password fails.
+        """
         self._library, self._tell = library, tell
         self._changed = threading.Condition()
         self._tasks: list[_Task] = []
         self._ids = itertools.count(1)
         self._closing = False
         self._embedding_due, self._not_before, self._embedding_since = tell is None, 0.0, 0.0
-        # Whether vectors are being made; versions that could not be completed, which only the next start
-        # tries again.
+        # Whether vectors are being made, and the versions that could not be completed, which only the next
+        # start tries again.
         self._making, self._given_up = False, set[int]()
         self._lacking: list[Version] = []
         self._erasing: set[str] = set()
-        # What the time left is told of: the jobs since the queue was last at rest, from this id on.
+        # The time left covers the jobs from this id on, those queued since the queue was last idle.
         self._batch, self._batch_started = 0, time.monotonic()
         library.watch(self.wake)
         if tell is None:
@@ -196,8 +215,9 @@ class Additions:
     # ----------------------------------------------------------------------------------------------------
 
     def enqueue(self, files: Sequence[NewFile]) -> list[int]:
-        """Keep the bytes and queue the files. Returns a job id for each; one that cannot be added is a
-        failed job, the others go on.
+        """Keeps the bytes and queues the files. Returns a job id for each.
+
+        A file that cannot be added becomes a failed job; the others go on.
         """
         tasks = []
         digests = dict[str, tuple[str, BinaryIO | Path]]()
@@ -211,8 +231,10 @@ class Additions:
         return [task.job.id for task in tasks]
 
     def read_again(self, name: str) -> int:
-        """Queue a document to be read anew from its kept copy; what was read of it before is searched until
-        then. Returns a job id. Raises NotFoundError, StoreError."""
+        """Queues a document to be read again from its kept copy. Returns a job id.
+
+        Until then the previous reading is searched. Raises NotFoundError, StoreError.
+        """
         with self._changed:
             if any(task.job.name == name and not task.job.finished for task in self._tasks):
                 raise StoreError(
@@ -226,7 +248,7 @@ class Additions:
         return task.job.id
 
     def seconds_left(self) -> float | None:
-        """About how long all that is queued will take, None where nobody can tell."""
+        """Estimates the seconds until everything queued is done; None if unknown."""
         with self._changed:
             jobs = [
                 task.job
@@ -250,12 +272,12 @@ class Additions:
         )
 
     def jobs(self) -> tuple[Job, ...]:
-        """All jobs as they stand, in the order they were queued."""
+        """Returns all jobs as they stand, in the order they were queued."""
         with self._changed:
             return tuple(task.job for task in self._tasks)
 
     def wait(self, job: int) -> Job:
-        """A job that is queued, once it is finished, or has a problem and lacks nothing else; waited for."""
+        """Waits for a job until it is finished, or has a problem and nothing else left to do."""
         with self._changed:
             while True:
                 for task in self._tasks:
@@ -266,7 +288,7 @@ class Additions:
                 self._changed.wait()
 
     def unlock(self, job: int, password: str) -> None:
-        """Try a file again that waits for its password."""
+        """Tries a file again that waits for its password."""
         with self._changed:
             for task in self._tasks:
                 if task.job.id == job and task.job.phase == "password" and task.taken is not None:
@@ -275,26 +297,27 @@ class Additions:
             self._changed.notify_all()
 
     def wake(self) -> None:
-        """Look again for vectors to make, after a document was restored."""
+        """Looks for missing vectors again, after a document was restored."""
         with self._changed:
             self._embedding_due, self._not_before = True, 0.0
             self._changed.notify_all()
 
     def cancel(self, job: int) -> None:
-        """Stop a job and forget what it has done so far; one that is finished or unknown stays as it is."""
+        """Stops a job and undoes what it has done so far. Finished and unknown jobs are left alone."""
         with self._changed:
             for task in [task for task in self._tasks if task.job.id == job and task.job.cancellable]:
                 self._stop(task)
             self._changed.notify_all()
 
     def clear_finished(self) -> None:
-        """Forget the jobs that are finished."""
+        """Forgets the finished jobs."""
         with self._changed:
             self._tasks = [task for task in self._tasks if not task.job.finished]
 
     def erase(self, name: str) -> None:
-        """Give a document up now, beyond restoring, with what is being added under its name; what it
-        leaves is erased in a moment.
+        """Gives a document up beyond restoring, with anything being added under its name.
+
+        What it leaves is erased shortly after.
         """
         with self._changed:
             for task in [task for task in self._tasks if task.job.name == name and not task.job.finished]:
@@ -305,12 +328,12 @@ class Additions:
             self._changed.notify_all()
 
     def erasing(self) -> frozenset[str]:
-        """Names of documents that are about to be erased."""
+        """The names of documents that are about to be erased."""
         with self._changed:
             return frozenset(self._erasing)
 
     def abandon(self) -> None:
-        """Close, when what was not read yet is as if it had never been asked for."""
+        """Closes the queue and undoes all additions that were not read yet."""
         with self._changed:
             for task in self._tasks:
                 if task.job.phase in {"waiting", "reading", "ocr"}:
@@ -323,8 +346,9 @@ class Additions:
         self.close()
 
     def close(self) -> None:
-        """Stop after the page or batch that is being worked on; what was read is kept, and what waits is
-        taken up at the next start.
+        """Stops after the page or batch in progress.
+
+        What was read is kept, and what waits is continued at the next start.
         """
         self._library.watch(None)
         with self._changed:
@@ -332,12 +356,13 @@ class Additions:
             self._changed.notify_all()
         end = time.monotonic() + CLOSE_SECONDS
         for thread in self._threads:
-            # Who waits for the queue closes the store next.
+            # The caller closes the store next.
             thread.join(max(0.0, end - time.monotonic()) if self._tell is None else None)
 
     def _stop(self, task: _Task) -> None:
-        """Cancel a job. What only waits is cancelled by a thread of its own, for the others may be busy
-        for minutes.
+        """Cancels a job.
+
+        A job that only waits is cancelled by a thread of its own, as the others may be busy for minutes.
         """
         task.cancelled = True
         if task.job.phase in {"waiting", "password"}:
@@ -384,8 +409,9 @@ class Additions:
             self._read(task)
 
     def _next_waiting(self) -> _Task | None:
-        """A file to read, waited for; None to end. Versions of one document, and equal files, are read one
-        after another.
+        """Waits for a file to read and returns it; None to end.
+
+        Versions of one document, and equal files, are read one after another.
         """
         with self._changed:
             while not self._closing:
@@ -406,7 +432,7 @@ class Additions:
             return None
 
     def _read(self, task: _Task) -> None:
-        """Read one file up to where its words are searchable."""
+        """Reads one file until its words are searchable."""
         taken = task.taken
         assert taken is not None
         try:
@@ -447,7 +473,7 @@ class Additions:
                 self._embedding_due, self._not_before = True, 0.0
                 self._changed.notify_all()
                 return
-            # The bytes may be another document's that still lacks its vectors.
+            # The bytes may belong to another document that still lacks its vectors.
             self._embedding_due = True
         self._settle(task, phase="done", result=result)
 
@@ -482,7 +508,7 @@ class Additions:
                     )
             stopped = threading.Event()
             with self._changed:
-                # What is read from here on makes it due again.
+                # Anything read from here on needs another scrub.
                 self._embedding_due, begun, self._making = False, self._embedding(), True
             problem = _try(partial(self._make_vectors, stopped))
             with self._changed:
@@ -501,7 +527,7 @@ class Additions:
                 self._changed.notify_all()
 
     def _make_vectors(self, stopped: threading.Event) -> None:
-        """Make vectors until all are there or something is more urgent, which sets `stopped`."""
+        """Makes vectors until all are there or something is more urgent, which sets `stopped`."""
 
         def urgent() -> bool:
             if self._urgent():
@@ -518,7 +544,7 @@ class Additions:
             self._library.sweep()
 
     def _wait_for_embedding(self) -> bool:
-        """True when there are vectors to make or rows to erase, waited for; False to end."""
+        """Waits until there are vectors to make or rows to erase, and returns True; False to end."""
         with self._changed:
             while not self._closing:
                 wait = self._not_before - time.monotonic()
@@ -532,8 +558,9 @@ class Additions:
             return False
 
     def _urgent(self) -> bool:
-        """Whether something must be done before more vectors are made. Asked between batches, when what
-        was complete before is live.
+        """Tells whether something must be done before more vectors are made.
+
+        Asked between batches, when documents that were complete before are live.
         """
         with self._changed:
             self._embedded_all(
@@ -549,7 +576,9 @@ class Additions:
         return self._closing or bool(self._erasing) or self._cancelled_embedding() or self._text_waits()
 
     def _text_waits(self) -> bool:
-        """Whether a file is not yet searchable that soon could be; long OCR holds nobody's vectors up."""
+        """Tells whether a file waits that could soon be searchable. Long OCR does not delay anybody's
+        vectors.
+        """
         reading = sum(task.job.phase in {"reading", "ocr"} for task in self._tasks)
         waiting = any(task.job.phase == "waiting" for task in self._tasks) and reading < self._readers
         return waiting or any(task.job.phase == "reading" for task in self._tasks)
@@ -564,7 +593,9 @@ class Additions:
         return any(task.cancelled for task in self._stored())
 
     def _embedded(self, name: str, phase: str, done: int, total: int) -> None:
-        """A batch of vectors is in. What an earlier process left without vectors gets a job of its own."""
+        """Notes a batch of vectors. A document that an earlier process left without vectors gets a job of its
+        own.
+        """
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
             if task is None:
@@ -582,7 +613,7 @@ class Additions:
             self._tell(name, phase, done, total)
 
     def _embedded_all(self, tasks: Iterable[_Task]) -> None:
-        """All vectors of these stand: they are done, or what they lack is read next."""
+        """Notes that these versions have all vectors: they are done, or the rest of them is read next."""
         finished = []
         for task in tasks:
             if task.job.result is not None and not task.timed:
@@ -598,7 +629,7 @@ class Additions:
         for task in tasks:
             if (
                 task.version and task.job.result is None and task.version not in self._given_up
-            ):  # what an earlier process left is complete now
+            ):  # what an earlier process left is now complete
                 self._tell_result(task, AddResult(task.job.name, "completed"))
             if task.job.result is not None and task.started:
                 task.become(
@@ -625,7 +656,7 @@ class Additions:
         while (version := self._next_incomplete()) is not None:
             task = self._task_of(version)
             stop = partial(self._stops, task)
-            # Images take long: the tables of all come before them.
+            # Images take long, so the tables of all documents come first.
             alone = sum(other.lacks == TABLES for other in self._lacking) < 2
             how = partial(self._library.complete, version.id, images=alone or version.lacks != TABLES)
             problem = _try(partial(how, progress=partial(self._report, task), cancelled=stop))
@@ -636,14 +667,14 @@ class Additions:
                     task.become(result=result and replace(result, warning=NOT_COMPLETE.format(problem)))
 
     def _next_incomplete(self) -> Version | None:
-        """A version that lacks something, waited for until nothing else is to be done; None to end."""
+        """Waits for an incomplete version until nothing else is to be done; None to end."""
         with self._changed:
             while not self._closing:
                 due = self._embedding_due and self._not_before <= time.monotonic()
                 if not (
                     self._making or due or self._erasing or self._text_waits() or self._cancelled_embedding()
                 ):
-                    with suppress(ProjectError):  # as when the disk is full: what happens next wakes it again
+                    with suppress(ProjectError):  # such as a full disk: the next event wakes it again
                         lacking = [
                             version
                             for version in self._library.incomplete()
@@ -661,8 +692,9 @@ class Additions:
             return None
 
     def _completed(self, lacking: set[int]) -> bool:
-        """Those that lack nothing any more, whoever read it, may want other vectors. Whether there were
-        any.
+        """Finishes the jobs that lack nothing any more, whoever read it. Returns whether there were any.
+
+        Their documents may need other vectors now.
         """
         complete = [task for task in self._stored() if task.job.lacks and task.version not in lacking]
         for task in complete:
@@ -674,11 +706,11 @@ class Additions:
         return bool(complete)
 
     def _tell_result(self, task: _Task, result: AddResult) -> None:
-        """The result as its version is now; where that cannot be seen, as it was."""
+        """Returns the result as its version is now, or unchanged if that cannot be read."""
         _try(lambda: task.become(result=self._library.adding.result_of(task.version, result)))
 
     def _task_of(self, version: Version) -> _Task:
-        """The job of a version that is to be completed; what an earlier process left gets one of its own."""
+        """Returns the job of a version to complete, or a new one for what an earlier process left."""
         with self._changed:
             for task in self._stored():
                 if task.version == version.id:
@@ -699,11 +731,12 @@ def add_files(
     progress: Telling,
     started: float | None = None,
 ) -> Iterator[AddResult]:
-    """Queue files and wait: one result a file, in their order, when all of it is read and its vectors are
-    made, or it has failed, which costs the others nothing.
+    """Queues files, waits, and yields one result for each in their order.
 
-    started: time.perf_counter() from which the first file's seconds count. Leaving the iterator stops the
-    reading; what was not read is as if it had never been asked for.
+    A result comes when the whole file is read and has its vectors, or when it failed, which does not affect
+    the others. Leaving the iterator stops the reading and undoes what was not read yet.
+
+    started: time.perf_counter() from which the first file's seconds count.
     """
     began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
     additions = Additions(library, readers=readers, tell=progress)
@@ -719,8 +752,9 @@ def add_files(
 
 
 def _outcome(job: Job, before: float) -> AddResult:
-    """The result of a job that has ended, or whose vectors cannot be made. before: seconds that passed
-    before its turn came, and count.
+    """Returns the result of a job that has ended, or whose vectors cannot be made.
+
+    before: seconds before its turn came, which also count.
     """
     result = job.result or AddResult(job.name, "failed", error="Cancelled.")
     if job.problem:
@@ -733,7 +767,7 @@ def _outcome(job: Job, before: float) -> AddResult:
 
 
 def _size(data: BinaryIO | Path) -> int:
-    """Bytes of a file that is open at its start, 0 where that cannot be known before it is read."""
+    """Returns the size in bytes of a file open at its start, 0 if it is unknown before reading."""
     try:
         if isinstance(data, Path):
             return data.stat().st_size
@@ -745,8 +779,9 @@ def _size(data: BinaryIO | Path) -> int:
 
 
 def _try(step: Callable[[], object]) -> str | None:
-    """Take a step and say what went wrong, None where nothing did; a bug is logged too, and the queue goes
-    on.
+    """Runs a step and returns what went wrong, None if nothing did.
+
+    An unexpected error is logged too, and the queue goes on.
     """
     try:
         step()

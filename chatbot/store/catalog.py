@@ -1,5 +1,6 @@
-"""The truth in SQLite: documents, their versions and what waits to be added; the indexes beside it can be
-made anew from it.
+"""Stores documents, their versions and waiting files in SQLite.
+
+The catalogue is the authority: the indexes can be rebuilt from it.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from ingestion.records import NO_FACTS, DocumentFacts
 __all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
 SCHEMA_VERSION = 6
-# From this version on a file lacks whole tables only, and gets them when it is opened.
+# From this version on a file lacks whole tables only, which are added when it is opened.
 EXTENDABLE = 4
-# A document's active version is what is searched; the one before it can be brought back for a while. Several
+# A document's active version is searched, and the one before it can be restored for a while. Several
 # documents may have one version: the same bytes under several names. A coming version waits for its vectors
 # before it takes its document's place.
 SCHEMA = (
@@ -60,14 +61,14 @@ create table erased (sha256 text primary key) without rowid;
     + CONTENTS_SCHEMA
 )
 ADDED_SCHEMA = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA
-# Before the SHA-256 of a file in the keys of `meta`.
+# Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
 LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
 COLUMNS = (
     f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, "
     f"v.protected, {PERIOD}, {STATUS}, {LACKS}"
 )
-# A version whose words are to be found, now or when it is ready: live, or coming to a document that is not
+# A version whose words can be found, now or once it is ready: live, or coming to a document that is not
 # removed.
 WANTED = (
     "v.state != 'reading' and ((d.active_version = v.id and d.removed_at is null)"
@@ -77,8 +78,13 @@ WANTED = (
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A stored version. document: a name it stands under. state: reading | keyword | embedding | ready;
-    embedded: chunks whose vectors stand; protected: its file opens with a password only; lacks: see Reading.
+    """A stored version.
+
+    document: a name it is stored under.
+    state: reading | keyword | embedding | ready.
+    embedded: number of chunks with vectors.
+    protected: whether its file opens only with a password.
+    lacks: see Reading.
     """
 
     id: int
@@ -97,10 +103,11 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A file whose copy is kept and that is not added yet. problem: why it could not be, None while it only
-    waits its turn.
+    """A file whose copy is kept and that is not added yet.
 
-    recovered: its copy was found without a document; as the only trace of one it is not given up.
+    problem: why it could not be added, None while it only waits its turn.
+    recovered: whether its copy was found without a document. As the only trace of a document it is not given
+        up.
     """
 
     id: int
@@ -112,16 +119,17 @@ class Waiting:
 
 
 class Catalog(Contents, Corrections):
-    """The catalogue in one SQLite file. Reads from any thread; writes one at a time, each public method
-    one transaction.
+    """The catalogue in one SQLite file.
+
+    Any thread may read. Writes happen one at a time, and each public method is one transaction.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Raises StoreError where the file is damaged, cannot be written or comes from another version."""
+        """Opens the file. Raises StoreError if it is damaged, not writable or of another version."""
         super().__init__(path, SCHEMA + ADDED_SCHEMA, SCHEMA_VERSION, read_only=read_only)
 
     def _check_version(self, schema: str, version: int) -> None:
-        """Gives a file of an earlier version the tables that it lacks."""
+        """Adds missing tables to a file of an earlier version."""
         if EXTENDABLE <= self._read("pragma user_version")[0][0] < version:
             if self._read_only:
                 return
@@ -146,8 +154,9 @@ class Catalog(Contents, Corrections):
     # ------------------------------------------------------------------------------------------------------
 
     def active(self, names: Sequence[str] = ()) -> dict[int, str]:
-        """version id -> document name, of all live documents or of those in `names`; of several names the
-        first added.
+        """Returns version id -> document name for all live documents, or for those in `names`.
+
+        If a version has several names, the first one added counts.
         """
         rows = self._read(
             "select active_version, name from document where removed_at is null and active_version is "
@@ -157,7 +166,7 @@ class Catalog(Contents, Corrections):
         return dict(reversed({row[0]: row[1] for row in rows if not wanted or row[1] in wanted}.items()))
 
     def names(self) -> list[str]:
-        """Names of all live documents in the order they were added."""
+        """Returns the names of all live documents in the order they were added."""
         return [
             row[0]
             for row in self._read(
@@ -167,7 +176,7 @@ class Catalog(Contents, Corrections):
         ]
 
     def version(self, version: int) -> Version | None:
-        """One version, whatever its state."""
+        """Returns one version, whatever its state."""
         rows = self._read(
             f"select {COLUMNS} from version v left join document d on d.id = v.document where v.id = ?",
             (version,),
@@ -175,27 +184,25 @@ class Catalog(Contents, Corrections):
         return next((_version(row) for row in rows), None)
 
     def digest_of(self, version: int) -> str:
-        """SHA-256 of a version's file, "" where it is gone."""
+        """Returns the SHA-256 of a version's file, "" if the version is gone."""
         kept = self.version(version)
         return kept.sha256 if kept else ""
 
     def find(self, name: str) -> Version | None:
-        """The live version of the document `name`."""
+        """Returns the live version of the document `name`."""
         return next(
             iter(self._versions("d.name = ? and d.removed_at is null and v.id = d.active_version", (name,))),
             None,
         )
 
     def newest(self, name: str) -> Version | None:
-        """The version that the document `name` has, or will have when its vectors are made."""
+        """Returns the version that the document `name` has, or will have when its vectors are made."""
         return next(
             reversed(self._versions(f"d.name = ? and {WANTED} order by v.coming, v.id", (name,))), None
         )
 
     def holding(self, sha256: str) -> Version | None:
-        """The newest version of these bytes whose words are found, or could be again, None where there is
-        none.
-        """
+        """Returns the newest version of these bytes whose words are or could be searchable, or None."""
         rows = self._read(
             (
                 f"select {COLUMNS} from version v left join document d on d.id = v.document where v.sha256 "
@@ -206,7 +213,7 @@ class Catalog(Contents, Corrections):
         return next((_version(row) for row in rows), None)
 
     def unfinished(self, fingerprint: str) -> list[Version]:
-        """Versions that still need vectors of `fingerprint`, oldest first."""
+        """Returns the versions that still need vectors of `fingerprint`, oldest first."""
         condition = (
             f"{WANTED} and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?) group by v.id order by "
             f"v.id"
@@ -214,21 +221,21 @@ class Catalog(Contents, Corrections):
         return self._versions(condition, (fingerprint,))
 
     def incomplete(self) -> list[Version]:
-        """Versions of which something is still to be read, oldest first."""
+        """Returns the versions that are not fully read, oldest first."""
         return self._versions(
             f"{WANTED} and v.id in (select version from incomplete) group by v.id order by v.id", ()
         )
 
     def to_come(self) -> dict[int, tuple[str, int]]:
-        """version id -> what it lacks and how many pages' images are still to be read, of those that lack
-        something.
+        """Returns version id -> (what it lacks, pages whose images are still to be read) of incomplete
+        versions.
         """
         return {
             row[0]: (row[1], row[2]) for row in self._read("select version, lacks, to_come from incomplete")
         }
 
     def stored(self) -> list[Version]:
-        """Every version whose words are found, or can be again, oldest first."""
+        """Returns every version whose words are or can again be found, oldest first."""
         rows = self._read(
             f"select {COLUMNS} from version v left join document d on d.id = v.document where v.state "
             f"!= 'reading' order by v.id"
@@ -236,7 +243,7 @@ class Catalog(Contents, Corrections):
         return [_version(row) for row in rows]
 
     def holders(self, version: int) -> list[str]:
-        """Names of the live documents that have this version."""
+        """Returns the names of the live documents that have this version."""
         return [
             row[0]
             for row in self._read(
@@ -246,19 +253,23 @@ class Catalog(Contents, Corrections):
         ]
 
     def name_of(self, version: int) -> str:
-        """The name of the first live document that has this version, else of the document it was made for;
-        "" where neither is left.
+        """Returns the name of the first live document with this version, else of the document it was made
+        for.
+
+        Returns "" if neither is left.
         """
         kept = self.version(version)
         return next(iter(self.holders(version)), kept.document if kept else "")
 
     def chunk_counts(self) -> dict[int, int]:
-        """version id -> how many chunks it has, of all versions whose words are, or can again be, found."""
+        """Returns version id -> number of chunks, for all versions whose words are or can again be found."""
         return dict(self._pairs("select id, chunks from version where state != 'reading'"))
 
     def left_over(self, before: float) -> list[int]:
-        """Version ids that nothing needs any more: half-read, or of documents replaced or removed before
-        that time (seconds since the epoch).
+        """Returns the ids of versions that nothing needs any more.
+
+        They are half-read, or belong to documents replaced or removed before that time (seconds since the
+        epoch).
         """
         rows = self._read(
             """select v.id from version v where v.state = 'reading' or not exists (select 1 from document d
@@ -273,11 +284,11 @@ class Catalog(Contents, Corrections):
         return [row[0] for row in rows]
 
     def hashes(self) -> set[str]:
-        """SHA-256 of every file that a version or a waiting file has."""
+        """Returns the SHA-256 of every file of a version or a waiting entry."""
         return {row[0] for row in self._read("select sha256 from version union select sha256 from waiting")}
 
     def only_of(self, versions: Collection[int]) -> set[str]:
-        """SHA-256 of the files of these versions that no other version and nothing that waits has."""
+        """Returns the SHA-256 of these versions' files that no other version or waiting entry has."""
         gone = set(versions)
         rows = self._read("select id, sha256 from version union all select 0, sha256 from waiting")
         return {digest for version, digest in rows if version in gone} - {
@@ -285,7 +296,7 @@ class Catalog(Contents, Corrections):
         }
 
     def live_hashes(self) -> set[str]:
-        """SHA-256 of the files of all live documents."""
+        """Returns the SHA-256 of the files of all live documents."""
         rows = self._read(
             "select v.sha256 from document d join version v on v.id = d.active_version where "
             "d.removed_at is null"
@@ -293,7 +304,7 @@ class Catalog(Contents, Corrections):
         return {row[0] for row in rows}
 
     def hashes_of(self, name: str) -> set[str]:
-        """SHA-256 of the files that the document `name` has, had before, or will have."""
+        """Returns the SHA-256 of the files that the document `name` has, had before, or will have."""
         rows = self._read(
             "select v.sha256 from document d join version v on v.id = d.active_version or v.id = "
             "d.previous_version or (v.coming and v.document = d.id)"
@@ -303,8 +314,10 @@ class Catalog(Contents, Corrections):
         return {row[0] for row in rows}
 
     def names_of(self, sha256: str) -> list[tuple[str, float, float | None]]:
-        """(name, added at, removed at or None) of the documents whose active or coming version has these
-        bytes; seconds since the epoch.
+        """Returns (name, added at, removed at or None) of documents with these bytes, in seconds since the
+        epoch.
+
+        The bytes are those of the document's active or coming version.
         """
         rows = self._read(
             "select d.name, v.added_at, d.removed_at from document d join version v on v.id = "
@@ -315,12 +328,14 @@ class Catalog(Contents, Corrections):
         return [(row[0], row[1], row[2]) for row in rows]
 
     def hashes_beside(self, name: str) -> set[str]:
-        """SHA-256 of the files that documents of other names have, had before or will have, or that wait."""
+        """Returns the SHA-256 of files of documents with other names (current, former or coming) or that
+        wait.
+        """
         others = [row[0] for row in self._read("select name from document where name != ?", (name,))]
         return {row.sha256 for row in self.waiting() if row.name != name}.union(*map(self.hashes_of, others))
 
     def documents(self) -> list[DocumentRow]:
-        """All documents in the order they were added, removed ones among them."""
+        """Returns all documents in the order they were added, including removed ones."""
         rows = self._read(
             f"""select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at,
                 d.removed_at,
@@ -368,8 +383,9 @@ class Catalog(Contents, Corrections):
         protected: bool = False,
         facts: DocumentFacts = NO_FACTS,
     ) -> int:
-        """A new version in state "reading" of the document `name`, which is made if need be. Returns the
-        version's id.
+        """Creates a version of the document `name` in state "reading" and returns its id.
+
+        The document is created if necessary.
         """
         with self._write() as connection:
             document = _document(connection, name)
@@ -383,8 +399,9 @@ class Catalog(Contents, Corrections):
             return int(made.lastrowid or 0)
 
     def searchable(self, version: int) -> None:
-        """The version's words are indexed: it goes live unless an older version is, which then serves
-        until this one is ready.
+        """Notes that the version's words are indexed.
+
+        It goes live unless an older version is, which then stays in use until this one is ready.
         """
         with self._write() as connection:
             connection.execute("update version set state = 'keyword' where id = ?", (version,))
@@ -405,9 +422,11 @@ class Catalog(Contents, Corrections):
     def add_vectors(
         self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes, bytes]]
     ) -> list[int]:
-        """Vectors that were missing, as (ordinal, key of the chunk, float32 bytes of its windows), by
-        ordinal. Returns the ordinals of those that are kept: not where the version is gone, or has another
-        chunk there now."""
+        """Adds missing vectors, by ordinal: (ordinal, key of the chunk, float32 bytes of its windows).
+
+        Returns the ordinals that were kept. Vectors are not kept if the version is gone or now has another
+        chunk there.
+        """
         with self._write() as connection:
             if rows:
                 between = (version, rows[0][0], rows[-1][0])
@@ -419,7 +438,7 @@ class Catalog(Contents, Corrections):
                     between,
                 ).fetchall()
             )
-            # A version that was stored before there were keys does not change.
+            # A version from before there were keys does not change.
             older = (
                 not keys
                 and not connection.execute("select 1 from chunk_key where version = ?", (version,)).fetchone()
@@ -442,8 +461,11 @@ class Catalog(Contents, Corrections):
             return [ordinal for ordinal, _ in kept]
 
     def ready(self, version: int, fingerprint: str, *, keep: Sequence[str] = ()) -> bool:
-        """All vectors stand: a coming version takes its document's place, in one step; vectors of other
-        fingerprints go, but for those of `keep`. False where the version is gone, or lacks some."""
+        """Marks a version as complete: a coming version takes its document's place, in one step.
+
+        Vectors of other fingerprints are deleted, except those in `keep`. Returns False if the version is
+        gone or lacks vectors.
+        """
         with self._write() as connection:
             there = "(select count(*) from vector w where w.version = version.id and w.fingerprint = ?1)"
             found = connection.execute(
@@ -465,7 +487,7 @@ class Catalog(Contents, Corrections):
             return bool(documents)
 
     def restart_vectors(self, version: int, fingerprint: str) -> None:
-        """The vectors of this version that are missing are to be made, whatever it says of itself."""
+        """Marks the missing vectors of this version as to be made, whatever its state says."""
         with self._write() as connection:
             there = "(select count(*) from vector where version = ?2 and fingerprint = ?1)"
             connection.execute(
@@ -477,8 +499,9 @@ class Catalog(Contents, Corrections):
             )
 
     def link(self, name: str, version: int) -> None:
-        """Let the document `name`, made if need be, have a version that is there already: the same bytes
-        under another name, or back again.
+        """Gives the document `name` a version that is already stored, creating the document if necessary.
+
+        That happens when the same bytes come under another name, or come back.
         """
         with self._write() as connection:
             document = _document(connection, name)
@@ -486,8 +509,10 @@ class Catalog(Contents, Corrections):
             _flip(connection, document, version)
 
     def repoint(self, old: int, new: int) -> None:
-        """Let a newer reading of the same bytes take the place of an old one wherever that is live or can be
-        brought back; what is coming to those documents still comes."""
+        """Replaces a version by a newer reading of the same bytes wherever it is live or can be restored.
+
+        Versions that are coming to those documents still come.
+        """
         with self._write() as connection:
             _repoint(connection, old, new)
 
@@ -495,7 +520,7 @@ class Catalog(Contents, Corrections):
     # --------------------------------------------------------------------------------------------------------
 
     def remove(self, name: str, at: float) -> bool:
-        """Hide the document from `at` (seconds since the epoch). False where there is no such live
+        """Hides the document from `at` on (seconds since the epoch). Returns False without such a live
         document.
         """
         with self._write() as connection:
@@ -508,8 +533,10 @@ class Catalog(Contents, Corrections):
             )
 
     def restore(self, name: str) -> bool:
-        """Bring a removed document back; of one that is there, the version before the last replacement, which
-        can be undone likewise. False where there is neither."""
+        """Restores a removed document; for a live one, the version before the last replacement.
+
+        Restoring a version can be undone in the same way. Returns False if there is neither.
+        """
         with self._write() as connection:
             if connection.execute(
                 "update document set removed_at = null where name = ? and removed_at is not null", (name,)
@@ -526,8 +553,10 @@ class Catalog(Contents, Corrections):
             return True
 
     def retire(self, name: str) -> bool:
-        """Give a document up beyond restoring, and what waits under its name, in one step; what it leaves is
-        erased after. False where there is neither."""
+        """Gives a document up beyond restoring, with what waits under its name, in one step.
+
+        What it leaves is erased later. Returns False if there is neither.
+        """
         with self._write() as connection:
             connection.execute(
                 "update version set coming = 0 where document = (select id from document where name = ?)",
@@ -540,10 +569,10 @@ class Catalog(Contents, Corrections):
             return connection.execute("delete from document where name = ?", (name,)).rowcount + waited > 0
 
     def erase(self, versions: Sequence[int]) -> None:
-        """Delete versions with all that belongs to them, and documents left without any; their bytes are
-        noted for erasing.
+        """Deletes versions with all that belongs to them, and documents left without any.
 
-        In one step, but for a disk that has no room to note it all at once.
+        Their bytes are noted for erasing. All this is one step, unless the disk has no room to note it all at
+        once.
         """
         if free_bytes(self._path.parent) < LITTLE_SPACE + 2 * sum(map(self.bytes_of, versions)):
             for version in versions:
@@ -561,7 +590,7 @@ class Catalog(Contents, Corrections):
                 f"update document set previous_version = null, replaced_at = null where "
                 f"previous_version {gone}"
             )
-            # Where an addition is taken back, what it had replaced stands again, removed if it had been.
+            # Taking an addition back restores what it had replaced, in removed state if it was removed.
             connection.execute(
                 "update document set active_version = previous_version, removed_at = "
                 "previous_removed_at, previous_version = null, replaced_at = null,"
@@ -573,8 +602,10 @@ class Catalog(Contents, Corrections):
             )
 
     def release(self, version: int, name: str) -> bool:
-        """Where other documents have this version, or can go back to it, let the document `name` have what
-        it had before, or go. False where none has it.
+        """Lets the document `name` go back to what it had before, or go, if other documents have this
+        version.
+
+        Documents that can go back to the version count too. Returns False if none has it.
         """
         with self._write() as connection:
             others = (
@@ -597,7 +628,7 @@ class Catalog(Contents, Corrections):
             return True
 
     def to_erase(self) -> set[str]:
-        """SHA-256 of files whose copies nothing needs any more and that may still be there."""
+        """Returns the SHA-256 of files whose copies nothing needs any more and that may still exist."""
         rows = self._read(
             "select sha256 from erased where sha256 not in (select sha256 from version union select "
             "sha256 from waiting)"
@@ -605,7 +636,7 @@ class Catalog(Contents, Corrections):
         return {row[0] for row in rows}
 
     def erased(self, hashes: Iterable[str]) -> None:
-        """The copies of these files are gone."""
+        """Notes that the copies of these files are gone."""
         with self._write() as connection:
             connection.executemany("delete from erased where sha256 = ?", ((sha256,) for sha256 in hashes))
             known = "(select sha256 from version union select sha256 from waiting)"
@@ -617,15 +648,17 @@ class Catalog(Contents, Corrections):
     # --------------------------------------------------------------------------------------------------------
 
     def wait(self, name: str, sha256: str, *, recovered: bool = False) -> int:
-        """Note that a file waits to be added; its copy is kept. Returns an id. Each taking has its own, so
-        that giving one up leaves the others."""
+        """Notes that a file with a kept copy waits to be added. Returns an id.
+
+        Each addition has its own, so that giving one up leaves the others.
+        """
         with self._write() as connection:
             statement = "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?)"
             made = connection.execute(statement, (name, sha256, time.time(), recovered))
             return int(made.lastrowid or 0)
 
     def waiting(self) -> list[Waiting]:
-        """What waits to be added, in the order it came."""
+        """Returns what waits to be added, in the order it came."""
         rows = self._read("select id, name, sha256, added_at, problem, recovered from waiting order by id")
         return [
             Waiting(identity, name, sha256, at, problem, bool(recovered))
@@ -633,8 +666,9 @@ class Catalog(Contents, Corrections):
         ]
 
     def stop_waiting(self, waiting: int, problem: str | None = None) -> None:
-        """A waiting file is added or given up; with a `problem` it stays, to be tried again when the user
-        has mended that.
+        """Notes that a waiting file was added or given up.
+
+        With a `problem` it stays, to be tried again when the user has solved that.
         """
         with self._write() as connection:
             if problem is not None:
@@ -649,8 +683,9 @@ class Catalog(Contents, Corrections):
     # -----------------------------------------------------------------------------------
 
     def seen(self) -> dict[str, str]:
-        """SHA-256 -> why it could not be added, "" where it could: of files that people copied there, and
-        that are not tried again.
+        """Returns SHA-256 -> why it could not be added, "" if it could, of files in the folder already tried.
+
+        These are files that users copied there; they are not tried again.
         """
         return {
             row[0].removeprefix(SEEN): row[1]
@@ -658,33 +693,34 @@ class Catalog(Contents, Corrections):
         }
 
     def note_quoted(self, digests: Iterable[str]) -> None:
-        """These files go for good, and what quotes them is to follow."""
+        """Notes that these files are erased and that whatever quotes them must follow."""
         with self._write() as connection:
             connection.executemany(
                 "insert or replace into meta values (?, '')", [(QUOTED + digest,) for digest in digests]
             )
 
     def quoted(self) -> frozenset[str]:
-        """SHA-256 of files that went, and that something may still quote."""
+        """Returns the SHA-256 of erased files that something may still quote."""
         return frozenset(
             row[0].removeprefix(QUOTED)
             for row in self._read("select key from meta where key glob ?", (f"{QUOTED}*",))
         )
 
     def forgotten(self, digests: Iterable[str]) -> None:
-        """Nothing quotes these any more."""
+        """Notes that nothing quotes these files any more."""
         with self._write() as connection:
             connection.executemany(
                 "delete from meta where key = ?", [(QUOTED + digest,) for digest in digests]
             )
 
     def see(self, sha256: str, problem: str = "") -> None:
-        """Note such a file."""
+        """Notes such a file."""
         self.set_meta(SEEN + sha256, problem)
 
     def tried(self, sha256: str, problem: str, *, again: bool) -> None:
-        """How such a file fared. again: it is to be tried at the next start, for the fault was not its
-        own.
+        """Notes the outcome for such a file.
+
+        again: whether to try it at the next start, because the fault was not its own.
         """
         if again:
             self.see_only(self.seen().keys() - {sha256})
@@ -692,7 +728,7 @@ class Catalog(Contents, Corrections):
             self.see(sha256, problem)
 
     def see_only(self, hashes: Collection[str]) -> None:
-        """Forget those that lie there no more."""
+        """Forgets the files that are no longer there."""
         gone = self.seen().keys() - set(hashes)
         if gone:
             with self._write() as connection:
@@ -704,16 +740,16 @@ class Catalog(Contents, Corrections):
     # --------------------------------------------------------------------------------------------------------
 
     def meta(self, key: str) -> str | None:
-        """A remembered value of the store itself."""
+        """Returns a remembered value of the store itself."""
         return next((row[0] for row in self._read("select value from meta where key = ?", (key,))), None)
 
     def set_meta(self, key: str, value: str) -> None:
-        """Remember a value of the store itself."""
+        """Stores a value of the store itself."""
         with self._write() as connection:
             connection.execute("insert or replace into meta values (?, ?)", (key, value))
 
     def _versions(self, condition: str, arguments: Sequence[Any]) -> list[Version]:
-        """Versions with the documents that have, or will have, them."""
+        """Returns versions with the documents that have, or will have, them."""
         order = "" if "order by" in condition else " order by v.id"
         rows = self._read(
             (
@@ -758,13 +794,13 @@ def _version(row: Sequence[Any]) -> Version:
 
 
 def _document(connection: Connection, name: str) -> int:
-    """The id of a document, made if need be."""
+    """Returns the id of a document, creating it if necessary."""
     connection.execute("insert into document(name) values (?) on conflict(name) do nothing", (name,))
     return int(connection.execute("select id from document where name = ?", (name,)).fetchone()[0])
 
 
 def _flip(connection: Connection, document: int, version: int) -> None:
-    """Make a version live; the one before can be brought back."""
+    """Makes a version live; the one before can be restored."""
     connection.execute("update version set coming = 0 where document = ? and id <= ?", (document, version))
     connection.execute(
         "update document set previous_version = active_version, replaced_at = case when active_version "
@@ -777,8 +813,9 @@ def _flip(connection: Connection, document: int, version: int) -> None:
 
 
 def _read_anew(connection: Connection, document: int, version: int) -> bool:
-    """Whether this version is a newer reading of what its document has; then it has taken the old one's
-    place, under all its names.
+    """Tells whether this version is a newer reading of what its document has.
+
+    If so, it has then taken the old version's place under all its names.
     """
     old = connection.execute(
         "select o.id from document d join version o on o.id = d.active_version join version n on n.id = ?2"

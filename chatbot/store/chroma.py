@@ -1,6 +1,4 @@
-"""Chroma's embedded engine without its Python client, whose import takes longer than a whole search; opens
-collections, knows no document.
-"""
+"""Runs Chroma's embedded engine without its Python client, whose import takes longer than a whole search."""
 
 from __future__ import annotations
 
@@ -18,23 +16,24 @@ __all__ = ["Collection", "Engine", "Record", "Scalar", "blank", "written_at"]
 Vectors = NDArray[np.float32]
 Scalar = str | int | float | bool
 Record = tuple[str, Vectors, str, dict[str, Scalar]]
-# What every client of Chroma uses where it is told nothing else.
+# The default of every client of Chroma.
 TENANT, DATABASE = "default_tenant", "default_database"
-# Collections that are kept in memory at once: there is one an embedder.
+# The number of collections kept in memory; there is one for each embedder.
 OPEN_COLLECTIONS = 8
-# How the header of a graph of vectors begins: its version, a place, the elements there is room for, those
-# there are, and bytes an element.
+# The header of a graph file begins with its version, a place, the capacity in elements, the elements there
+# are, and bytes an element.
 GRAPH_HEADER = struct.Struct("<iQQQQ")
 LENGTH_BYTES = 4
 
 
 class Engine:
-    """Chroma over one folder, in this process. It reads no environment, tells nobody anything, and imports
-    in 0.1 s where `chromadb` takes 1.5.
+    """Chroma over one folder, in this process.
+
+    It reads no environment, sends no telemetry, and imports in 0.1 s where `chromadb` takes 1.5.
     """
 
     def __init__(self, folder: Path) -> None:
-        """folder: made where it is missing. Raises what Chroma raises."""
+        """folder: created if missing. Raises what Chroma raises."""
         from chromadb_rust_bindings import Bindings, MigrationHash, MigrationMode, SqliteDBConfig
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,28 +50,28 @@ class Engine:
         )
 
     def collection(self, name: str, metadata: dict[str, Scalar]) -> Collection:
-        """The collection of this name, made in cosine space with this metadata where there is none."""
+        """Returns the collection of this name; creates it in cosine space with this metadata if missing."""
         configuration = json.dumps({"hnsw": {"space": "cosine"}})
         found = self._bindings.create_collection(name, configuration, None, metadata, True, TENANT, DATABASE)
         return Collection(self._bindings, str(found.id), dict(found.metadata or {}))
 
     def names(self) -> list[str]:
-        """The names of all collections."""
+        """Returns the names of all collections."""
         return [found.name for found in self._bindings.list_collections(None, None, TENANT, DATABASE)]
 
     def drop(self, name: str) -> None:
-        """Delete a collection with all that is in it."""
+        """Deletes a collection with all its records."""
         self._bindings.delete_collection(name, TENANT, DATABASE)
 
 
 class Collection:
-    """Records by id: a vector, a text, and metadata. Safe from several threads."""
+    """Records by id: a vector, a text, and metadata. Several threads may use it."""
 
     def __init__(self, bindings: Any, identity: str, metadata: dict[str, Scalar]) -> None:
         self._bindings, self._identity, self.metadata = bindings, identity, metadata
 
     def upsert(self, records: Sequence[Record]) -> None:
-        """Store records, at most 5,461 a call, in place of those of the same id."""
+        """Stores records, at most 5,461 a call, replacing those with the same id."""
         ids, vectors, texts, metadata = map(list, zip(*records, strict=True))
         self._bindings.upsert(
             self._identity,
@@ -86,7 +85,7 @@ class Collection:
         )
 
     def nearest(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
-        """(id, cosine) of at most `limit` records, best first. vector: (dimension,)."""
+        """Returns (id, cosine) of at most `limit` records, best first. vector: (dimension,)."""
         found = self._bindings.query(
             self._identity, None, [vector.tolist()], limit, None, None, ["distances"], TENANT, DATABASE
         )
@@ -96,39 +95,41 @@ class Collection:
         ]
 
     def ids(self, *, limit: int, offset: int) -> list[str]:
-        """Ids of a part of all records, in the order in which they are stored."""
+        """Returns some of the ids, in the order in which they are stored."""
         return list(
             self._bindings.get(self._identity, None, None, limit, offset, None, [], TENANT, DATABASE).ids
         )
 
     def metadata_of(self, ids: Sequence[str]) -> dict[str, dict[str, Scalar]]:
-        """id -> metadata, of those ids that there are."""
+        """Returns id -> metadata, for those ids that exist."""
         found = self._bindings.get(
             self._identity, list(ids), None, None, 0, None, ["metadatas"], TENANT, DATABASE
         )
         return {key: dict(metadata) for key, metadata in zip(found.ids, found.metadatas, strict=True)}
 
     def delete(self, **where: Scalar) -> None:
-        """Delete the records whose metadata has these values."""
+        """Deletes the records whose metadata has these values."""
         self._bindings.delete(self._identity, None, json.dumps(where), None, None, TENANT, DATABASE)
 
     def discard(self, ids: Sequence[str]) -> None:
-        """Delete these records; what is not there is fine."""
+        """Deletes these records. Missing ones are ignored."""
         self._bindings.delete(self._identity, list(ids), None, None, None, TENANT, DATABASE)
 
     def count(self) -> int:
-        """How many records there are."""
+        """Returns the number of records."""
         return int(self._bindings.count(self._identity, TENANT, DATABASE))
 
 
 def written_at(folder: Path) -> dict[Path, int]:
-    """When each graph of vectors was written, in nanoseconds since the epoch."""
+    """Returns when each graph of vectors was written, in nanoseconds since the epoch."""
     return {path: path.stat().st_mtime_ns for path in folder.glob("*/data_level0.bin")}
 
 
 def blank(folder: Path) -> None:
-    """Fill the room for coming vectors with zeros in the files of a folder that nobody writes to: Chroma
-    leaves there what the memory last held, which may be the text of a document."""
+    """Fills the reserved room of graph files with zeros, in a folder that nobody writes to.
+
+    Chroma leaves there what memory last held, which may be the text of a document.
+    """
     for header in folder.glob("*/header.bin"):
         _, _, room, used, size = GRAPH_HEADER.unpack(header.read_bytes()[: GRAPH_HEADER.size])
         for name, width in (("data_level0.bin", size), ("length.bin", LENGTH_BYTES)):

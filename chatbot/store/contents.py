@@ -1,6 +1,4 @@
-"""What stored versions consist of: pages, tables, chunks, vectors, term counts; knows no document's name
-and no state.
-"""
+"""Stores what versions consist of: pages, tables, chunks, vectors and term counts."""
 
 from __future__ import annotations
 
@@ -54,22 +52,22 @@ ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version, ordinal);
 """
-# What was read of a version as its text alone lacks, see Reading.
+# Versions not yet fully read: what each still lacks, see Reading.
 INCOMPLETE_SCHEMA = """
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
 """
-# Tables that hold what belongs to one version, in the order in which it can be deleted.
+# Tables with the content of one version, in the order in which it can be deleted.
 OF_A_VERSION = ("incomplete", "vector", "lexicon", "chunk_key", "chunk", "page")
-# Files of which something is still to be read.
+# Files that are not yet fully read.
 READ = "select sha256 from waiting union select v.sha256 from version v join incomplete i on i.version = v.id"
 FORGET_DRAFTS = f"delete from draft where sha256 not in ({READ})"
-# Rows deleted in one step where room is short: at most 2 MB, of pages read by OCR.
+# The number of rows deleted in one step if room is short: at most 2 MB for pages read by OCR.
 THINNED_ROWS = 20
 CHUNK_COLUMNS = (
     "c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
 )
-# Of a version's chunks: ordinal, key, and what else an index is told of them.
+# Of a version's chunks: ordinal, key, and what else an index needs.
 KEYS = (
     "select k.ordinal, k.key, coalesce(p.label, '') || char(10) || p.method from chunk_key k join chunk "
     "c on c.version = k.version and c.ordinal = k.ordinal"
@@ -80,7 +78,11 @@ PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running, 
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page as kept. running, instructions: offsets, as in Page. words: those read by OCR."""
+    """A page as stored.
+
+    running, instructions: offsets, as in Page.
+    words: the words read by OCR.
+    """
 
     number: int
     text: str
@@ -94,14 +96,14 @@ class StoredPage:
 
     @property
     def body(self) -> str:
-        """The text without running heads and feet."""
+        """The text without running headers and footers."""
         cuts = [0, *(offset for span in self.running for offset in span), len(self.text)]
         return "".join(self.text[start:end] for start, end in zip(cuts[::2], cuts[1::2], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk as kept; text is page.text[start:end]."""
+    """A chunk as stored. Its text is page.text[start:end]."""
 
     version: int
     ordinal: int
@@ -114,16 +116,20 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Refilled:
-    """What became of a version's vectors. gone: (ordinal, bytes of its windows) where others, or none, stand
-    now; moved: the ordinals at which vectors stand anew, or with another page label."""
+    """What became of a version's vectors.
+
+    gone: (ordinal, bytes of its windows) where other vectors, or none, stand now.
+    moved: the ordinals with new vectors or another page label.
+    """
 
     gone: list[tuple[int, int]]
     moved: list[int]
 
 
 def chunk_key(context: str, text: str) -> bytes:
-    """16 bytes that stand for what is embedded of a chunk: its vectors serve every other of the same text
-    and context.
+    """Returns 16 bytes that identify what is embedded of a chunk.
+
+    Chunks with the same text and context share their vectors.
     """
     return hashlib.blake2b(f"{context}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
 
@@ -132,15 +138,17 @@ class Contents(SqliteFile):
     """Pages, tables, chunks, vectors and lexicons by version id."""
 
     def fill(self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
-        """Pages, chunks and lexicon of a version, all or nothing."""
+        """Stores pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
             self._fill(connection, version, reading, chunks, lexicon)
 
     def refill(
         self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes
     ) -> Refilled:
-        """What a fuller reading makes of a version that is there, in place of what it was; a chunk that stays
-        keeps its vectors, whatever its ordinal is now."""
+        """Replaces a stored version's content by a fuller reading.
+
+        A chunk that stays keeps its vectors, whatever its ordinal is now.
+        """
         with self._write() as connection:
             before = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
             vectors = connection.execute(
@@ -151,7 +159,7 @@ class Contents(SqliteFile):
             self._fill(connection, version, reading, chunks, lexicon)
             kept: dict[bytes, dict[str, bytes]] = defaultdict(dict)
             for ordinal, fingerprint, data in vectors:
-                if ordinal in before:  # not where the file is damaged
+                if ordinal in before:  # not if the file is damaged
                     kept[before[ordinal][0]][fingerprint] = data
             after = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
             rows = [
@@ -217,14 +225,12 @@ class Contents(SqliteFile):
             )
 
     def new_lexicon(self, version: int, lexicon: bytes) -> None:
-        """Another lexicon for a version that has one."""
+        """Replaces the lexicon of a version that has one."""
         with self._write() as connection:
             connection.execute("update lexicon set data = ? where version = ?", (lexicon, version))
 
     def thin_out(self, version: int) -> None:
-        """Delete most of what a version consists of, in small steps, so that the log beside the file stays
-        small.
-        """
+        """Deletes most of a version's content in small steps, so that the log beside the file stays small."""
         for table, key in (
             ("vector", "version, fingerprint, ordinal"),
             ("chunk", "version, ordinal"),
@@ -239,32 +245,33 @@ class Contents(SqliteFile):
                 self._read("pragma wal_checkpoint(truncate)")
 
     def keep_draft(self, sha256: str, page: Page) -> None:
-        """Keep a page that was read from its image, so that a reading that is stopped need not read it
-        again; not of a file that was given up.
+        """Keeps a page that was read from its image, so that an interrupted reading need not read it again.
+
+        Pages of a file that was given up are not kept.
         """
         with self._write() as connection:
             row = (sha256, page.number, _packed(page_to(page)))
             connection.execute(f"insert or replace into draft select ?1, ?2, ?3 where ?1 in ({READ})", row)
 
     def forget_drafts(self) -> None:
-        """Drop them where all is read."""
+        """Drops the drafts once everything is read."""
         with self._write() as connection:
             connection.execute(FORGET_DRAFTS)
 
     def drafts(self, sha256: str) -> dict[int, Page]:
-        """The pages kept by keep_draft, by number."""
+        """Returns the pages kept by keep_draft, by number."""
         rows = self._read("select number, data from draft where sha256 = ?", (sha256,))
         return {number: page_from(_unpacked(data)) for number, data in rows}
 
     def page(self, version: int, number: int) -> StoredPage:
-        """One page with its OCR words. Raises KeyError where there is none."""
+        """Returns one page with its OCR words. Raises KeyError if it does not exist."""
         found = self._read("select words from page where version = ? and number = ?", (version, number))
         if not found:
             raise KeyError((version, number))
         return replace(self.pages(version, [number])[number], words=words_from(_unpacked(found[0][0]) or ()))
 
     def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
-        """Some pages of a version by number, without words."""
+        """Returns some pages of a version by number, without words."""
         marks = ",".join("?" * len(numbers))
         rows = self._read(
             f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks})", (version, *numbers)
@@ -275,14 +282,14 @@ class Contents(SqliteFile):
         }
 
     def page_texts(self, version: int) -> list[str]:
-        """The texts of a version's pages, in order."""
+        """Returns the texts of a version's pages, in order."""
         return [
             row[0]
             for row in self._read("select text from page where version = ? order by number", (version,))
         ]
 
     def tables(self, version: int, number: int | None = None) -> dict[int, tuple[Table, ...]]:
-        """page number -> its tables, of all pages that have some, or of page `number`."""
+        """Returns page number -> its tables, for all pages with tables, or for page `number`."""
         condition, arguments = ("", (version,)) if number is None else (" and number = ?", (version, number))
         rows = self._read(
             (
@@ -294,7 +301,7 @@ class Contents(SqliteFile):
         return {row[0]: tables_from(_unpacked(row[1])) for row in rows}
 
     def report(self, version: int) -> list[PageReport]:
-        """How each page of a version fared."""
+        """Reports how each page of a version was read."""
         rows = self._read(
             (
                 "select number, label, label_source, method, length(text), confidence, problem, tables, "
@@ -313,7 +320,7 @@ class Contents(SqliteFile):
         ]
 
     def chunks(self, version: int, *, start: int = 0, limit: int = -1) -> list[StoredChunk]:
-        """Chunks of a version by ordinal, from `start`, at most `limit`."""
+        """Returns chunks of a version by ordinal, from `start`, at most `limit`."""
         return self._chunks(
             "c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit)
         )
@@ -321,8 +328,8 @@ class Contents(SqliteFile):
     def chunks_without_vectors(
         self, version: int, fingerprint: str, *, after: int, limit: int
     ) -> list[StoredChunk]:
-        """Chunks of a version that have no vectors of `fingerprint`, by ordinal, from after `after`, at
-        most `limit`.
+        """Returns chunks without vectors of `fingerprint`, by ordinal, after ordinal `after`, at most
+        `limit`.
         """
         lacking = (
             "not exists (select 1 from vector v where v.version = c.version and v.fingerprint = ? and "
@@ -334,9 +341,7 @@ class Contents(SqliteFile):
         )
 
     def vectors_of(self, keys: Sequence[bytes], fingerprint: str) -> dict[bytes, bytes]:
-        """chunk_key -> float32 bytes of its windows, of those of these keys that some chunk has vectors
-        for.
-        """
+        """Returns chunk_key -> float32 bytes of its windows, for those keys that have vectors."""
         marks = ",".join("?" * len(keys))
         rows = self._read(
             "select k.key, v.data from chunk_key k join vector v on v.version = k.version and v.ordinal "
@@ -347,25 +352,25 @@ class Contents(SqliteFile):
         return {row[0]: row[1] for row in rows}
 
     def chunk(self, version: int, ordinal: int) -> StoredChunk:
-        """One chunk. Raises IndexError where there is none."""
+        """Returns one chunk. Raises IndexError if it does not exist."""
         return self._chunks("c.version = ? and c.ordinal = ?", (version, ordinal))[0]
 
     def chunk_pages(self, version: int) -> list[int]:
-        """The page of each chunk, by ordinal."""
+        """Returns the page of each chunk, by ordinal."""
         return [
             row[0]
             for row in self._read("select page from chunk where version = ? order by ordinal", (version,))
         ]
 
     def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
-        """page number -> what the page is, of the pages that are of some kind."""
+        """Returns page number -> the kinds of the page, for pages of some kind."""
         rows = self._read(
             "select number, kinds from page where version = ? and kinds != '' order by number", (version,)
         )
         return {number: tuple(kinds.split(" ")) for number, kinds in rows}
 
     def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
-        """(ordinal, float32 bytes of its windows) by ordinal, from `start`."""
+        """Returns (ordinal, float32 bytes of its windows) by ordinal, from `start`."""
         rows = self._read(
             (
                 "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? "
@@ -378,8 +383,12 @@ class Contents(SqliteFile):
     def embedded(
         self, version: int, fingerprint: str, ordinals: Sequence[int]
     ) -> list[tuple[StoredChunk, bytes, str, str]]:
-        """(chunk, float32 bytes of its windows, printed page label or "", how its page was read) of those of
-        these chunks that have vectors, by ordinal; ordinals: ascending, at least one."""
+        """Returns those of these chunks that have vectors, by ordinal.
+
+        Each is (chunk, float32 bytes of its windows, printed page label or "", how its page was read).
+
+        ordinals: ascending, at least one.
+        """
         rows = self._read(
             f"select {CHUNK_COLUMNS}, v.data, p.label, p.method from vector v join chunk c on c.version "
             f"= v.version and c.ordinal = v.ordinal"
@@ -395,7 +404,7 @@ class Contents(SqliteFile):
         ]
 
     def window_counts(self, fingerprint: str, dimension: int) -> dict[int, int]:
-        """version id -> how many vectors of `fingerprint` it has."""
+        """Returns version id -> number of its vectors of `fingerprint`."""
         rows = self._read(
             "select version, sum(length(data)) / ? from vector where fingerprint = ? group by version",
             (4 * dimension, fingerprint),
@@ -403,7 +412,7 @@ class Contents(SqliteFile):
         return {row[0]: row[1] for row in rows}
 
     def vector_counts(self, fingerprint: str) -> dict[int, int]:
-        """version id -> how many of its chunks have vectors of `fingerprint`."""
+        """Returns version id -> number of its chunks with vectors of `fingerprint`."""
         return dict(
             self._pairs(
                 "select version, count(*) from vector where fingerprint = ? group by version", (fingerprint,)
@@ -411,7 +420,7 @@ class Contents(SqliteFile):
         )
 
     def bytes_of(self, version: int) -> int:
-        """Bytes of what belongs to a version, without what SQLite needs around it."""
+        """Returns the bytes of a version's content, without SQLite's overhead."""
         columns = (
             ("page", "text", "words", "tables"),
             ("chunk", "context"),
@@ -426,13 +435,13 @@ class Contents(SqliteFile):
         return total
 
     def lexicon(self, version: int) -> bytes:
-        """The version's lexicon as packed. Raises KeyError where there is none."""
+        """Returns the version's packed lexicon. Raises KeyError if there is none."""
         for row in self._read("select data from lexicon where version = ?", (version,)):
             return bytes(row[0])
         raise KeyError(version)
 
     def held(self) -> dict[int, tuple[int, int, bool]]:
-        """version id -> (pages, chunks, whether it has a lexicon) that are really there."""
+        """Returns version id -> (pages, chunks, whether it has a lexicon) that really exist."""
         rows = self._read(
             "select id, (select count(*) from page where version = id), (select count(*) from chunk "
             "where version = id),"
@@ -474,7 +483,7 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _packed(values: Any) -> bytes | None:
-    """JSON values, compressed; None for nothing."""
+    """Compresses values as JSON; None for no values."""
     if values:
         return zlib.compress(json.dumps(values).encode(), level=1)
     return None

@@ -1,5 +1,6 @@
-"""What people say of a document in place of what it says of itself, its period and its status; kept with
-the file's hash, so that it outlives re-reading.
+"""Stores users' corrections of a document's period and status.
+
+They are kept by the file's hash, so that they survive re-reading.
 """
 
 from __future__ import annotations
@@ -9,29 +10,30 @@ from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "correction_from", "correction_to"]
 
-# null: as the document says; "": none, whatever the document says.
+# null: as the document says. "": none, whatever the document says.
 CORRECTION_SCHEMA = """
 create table correction (sha256 text primary key, period text, status text) without rowid;
 """
-# Of a version v, as it counts.
+# The value of a version v that counts.
 PERIOD = "nullif(coalesce((select c.period from correction c where c.sha256 = v.sha256), v.period, ''), '')"
 STATUS = "nullif(coalesce((select c.status from correction c where c.sha256 = v.sha256), v.status, ''), '')"
 
 
 class Corrections(SqliteFile):
-    """The corrections of one store, by SHA-256 of the file: a new version of a document begins with what
-    it says itself.
+    """The corrections of one store, by SHA-256 of the file.
+
+    A new version of a document therefore begins with what it says itself.
     """
 
     def correction(self, sha256: str) -> DocumentFacts:
-        """What was said of these bytes: None for "as the document says", "" for "none"."""
+        """Returns the correction of these bytes: None for "as the document says", "" for "none"."""
         rows = self._read("select period, status from correction where sha256 = ?", (sha256,))
         if rows:
             return DocumentFacts(*rows[0])
         return NO_FACTS
 
     def correct(self, sha256: str, said: DocumentFacts) -> None:
-        """Let this count instead of what the document says. said: as in `correction`."""
+        """Makes this count instead of what the document says. said: as in `correction`."""
         with self._write() as connection:
             if said == NO_FACTS:
                 connection.execute("delete from correction where sha256 = ?", (sha256,))
@@ -41,7 +43,7 @@ class Corrections(SqliteFile):
                 )
 
     def own_facts(self, version: int) -> DocumentFacts:
-        """What a version says of itself; nothing where there is none."""
+        """Returns what a version says of itself; empty facts if it does not exist."""
         rows = self._read("select period, status from version where id = ?", (version,))
         if rows:
             return DocumentFacts(*rows[0])
@@ -49,14 +51,14 @@ class Corrections(SqliteFile):
 
 
 def correction_to(said: DocumentFacts) -> dict[str, str]:
-    """A correction as JSON values, without what is as the document says."""
+    """Returns a correction as JSON values, without parts that are as the document says."""
     return {
         name: value for name, value in (("period", said.period), ("status", said.status)) if value is not None
     }
 
 
 def correction_from(values: object) -> DocumentFacts:
-    """The correction that such values stand for; what is no text is as the document says."""
+    """Returns the correction of such values. What is not text counts as the document says."""
     if isinstance(values, dict):
         given = values
     else:

@@ -1,5 +1,6 @@
-"""A file that keeps some of the disk for the store: given free where the disk is full, so that it can be
-opened and documents erased; knows no document.
+"""Keeps a reserve file that is freed when the disk is full.
+
+The store can then still be opened and documents erased.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ __all__ = [
 ]
 
 MAKE_ROOM = f"Erase a document (`{PROGRAM} remove NAME --purge`) or free space on that disk, then try again."
-# Bytes below which a failed write is taken to be for want of space: SQLite and the index libraries do not
-# always say so.
+# With fewer free bytes a failed write is attributed to a full disk, which SQLite and the index libraries do
+# not always report.
 LITTLE_SPACE = 2**20
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-# Opening a store whose disk is full takes 0.4 MB, for what SQLite shares between connections; erasing a
-# document one step at a time takes about 3.
+# Opening a store on a full disk takes 0.4 MB, for what SQLite shares between connections. Erasing a document
+# step by step takes about 3 MB.
 RESERVE_BYTES = 8 * 2**20
 STEP_BYTES = 2**20
-# The reserve never takes the last of a disk, which the open store needs for its logs; nor more than one part
-# of so many of a small one.
+# The reserve never takes the last of a disk, which the open store needs for its logs, nor more than this
+# fraction of a small disk.
 LEFT_BYTES = 2 * 2**20
 LARGEST_SHARE = 8
 
 
 class Reserve:
-    """The reserve of one store, for whoever holds the store's lock."""
+    """The reserve of one store, for the holder of the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         """folder: the store's. Changes nothing."""
@@ -51,8 +52,9 @@ class Reserve:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Where the disk is nearly full, the reserve is free inside; at the end it takes again what can be
-        had. Never fails by itself.
+        """Frees the reserve inside the context if the disk is nearly full.
+
+        At the end it takes back what it can get. It never fails by itself.
         """
         with self._lock, suppress(OSError):
             self._borrowers += 1
@@ -67,8 +69,9 @@ class Reserve:
                     self._keep()
 
     def _keep(self) -> None:
-        """Take as much of the disk as is wanted and there. A disk that gives none, or may only be read, is
-        no reason to fail.
+        """Takes as much of the disk as is wanted and available.
+
+        A disk that is full or read-only is no reason to fail.
         """
         with suppress(OSError):
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -83,18 +86,18 @@ class Reserve:
 
 
 def free_bytes(folder: Path) -> int:
-    """What is free for us on the disk of a folder, or of the nearest one above it that exists."""
+    """Returns the free bytes on the disk of a folder, or of its nearest existing parent."""
     there = next((path for path in (folder, *folder.parents) if path.exists()), Path("/"))
     return shutil.disk_usage(there).free
 
 
 def is_full(folder: Path) -> bool:
-    """Whether a write in this folder must be expected to fail for want of space."""
+    """Tells whether a write in this folder will probably fail for want of space."""
     return free_bytes(folder) < LITTLE_SPACE
 
 
 def disk_is_full(folder: Path) -> StoreError:
-    """What a user is told when a write found no space. folder: where it was to be."""
+    """Returns the error for a write that found no space. folder: where the file was to be."""
     return StoreError(
         f"The disk is full: nothing can be written to {folder}. Nothing stored is lost.",
         hint=MAKE_ROOM,

@@ -1,4 +1,4 @@
-"""What a store takes on the disk, of one document and in all; counts bytes and changes nothing."""
+"""Counts the disk space of a store, for one document and in all."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ CATALOGUE = "catalog.sqlite3"
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Bytes. copies: the kept files; catalogue: pages, tables, passages and their vectors as stored;
-    vectors, words: the two indexes. free: on the disk.
+    """Space in bytes.
+
+    copies: the kept files.
+    catalogue: pages, tables, passages and their vectors as stored.
+    vectors, words: the two indexes.
+    free: free on the disk.
     """
 
     copies: int
@@ -31,13 +35,14 @@ class Space:
 
     @property
     def total(self) -> int:
-        """All that is used."""
+        """Everything that is used."""
         return self.copies + self.catalogue + self.vectors + self.words
 
 
 def store_space(library: Library) -> Space:
-    """Of all documents, removed ones and earlier versions that can be brought back among them; files are
-    read as they stand.
+    """Returns the space of all documents, as the files stand.
+
+    Removed documents and earlier versions that can be restored are included.
     """
     folder = library.folder
     return Space(
@@ -50,8 +55,9 @@ def store_space(library: Library) -> Space:
 
 
 def document_space(library: Library, version: int) -> Space:
-    """Of one version. The indexes hold all documents together: of them its share by passages is told.
-    Nothing where there is no such version.
+    """Returns the space of one version; zeros if it does not exist.
+
+    The indexes hold all documents together, so a version is given its share of them by passages.
     """
     stored = library.catalog.version(version)
     if stored is None:

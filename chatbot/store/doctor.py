@@ -1,6 +1,4 @@
-"""Whether the store is sound: catalogue, copies, indexes, space; says what is wrong and how it is mended,
-and mends it where asked.
-"""
+"""Checks the store (catalogue, copies, indexes, space), says how to repair it, and repairs it if asked."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ from chatbot.store.library import Library
 
 __all__ = ["LITTLE_SPACE", "Finding", "examine", "glance"]
 
-# Bytes below which additions will soon fail: a 600-page volume with its vectors and indexes takes about 30
-# MB, its copy as much again.
+# With fewer free bytes additions will soon fail: a 600-page volume takes about 30 MB with vectors and
+# indexes, and as much again for its copy.
 LITTLE_SPACE = 500 * 2**20
 REPAIR = f"Run `{PROGRAM} doctor --repair`."
 Progress = Callable[[str, str, int, int], None]
@@ -26,8 +24,10 @@ Progress = Callable[[str, str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong. document: its name, None for the store as a whole. fix: what to do, or what
-    was done where `mended`.
+    """A fault of the store.
+
+    document: its name, None for the store as a whole.
+    fix: what to do, or what was done if `mended`.
     """
 
     document: str | None
@@ -39,8 +39,9 @@ class Finding:
 def examine(
     library: Library, *, repair: bool = False, progress: Progress = lambda document, phase, done, total: None
 ) -> Iterator[Finding]:
-    """Finish what a stop left, then check everything; with `repair` what can be mended is. Nothing is
-    yielded for a sound store.
+    """Finishes interrupted work, then checks everything. A sound store yields nothing.
+
+    With `repair`, what can be repaired is.
     """
     yield from _unfinished(library, progress)
     yield from _catalogue(library)
@@ -54,8 +55,9 @@ def examine(
 
 
 def glance(library: Library) -> list[Finding]:
-    """What can be seen to be wrong at once, without reading any document: for a page that is opened often.
-    Not while anything is being added.
+    """Finds faults that can be seen at once, without reading any document, for a page that is opened often.
+
+    Not to be called while anything is being added.
     """
     found = [
         Finding(
@@ -74,7 +76,7 @@ def glance(library: Library) -> list[Finding]:
 
 
 def _without_copy(library: Library) -> list[str]:
-    """Names of live documents whose kept copy is missing."""
+    """Returns the names of live documents whose kept copy is missing."""
     live = library.scope(())
     return [
         live[row.id]
@@ -84,7 +86,7 @@ def _without_copy(library: Library) -> list[str]:
 
 
 def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
-    """What cannot be finished: files that need the user, vectors that cannot be made."""
+    """Finds what cannot be finished: files that need the user, vectors that cannot be made."""
     try:
         for result in library.resume(progress=progress):
             if result.status == "failed":
@@ -95,7 +97,7 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
                 )
     except ProjectError as error:
         waiting = sorted({version.document for version in library.without_vectors()})
-        if waiting or not is_full(library.folder):  # of which `_space` speaks
+        if waiting or not is_full(library.folder):  # reported by `_space`
             yield Finding(
                 waiting[0] if waiting else None,
                 f"{len(waiting)} documents have no vectors yet: {error.message}",
@@ -115,7 +117,7 @@ def _catalogue(library: Library) -> Iterator[Finding]:
 
 
 def _versions(library: Library, repair: bool) -> Iterator[Finding]:
-    """Versions that lack some of what they say they have."""
+    """Finds versions that lack some of what they should have."""
     fingerprint = library.embedder.fingerprint
     held = library.catalog.held()
     vectors = library.catalog.vector_counts(fingerprint)
@@ -137,8 +139,9 @@ def _versions(library: Library, repair: bool) -> Iterator[Finding]:
 
 
 def _read_again(library: Library, finding: Finding, version: int) -> Finding:
-    """The finding as mended: a version that some document has is read again, one that could only be
-    brought back is given up.
+    """Repairs a version and returns the finding.
+
+    A version of a document is read again; one that could only be restored is given up.
     """
     if finding.document is None:
         library.discard(version)
@@ -153,7 +156,7 @@ def _read_again(library: Library, finding: Finding, version: int) -> Finding:
 
 
 def _copies(library: Library, repair: bool) -> Iterator[Finding]:
-    """Copies that are missing, damaged or nobody's."""
+    """Finds copies that are missing, damaged or belong to nothing."""
     needed = {row.sha256: row.document for row in library.catalog.stored()}
     for digest, name in needed.items():
         if not library.copies.path(digest).exists():
@@ -182,7 +185,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
 
 
 def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
-    """Indexes that hold otherwise than the catalogue says."""
+    """Finds indexes that differ from the catalogue."""
     try:
         found = library.indexes.differences()
     except IndexDamagedError as error:
@@ -200,7 +203,7 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
 
 
 def _lying(library: Library) -> Iterator[Finding]:
-    """What people copied into the folder of documents and nobody added."""
+    """Finds files that users copied into the folder of documents and nobody added."""
     for one in library.unread():
         if one.problem:
             again = f"`{PROGRAM} add {shlex.quote(str(one.path))}`; `--passwords` where needed."

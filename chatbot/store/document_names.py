@@ -1,4 +1,4 @@
-"""What a document may be called: display text only, never a path; knows no store."""
+"""Checks and shortens document names, which are display text only, never paths."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from chatbot.errors import DocumentError
 
 __all__ = ["display_name", "free_name", "known_as", "listed"]
 
-# Documents that a sentence names.
+# The number of documents that a sentence names.
 MOST_NAMED = 3
 
-# Longer names cannot be file names on any common system, and break every table they are shown in.
+# Longer names cannot be file names on any common system, and break every table that shows them.
 LONGEST_NAME = 200
 
 
 def display_name(given: str) -> str:
-    """The name a document is kept under: the last part of a path, control and bidirectional characters made
-    visible.
+    """Returns the name a document is kept under.
 
-    Raises DocumentError for a name that is empty or longer than LONGEST_NAME characters.
+    It is the last part of a path, with control and bidirectional characters made visible. Raises
+    DocumentError for a name that is empty or longer than LONGEST_NAME characters.
     """
     name = re.split(r"[\\/]", unicodedata.normalize("NFC", given))[-1].strip()
     name = "".join(_visible(letter) for letter in name)
@@ -37,7 +37,9 @@ def display_name(given: str) -> str:
 
 
 def known_as(given: str) -> str:
-    """The name a document would be kept under, for looking it up; what cannot be a name is left as it is."""
+    """Returns the name a document would be kept under, for looking it up. An impossible name is left as it
+    is.
+    """
     try:
         return display_name(given)
     except DocumentError:
@@ -45,7 +47,7 @@ def known_as(given: str) -> str:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """ "Budget.pdf" as "Budget (2).pdf", or with the next number that is not taken."""
+    """Returns "Budget.pdf" as "Budget (2).pdf", or with the next free number."""
     path = PurePath(name)
     number = 2
     while f"{path.stem} ({number}){path.suffix}" in taken:
@@ -60,7 +62,7 @@ def _visible(letter: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
+    """Lists the first of some names, and says how many more there are."""
     if len(names) > MOST_NAMED:
         more = f" and {len(names) - MOST_NAMED:,} more"
     else:

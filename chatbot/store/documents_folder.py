@@ -1,6 +1,4 @@
-"""PDFs that people copied into the folder of documents by hand: what lies there, and what of it nobody has
-added yet; adds nothing.
-"""
+"""Finds PDFs that users copied into the folder of documents, and which of them are not added yet."""
 
 from __future__ import annotations
 
@@ -20,9 +18,10 @@ from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = ["BROKEN_OFF", "UnaddedFile", "note_copies_of", "unadded_files", "unread"]
 
-# Why a file was not added whose reading did not come to an end, and why one that was tried again.
+# Why a file was not added whose reading was interrupted, and why one that was tried again.
 BROKEN_OFF = ("its reading was broken off", "its reading was broken off twice")
-# A file that changed less than so many seconds ago may still be on its way; it is waited for so long.
+# A file that changed less than this many seconds ago may still be growing. This is also how long to wait for
+# it.
 SETTLED_SECONDS = 2.0
 LONGEST_WAIT = 30.0
 LOOK_SECONDS = 0.5
@@ -30,9 +29,12 @@ LOOK_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class UnaddedFile:
-    """A PDF in the folder. digest: its SHA-256; of one that is too large to be taken, its size and place.
-    name: what it will be called. problem: why it could not be read when that was tried, "" where it was not
-    tried yet."""
+    """A PDF in the folder.
+
+    digest: its SHA-256; for a file that is too large, its size and path.
+    name: what it will be called.
+    problem: why it could not be read when that was tried, "" if it was not tried yet.
+    """
 
     path: Path
     digest: str
@@ -41,8 +43,9 @@ class UnaddedFile:
 
 
 def unadded_files(folder: Path) -> Iterator[Path]:
-    """The PDFs in the folder and its sub-folders, in name order: no kept copies, nothing hidden, and no
-    link that leads out of it.
+    """Returns the PDFs in the folder and its sub-folders, in name order.
+
+    Kept copies, hidden files and links that lead out of the folder are left out.
     """
     for place, inside, files in os.walk(folder):
         inside[:] = sorted(name for name in inside if not name.startswith("."))
@@ -58,12 +61,13 @@ def unadded_files(folder: Path) -> Iterator[Path]:
 
 
 def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool = False) -> list[UnaddedFile]:
-    """What lies there and is not among the documents: not tried yet, or tried in vain. What was once added
-    and then removed is neither.
+    """Returns files in the folder that are not documents: not tried yet, or tried without success.
 
-    most_megabytes: the largest file that is taken, in MiB; a larger one is not read to tell it from others.
-    wait: for files that still grow, half a minute for all of them, and note what is there already, so that it
-    stays away when it is removed.
+    A document that was added and later removed is neither.
+
+    most_megabytes: the largest file that is taken, in MiB. A larger one is not read to identify it.
+    wait: whether to wait for files that still grow, half a minute for all of them, and note what is already
+        added, so that it stays away when it is removed.
     """
     known = catalog.hashes()
     seen = catalog.seen()
@@ -98,20 +102,22 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
 def note_copies_of(
     catalog: Catalog, folder: Path, sizes: Collection[int], digests: Collection[str]
 ) -> list[Path]:
-    """Files of these SHA-256 that lie there, which are not to be added again; sizes: theirs, in bytes."""
+    """Notes the files with these SHA-256, which must not be added again. sizes: their sizes in bytes."""
     found: list[Path] = []
     for path in unadded_files(folder):
         with suppress(OSError):
             if path.stat().st_size in sizes and (digest := _digest(path)) in digests:
                 found.append(path)
-                with suppress(StoreError):  # on a disk without any room, where it is erased all the same
+                with suppress(StoreError):  # on a full disk, where it is erased all the same
                     catalog.see(digest)
     return found
 
 
 def _named(found: Sequence[UnaddedFile], catalog: Catalog, there: Mapping[str, str]) -> list[UnaddedFile]:
-    """With names that are no other's: where a file of that name lies there too, the two are not versions
-    of one document, as reports of two years.
+    """Gives files unique names.
+
+    If the folder holds two files of one name, they are not versions of one document, but for example reports
+    of two years.
     """
     taken = {row.name for row in catalog.waiting()}
     named = list[UnaddedFile]()
@@ -126,7 +132,10 @@ def _named(found: Sequence[UnaddedFile], catalog: Catalog, there: Mapping[str, s
 
 
 def _settled(path: Path, until: float) -> bool:
-    """Whether nobody writes to it any more, waited for until that time of the monotonic clock."""
+    """Waits until nobody writes to a file any more, and tells whether that is so.
+
+    The wait ends at the given time of the monotonic clock.
+    """
     while -SETTLED_SECONDS < time.time() - path.stat().st_mtime < SETTLED_SECONDS:
         if time.monotonic() > until:
             return False

@@ -1,5 +1,6 @@
-"""What errors of the two index libraries mean: a full disk, a folder that cannot be written, or damage
-that is mended from the catalogue.
+"""Interprets the errors of the two index libraries.
+
+They may mean a full disk, an unwritable folder, or damage that can be repaired from the catalogue.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ FULL = ("no space left", "disk is full", "disk full", "database or disk is full"
 
 
 class IndexDamagedError(StoreError):
-    """An index cannot be used as it is; everything in it can be made anew from the catalogue."""
+    """An index cannot be used as it is. Everything in it can be rebuilt from the catalogue."""
 
 
 def explained(error: BaseException, what: str, folder: Path) -> StoreError:
-    """The error as the user, or the mending, should see it. what: "The keyword index"; folder: where it
-    stands.
+    """Returns the error as the user, or the repair, should see it.
+
+    what: such as "The keyword index".
+    folder: where the index is.
     """
     text = str(error)[:200]
     if (
@@ -45,7 +48,7 @@ def explained(error: BaseException, what: str, folder: Path) -> StoreError:
 
 @contextmanager
 def explaining(what: str, folder: Path) -> Iterator[None]:
-    """Raises what goes wrong inside as `explained` puts it; the store's own errors as they are."""
+    """Raises errors as `explained` puts them. The store's own errors pass unchanged."""
     try:
         yield
     except StoreError:

@@ -1,5 +1,6 @@
-"""The two derived indexes, words in tantivy and passages in Chroma, kept in step with the catalogue; what
-is damaged is made anew from it.
+"""Keeps the two derived indexes in step with the catalogue: words in tantivy and passages in Chroma.
+
+A damaged index is rebuilt from the catalogue.
 """
 
 from __future__ import annotations
@@ -26,28 +27,27 @@ from ingestion.language.terms import terms_version
 __all__ = ["Indexes"]
 
 log = logging.getLogger(__name__)
-# Remembered in the catalogue: the collection of Chroma that was last seen to hold what the catalogue holds;
-# whether documents have changed their names since; whether erased text may be left in files; by which words
-# all is indexed; and which versions the indexes may hold as they were.
+# Keys of values in the catalogue: the Chroma collection that last matched the catalogue; whether documents
+# were renamed since; whether files may still hold erased text; the word list by which everything is indexed;
+# and the versions that the indexes may hold in their former state.
 ALIGNED = "vectors_aligned"
 RENAMED = "renamed"
 UNSCRUBBED = "unscrubbed"
 TERMS = "terms"
 REFILLED = "refilled"
-# Passages that are read from the catalogue at once.
+# The number of passages read from the catalogue at once.
 PASSAGES_READ = 1_000
 Result = TypeVar("Result")
 
 
 class Indexes:
-    """Keyword and vector index of one store. Changes one at a time (the library sees to that); searches
-    from any thread.
+    """Keyword and vector index of one store.
+
+    Changes happen one at a time, which the library ensures. Any thread may search.
     """
 
     def __init__(self, catalog: Catalog, folder: Path, embedder: Embedder) -> None:
-        """folder: the store's; the indexes stand in keywords/ and vectors/. Raises StoreError where they
-        cannot be written.
-        """
+        """folder: the store's; holds keywords/ and vectors/. Raises StoreError if it is not writable."""
         self._catalog, self._folder, self._embedder = catalog, folder, embedder
         for name in ("keywords", "vectors"):
             shutil.rmtree(self._discarded(name), ignore_errors=True)
@@ -56,29 +56,30 @@ class Indexes:
         except IndexDamagedError as error:
             self._new_keywords(error)
         self.vectors = self._open_vectors()
-        # Whether the nearest that Chroma names are those of all vectors that stand in the catalogue.
+        # Whether the nearest passages of Chroma are the nearest of all vectors in the catalogue.
         self.complete = catalog.meta(ALIGNED) == self.vectors.name or not catalog.window_counts(
             embedder.fingerprint, embedder.dimension
         )
 
     def close(self) -> None:
-        """Let go of Chroma's files."""
+        """Closes Chroma's files."""
         self.vectors.close()
 
     def add_words(self, version: int, words: Iterable[Sequence[str]]) -> None:
-        """Index the terms of a version's chunks, by ordinal from 0."""
+        """Indexes the terms of a version's chunks, by ordinal from 0."""
         rows = list(words)
         if self._catalog.meta(TERMS) is None and not self.keywords.count():
             self._catalog.set_meta(TERMS, terms_version())  # the first document
         self._mending_keywords(lambda: self.keywords.add(version, rows))
 
     def add_vectors(self, version: int, ordinals: Sequence[int]) -> None:
-        """Index these passages, whose vectors stand in the catalogue already; ordinals: ascending."""
+        """Indexes passages whose vectors are already in the catalogue. ordinals: ascending."""
         self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, ordinals)))
 
     def refilled(self, version: int, words: Sequence[Sequence[str]], change: Refilled) -> None:
-        """Both indexes follow what a fuller reading made of a version: words: the terms of its chunks, by
-        ordinal from 0.
+        """Updates both indexes after a fuller reading of a version.
+
+        words: the terms of its chunks, by ordinal from 0.
         """
         self._mending_keywords(lambda: self.keywords.add(version, words))
         if self.vectors.exists():
@@ -92,16 +93,16 @@ class Indexes:
         self._note_refilled(self._being_refilled() - {version})
 
     def refilling(self, version: int) -> None:
-        """A version is about to be refilled: until `refilled`, the indexes may hold what it was, and are
-        given it anew when the store is opened.
+        """Notes that a version is about to be refilled.
+
+        Until `refilled` the indexes may hold its former state; they are then updated when the store is
+        opened.
         """
         self._note_refilled(self._being_refilled() | {version})
         self.unaligned()
 
     def mend_refilled(self) -> None:
-        """Give the indexes anew what was being refilled when the process ended, or when they could not
-        follow.
-        """
+        """Updates the indexes for refills during which the process ended or the indexes failed."""
         for version in sorted(self._being_refilled()):
             if version in self._catalog.chunk_counts():
                 words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
@@ -121,16 +122,12 @@ class Indexes:
         self._catalog.set_meta(REFILLED, " ".join(map(str, sorted(versions))))
 
     def unaligned(self) -> None:
-        """Vectors are about to change: until `align` has looked, Chroma may hold otherwise than the
-        catalogue.
-        """
+        """Notes that vectors are about to change. Until `align`, Chroma may differ from the catalogue."""
         if self._catalog.meta(ALIGNED):
             self._catalog.set_meta(ALIGNED, "")
 
     def remove(self, versions: Sequence[int]) -> None:
-        """Delete all rows of these versions, whatever embedder they are of; `scrub` takes what is left of
-        them out of the files.
-        """
+        """Deletes all rows of these versions, of every embedder. `scrub` removes the rest from the files."""
         self.unscrubbed()
         self._mending_keywords(lambda: self.keywords.remove(versions))
         if self.vectors.exists():
@@ -138,8 +135,10 @@ class Indexes:
             self._mending_vectors(lambda: self.vectors.drop_others())
 
     def align(self, renewed: Callable[[int], None] = lambda version: None) -> None:
-        """Give both indexes the rows they lack and take those they should not have, from the catalogue alone.
-        renewed: told each version whose terms were made anew, all where the language has learnt a word since.
+        """Adds missing rows to both indexes and deletes surplus ones, from the catalogue alone.
+
+        renewed: called with each version whose terms were made again: all of them if the word list has
+            changed.
         """
         self.mend_refilled()
         learnt = self._catalog.meta(TERMS) != terms_version()
@@ -173,20 +172,19 @@ class Indexes:
                 self._catalog.set_meta(ALIGNED, self.vectors.name)
 
     def renamed(self) -> None:
-        """Documents go by other names: until `align` has looked, Chroma's passages may be called as
-        before.
-        """
+        """Notes that documents were renamed. Until `align`, Chroma's passages may have the former names."""
         self._catalog.set_meta(RENAMED, "1")
 
     def unscrubbed(self) -> None:
-        """Something is about to be erased: `scrub` is due, whenever this process or a later one comes to
-        it.
-        """
+        """Notes that something is about to be erased, so `scrub` is due, in this process or a later one."""
         self._catalog.set_meta(UNSCRUBBED, "1")
 
     def scrub(self) -> None:
-        """Take out of the files what was erased, where that is due: text in Chroma's log and unused space,
-        words in the segments of tantivy. It stays due where another program reads the catalogue."""
+        """Removes erased text from the files, if due.
+
+        That is text in Chroma's log and unused space, and words in the segments of tantivy. Scrubbing stays
+        due if another program reads the catalogue.
+        """
         if not self.scrub_is_due():
             return
         if self.keywords.has_deleted():
@@ -194,7 +192,7 @@ class Indexes:
         if self.vectors.exists():
             try:
                 self._mending_vectors(lambda: self.vectors.scrub())
-            # as where there is no room to write the file anew: then it goes with all that is in it
+            # If there is no room to rewrite the file, for example, the whole index is deleted.
             except StoreError as error:
                 log.warning("The vectors' index is made anew: %s", error)
                 self.give_up_vectors()
@@ -206,18 +204,19 @@ class Indexes:
             )
 
     def scrub_is_due(self) -> bool:
-        """Whether something that was erased may still stand in a file."""
+        """Tells whether a file may still hold something that was erased."""
         return bool(self._catalog.meta(UNSCRUBBED))
 
     def rebuild(self) -> None:
-        """Make both anew from the catalogue."""
+        """Rebuilds both indexes from the catalogue."""
         self._new_keywords(None)
         self._new_vectors(None)
         self._catalog.set_meta(ALIGNED, self.vectors.name)
 
     def give_up_vectors(self) -> None:
-        """Give the disk what the index of vectors takes; `align` makes it anew. Until then each chunk is
-        scored.
+        """Deletes the index of vectors to free its disk space; `align` rebuilds it.
+
+        Until then every chunk is scored.
         """
         self.complete = False
         self.vectors.close()
@@ -226,7 +225,7 @@ class Indexes:
         self.vectors = self._open_vectors()
 
     def differences(self) -> list[str]:
-        """What the indexes hold otherwise than the catalogue says, in words; none where they agree. Raises
+        """Describes how the indexes differ from the catalogue; nothing if they agree. Raises
         IndexDamagedError.
         """
         words = self.keywords.counts()
@@ -296,8 +295,9 @@ class Indexes:
         self._catalog.set_meta(RENAMED, "")
 
     def _passages(self, version: int, ordinals: Sequence[int] | None = None) -> Iterator[IndexedPassage]:
-        """Passages that have vectors, as the catalogue has them, all or those of `ordinals`, ascending;
-        some at a time are in memory.
+        """Yields passages with vectors from the catalogue: all, or those of `ordinals`, ascending.
+
+        Only some at a time are in memory.
         """
         fingerprint = self._embedder.fingerprint
         dimension = self._embedder.dimension
@@ -329,7 +329,7 @@ class Indexes:
         self._discard("keywords", error)
         made = KeywordIndex(self._folder / "keywords")
         self._fill_keywords(made)
-        # Searches see what the index held until now, whose files they have open.
+        # Searches still see the former index, whose files they have open.
         self.keywords = made
 
     def _new_vectors(self, error: StoreError | None) -> None:
@@ -349,7 +349,7 @@ class Indexes:
         with suppress(OSError):
             (self._folder / name).rename(
                 discarded
-            )  # at once, for a process that is stopped while it deletes would leave half an index
+            )  # at once: a process stopped while deleting would leave half an index
         for folder in (self._folder / name, discarded):
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,6 +1,4 @@
-"""The kept copies of added files, each named by its hash, beside it its names and what people say of it;
-knows no catalogue.
-"""
+"""Keeps the copies of added files, each named by its hash, with their names and corrections beside them."""
 
 from __future__ import annotations
 
@@ -31,22 +29,21 @@ PARTIAL = re.compile(r"incoming-[\w-]{1,40}\.partial")
 
 @dataclass(frozen=True, slots=True)
 class KeptName:
-    """A name that a copy stands under. removed_at: seconds since the epoch, None while it is there."""
+    """A name of a copy. removed_at: seconds since the epoch, None if it is not removed."""
 
     name: str
     removed_at: float | None
 
 
 class Copies:
-    """A folder of <sha256>.pdf, and for each a <sha256>.json with its names, so that a store can be made anew
-    from the folder alone.
+    """A folder of <sha256>.pdf, each with a <sha256>.json of its names.
 
-    Other files in the folder are never touched.
+    A store can be rebuilt from this folder alone. Other files in it are never touched.
     """
 
     def __init__(self, folder: Path, most_megabytes: float) -> None:
-        """most_megabytes: the largest file that is taken, in MiB. Raises StoreError where the folder
-        cannot be made.
+        """most_megabytes: the largest file that is taken, in MiB. Raises StoreError if the folder cannot be
+        created.
         """
         self.folder, self.most_megabytes = folder, most_megabytes
         try:
@@ -58,9 +55,9 @@ class Copies:
             ) from error
 
     def take_file(self, path: Path, name: str) -> str:
-        """Keep a copy of a file that is to be added as `name`; its SHA-256.
+        """Keeps a copy of a file that is to be added as `name`, and returns its SHA-256.
 
-        Raises DocumentError where it is no file, cannot be read, is too large or changes meanwhile.
+        Raises DocumentError if it is not a file, cannot be read, is too large or changes meanwhile.
         """
         if path.is_dir():
             raise DocumentError(f"There is no PDF in {path}.", hint="Name a folder that has some.")
@@ -76,11 +73,12 @@ class Copies:
         return digest
 
     def take(self, data: BinaryIO, name: str, *, unchanged: Callable[[], bool] = lambda: True) -> str:
-        """Keep a copy of what can be read from `data`, to be added as `name`; its SHA-256. Nothing of it is
-        seen before it is whole and on the disk, and its name is there before it is.
+        """Keeps a copy of the content of `data`, to be added as `name`, and returns its SHA-256.
 
-        unchanged: called at the end; false drops the copy. Raises DocumentError where it is too large,
-        changed, cannot be read or kept.
+        The copy becomes visible only when it is complete and on the disk, and its name is written before.
+        Raises DocumentError if the content is too large, changed, or cannot be read or kept.
+
+        unchanged: called at the end; False drops the copy.
         """
         digest = hashlib.sha256()
         size = 0
@@ -91,7 +89,7 @@ class Copies:
         try:
             with os.fdopen(
                 handle, "wb", buffering=0
-            ) as target:  # closing a buffer would fail once more where a disk is full
+            ) as target:  # closing a buffer would fail once more on a full disk
                 while part := _read(data):
                     digest.update(part)
                     size += len(part)
@@ -110,11 +108,11 @@ class Copies:
         return digest.hexdigest()
 
     def path(self, digest: str) -> Path:
-        """Where the copy of these bytes stands, or would stand."""
+        """Returns the path of the copy of these bytes, whether it exists or not."""
         return self.folder / f"{digest}.pdf"
 
     def sound(self, digest: str) -> bool:
-        """Whether the copy is there and has the bytes its name says."""
+        """Tells whether the copy exists and has the bytes its name says."""
         try:
             with self.path(digest).open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest() == digest
@@ -122,7 +120,7 @@ class Copies:
             return False
 
     def all(self) -> list[str]:
-        """The SHA-256 of every copy in the folder, in the order in which they were taken."""
+        """Returns the SHA-256 of every copy in the folder, in the order in which they were taken."""
         taken = sorted(
             (path.stat().st_mtime_ns, path.stem)
             for path in self.folder.glob("*.pdf")
@@ -131,20 +129,19 @@ class Copies:
         return [digest for _, digest in taken]
 
     def drop(self, digest: str) -> None:
-        """Delete a copy and its names; one that is not there is fine."""
+        """Deletes a copy and its names. A missing one is ignored."""
         self.path(digest).unlink(missing_ok=True)
         self._names_path(digest).unlink(missing_ok=True)
 
     def mend_modes(self) -> None:
-        """Close the copies to other accounts where an earlier version left them open, and the folder where
-        it holds nothing else.
+        """Closes copies that an earlier version left open to other accounts.
+
+        The folder is closed too if it holds nothing else.
         """
         mend_files(self.folder, _is_ours)
 
     def drop_partials(self) -> int:
-        """Delete what was left of copies that were not finished, or not wholly dropped. Returns how many
-        there were.
-        """
+        """Deletes unfinished copies and the remains of dropped ones. Returns their number."""
         partials = [path for path in self.folder.glob("*.partial") if PARTIAL.fullmatch(path.name)]
         partials += [
             path
@@ -156,7 +153,7 @@ class Copies:
         return len(partials)
 
     def names(self, digest: str) -> tuple[KeptName, ...]:
-        """The names a copy stands under; none where that is not known."""
+        """Returns the names of a copy; none if they are not known."""
         try:
             rows = self._beside(digest)["names"]
             return tuple(
@@ -167,22 +164,22 @@ class Copies:
             return ()
 
     def write_names(self, digest: str, names: Sequence[KeptName]) -> None:
-        """Remember the names a copy stands under, in place of those before."""
+        """Replaces the names of a copy."""
         self._write_beside(digest, names, self.correction(digest))
 
     def correction(self, digest: str) -> DocumentFacts:
-        """What people say of a copy; see Corrections."""
+        """Returns the users' correction of a copy; see Corrections."""
         try:
             return correction_from(self._beside(digest).get("said"))
         except (OSError, ValueError):
             return correction_from(None)
 
     def write_correction(self, digest: str, said: DocumentFacts) -> None:
-        """Remember what people say of a copy, in place of what they said before."""
+        """Replaces the users' correction of a copy."""
         self._write_beside(digest, self.names(digest), said)
 
     def _beside(self, digest: str) -> dict[str, Any]:
-        """What stands beside a copy. Raises OSError, ValueError."""
+        """Reads the file beside a copy. Raises OSError, ValueError."""
         found = json.loads(self._names_path(digest).read_text("utf-8"))
         if not isinstance(found, dict):
             raise ValueError("no names")
@@ -218,12 +215,12 @@ class Copies:
             )
 
     def _whole(self, digest: str, size: int) -> bool:
-        """Whether a copy is there already, and was not cut."""
+        """Tells whether a complete copy exists already."""
         path = self.path(digest)
         return path.exists() and path.stat().st_size == size
 
     def _settle(self, target: RawIOBase, partial: str, digest: str, name: str) -> None:
-        """Make a whole copy last, and seen."""
+        """Makes a complete copy permanent and visible."""
         try:
             os.fsync(target.fileno())
             self.write_names(digest, [KeptName(name, None)])
@@ -232,7 +229,7 @@ class Copies:
             raise _not_kept(error, self.folder) from error
 
     def _replace(self, partial: str, path: Path) -> None:
-        """Put a file in its place so that a power cut leaves either the one before or this one."""
+        """Puts a file in place so that a power cut leaves either the former one or this one."""
         os.replace(partial, path)
         folder = os.open(self.folder, os.O_RDONLY)
         try:
@@ -246,7 +243,7 @@ def _is_ours(name: str) -> bool:
 
 
 def is_copy(name: str) -> bool:
-    """Whether a file of the folder is called like a kept copy."""
+    """Tells whether a file of the folder is named like a kept copy."""
     return COPY.fullmatch(name) is not None
 
 
@@ -262,7 +259,7 @@ def _read(data: BinaryIO) -> bytes:
 
 
 def _write(target: RawIOBase, part: bytes, folder: Path) -> None:
-    """All of it: one call may take less where a disk is nearly full."""
+    """Writes everything: one call may write less if a disk is nearly full."""
     left = memoryview(part)
     try:
         while left:

@@ -1,5 +1,6 @@
-"""The keyword index over the chunks of all documents, in tantivy: terms to candidate chunks; scores that
-matter are taken from the lexicons.
+"""Finds candidate chunks by terms, over all documents, with tantivy.
+
+The scores used for ranking come from the lexicons.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from chatbot.store.index_errors import REPAIR, IndexDamagedError, explained, exp
 
 __all__ = ["KeywordIndex"]
 
-# One thread and 64 MB hold a 2,000-page document in one segment; more threads would only make more segments.
+# One thread and 64 MB hold a 2,000-page document in one segment. More threads would only make more segments.
 HEAP_BYTES = 64_000_000
-# A chunk's key: its version above this many bits, its ordinal below; 16 million chunks a document.
+# A chunk's key: its version above this many bits, its ordinal below. That allows 16 million chunks a
+# document.
 ORDINAL_BITS = 24
-# Longer queries are cut to their rarest terms: beyond this the common ones add time and no page.
+# Longer queries are cut to their rarest terms. Beyond this the common ones add time but no page.
 MOST_TERMS = 64
 
 
@@ -29,8 +31,8 @@ class KeywordIndex:
     """Chunks by their terms. One writer; searches from any thread see the last commit."""
 
     def __init__(self, folder: Path) -> None:
-        """Opens or makes the index in `folder`. Raises IndexDamagedError, StoreError where it cannot be
-        written.
+        """Opens or creates the index in `folder`. Raises IndexDamagedError, and StoreError if it is not
+        writable.
         """
         self.folder = folder
         self._schema = _schema()
@@ -45,8 +47,9 @@ class KeywordIndex:
         self._index.config_reader("manual")
 
     def add(self, version: int, chunks: Iterable[Sequence[str]]) -> None:
-        """Index the terms of a version's chunks, by ordinal from 0, and commit; rows of an earlier try are
-        replaced.
+        """Indexes the terms of a version's chunks, by ordinal from 0, and commits.
+
+        Rows of an earlier attempt are replaced.
         """
         with self._writer() as writer:
             self._delete(writer, version)
@@ -58,13 +61,15 @@ class KeywordIndex:
                 writer.add_document(document)
 
     def remove(self, versions: Iterable[int]) -> None:
-        """Delete all rows of these versions and commit."""
+        """Deletes all rows of these versions and commits."""
         with self._writer() as writer:
             for version in versions:
                 self._delete(writer, version)
 
     def search(self, words: Sequence[str], limit: int) -> list[tuple[int, int, float]]:
-        """(version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms `words`.
+        """Returns (version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms
+        `words`.
+
         Raises IndexDamagedError.
         """
         with explaining("The keyword index", self.folder):
@@ -87,12 +92,13 @@ class KeywordIndex:
         ]
 
     def frequency(self, word: str) -> int:
-        """How many chunks of all documents have the term."""
+        """Returns how many chunks of all documents have the term."""
         return int(self._index.searcher().doc_freq("terms", word))
 
     def has_deleted(self) -> bool:
-        """Whether words of deleted chunks are left in the files: tantivy marks rows as deleted until it
-        joins their segment with others.
+        """Tells whether the files still hold words of deleted chunks.
+
+        tantivy only marks rows as deleted until it merges their segment with others.
         """
         try:
             segments = json.loads((self.folder / "meta.json").read_text("utf-8"))["segments"]
@@ -101,11 +107,11 @@ class KeywordIndex:
         return any(segment.get("deletes") for segment in segments)
 
     def count(self) -> int:
-        """How many chunks there are."""
+        """Returns the number of chunks."""
         return int(self._index.searcher().num_docs)
 
     def counts(self) -> dict[int, int]:
-        """version -> how many chunks of it there are. Raises IndexDamagedError."""
+        """Returns version -> number of its chunks. Raises IndexDamagedError."""
         with explaining("The keyword index", self.folder):
             searcher = self._index.searcher()
             found = searcher.search(
@@ -115,16 +121,16 @@ class KeywordIndex:
         return dict(Counter(key >> ORDINAL_BITS for key in keys))
 
     def _delete(self, writer: Any, version: int) -> None:
-        # By query: delete_documents_by_term makes a signed term of a Python int, and deletes nothing from an
-        # unsigned field.
+        # Deletes by query: delete_documents_by_term makes a signed term of a Python int, and so deletes
+        # nothing from an unsigned field.
         writer.delete_documents_by_query(tantivy.Query.term_query(self._schema, "version", version))
 
     @contextmanager
     def _writer(self) -> Iterator[Any]:
-        """A writer whose work is committed at the end. Raises IndexDamagedError, StoreError."""
+        """Opens a writer and commits its work at the end. Raises IndexDamagedError, StoreError."""
         try:
             writer: Any = self._index.writer(HEAP_BYTES, 1)
-            # A commit that was stopped leaves files of the names that the next one will give.
+            # An interrupted commit leaves files with the names that the next one will use.
             writer.garbage_collect_files()
             yield writer
             writer.commit()

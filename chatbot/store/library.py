@@ -1,6 +1,4 @@
-"""The library of documents: adds, replaces, removes, restores and lists them, and keeps catalogue and
-indexes in step.
-"""
+"""Adds, replaces, removes, restores and lists documents, and keeps catalogue and indexes in step."""
 
 from __future__ import annotations
 
@@ -41,15 +39,15 @@ from ingestion.records import NAMED, NO_FACTS, Chunk, DocumentFacts
 __all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
 
 log = logging.getLogger(__name__)
-# Days a removed document, and a replaced version, can be brought back.
+# Days during which a removed document or replaced version can be restored.
 UNDO_DAYS = 7
-# Bytes of vectors and term counts held ready: some 200 filings.
+# Bytes of vectors and term counts kept in memory: those of some 200 filings.
 CACHE_BYTES = 512 * 2**20
-# How often vectors are made of what was read further while they were made.
+# How often vectors are made for what was read while others were made.
 MOST_ROUNDS = 3
-# Vectors that are given to Chroma at once.
+# The number of vectors given to Chroma at once.
 INDEXED_AT_ONCE = 128
-# Seconds between two looks whether what another thread reads is there.
+# Seconds between two checks for what another thread reads.
 LOOK_SECONDS = 0.05
 Progress = Callable[[str, str, int, int], None]
 
@@ -71,15 +69,17 @@ def _ignore(chunks: Sequence[Chunk]) -> None:
 
 
 class Library:
-    """The store, opened by its one owner. Reads from any thread; changes one at a time."""
+    """The store, opened by its only owner. Any thread may read; changes happen one at a time."""
 
     def __init__(
         self, settings: Settings, embedder: Embedder, *, erasing: Callable[[], None] = _tell_nobody
     ) -> None:
-        """erasing: told just before the text of files goes for good, whoever asked for that; the catalogue's
-        `quoted` names them until it is told otherwise.
+        """Opens the store.
 
-        Raises StoreError where the store is held by another process, damaged, of another version or not
+        erasing: called just before the text of files is erased, whoever asked for it. The catalogue's
+            `quoted` lists these files until it is told otherwise.
+
+        Raises StoreError if the store is held by another process, damaged, of another version or not
         writable.
         """
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
@@ -102,7 +102,7 @@ class Library:
             raise
 
     def _open(self) -> None:
-        """Everything but the lock, which is held."""
+        """Opens everything but the lock, which is already held."""
         settings = self._settings
         embedder = self.embedder
         self.copies = Copies(settings.documents, settings.max_upload_mb)
@@ -133,7 +133,7 @@ class Library:
             log.warning("What an earlier process left is finished when there is room: %s", error)
 
     def close(self) -> None:
-        """Give the store free."""
+        """Closes the store."""
         self._early.end()
         self.indexes.close()
         self.catalog.close()
@@ -148,8 +148,9 @@ class Library:
     # ------------------------------------------------------------------------------------------------------
 
     def scope(self, names: Sequence[str]) -> dict[int, str]:
-        """version id -> name of the live documents in `names` (all where it is empty). Raises
-        NotFoundError naming an unknown one.
+        """Returns version id -> name of the live documents in `names` (all if it is empty).
+
+        Raises NotFoundError naming an unknown one.
         """
         if names:
             there_are = set(self.catalog.names())
@@ -168,7 +169,7 @@ class Library:
         return active
 
     def matrix(self, version: int) -> Matrix:
-        """The vectors of a version, kept ready. Partial while it is being embedded, and then not kept."""
+        """Returns the vectors of a version, cached. During embedding they are partial and not cached."""
         fingerprint = self.embedder.fingerprint
 
         def complete() -> bool:
@@ -182,7 +183,7 @@ class Library:
         )
 
     def terms(self, version: int) -> DocumentTerms:
-        """The terms of a version, kept ready."""
+        """Returns the terms of a version, cached."""
         try:
             return self._terms.get(version, lambda: unpack_terms(self.catalog.lexicon(version)))
         except (zlib.error, struct.error, UnicodeDecodeError) as error:
@@ -191,15 +192,18 @@ class Library:
             ) from error
 
     def chunk_pages(self, version: int) -> NDArray[np.int64]:
-        """(chunks,) physical page of each chunk of a version, kept ready."""
+        """Returns the physical page of each chunk of a version, (chunks,), cached."""
         return self._chunk_pages.get(version, lambda: np.array(self.catalog.chunk_pages(version), np.int64))
 
     def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
-        """page number -> what the page is, of the pages that are of some kind, kept ready."""
+        """Returns page number -> the kinds of the page, for pages of some kind, cached."""
         return self._kinds.get(version, lambda: self.catalog.page_kinds(version))
 
     def instructions(self, version: int, page: StoredPage) -> tuple[tuple[int, int], ...]:
-        """What of a page addresses a machine; looked for now where only its text was read."""
+        """Returns what of a page addresses a machine.
+
+        If only the page's text was read so far, it is searched now.
+        """
         stored = self.catalog.version(version)
         if stored is None or stored.lacks != TABLES:
             return page.instructions
@@ -207,15 +211,19 @@ class Library:
         return (*([NAMED] if find_instructions(said) else []), *find_instructions(page.text))
 
     def facts(self, version: int) -> DocumentFacts:
-        """What the document says of itself, kept ready."""
+        """Returns what the document says of itself, cached."""
         return self._facts.get(
             version, lambda: stored.facts if (stored := self.catalog.version(version)) else NO_FACTS
         )
 
     def correct(self, name: str, said: DocumentFacts) -> None:
-        """Let people's word count instead of what a document says of itself, wherever facts count. said: its
-        period None for "as the document says", "" for "none", or years as in DocumentFacts; its status
-        likewise. Raises NotFoundError, UsageError for what is no period or status."""
+        """Makes a user's word count instead of what a document says of itself.
+
+        said: its period is None for "as the document says", "" for "none", or years as in DocumentFacts; its
+            status likewise.
+
+        Raises NotFoundError, and UsageError for an invalid period or status.
+        """
         checked = replace(said, period=said.period and as_period(said.period), status=said.status)
         if (said.period and not checked.period) or (said.status and said.status not in STATUSES):
             raise UsageError("That is no period.", hint="Write a year, as 2025, or years, as 2025-26.")
@@ -231,15 +239,15 @@ class Library:
                 self.copies.write_correction(found.sha256, checked)
             except (
                 DocumentError
-            ) as error:  # it counts already; only a store made anew from the copies would not know it
+            ) as error:  # it counts already; only a store rebuilt from the copies would not know it
                 log.warning("What was said of a document could not be written beside its copy: %s", error)
 
     def without_vectors(self) -> list[Version]:
-        """Live or coming versions that keyword search finds and vector search does not yet."""
+        """Returns live or coming versions that keyword search finds but vector search does not yet."""
         return self.catalog.unfinished(self.embedder.fingerprint)
 
     def file(self, version: int) -> Path:
-        """The kept copy of a version. Raises NotFoundError where it is gone."""
+        """Returns the kept copy of a version. Raises NotFoundError if it is gone."""
         stored = self.catalog.version(version)
         if stored:
             path = self.copies.path(stored.sha256)
@@ -250,20 +258,19 @@ class Library:
         return path
 
     def unread(self, *, wait: bool = False) -> list[UnaddedFile]:
-        """What people copied into the folder of documents and is not among the documents; see
-        lying.unread.
-        """
+        """Returns files in the folder of documents that are not added; see documents_folder.unread."""
         return unread(self.catalog, self.copies.folder, most_megabytes=self.copies.most_megabytes, wait=wait)
 
     def try_unread(self, one: UnaddedFile) -> None:
-        """Such a file is being added. Where that is broken off, as when the server is killed, it is tried
-        once more.
+        """Notes that such a file is being added.
+
+        If that is interrupted, as when the server is killed, it is tried once more.
         """
         before = self.catalog.seen().get(one.digest)
         self.catalog.see(one.digest, BROKEN_OFF[before == BROKEN_OFF[0]])
 
     def tried(self, one: UnaddedFile, result: AddResult) -> None:
-        """How it fared."""
+        """Notes the outcome for such a file."""
         self.catalog.tried(one.digest, result.error or "", again=result.retryable)
 
     # --- adding
@@ -272,16 +279,16 @@ class Library:
     def resume(
         self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
     ) -> list[AddResult]:
-        """Finish what was left, whatever stopped it: files that were not read, vectors that are missing, rows
-        nobody needs. The results of the files that were not read, or not wholly."""
+        """Finishes interrupted work: unread files, missing vectors, rows that nobody needs.
+
+        Yields the results of the files that were not, or not completely, read.
+        """
         results = []
         for taken in self.adding.left():
             if cancelled():
                 break
             results.append(self.read_left(taken, progress, cancelled))
-        for (
-            version
-        ) in self.incomplete():  # before their vectors are made, for what is read changes some chunks
+        for version in self.incomplete():  # before their vectors are made, since reading changes some chunks
             if not cancelled() and self._complete_left(version.id, version.document, progress, cancelled):
                 results.append(self.adding.result_of(version.id, AddResult(version.document, "completed")))
         self.resume_vectors(progress=progress, cancelled=cancelled)
@@ -295,8 +302,10 @@ class Library:
         progress: Progress = _no_progress,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
-        """Make the vectors that are missing, of these versions only, or of all: in batches, each kept before
-        the next is asked for. A version that has all goes live."""
+        """Makes the missing vectors of these versions, or of all.
+
+        They are made in batches, each stored before the next is asked for. A version that has all goes live.
+        """
         for _ in range(MOST_ROUNDS):
             versions = [version for version in self.without_vectors() if only is None or version.id in only]
             for version in versions:
@@ -308,7 +317,7 @@ class Library:
     def _make_vectors(
         self, versions: Sequence[Version], progress: Progress, cancelled: Callable[[], bool]
     ) -> bool:
-        """Whether a version was read further meanwhile, so that some of its vectors are still missing."""
+        """Makes vectors. Returns whether a version was read further meanwhile and so lacks some again."""
         own = {version.id for version in versions if version.fingerprint == self.embedder.fingerprint}
         done = {version.id: version.embedded if version.id in own else 0 for version in versions}
         waiting, at_once = list[int](), 1  # Chroma is opened while most are still to be made
@@ -339,29 +348,31 @@ class Library:
         return bool({version.id for version in versions} & {version.id for version in self.without_vectors()})
 
     def _let_pass(self, cancelled: Callable[[], bool]) -> None:
-        """Wait while tables are read that a question waits for: beside the making of vectors they take
-        several times as long.
+        """Waits while tables are read that a question waits for.
+
+        Beside the making of vectors they would take several times as long.
         """
         with self._completing:
             while self._awaited and not cancelled():
                 self._completing.wait(LOOK_SECONDS)
 
     def _index_vectors(self, version: int, ordinals: list[int]) -> None:
-        """Chroma takes them faster many at a time, and holds all threads of the interpreter up meanwhile;
-        ordinals: emptied.
+        """Gives vectors to Chroma, many at a time.
+
+        That is faster, but blocks all threads of the interpreter meanwhile. `ordinals` is emptied.
         """
         with self._changing:
             given, ordinals[:] = list(ordinals), []
             self.indexes.add_vectors(version, given)
 
     def _ready(self, version: Version) -> None:
-        """Let it go live where it is there and lacks no vector."""
+        """Makes a version live if it still exists and has all vectors."""
         before = self.catalog.find(version.document)
         if self.catalog.ready(version.id, self.embedder.fingerprint, keep=LOCAL_FINGERPRINTS):
             self.adding.write_names({version.sha256, *([before.sha256] if before else [])})
 
     def incomplete(self) -> list[Version]:
-        """Live or coming versions of which something is still to be read, oldest first."""
+        """Returns live or coming versions that are not fully read, oldest first."""
         return self.catalog.incomplete()
 
     def complete(
@@ -372,9 +383,12 @@ class Library:
         progress: Callable[[str, int, int], None] = lambda phase, done, total: None,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
-        """Read what a version lacks, see Adding.complete; what is read by another thread is waited for.
-        images: False where a question waits, to which all making of vectors gives way. Chunks that have other
-        contexts now, or are new, lack vectors after."""
+        """Reads what a version lacks, see VersionBuilder.complete, or waits for another thread that reads it.
+
+        Afterwards, chunks that are new or have other contexts lack vectors.
+
+        images: False if a question waits, to which all making of vectors gives way.
+        """
         with self._way_given() if not images else nullcontext():
             if not self._begins(version, cancelled, tables_only=not images):
                 return
@@ -395,7 +409,7 @@ class Library:
 
     @contextmanager
     def _way_given(self) -> Iterator[None]:
-        """Other work waits meanwhile, see _let_pass."""
+        """Makes other work wait meanwhile, see _let_pass."""
         with self._completing:
             self._awaited += 1
         try:
@@ -406,8 +420,10 @@ class Library:
                 self._completing.notify_all()
 
     def _begins(self, version: int, cancelled: Callable[[], bool], *, tables_only: bool) -> bool:
-        """Whether this thread is to complete a version, for which it waits where another is at it; False
-        where that one has read its tables meanwhile, and nothing else is wanted."""
+        """Tells whether this thread is to complete a version, after waiting for any other that does.
+
+        False if the other thread has read the tables meanwhile and nothing else is wanted.
+        """
         with self._completing:
             while version in self._in_completion:
                 if cancelled():
@@ -419,16 +435,18 @@ class Library:
         return True
 
     def watch(self, changed: Callable[[], None] | None) -> None:
-        """changed: called from now on when a version was read further, by whomever, and may want other
-        vectors; None: nobody looks after that.
+        """Sets the callback for versions that were read further and may need other vectors.
+
+        changed: called whoever read the version; None if nobody listens.
         """
         self._watching = changed
 
     def _complete_left(
         self, version: int, name: str, progress: Progress, cancelled: Callable[[], bool]
     ) -> bool:
-        """Whether all is read; what cannot be read now is tried again at the next start, and what the
-        document has of it stays.
+        """Tells whether everything is read.
+
+        What cannot be read now is tried again at the next start, and what the document already has stays.
         """
         try:
             self.complete(version, progress=partial(progress, name), cancelled=cancelled)
@@ -446,10 +464,10 @@ class Library:
     def read_again(
         self, name: str, password: str | None = None, *, progress: Progress = _no_progress
     ) -> AddResult:
-        """Read a document anew from its kept copy; the new reading takes the place of the old one, under all
-        its names, when it is ready.
+        """Reads a document again from its kept copy.
 
-        Raises NotFoundError, DocumentError and its kinds.
+        When it is ready, the new reading takes the place of the old one under all its names. Raises
+        NotFoundError, DocumentError and its subclasses.
         """
         self.resume_vectors(progress=progress)
         found = self.catalog.find(name)
@@ -484,11 +502,12 @@ class Library:
                 self.catalog.repoint(found.id, stored.id)
         return result
 
-    # The steps of a queue, with those of Adding.
+    # The steps of a queue, with those of VersionBuilder.
 
     def take_again(self, name: str) -> Taken:
-        """Note that a document waits to be read anew from its kept copy. Raises NotFoundError, and
-        StoreError where it is not complete yet.
+        """Notes that a document waits to be read again from its kept copy.
+
+        Raises NotFoundError, and StoreError if it is not complete yet.
         """
         found = self.catalog.find(name)
         newest = self.catalog.newest(name)
@@ -511,9 +530,13 @@ class Library:
         cancelled: Callable[[], bool],
         alone: Callable[[], bool] = _never,
     ) -> AddResult:
-        """One file that was taken, up to where keyword search finds it. alone: whether nothing else is read,
-        nor vectors made, so that its first can be made while it is stored. It still waits where this raises
-        DocumentError, one of its kinds, or StoreError."""
+        """Reads one taken file until keyword search finds it.
+
+        If this raises StoreError, DocumentError or one of its subclasses, the file still waits.
+
+        alone: whether nothing else is read and no vectors are made, so that its first vectors can be made
+            while it is stored.
+        """
         start = time.perf_counter()
         known = self.adding.known(taken)
         if known is None:
@@ -537,8 +560,9 @@ class Library:
     def read_left(
         self, taken: Taken, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
     ) -> AddResult:
-        """All of a file that an earlier process left; where it cannot be read it waits for what its user
-        must do.
+        """Reads all of a file that an earlier process left.
+
+        If it cannot be read, it waits for what its user must do.
         """
         told = partial(progress, taken.name)
         try:
@@ -554,11 +578,10 @@ class Library:
     # --------------------------------------------------------------------------------------------------------
 
     def remove(self, name: str, *, purge: bool = False) -> list[Path]:
-        """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises
-        NotFoundError.
+        """Hides a document at once. It can be restored for UNDO_DAYS unless `purge` erases it now.
 
-        Returns the files of its bytes that people copied into the folder of documents: they are theirs, and
-        stay.
+        Returns the files with its bytes that users copied into the folder of documents. These belong to the
+        users and stay. Raises NotFoundError.
         """
         with self.reserve.lent():
             if purge:
@@ -566,7 +589,7 @@ class Library:
                 self.sweep()
                 for before in self.folder.glob(
                     "catalog.sqlite3.before-*"
-                ):  # what a rebuild set aside holds its text too
+                ):  # the file that a rebuild set aside holds its text too
                     before.unlink()
                 if self.indexes.scrub_is_due():
                     message = (
@@ -584,8 +607,11 @@ class Library:
                 return self._keep_away({found.sha256})
 
     def retire(self, name: str) -> list[Path]:
-        """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the
-        next start. Returns as `remove`. Raises NotFoundError."""
+        """Gives a document up at once and beyond restoring.
+
+        What it leaves is erased by `sweep`, or at the next start. Returns what `remove` returns. Raises
+        NotFoundError.
+        """
         hashes = self.catalog.hashes_of(name)
         kept = self._unlisted_named(name)
         for digest in kept:
@@ -594,7 +620,7 @@ class Library:
             left = self._keep_away(hashes)
             if is_full(
                 self.folder
-            ):  # somebody else took what was reserved: to note anything, room is made first
+            ):  # the reserve is used up by others, so room is made before anything is noted
                 for digest in hashes - self.catalog.hashes_beside(name):
                     self.copies.drop(digest)
             if is_full(self.folder):
@@ -606,13 +632,16 @@ class Library:
         return left
 
     def _keep_away(self, hashes: Set[str]) -> list[Path]:
-        """What lies in the folder of documents with these bytes, which is not to come back by itself."""
+        """Returns the files in the folder of documents with these bytes, and keeps them from being added
+        again.
+        """
         sizes = {path.stat().st_size for path in map(self.copies.path, hashes) if path.exists()}
         return note_copies_of(self.catalog, self.copies.folder, sizes, hashes)
 
     def restore(self, name: str) -> None:
-        """Bring a removed document back; of one that is there, the version before it was replaced. Raises
-        NotFoundError.
+        """Restores a removed document; for a live one, the version before it was replaced.
+
+        Raises NotFoundError.
         """
         before = self.catalog.hashes_of(name)
         kept = self._unlisted_named(name)
@@ -630,16 +659,22 @@ class Library:
                 self.adding.write_names(before)
 
     def discard(self, version: int, name: str = "") -> None:
-        """Give up a version that is not wanted after all; the document goes with it where it has no other.
-        name: of the document that gives it up, from which another that has the same file keeps it; "" where
-        nobody is to have it."""
+        """Gives up a version that is not wanted after all.
+
+        The document is deleted with it if it has no other version.
+
+        name: the document that gives it up; another document with the same file keeps it. "" if nobody keeps
+            it.
+        """
         with self._changing:
             if not (name and self.catalog.release(version, name)):
                 self._erase([version])
 
     def sweep(self) -> None:
-        """Erase what nothing needs any more: half-read and retired versions, removals past their undo,
-        rows and copies without a version.
+        """Erases what nothing needs any more.
+
+        That is half-read and retired versions, removals past their undo, and rows and copies without a
+        version.
         """
         with self._changing, self.reserve.lent():
             erased = self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
@@ -648,13 +683,14 @@ class Library:
             except StoreError:
                 if not (
                     erased and is_full(self.folder)
-                ):  # rows of what is erased are found by nobody; the next sweep takes them
+                ):  # erased rows are found by nobody; the next sweep removes them
                     raise
             self.indexes.scrub()
 
     def _recover(self) -> None:
-        """What a process that was stopped left half done is undone, or noted to be done: cheap, and
-        nothing where nothing was left.
+        """Undoes what a stopped process left half done, or notes it to be done.
+
+        Cheap, and does nothing if nothing was left.
         """
         self.copies.drop_partials()
         self.copies.mend_modes()
@@ -670,14 +706,15 @@ class Library:
                     self.catalog.wait(name.name, digest, recovered=True)
 
     def _unlisted(self) -> list[str]:
-        """Kept copies that the catalogue does not know, in the order in which they were taken: where it
-        was lost, all there are.
+        """Returns the kept copies that the catalogue does not know, in the order in which they were taken.
+
+        If the catalogue was lost, these are all copies.
         """
         known = self.catalog.hashes()
         return [digest for digest in self.copies.all() if digest not in known]
 
     def _unlisted_named(self, name: str) -> list[str]:
-        """Those of the kept copies that the catalogue does not know which are kept under this name."""
+        """Returns the kept copies under this name that the catalogue does not know."""
         found = []
         for digest in self._unlisted():
             if any(kept.name == name for kept in self.copies.names(digest)):
@@ -685,9 +722,9 @@ class Library:
         return found
 
     def _erase(self, versions: Sequence[int]) -> bool:
-        """Whether there was anything to erase."""
+        """Erases versions. Returns whether there was anything to erase."""
         if versions:
-            # First, so that a stop in between leaves them to the next start.
+            # First, so that an interruption leaves them to the next start.
             self.catalog.note_quoted(self.catalog.only_of(versions))
             self._erasing()
             try:

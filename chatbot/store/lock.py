@@ -1,4 +1,4 @@
-"""One owner of the store at a time, by an operating-system lock that ends with its process."""
+"""Gives the store one owner at a time, by an operating-system lock that ends with its process."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ HOLDER_BYTES = 20
 
 
 class StoreLock:
-    """Holds the store until closed or until the process ends. The file names the holder's pid for whoever is
-    refused. The store is closed to other accounts.
+    """Holds the store until closed or until the process ends.
+
+    The file names the holder's pid for those who are refused. The store is closed to other accounts.
 
     left_behind: whether the holder before ended without closing, so that something may be half done.
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises StoreError naming the holder where another process has the store, or where the folder
-        cannot be written.
+        """Takes the lock.
+
+        Raises StoreError naming the holder if another process has the store, or if the folder is not
+        writable.
         """
         make_private()
         try:
@@ -49,7 +52,7 @@ class StoreLock:
         self._write(str(os.getpid()))
 
     def close(self, *, settled: bool = False) -> None:
-        """Give the store free; safe to call again. settled: nothing is half done."""
+        """Releases the store. May be called again. settled: whether nothing is half done."""
         if self._file >= 0:
             if settled:
                 self._write("")
@@ -60,8 +63,9 @@ class StoreLock:
         return os.pread(self._file, HOLDER_BYTES, 0).decode("ascii", "replace").strip()
 
     def _write(self, holder: str) -> None:
-        """Over what is there, which needs no new space; a new file on a full disk stays empty, and its
-        holder unknown.
+        """Overwrites the content, which needs no new space.
+
+        A new file on a full disk stays empty, and its holder unknown.
         """
         with contextlib.suppress(OSError):
             os.pwrite(self._file, holder.ljust(HOLDER_BYTES).encode(), 0)

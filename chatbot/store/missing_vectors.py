@@ -1,6 +1,4 @@
-"""Makes the vectors that versions lack: texts, vectors and what is done with them go on beside each other;
-writes nothing itself.
-"""
+"""Makes the vectors that versions lack. Reading texts, embedding and storing overlap."""
 
 from __future__ import annotations
 
@@ -22,23 +20,24 @@ from ingestion.records import Chunk
 
 __all__ = ["EMBED_BATCH", "EarlyVectors", "Made", "make_vectors"]
 
-# Chunks embedded between two commits: about half a second of work, which is what a crash can cost; the first
-# batches are smaller, so that what is done with them begins early.
+# Chunks embedded between two commits: about half a second of work, which a crash can cost. The first batches
+# are smaller, so that storing begins early.
 FIRST_BATCH, EMBED_BATCH = 16, 64
-# Texts embedded between two looks at whether somebody waits for something else; fewer would leave a core idle
-# at each.
+# Texts embedded between two checks whether somebody waits for something else. Fewer would leave a core idle
+# at each check.
 UNINTERRUPTED = 32
-# Chunks that are made early at once: the next batch waits for the last of them.
+# Chunks that are made early at once. The next batch waits for the last of them.
 EARLY_BATCH = 4
-# Batches that may have been made and not written: one waits, one is made, one is written.
+# Batches made but not yet written: one waits, one is being made, one is being written.
 BATCHES_AHEAD = 3
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Vectors of some chunks of a version, by ordinal: (ordinal, key of the chunk, float32 bytes of its
-    windows). last: the version lacks no more.
+    """Vectors of some chunks of a version, by ordinal: (ordinal, key of the chunk, float32 bytes of windows).
+
+    last: whether the version now has all vectors.
     """
 
     version: Version
@@ -48,9 +47,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """Chunks as (ordinal, key), the windows of each key that has no vectors yet, and the vectors of the
-    others.
-    """
+    """Chunks as (ordinal, key), the windows of keys without vectors, and the vectors of the other keys."""
 
     version: Version
     chunks: list[tuple[int, bytes]]
@@ -60,16 +57,14 @@ class _Texts:
 
 
 class EarlyVectors:
-    """Vectors of chunks that are just being stored: that takes one core, so another makes the first of
-    them meanwhile.
-    """
+    """Makes the first vectors of chunks while they are stored. Storing takes one core, this another."""
 
     def __init__(self, catalog: Catalog, embedder: Embedder) -> None:
         self._catalog, self._embedder = catalog, embedder
         self._thread, self._ended, self._made = threading.Thread(), threading.Event(), dict[bytes, bytes]()
 
     def begin(self, chunks: Sequence[Chunk]) -> None:
-        """Make those of these chunks, in order, until `end`; what was made before is forgotten."""
+        """Makes the vectors of these chunks, in order, until `end`. Earlier ones are forgotten."""
         self.end()
         self._ended, self._made = threading.Event(), {}
         self._thread = threading.Thread(
@@ -78,18 +73,18 @@ class EarlyVectors:
         self._thread.start()
 
     def end(self) -> None:
-        """Begin no further one."""
+        """Begins no further vector."""
         self._ended.set()
 
     def of(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Those of these keys that were made; the one that is being made is waited for."""
+        """Returns the vectors made for these keys, after waiting for the one in progress."""
         if self._thread.ident is not None:
             self._thread.join()
         return {key: self._made[key] for key in keys if key in self._made}
 
     def _make(self, chunks: Sequence[Chunk], ended: threading.Event, made: dict[bytes, bytes]) -> None:
         step_back()
-        with suppress(ModelError, StoreError):  # whoever makes the others is told
+        with suppress(ModelError, StoreError):  # the thread that makes the others gets the error
             for start in range(0, len(chunks), EARLY_BATCH):
                 if ended.is_set():
                     return
@@ -106,10 +101,12 @@ def make_vectors(
     early: EarlyVectors,
     pause: Callable[[], None],
 ) -> Generator[Made, None, None]:
-    """The vectors that these versions lack, in batches by ordinal. While one batch is used, the next is made.
+    """Yields the vectors that these versions lack, in batches by ordinal.
 
-    A chunk that is equal to one that has vectors gets those. pause: called between texts, from another
-    thread; it may wait. Closing it waits for what is being made. Raises ModelError, StoreError.
+    While one batch is used, the next is made. A chunk that equals one with vectors gets those. Closing the
+    generator waits for what is being made. Raises ModelError, StoreError.
+
+    pause: called between texts, from another thread; it may wait.
     """
     return _ahead(_vectors(embedder, pause, _ahead(_texts(catalog, embedder, versions, early))))
 
@@ -137,7 +134,7 @@ def _texts(
 def _vectors(
     embedder: Embedder, pause: Callable[[], None], batches: Generator[_Texts, None, None]
 ) -> Generator[Made, None, None]:
-    # What was made and may not be written yet.
+    # Vectors that were made and may not be written yet.
     before: deque[dict[bytes, bytes]] = deque(maxlen=BATCHES_AHEAD)
     with closing(batches):
         for batch in batches:
@@ -165,14 +162,14 @@ def _windows(embedder: Embedder, chunks: Mapping[bytes, Chunk | StoredChunk]) ->
 
 
 def _embedded(embedder: Embedder, windows: Mapping[bytes, Sequence[str]]) -> dict[bytes, bytes]:
-    """The vectors of each key's windows."""
+    """Returns the vectors of each key's windows."""
     rows = embedder.embed([window for of_key in windows.values() for window in of_key])
     ends = np.cumsum([0, *map(len, windows.values())])
     return {key: rows[start:end].tobytes() for key, start, end in zip(windows, ends, ends[1:], strict=False)}
 
 
 def _ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """The same, each made while the one before is used."""
+    """Yields the same items, making each while the one before is used."""
     end = object()
     with closing(items), ThreadPoolExecutor(1, initializer=step_back) as thread:
         coming = thread.submit(next, items, end)

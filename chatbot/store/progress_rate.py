@@ -1,6 +1,4 @@
-"""How fast additions go, and about how long what is queued will take; knows counts, sizes and seconds, no
-file and no thread.
-"""
+"""Estimates the speed of additions and the time left."""
 
 from __future__ import annotations
 
@@ -10,13 +8,13 @@ from statistics import mean
 
 __all__ = ["Progress", "all_left", "share_done"]
 
-# Seconds of a phase before speed and time left are told: the first pages say little.
+# Seconds of a phase before speed and time left are shown, as the first pages say little.
 TELLING_SECONDS = 1.0
-# Seconds of a queue before its time left is told: until then the first files have hardly begun.
+# Seconds of a queue before its time left is shown, as the first files have hardly begun before.
 ALL_SECONDS = 3.0
-# What has been done of a file's work when the text of its pages is read, when its vectors are made and when
-# its tables are read; what only images show is the rest, and where a file has no other text it comes before
-# its vectors. A page of text takes some 3 ms, its vectors 35, its tables 10; an image a second.
+# The share of a file's work that is done once the text of its pages is read, once its vectors are made and
+# once its tables are read. The rest is what only images show; in a file without other text it comes before
+# the vectors. A page of text takes some 3 ms, its vectors 35, its tables 10; an image a second.
 TEXT_READ = 0.05
 EMBEDDED = 0.75
 TABLES_READ = 0.9
@@ -25,8 +23,11 @@ IMAGES_READ = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one file is. size: bytes, 0 where that is not known. phase, done, total: as of a Job.
-    complete: all of it is read.
+    """How far one file is.
+
+    size: bytes, 0 if not known.
+    phase, done, total: as of a Job.
+    complete: whether all of it is read.
     """
 
     size: int
@@ -37,7 +38,7 @@ class Progress:
 
 
 def share_done(one: Progress) -> float:
-    """About what share of a file's work is done, in [0, 1]; it never falls from one phase to the next."""
+    """Estimates the share of a file's work that is done, in [0, 1]. It never falls between phases."""
     if one.total:
         part = min(1.0, one.done / one.total)
     else:
@@ -54,8 +55,9 @@ def share_done(one: Progress) -> float:
 
 
 def all_left(files: Iterable[Progress], seconds: float) -> float | None:
-    """About how many seconds a queue still takes that has worked for `seconds`; None where nobody can
-    tell. Large files count for more.
+    """Estimates the seconds left of a queue that has worked for `seconds`; None if unknown.
+
+    Large files count for more.
     """
     listed = list(files)
     known = [one.size for one in listed if one.size]

@@ -1,5 +1,6 @@
-"""A store made anew: every document read again from its kept copy, or, where the catalogue is lost, from
-the copies and their names alone.
+"""Rebuilds a store by reading every document again from its kept copy.
+
+If the catalogue is lost, copies and their names are enough.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ def rebuild(
     embedder: Embedder | None = None,
     progress: Progress = lambda document, phase, done, total: None,
 ) -> Iterator[AddResult]:
-    """Read every document again and make vectors and indexes anew; a new version takes the old one's place
-    when it is ready. One result a document, when it is finished.
+    """Reads every document again and rebuilds vectors and indexes. Yields a result for each document.
 
-    passwords: by document name; a protected document without one keeps what was read of it. A catalogue that
-    is damaged or of an earlier version is set aside, and documents are found by the names beside their
-    copies. Raises StoreError where another process has the store, and where it is of a later version.
+    A new version takes the old one's place when it is ready. A catalogue that is damaged or of an earlier
+    version is set aside, and documents are found by the names beside their copies. Raises StoreError if
+    another process has the store, or if it is of a later version.
+
+    passwords: by document name. A protected document without one keeps what was read of it.
     """
     fresh = _set_aside_catalogue(settings)
     library = Library(settings, embedder or make_embedder(settings))
@@ -51,7 +53,7 @@ def rebuild(
 
 
 def _read_again(library: Library, passwords: Mapping[str, str], progress: Progress) -> Iterator[AddResult]:
-    """Every document of the catalogue, one that has several names once."""
+    """Yields every document of the catalogue, once if it has several names."""
     seen: set[str] = set()
     for row in [row for row in library.catalog.documents() if row.removed_at is None]:
         if row.id in seen:
@@ -67,7 +69,7 @@ def _read_again(library: Library, passwords: Mapping[str, str], progress: Progre
 
 
 def _set_aside_catalogue(settings: Settings) -> bool:
-    """Whether the catalogue was of no use, or not there, and is out of the way now."""
+    """Tells whether the catalogue was useless or missing, and is now out of the way."""
     path = settings.store / "catalog.sqlite3"
     lock = StoreLock(settings.store / "store.lock")
     try:
@@ -89,8 +91,9 @@ def _set_aside_catalogue(settings: Settings) -> bool:
 
 
 def _rename(path: Path) -> None:
-    """Out of the way, with what SQLite keeps beside it; that first, for SQLite would take it to belong to
-    the new file.
+    """Moves the catalogue out of the way, after the files that SQLite keeps beside it.
+
+    Otherwise SQLite would take those to belong to the new file.
     """
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for part in sorted(path.parent.glob(f"{path.name}*"), reverse=True):

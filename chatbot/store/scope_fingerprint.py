@@ -1,6 +1,4 @@
-"""Which documents a search was kept to, as one short mark that changes with any of them; knows no question
-and no page.
-"""
+"""Makes a short fingerprint of the documents a search was limited to; it changes with any of them."""
 
 from __future__ import annotations
 
@@ -14,15 +12,16 @@ __all__ = ["index_fingerprint", "scope_fingerprint"]
 
 
 def scope_fingerprint(embedder: str, hashes: Iterable[str]) -> str:
-    """The mark of these files, by their SHA-256, as an embedder of this fingerprint searches them; their
-    order and names do not matter.
+    """Returns the fingerprint of these files, by SHA-256, as searched with an embedder of this fingerprint.
+
+    Order and names of the files do not matter.
     """
     text = json.dumps([embedder, sorted(set(hashes))])
     return f"index-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 def index_fingerprint(catalog: Catalog, embedder: str, scope: Mapping[int, str]) -> str:
-    """The mark of these versions (version id -> name)."""
+    """Returns the fingerprint of these versions (version id -> name)."""
     return scope_fingerprint(
         embedder, (version.sha256 for version in catalog.stored() if version.id in scope)
     )

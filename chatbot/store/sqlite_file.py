@@ -1,6 +1,4 @@
-"""One SQLite file used from many threads: connections, transactions, a full disk, and what errors mean for
-the user; knows no table.
-"""
+"""Uses one SQLite file from many threads: connections, transactions, full disks, errors for the user."""
 
 from __future__ import annotations
 
@@ -20,9 +18,9 @@ from chatbot.store.disk_reserve import disk_is_full, is_full
 
 __all__ = ["EarlierStoreError", "NewerStoreError", "SqliteFile"]
 
-# Seconds a reader waits for the writer's transaction; the longest one, 2,000 pages, takes 1.
+# Seconds a reader waits for the writer's transaction. The longest one, 2,000 pages, takes 1.
 BUSY_SECONDS = 20
-# Pages given back to the disk in one step: what is moved for it stands in the log until the step is done.
+# Pages given back to the disk in one step. What is moved for it is in the log until the step is done.
 SHRINKING_PAGES = 256
 
 
@@ -31,26 +29,27 @@ class EarlierStoreError(StoreError):
 
 
 class NewerStoreError(StoreError):
-    """The file was made by a later version of the program, which alone should change it."""
+    """The file was made by a later version of the program, and only that version should change it."""
 
 
 class ClosedError(StoreError):
-    """It was closed meanwhile, as when the server is being stopped."""
+    """The file was closed meanwhile, as when the server is being stopped."""
 
     def __init__(self) -> None:
         super().__init__("The store was closed.", hint="Start the program again.")
 
 
 class _Held:
-    """A connection, closed when nobody has it any more, as when its thread ends: the browser's pages run in a
-    new one each time.
+    """A connection that is closed when nobody has it any more, as when its thread ends.
+
+    The browser's pages run in a new thread each time.
 
     read_only: as it was opened.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, read_only: bool) -> None:
         self.connection, self.read_only = connection, read_only
-        # Closed while a statement runs on it, a connection would end the process.
+        # Closing a connection while a statement runs on it would crash the process.
         self.in_use = threading.RLock()
 
     def __del__(self) -> None:
@@ -58,23 +57,25 @@ class _Held:
 
 
 class SqliteFile:
-    """Reads from any thread; writes one at a time, each `_write` one transaction. Where the disk is too full
-    for it to be opened for writing it is only read, until a write finds room.
+    """A file that any thread may read. Writes happen one at a time, each `_write` one transaction.
 
-    Who keeps something else than the catalogue says in a class of its own what is other there: how it is
-    opened, brought up to date and spoken of.
+    If the disk is too full to open the file for writing, it is only read until a write finds room. Subclasses
+    for other files than the catalogue override how the file is opened, updated and named in messages.
     """
 
-    # Whether each thread has a connection of its own; one for all is for those who take turns.
+    # Whether each thread has a connection of its own. A single one is for threads that take turns.
     _connection_each = True
-    # How sure a commit is before it returns.
+    # How durable a commit is before it returns.
     _synchronous = "full"
 
     def __init__(self, path: Path, schema: str, version: int, *, read_only: bool = False) -> None:
-        """schema: statements that make the tables, each ending in ";\\n". version: of that schema, from 1.
+        """Opens the file.
 
-        read_only: waits for nobody and changes nothing. Raises StoreError where the file is damaged, cannot
-        be written or is of another version.
+        schema: statements that make the tables, each ending in ";\\n".
+        version: version of that schema, from 1.
+        read_only: waits for nobody and changes nothing.
+
+        Raises StoreError if the file is damaged, not writable or of another version.
         """
         self._path, self._read_only, self._no_room = path, read_only, False
         self._local: Any = threading.local() if self._connection_each else SimpleNamespace()
@@ -96,8 +97,9 @@ class SqliteFile:
             raise
 
     def close(self) -> None:
-        """Close every connection, waiting for the longest statement or transaction that is running; the
-        object is not usable afterwards.
+        """Closes every connection, after the longest running statement or transaction.
+
+        The object cannot be used afterwards.
         """
         with self._holding:
             self._closed, every = True, list(self._held)
@@ -106,11 +108,14 @@ class SqliteFile:
                 held.connection.close()
 
     def compact(self) -> bool:
-        """Write the log back into the file, so that what was erased stands in neither, and give the disk what
-        is not used any more. False where another program reads the file, and the log has to stay."""
+        """Writes the log back into the file and returns unused space to the disk.
+
+        Erased data is then in neither. Returns False if another program reads the file, so that the log has
+        to stay.
+        """
         ((busy, _, _),) = self._read("pragma wal_checkpoint(truncate)")
         (automatic,), (unused,) = self._read("pragma auto_vacuum")[0], self._read("pragma freelist_count")[0]
-        with suppress(sqlite3.Error, StoreError):  # a disk that has no room for it either
+        with suppress(sqlite3.Error, StoreError):  # a disk without room for it either
             for _ in range(0, unused if automatic else 0, SHRINKING_PAGES):
                 # As a script: `execute` takes one step of it, which is one page.
                 with self._connection() as connection:
@@ -119,7 +124,7 @@ class SqliteFile:
         return not busy
 
     def complaints(self) -> list[str]:
-        """What SQLite's own check finds wrong with the file, at most ten lines; none where it is sound."""
+        """Returns what SQLite's own check finds wrong, at most ten lines; none if the file is sound."""
         found = [str(row[0]) for row in self._read("pragma integrity_check(10)")]
         broken = self._read("pragma foreign_key_check")
         return [line for line in found if line != "ok"] + [
@@ -145,11 +150,12 @@ class SqliteFile:
                     connection.execute(f"pragma user_version = {version}")
 
     def _extend(self, connection: sqlite3.Connection) -> None:
-        """Bring a file up to date that can be written now."""
+        """Updates a file that can be written now."""
 
     def _add_missing(self, connection: sqlite3.Connection, schema: str) -> None:
-        """Make the tables of `schema` that the file lacks, with their indexes; where it may not be
-        changed, tables that this connection alone sees.
+        """Creates missing tables of `schema` with their indexes.
+
+        If the file may not be changed, the tables exist for this connection only.
         """
         there = {row[0] for row in connection.execute("select name from sqlite_master")}
         for statement in filter(str.strip, schema.split(";\n")):
@@ -161,7 +167,7 @@ class SqliteFile:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection, which is not closed meanwhile."""
+        """Provides this thread's connection, which is not closed meanwhile."""
         held: _Held | None = getattr(self._local, "held", None)
         if held is None or held.read_only != self._read_only:
             held = self._open()
@@ -191,26 +197,27 @@ class SqliteFile:
         return held
 
     def _address(self) -> str:
-        """The file as SQLite opens it."""
+        """Returns the file's address for SQLite."""
         return f"{self._path.absolute().as_uri()}?mode={self._read_mode() if self._read_only else 'rwc'}"
 
     def _busy_seconds(self) -> float:
         return BUSY_SECONDS
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """What is set on every new connection."""
+        """Sets up a new connection."""
         connection.execute("pragma temp_store = memory")
         if not self._read_only:
             connection.executescript(
-                # The first holds for a file that is being made.
+                # The first holds for a new file.
                 "pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma foreign_keys = on; "
                 "pragma secure_delete = on;"
                 f" pragma synchronous = {self._synchronous};"
             )
 
     def _read_mode(self) -> str:
-        """Where nothing can be written SQLite finds no place for what readers share, and needs none if
-        nothing is in the log beside the file.
+        """Chooses how to open a file that cannot be written.
+
+        SQLite then has no place for what readers share, and needs none if the log beside the file is empty.
         """
         log = self._path.with_name(f"{self._path.name}-wal")
         unwritable = is_full(self._path.parent) or not os.access(self._path.parent, os.W_OK)
@@ -242,7 +249,7 @@ class SqliteFile:
                 raise self._unusable(error) from error
 
     def _make_writable(self) -> None:
-        """Write from now on, also where there was no room for it when the file was opened."""
+        """Switches to writing, even if there was no room for it when the file was opened."""
         if not self._no_room:
             return
         self._read_only = False
@@ -256,7 +263,7 @@ class SqliteFile:
         self._no_room = False
 
     def _unusable(self, error: sqlite3.Error) -> StoreError:
-        """What an SQLite error means for the user."""
+        """Returns what an SQLite error means for the user."""
         text = str(error)
         if "full" in text or (
             ("disk I/O" in text or "unable to open" in text) and is_full(self._path.parent)

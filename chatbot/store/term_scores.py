@@ -1,6 +1,4 @@
-"""The terms of one document's chunks, pages and table rows, packed small, and scores over them; knows
-numbers of terms, not their text's place.
-"""
+"""Packs the terms of a document's chunks, pages and table rows, and scores queries against them."""
 
 from __future__ import annotations
 
@@ -32,12 +30,12 @@ __all__ = [
     "unpack_terms",
 ]
 
-# Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.2: usual
-# values.
+# Usual values from Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
+# section 3.2.
 K1 = 1.2
 B = 0.75
-# What a term counts by where it stands of a row: a label says what a row is, heads and sections narrow it, a
-# caption is of all rows.
+# The weight of a term by its place in a row: a label says what a row is, headings and sections narrow it, a
+# caption belongs to all rows.
 LABEL = 1.0
 BESIDE = 0.7
 CAPTION = 0.5
@@ -47,9 +45,13 @@ CAPTION = 0.5
 class Lexicon:
     """Counts of terms over units: chunks, pages or rows.
 
-    hashes: of the terms, ascending, as this process hashes strings, which takes an eighth of what the terms
-    themselves take; rows: (terms,) place of each in starts: (terms + 1,); units, counts: (postings,);
-    lengths: (units,) terms of each; norms: (units,) BM25's, by them.
+    hashes: of the terms, ascending, as this process hashes strings, which takes an eighth of the space of the
+        terms.
+    rows: (terms,) index of each term in starts.
+    starts: (terms + 1,).
+    units, counts: (postings,).
+    lengths: (units,) number of terms of each unit.
+    norms: (units,) BM25's norms, from the lengths.
     """
 
     hashes: array[int]
@@ -61,22 +63,22 @@ class Lexicon:
     norms: NDArray[np.float32]
 
     def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """The units that have `term`, ascending, and how often; both empty where none has."""
+        """Returns the units that have `term`, ascending, and how often; both empty if none has it."""
         at = self._at(term)
         return self.units[at], self.counts[at]
 
     def frequency(self, term: str) -> int:
-        """How many units have `term`."""
+        """Returns how many units have `term`."""
         return len(self.postings(term)[0])
 
     def has(self, term: str, unit: int) -> bool:
-        """Whether the unit has `term`."""
+        """Tells whether the unit has `term`."""
         units = self.units[self._at(term)]
         at = int(np.searchsorted(units, unit))
         return at < len(units) and int(units[at]) == unit
 
     def scores(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
-        """BM25 of each unit, shape (units,), for query terms with their inverse document frequencies."""
+        """Returns BM25 of each unit, (units,), for query terms with their inverse document frequencies."""
         out = np.zeros(len(self.lengths), np.float32)
         for term, weight in weights.items():
             units, counts = self.postings(term)
@@ -86,12 +88,12 @@ class Lexicon:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         arrays = (self.rows, self.starts, self.units, self.counts, self.lengths, self.norms)
         return self.hashes.itemsize * len(self.hashes) + sum(part.nbytes for part in arrays)
 
     def _at(self, term: str) -> slice:
-        """Where the postings of `term` stand; an empty slice where there are none."""
+        """Returns the slice of the postings of `term`, empty if there are none."""
         key = hash(term)
         at = bisect_left(self.hashes, key)
         if at == len(self.hashes) or self.hashes[at] != key:
@@ -102,8 +104,10 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True)
 class RowTerms:
-    """The terms of one table row. page: physical, 1-based; beside: of the sections above it and of the
-    column heads.
+    """The terms of one table row.
+
+    page: physical, 1-based.
+    beside: terms of the sections above it and of the column headings.
     """
 
     page: int
@@ -114,9 +118,13 @@ class RowTerms:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A document's table rows. lexicon: its counts are LABEL, BESIDE or CAPTION, the most that a term has;
-    pages: (rows,) physical page of each; labels: (rows,) how many distinct terms a label has; dated: (rows,)
-    whether a year stands over or beside it."""
+    """A document's table rows.
+
+    lexicon: its counts are LABEL, BESIDE or CAPTION, the highest that a term has.
+    pages: (rows,) physical page of each row.
+    labels: (rows,) number of distinct terms of the label.
+    dated: (rows,) whether a year stands over or beside the row.
+    """
 
     lexicon: Lexicon
     pages: NDArray[np.int32]
@@ -124,14 +132,14 @@ class Rows:
     dated: NDArray[np.bool_]
 
     def having(self, term: str, least: float) -> NDArray[np.int32]:
-        """The rows, ascending, that have `term` with at least this count."""
+        """Returns the rows, ascending, that have `term` with at least this count."""
         units, counts = self.lexicon.postings(term)
         return units[counts >= least]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentTerms:
-    """All terms of a document by what has them."""
+    """All terms of a document, by chunks, pages and rows."""
 
     chunks: Lexicon
     pages: Lexicon
@@ -139,22 +147,22 @@ class DocumentTerms:
 
     @property
     def size(self) -> int:
-        """Bytes, about."""
+        """The approximate size in bytes."""
         return self.chunks.size + self.pages.size + self.rows.lexicon.size
 
 
 def inverse_frequency(units: int, having: int) -> float:
-    """BM25's weight of a term, above 0: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    """Returns BM25's weight of a term, above 0: ln(1 + (N - n + 0.5) / (n + 0.5))."""
     return float(np.log1p((units - having + 0.5) / (having + 0.5)))
 
 
 def terms_of(chunk: Chunk | StoredChunk) -> list[str]:
-    """The terms by which a chunk is found."""
+    """Returns the terms by which a chunk is found."""
     return terms(f"{chunk.context}\n{chunk.text}")
 
 
 def row_terms(tables: Mapping[int, Sequence[Table]]) -> list[RowTerms]:
-    """The terms of every table row that has a value, in order. tables: by physical page."""
+    """Returns the terms of every table row that has a value, in order. tables: by physical page."""
     found = []
     for page, on_page in tables.items():
         for table in on_page:
@@ -170,7 +178,7 @@ def row_terms(tables: Mapping[int, Sequence[Table]]) -> list[RowTerms]:
 def pack_terms(
     chunks: Sequence[Sequence[str]], pages: Sequence[Sequence[str]], rows: Sequence[RowTerms]
 ) -> bytes:
-    """The terms of chunks, of pages and of table rows, as bytes."""
+    """Packs the terms of chunks, pages and table rows into bytes."""
     counted = [_counts(row) for row in rows]
     numbers = np.array(
         [
@@ -191,14 +199,17 @@ def pack_terms(
 def lexicon_of(
     words: Sequence[Sequence[str]], pages: Sequence[str], tables: Mapping[int, Sequence[Table]]
 ) -> bytes:
-    """A document's lexicon as pack_terms packs it. words: see terms_of, by chunk; pages: their texts, in
-    order; tables: by physical page.
+    """Returns a document's packed lexicon.
+
+    words: terms by chunk, see terms_of.
+    pages: the texts of the pages, in order.
+    tables: by physical page.
     """
     return pack_terms(words, [terms(page) for page in pages], row_terms(tables))
 
 
 def unpack_terms(data: bytes) -> DocumentTerms:
-    """What pack_terms packed."""
+    """Unpacks the bytes of pack_terms."""
     sizes = struct.unpack(">4I", data[:16])
     parts, at = [], 16
     for size in sizes:

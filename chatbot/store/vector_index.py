@@ -1,6 +1,4 @@
-"""Passages by their vectors: a Chroma collection that names the nearest, matrices that score exactly;
-makes no vector itself.
-"""
+"""Finds passages by their vectors: a Chroma collection names the nearest, matrices score them exactly."""
 
 from __future__ import annotations
 
@@ -34,13 +32,13 @@ __all__ = [
 
 Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
-# Chroma takes at most 5,461 rows a call; 1,000 is where its insert rate levels off.
+# Chroma takes at most 5,461 rows a call. At 1,000 its insert rate levels off.
 BATCH = 1_000
-# Ids looked at in one call when all are counted.
+# Ids read in one call when all are counted.
 PAGE = 20_000
-# Seconds that scrubbing waits for another program to let go of the file.
+# Seconds that scrubbing waits for another program to release the file.
 BUSY_SECONDS = 30
-# Its log keeps each change until the vectors are written; the texts in it have been taken over before.
+# Its log keeps each change until the vectors are written. The texts in it have been stored before.
 SCRUBBING = (
     "pragma secure_delete = on",
     (
@@ -58,8 +56,14 @@ SCRUBBING = (
 
 @dataclass(frozen=True, slots=True)
 class IndexedPassage:
-    """A chunk as Chroma keeps it. windows: (w, dimension) unit rows; document: a name it stands under; page:
-    physical, 1-based; page_label: the printed one, "" for none; method: how its page was read."""
+    """A chunk as stored in Chroma.
+
+    windows: (w, dimension) unit rows.
+    document: a name it is stored under.
+    page: physical, 1-based.
+    page_label: the printed page number, "" for none.
+    method: how its page was read.
+    """
 
     version: int
     ordinal: int
@@ -71,8 +75,9 @@ class IndexedPassage:
     method: str
 
     def records(self) -> Iterator[Record]:
-        """One a window, each with the whole text, so that whatever is found can be read and cited by any
-        client of Chroma.
+        """Returns one record for each window, each with the whole text.
+
+        So whatever is found can be read and cited by any client of Chroma.
         """
         told: dict[str, Scalar] = {
             "document": self.document,
@@ -90,8 +95,9 @@ class IndexedPassage:
 
 
 class ChromaIndex:
-    """A persistent Chroma collection of passages in cosine space, one for each embedder. Opened at first
-    use; safe from several threads.
+    """A persistent Chroma collection of passages in cosine space, one for each embedder.
+
+    Opened at first use. Several threads may use it.
     """
 
     def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
@@ -102,11 +108,11 @@ class ChromaIndex:
         self._opened: tuple[Engine, Collection] | None = None
 
     def exists(self) -> bool:
-        """Whether there is an index at all; does not open it."""
+        """Tells whether there is an index at all, without opening it."""
         return self._folder.exists()
 
     def upsert(self, passages: Iterable[IndexedPassage]) -> None:
-        """Store passages; those of the same version and ordinal are replaced. Raises IndexDamagedError,
+        """Stores passages, replacing those of the same version and ordinal. Raises IndexDamagedError,
         StoreError.
         """
         records = (record for passage in passages for record in passage.records())
@@ -115,12 +121,13 @@ class ChromaIndex:
                 collection.upsert(batch)
 
     def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
-        """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each
-        once. Raises IndexDamagedError, StoreError.
+        """Returns (version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first.
+
+        Each chunk appears once. Raises IndexDamagedError, StoreError.
         """
         with self._using() as (_, collection):
             found = collection.nearest(vector, limit)
-            # Its graph may not lead to all. Counting takes as long as searching does.
+            # The graph may not lead to all rows. Counting takes as long as searching.
             if len(found) < limit and len(found) < (wanted := min(limit, collection.count())):
                 raise StoreError(
                     f"The vector index reaches {len(found)} of {wanted} passages.",
@@ -134,25 +141,25 @@ class ChromaIndex:
         return [(version, ordinal, score) for (version, ordinal), score in best.items()]
 
     def remove(self, versions: Iterable[int]) -> None:
-        """Delete all rows of these versions; `scrub` takes their text out of the files."""
+        """Deletes all rows of these versions. `scrub` removes their text from the files."""
         for version in versions:
             with self._using() as (_, collection):
                 collection.delete(version=version)
 
     def discard(self, version: int, chunks: Iterable[tuple[int, int]]) -> None:
-        """Delete the rows of some chunks of a version, as (ordinal, windows)."""
+        """Deletes the rows of some chunks of a version, as (ordinal, windows)."""
         keys = (f"{version}:{ordinal}:{window}" for ordinal, windows in chunks for window in range(windows))
         while batch := list(islice(keys, BATCH)):
             with self._using() as (_, collection):
                 collection.discard(batch)
 
     def count(self) -> int:
-        """How many windows there are."""
+        """Returns the number of windows."""
         with self._using() as (_, collection):
             return collection.count()
 
     def counts(self) -> dict[int, int]:
-        """version -> how many windows of it there are."""
+        """Returns version -> number of its windows."""
         counts: Counter[int] = Counter()
         with self._using() as (_, collection):
             for offset in range(0, collection.count(), PAGE):
@@ -160,25 +167,24 @@ class ChromaIndex:
         return dict(counts)
 
     def names(self, versions: Iterable[int]) -> dict[int, str]:
-        """version -> the document's name as its first passage has it, of those that have one."""
+        """Returns version -> the document name of its first passage, if it has one."""
         with self._using() as (_, collection):
             found = collection.metadata_of([f"{version}:0:0" for version in versions])
         return {int(told["version"]): str(told["document"]) for told in found.values()}
 
     def drop_others(self) -> None:
-        """Delete the collections of other embedders, and those that earlier versions of this program made."""
+        """Deletes the collections of other embedders, and those of earlier versions of this program."""
         with self._using() as (engine, _):
             for name in engine.names():
                 if name != self.name:
                     engine.drop(name)
 
     def scrub(self) -> None:
-        """Take the text of deleted rows out of Chroma's files, where it stands in the log of changes, the
-        index of its letters and unused space.
+        """Removes the text of deleted rows from Chroma's files: log of changes, text index and unused space.
 
-        Chroma is closed meanwhile: two builds of SQLite in one process do not see each other's locks, and
-        would break the file. Searches wait, about a second for 10,000 passages. Raises StoreError, as where
-        the disk has no room for that.
+        Chroma is closed meanwhile, because two builds of SQLite in one process do not see each other's locks
+        and would damage the file. Searches wait, about a second for 10,000 passages. Raises StoreError, for
+        example if the disk has no room.
         """
         with (
             self._alone(),
@@ -191,13 +197,13 @@ class ChromaIndex:
             blank(self._folder)
 
     def close(self) -> None:
-        """Let go of the files; the next use opens them again."""
+        """Closes the files; the next use opens them again."""
         with self._turn:
             self._opened = None
 
     @contextmanager
     def _using(self) -> Iterator[tuple[Engine, Collection]]:
-        """The open collection; what goes wrong in using it is told apart into damage and a full disk."""
+        """Provides the open collection, and tells damage from a full disk if using it fails."""
         with explaining("The vector index", self._folder):
             with self._turn:
                 self._turn.wait_for(lambda: not self._scrubbing)
@@ -214,7 +220,7 @@ class ChromaIndex:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """The files for who asks alone: no search has them open, and none begins."""
+        """Provides the files to the caller alone: no search has them open, and none begins."""
         with self._turn:
             self._turn.wait_for(lambda: not self._scrubbing)
             self._scrubbing = True
@@ -231,8 +237,7 @@ class ChromaIndex:
     def _open(self) -> tuple[Engine, Collection]:
         before = written_at(self._folder)
         engine = Engine(self._folder)
-        # Chroma keeps a collection's first space and says nothing when asked for another: what it was made
-        # with is checked.
+        # Chroma keeps a collection's first space and silently ignores another, so the stored one is checked.
         wanted: dict[str, Scalar] = {
             "fingerprint": self._fingerprint,
             "dimension": self._dimension,
@@ -243,7 +248,7 @@ class ChromaIndex:
             raise IndexDamagedError(
                 f"The vector index was made by {collection.metadata}, not {wanted}.", hint=REPAIR
             )
-        # What stands in the log is taken over with the first question, and written.
+        # The first query takes over and writes what is in the log.
         collection.count()
         if written_at(self._folder) != before:
             blank(self._folder)
@@ -252,16 +257,21 @@ class ChromaIndex:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One document's vectors. rows: (windows, dimension) float32; ordinals: (windows,) the chunk of each
-    row.
+    """One document's vectors.
+
+    rows: (windows, dimension) float32.
+    ordinals: (windows,) the chunk of each row.
     """
 
     rows: Vectors
     ordinals: NDArray[np.int64]
 
     def cosines(self, vector: Vectors, chunks: int, only: NDArray[np.int64] | None = None) -> Vectors:
-        """Exact cosine of each chunk, shape (chunks,), or of the ordinals `only`, shape (len(only),); its
-        best window counts, and -1 stands for a chunk without vector yet."""
+        """Returns the exact cosine of each chunk, shape (chunks,), or of the ordinals `only`, shape
+        (len(only),).
+
+        The best window counts. -1 stands for a chunk without vectors so far.
+        """
         if only is None:
             out = np.full(chunks, -1.0, np.float32)
             np.maximum.at(out, self.ordinals, self.rows @ vector)
@@ -275,12 +285,12 @@ class Matrix:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return int(self.rows.nbytes + self.ordinals.nbytes)
 
 
 def matrix_of(stored: Sequence[tuple[int, bytes]], dimension: int) -> Matrix:
-    """A matrix from (ordinal, float32 bytes of its windows)."""
+    """Builds a matrix from (ordinal, float32 bytes of its windows)."""
     if not stored:
         return Matrix(np.zeros((0, dimension), np.float32), np.zeros(0, np.int64))
     rows = np.frombuffer(b"".join(data for _, data in stored), np.float32).reshape(-1, dimension)
@@ -289,9 +299,7 @@ def matrix_of(stored: Sequence[tuple[int, bytes]], dimension: int) -> Matrix:
 
 
 class LeastRecentlyUsed(Generic[Value]):
-    """Values by key up to a number of bytes; the one not used for longest goes first. For use from several
-    threads.
-    """
+    """Caches values up to a number of bytes; the least recently used goes first. Thread-safe."""
 
     def __init__(self, capacity: int, *, size: Callable[[Value], int]) -> None:
         self._capacity, self._size = capacity, size
@@ -300,8 +308,10 @@ class LeastRecentlyUsed(Generic[Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Any, make: Callable[[], Value], *, keep: Callable[[], bool] = lambda: True) -> Value:
-        """The value of `key`, made if it is not there; it stays unless something is dropped meanwhile. keep:
-        asked before one is made, whether it is to stay."""
+        """Returns the value of `key`, made if missing. It stays unless something is dropped meanwhile.
+
+        keep: asked before a value is made, whether it is to stay.
+        """
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
@@ -318,7 +328,7 @@ class LeastRecentlyUsed(Generic[Value]):
         return value
 
     def drop(self, key: Any) -> None:
-        """Forget a key; one that is not there is fine."""
+        """Forgets a key. A missing one is ignored."""
         with self._lock:
             self._drops += 1
             if key in self._values:

@@ -1,5 +1,6 @@
-"""How a file becomes a searchable version: its copy is kept, its text is read and stored, what that lacks
-follows; makes no vector.
+"""Turns a file into a searchable version: keeps its copy, reads and stores its text, then the rest.
+
+Vectors are made elsewhere.
 """
 
 from __future__ import annotations
@@ -36,19 +37,21 @@ __all__ = [
 ]
 
 log = logging.getLogger(__name__)
-# Said of a document whose vectors could not be made.
+# Shown for a document whose vectors could not be made.
 NO_VECTORS = "Found by its words only, its vectors could not be made: {}"
-# Said of a document of which the text alone could be read.
+# Shown for a document of which only the text could be read.
 NOT_COMPLETE = "Its text is searched, its tables and pictures could not be read: {}"
 NO_TEXT = "No text was found on any page."
-# Characters; no file system has a longer one, and --name may be given anything.
+# The most characters of a name. No file system has longer ones, but --name may be given anything.
 LONGEST_NAME = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file to add. name: what it will be called (default: the file's own name). password: for this
-    reading only, never stored.
+    """A file to add.
+
+    name: what it will be called (default: the file's own name).
+    password: for this reading only, never stored.
     """
 
     path: Path
@@ -58,14 +61,17 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class AddResult:
-    """How one file fared. status: added | unchanged | replaced | failed, or completed, of what an earlier
-    process left. failed_pages: (page, reason), physical, 1-based.
+    """The outcome for one file.
 
-    searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of
-    its vectors; complete_seconds: from then until all of it was read, None where that was so before.
-    needs_password: it failed because it opens with a password only. linked: its bytes were there already,
-    nothing was read or stored. retryable: it may be added later as it is, as when the disk was full. lacks:
-    its tables, or what only images show, are still to be read.
+    status: added | unchanged | replaced | failed, or completed for what an earlier process left.
+    failed_pages: (page, reason), physical, 1-based.
+    searchable_seconds: from when its turn came until keyword search found it.
+    seconds: the same, and the making of its vectors.
+    complete_seconds: from then until all of it was read, None if that was so before.
+    needs_password: it failed because it opens only with a password.
+    linked: its bytes were stored already, so nothing was read or stored.
+    retryable: it may be added later as it is, for example after a full disk.
+    lacks: what is still to be read: its tables, or what only images show.
     """
 
     document: str
@@ -89,9 +95,13 @@ class AddResult:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A file whose copy is kept and that waits to be read. waiting: its id in the catalogue. again: read it
-    though its bytes are known. recovered: see Waiting. left: an earlier process took it, so that its user may
-    have no other copy at hand."""
+    """A file whose copy is kept and that waits to be read.
+
+    waiting: its id in the catalogue.
+    again: whether to read it although its bytes are known.
+    recovered: see Waiting.
+    left: whether an earlier process took it, so that its user may have no other copy at hand.
+    """
 
     name: str
     digest: str
@@ -103,10 +113,11 @@ class Taken:
 
 
 class VersionBuilder:
-    """The steps of an addition. `read` may run in several threads at once, the others take their turn by
-    `lock`.
+    """The steps of an addition.
 
-    names_due: names beside some copy could not be written.
+    `read` may run in several threads at once; the other steps take turns by `lock`.
+
+    names_due: whether the names beside some copy could not be written.
     """
 
     def __init__(self, catalog: Catalog, copies: Copies, indexes: Indexes, lock: threading.RLock) -> None:
@@ -114,8 +125,9 @@ class VersionBuilder:
         self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
 
     def take(self, source: Path | BinaryIO, name: str, password: str | None = None) -> Taken:
-        """Keep a copy of a file and note that it waits. Raises DocumentError for an impossible name, and
-        where it cannot be kept.
+        """Keeps a copy of a file and notes that it waits.
+
+        Raises DocumentError for an impossible name, or if the copy cannot be kept.
         """
         name = display_name(name)
         if isinstance(source, Path):
@@ -126,7 +138,7 @@ class VersionBuilder:
             waiting = self._catalog.wait(name, digest)
             if not self._copies.path(
                 digest
-            ).exists():  # erased with a document of the same bytes, in this very moment
+            ).exists():  # erased with a document of the same bytes at this very moment
                 self._catalog.stop_waiting(waiting)
                 raise DocumentError(
                     "The file was erased while it was taken.", hint="Add it again.", retryable=True
@@ -134,17 +146,15 @@ class VersionBuilder:
         return Taken(name, digest, waiting, password)
 
     def left(self) -> list[Taken]:
-        """What an earlier process took and did not add; not what waits for something the user must do."""
+        """Returns what an earlier process took and did not add, except what waits for the user."""
         return [_taken_of(row) for row in self._catalog.waiting() if row.problem is None]
 
     def stuck(self) -> list[tuple[Taken, str]]:
-        """What was taken and waits for something the user must do, and for what."""
+        """Returns what was taken and waits for something the user must do, and for what."""
         return [(_taken_of(row), row.problem) for row in self._catalog.waiting() if row.problem is not None]
 
     def known(self, taken: Taken) -> AddResult | None:
-        """The result where these bytes need not be read again: they are there under this name, or under
-        another. Else None.
-        """
+        """Returns the result if these bytes are stored already, under this or another name; else None."""
         if taken.again:
             return None
         with self._lock:
@@ -183,8 +193,11 @@ class VersionBuilder:
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> DocumentReading:
-        """The text of a file, by whose words it can be found; all of a file that has none, that a password
-        opens, which is not kept, or that is read again. Raises DocumentError and its kinds."""
+        """Reads the text of a file, by whose words it can be found.
+
+        Reads everything of a file without text, of one that a password opens (which is not kept), and of one
+        that is read again. Raises DocumentError and its subclasses.
+        """
         path = self._copies.path(taken.digest)
         how = self._circumstances(taken.digest, processes, progress, cancelled)
         if not (taken.password or taken.again):
@@ -200,8 +213,12 @@ class VersionBuilder:
         *,
         chunked: Callable[[Sequence[Chunk]], None] = lambda chunks: None,
     ) -> AddResult:
-        """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words
-        from here. chunked: told the chunks as soon as they are known. Raises StoreError."""
+        """Stores pages, chunks and terms in the catalogue and the keyword index. Raises StoreError.
+
+        From here on the file is found by its words.
+
+        chunked: called with the chunks as soon as they are known.
+        """
         chunks = _chunks(taken.name, reading)
         chunked(chunks)
         words, lexicon = _terms(chunks, reading)
@@ -220,7 +237,7 @@ class VersionBuilder:
             ):
                 self._catalog.correct(
                     taken.digest, said
-                )  # the catalogue was lost, and is made anew from the copies
+                )  # the catalogue was lost, and is rebuilt from the copies
             self._catalog.fill(version, reading, chunks, lexicon)
             self._indexes.add_words(version, words)
             self._catalog.searchable(version)
@@ -244,10 +261,14 @@ class VersionBuilder:
         cancelled: Callable[[], bool],
         changed: Callable[[int], None],
     ) -> None:
-        """Read what a version lacks: its tables, and where `images` all that only images show; the tables
-        serve while images are read. changed: told as soon as what is stored has changed. progress: its phase
-        is TABLES or IMAGES. A version that is erased meanwhile is read no further. Raises DocumentError and
-        its kinds, CancelledError, StoreError."""
+        """Reads what a version lacks: its tables and, with `images`, all that only images show.
+
+        The tables can be used while images are read. If the version is erased meanwhile, reading stops.
+        Raises DocumentError and its subclasses, CancelledError, StoreError.
+
+        changed: called as soon as what is stored has changed.
+        progress: its phase is TABLES or IMAGES.
+        """
         stored = self._catalog.version(version)
         if stored is None or not stored.lacks:
             return
@@ -277,7 +298,7 @@ class VersionBuilder:
     def _refill(self, version: Version, reading: DocumentReading, changed: Callable[[int], None]) -> None:
         numbers = [page.number for page in reading.pages if page.problem is not None]
         before = self._catalog.pages(version.id, numbers)
-        # A page that cannot be read now, and could be before, keeps its text.
+        # A page that cannot be read now, but could be before, keeps its text.
         pages = tuple(
             _as_before(page, before[page.number])
             if page.number in before and before[page.number].text
@@ -299,7 +320,7 @@ class VersionBuilder:
             self._catalog.forget_drafts()
 
     def result_of(self, version: int, result: AddResult) -> AddResult:
-        """The result of an addition as its version is now."""
+        """Returns the result of an addition as its version is now."""
         stored = self._catalog.version(version)
         if stored is None:
             return result
@@ -325,8 +346,9 @@ class VersionBuilder:
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> Circumstances:
-        """Pages that are read from their images are kept as they come, so that a reading that was stopped
-        goes on where it was.
+        """Returns how to read the file.
+
+        Pages that are read from images are kept as they come, so that an interrupted reading can continue.
         """
         return Circumstances(
             processes=processes,
@@ -337,8 +359,10 @@ class VersionBuilder:
         )
 
     def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
-        """A file that is not added after all: its copy goes unless something else needs it. keep: it goes on
-        waiting, for what `error` asks of the user, as a recovered one always does."""
+        """Gives up a file that is not added after all: its copy is deleted unless something else needs it.
+
+        keep: it goes on waiting for what `error` asks of the user, as a recovered file always does.
+        """
         cancelled = AddResult(taken.name, "failed", error="Cancelled.")
         with self._lock:
             if taken.recovered and error is None:
@@ -358,15 +382,16 @@ class VersionBuilder:
         return cancelled
 
     def drop_unneeded(self) -> None:
-        """Delete the copies that nothing needs any more. Others in the folder are never touched."""
+        """Deletes the copies that nothing needs any more. Other files in the folder are never touched."""
         gone = self._catalog.to_erase()
         for digest in gone:
             self._copies.drop(digest)
         self._catalog.erased(gone)
 
     def write_names(self, hashes: set[str]) -> None:
-        """Write the names beside the copies of these files as the catalogue has them, where they are
-        others; the indexes follow at the next sweep.
+        """Writes changed names from the catalogue beside the copies of these files.
+
+        The indexes follow at the next sweep.
         """
         for digest in hashes:
             names = self._catalog.names_of(digest)
@@ -374,7 +399,7 @@ class VersionBuilder:
                 continue
             there = self._copies.names(digest)
             kept = tuple(KeptName(name, removed_at) for name, _, removed_at in names)
-            # What was replaced is not to come back when a store is made anew.
+            # What was replaced must not come back when a store is rebuilt.
             replaced = tuple(KeptName(name.name, name.removed_at or time.time()) for name in there)
             if (kept or replaced) == there:
                 continue
@@ -384,7 +409,7 @@ class VersionBuilder:
             except (
                 DocumentError,
                 StoreError,
-            ) as error:  # what the names follow stands already, and is not to fail for them
+            ) as error:  # the change itself is stored already and must not fail for the names
                 log.warning("The names beside a copy are written when the store is opened again: %s", error)
                 self.names_due = True
 
@@ -406,7 +431,7 @@ class VersionBuilder:
 
 
 def _as_before(page: Page, before: StoredPage) -> Page:
-    """A page that could not be read, with the text that it has."""
+    """Returns a page that could not be read with the text it already has."""
     return replace(
         page,
         text=before.text,
@@ -421,12 +446,12 @@ def _as_before(page: Page, before: StoredPage) -> Page:
 
 
 def _chunks(name: str, reading: DocumentReading) -> list[Chunk]:
-    """name: the document's, which heads every chunk's context."""
+    """name: the document's, with which every chunk's context begins."""
     return list(chunk_pages(reading.pages, Path(name).stem.replace("_", " ").strip()))
 
 
 def _terms(chunks: Sequence[Chunk], reading: DocumentReading) -> tuple[list[list[str]], bytes]:
-    """The terms of each of a reading's chunks, and its lexicon."""
+    """Returns the terms of each of a reading's chunks, and its lexicon."""
     words = [terms_of(chunk) for chunk in chunks]
     return words, lexicon_of(
         words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages}
@@ -434,7 +459,7 @@ def _terms(chunks: Sequence[Chunk], reading: DocumentReading) -> tuple[list[list
 
 
 def failed_upload(name: str, error: ProjectError) -> AddResult:
-    """The result of a file that could not be taken, or read."""
+    """Returns the result of a file that could not be taken, or read."""
     needs_password = isinstance(error, EncryptedError)
     return AddResult(
         name[:LONGEST_NAME],
@@ -446,13 +471,14 @@ def failed_upload(name: str, error: ProjectError) -> AddResult:
 
 
 def _taken_of(row: Waiting) -> Taken:
-    """A waiting file as it was taken, without its password, which is never stored."""
+    """Returns a waiting file as it was taken, without its password, which is never stored."""
     return Taken(row.name, row.sha256, row.id, None, recovered=row.recovered, left=True)
 
 
 def different_files(name: str, first: object, second: object) -> DocumentError:
-    """Two different files of one name in one call. first, second: their paths, or something else where
-    they have none.
+    """Returns the error for two different files of one name in one call.
+
+    first, second: their paths, or something else if they have none.
     """
     if not (isinstance(first, Path) and isinstance(second, Path)):
         return DocumentError(

@@ -1,6 +1,4 @@
-"""Which conversation the browser's address names, and whether the browser knows by now where the page
-went; knows nothing of what is in one.
-"""
+"""Tracks which conversation the browser's address names, and whether the browser has followed the page."""
 
 from __future__ import annotations
 
@@ -16,8 +14,9 @@ MOVES, MOVES_SEEN = "moves", "moves_seen"
 
 
 def conversation() -> str | None:
-    """The id of the conversation that is shown, None before the first question. It stands in the address,
-    so that a refresh keeps it.
+    """Returns the id of the conversation that is shown, None before the first question.
+
+    It stands in the address, so that a refresh keeps it.
     """
     given = st.query_params.get(PARAMETER)
     found = st.session_state.get("conversation")
@@ -31,12 +30,12 @@ def conversation() -> str | None:
 
 
 def follow() -> None:
-    """Before the page of a run is drawn: learn whether the browser's address is that of the page it was sent
-    from.
+    """Finds out whether the browser's address is that of the page it was sent from.
 
-    What is done just after a click, on a busy machine, comes with the address of before the click; and a
-    question would go to the conversation that was left. The number of moves is drawn as a field that nobody
-    sees, so that the browser sends it back with all that it sends once it knows the new address.
+    To be called before the page of a run is drawn. On a busy machine, what is done just after a click comes
+    with the address from before the click, and a question would go to the conversation that was left. The
+    number of moves is therefore drawn as a hidden field, which the browser sends back with everything it
+    sends once it knows the new address.
     """
     if PARAMETER in st.query_params and _is_behind():
         conversation()
@@ -46,7 +45,7 @@ def follow() -> None:
 
 
 def go_to(conversation: str | None) -> None:
-    """Show this conversation from now on; None for a new one."""
+    """Shows this conversation from now on; None for a new one."""
     if st.query_params.get(PARAMETER) not in {None, conversation}:
         st.session_state[MOVES] = _moves() + 1
     if conversation is None:

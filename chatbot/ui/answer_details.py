@@ -1,6 +1,4 @@
-"""How an answer came about, for who wants to know: what was searched and sent, which pages were
-considered; draws and decides nothing else.
-"""
+"""Shows how an answer came about: what was searched and sent, and which pages were considered."""
 
 from __future__ import annotations
 
@@ -53,14 +51,14 @@ PARTS = {
     "rated": "ratings",
 }
 ROLES = {"system": "Rules", "user": "Material and question", "assistant": "Answer"}
-# The lowest bar of a strip, a share of its height: a page of a low score is to be seen, too.
+# The lowest bar of a strip, as a share of its height, so that a page with a low score is visible too.
 LOWEST = 0.25
-# Characters of one message of a prompt that are shown.
+# The characters of one message of a prompt that are shown.
 LONGEST_MESSAGE = 100_000
 
 
 def draw_answer_details(given: Given, context: AppContext) -> None:
-    """Below an answer, closed until it is wanted."""
+    """Draws the details below an answer, closed at first."""
     answer = given.answer
     with st.expander("How this was answered", key=f"how-{given.number}"):
         st.html(
@@ -86,7 +84,7 @@ def draw_answer_details(given: Given, context: AppContext) -> None:
 
 
 def show_prompt(context: AppContext) -> None:
-    """Open the view of a prompt where it was asked for."""
+    """Opens the view of a prompt if it was asked for."""
     if overlay.dialog()[0] == "prompt":
         st.dialog("The prompt", width="large", on_dismiss=overlay.close_dialog)(_draw_prompt)(context)
 
@@ -151,7 +149,7 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
 
 
 def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
-    """What the question was taken to ask, in words."""
+    """Says what the question was taken to ask."""
     if understanding is None:
         return []
     parts = [FORMS[understanding.form]]
@@ -171,10 +169,12 @@ def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
 
 
 def scores_html(considered: Sequence[Hit], length: Callable[[int], int]) -> str:
-    """Each document as a strip from its first page to its last, with a bar where a page was considered, the
-    higher the better it scored.
+    """Draws each document as a strip from its first page to its last.
 
-    considered: in rank order. length: pages of a version, 0 where it is not there any more.
+    A bar stands for each page that was considered; the higher the bar, the better its score.
+
+    considered: in rank order.
+    length: pages of a version, 0 if it no longer exists.
     """
     best = max((hit.score for hit in considered), default=0.0)
     ranked = sorted(enumerate(considered, 1), key=lambda pair: (pair[1].document, pair[1].version))
@@ -225,7 +225,7 @@ def _considered(rank: int, hit: Hit) -> tuple[str, str, str, str]:
 
 
 def _parts(scores: Iterable[tuple[str, float]]) -> str:
-    """What speaks for or against a page, in words; what says nothing is left out."""
+    """Says what speaks for or against a page. Neutral parts are left out."""
     return ", ".join(
         f"{PARTS.get(name, name.replace('_', ' '))} {value:.2f}" for name, value in scores if round(value, 2)
     )

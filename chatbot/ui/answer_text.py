@@ -1,6 +1,4 @@
-"""An answer as HTML: its cited passages numbered and to be pressed, its figures marked as they were
-checked; checks nothing itself.
-"""
+"""Renders an answer as HTML, with numbered passages to click and figures marked as they were checked."""
 
 from __future__ import annotations
 
@@ -28,10 +26,10 @@ __all__ = [
 ]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
-# As a chat model writes them: numbers of its sources.
+# Numbers of sources as a chat model writes them.
 NUMBER = re.compile("[0-9]{1,2}")
 BEING_WRITTEN = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|\[[0-9]{{1,2}}(?:, ?[0-9]{{1,2}}){{0,9}}\]")
-# What a cell of figures holds, in brackets, with a currency or a per cent, or a dash for none.
+# The content of a cell of figures, in brackets, with a currency or a per cent sign, or a dash for none.
 FIGURE = re.compile(rf"[(\[]?[-–—+]?[{DRAWN_SIGNS}]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[{DRAWN_SIGNS}]")
 TAG = re.compile(r"<[^>]*>")
 BLANK_LINE = re.compile(r"\n\s*\n")
@@ -43,26 +41,27 @@ FIGURES = {
     "unsupported": "⚠ not found on the cited pages",
 }
 MORE = "More from these pages"
-# Characters of what is said of a figure.
+# The most characters shown about a figure.
 LONGEST_TIP = 300
 # Words in the last columns of a row of figures: "Yes", "not met".
 MOST_WORDS_BEHIND = 2
 
-# (start, end, HTML in the place of what stands there)
+# (start, end, HTML that replaces this stretch)
 _Mark = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """What an answer cites. number: as shown, from 1."""
+    """A passage that an answer cites. number: as shown, from 1."""
 
     number: int
     citation: Citation
 
 
 def passages_of(citations: Iterable[Citation]) -> tuple[CitedPassage, ...]:
-    """The cited passages, each once, numbered as the answer comes to them, with the least sure of their
-    verdicts; keys that name nothing are none.
+    """Returns the cited passages, each once, numbered in the order of the answer.
+
+    Each has the least sure of its verdicts. Unknown keys are left out.
     """
     once: dict[tuple[str, str], Citation] = {}
     for citation in citations:
@@ -79,7 +78,7 @@ def _doubt(citation: Citation) -> int:
 
 
 def press_key(exchange: int, number: int) -> str:
-    """The key of the button that opens a passage. number: the passage's."""
+    """Returns the key of the button that opens a passage. number: the passage's."""
     return f"cite-{exchange}-{number}"
 
 
@@ -93,13 +92,13 @@ def answer_html(
     best_first: bool = False,
     by_model: bool = False,
 ) -> str:
-    """An answer in its paragraphs. citations, numbers, statements: as in Answer; no citations while it is
-    being written and nothing is judged yet.
+    """Renders an answer in its paragraphs.
 
-    exchange: number of the exchange whose buttons its citations press, see press_key; None where there are
-    none to press. best_first: its first paragraph is the answer, what follows came next near and is unfolded
-    by its reader. by_model: what a chat model wrote in Markdown is shown so, but for the documents' own words
-    before it.
+    citations, numbers, statements: as in Answer; no citations while the answer is being written and nothing
+        is judged yet.
+    exchange: number of the exchange whose buttons the citations press, see press_key; None without buttons.
+    best_first: the first paragraph is the answer, and the passages that came next are unfolded by the reader.
+    by_model: Markdown of a chat model is rendered, except in the documents' own words before it.
     """
     shown = visible(text).strip()
     keys = list(_keys(shown, citations, exchange))
@@ -117,7 +116,7 @@ def answer_html(
 
 
 def _formatted(text: str, marks: Sequence[_Mark]) -> str:
-    """What a chat model wrote, and before it, where they stand there, the documents' own words."""
+    """Renders what a chat model wrote, after the documents' own words if they stand before it."""
     begins = max(text.find(MODEL_TEXT), 0)
     own = "".join(
         f"<p>{_marked(text, start, end, marks)}</p>" for start, end in _paragraphs(text[:begins].rstrip())
@@ -128,8 +127,10 @@ def _formatted(text: str, marks: Sequence[_Mark]) -> str:
 
 
 def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck]:
-    """The checks of figures that are marked in the answer, each once, and of what stands there unmarked and
-    is in doubt; what else a quoted row has is left to the page."""
+    """Returns the checks of figures that are marked in the answer, each once, and of doubtful unmarked ones.
+
+    Other figures of a quoted row are left to the page.
+    """
     seen = unescape(TAG.sub(" ", html))
     return [
         check
@@ -139,7 +140,7 @@ def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck
 
 
 def citation_text(citation: Citation) -> str:
-    """Where a citation leads and whether it stands there, in one line."""
+    """Says in one line where a citation leads and whether it stands there."""
     where = f"{citation.document}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
     if citation.doubted:
         return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found there'}"
@@ -151,7 +152,7 @@ def citation_text(citation: Citation) -> str:
 
 
 def figure_text(check: NumberCheck) -> str:
-    """What became of a figure, in one line."""
+    """Says in one line what the check of a figure found."""
     said = FIGURES.get(check.status, check.status)
     more = check.formula or (check.reason or "").removeprefix("stands ")
     return f"{check.text}: {said}{f', {more}' if more else ''}"[:LONGEST_TIP]
@@ -167,7 +168,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _marked(text: str, start: int, end: int, marks: Sequence[_Mark]) -> str:
-    """A stretch of the text with what is marked in it."""
+    """Renders a stretch of the text with its marks."""
     pieces = []
     for first, last, mark in marks:
         if first >= start and last <= end:
@@ -185,8 +186,11 @@ def _plain(text: str) -> str:
 
 
 def _row_html(text: str, start: int, end: int, marks: Sequence[_Mark], keyed: Collection[int]) -> str:
-    """A table of one row where the paragraph quotes one as "head: label 1 2 3 (column: 2; column: 3) [key]",
-    else "". What the row has under columns that are not read out is left to the page."""
+    """Renders a quoted row as a table of one row, "" if the paragraph quotes none.
+
+    A quoted row has the form "head: label 1 2 3 (column: 2; column: 3) [key]". What the row has under columns
+    that are not listed is left to the page.
+    """
     last = next((mark for mark in reversed(marks) if mark[0] in keyed and start <= mark[0] < end), None)
     if (
         last is None
@@ -216,7 +220,7 @@ def _row_html(text: str, start: int, end: int, marks: Sequence[_Mark], keyed: Co
 
 
 def _opening(text: str, start: int, close: int) -> int:
-    """Where the bracket opens that closes at `close`, -1 where none does."""
+    """Returns where the bracket opens that closes at `close`, -1 if it does not open."""
     depth = 0
     for at in range(close, start, -1):
         depth += {")": 1, "(": -1}.get(text[at], 0)
@@ -228,7 +232,7 @@ def _opening(text: str, start: int, close: int) -> int:
 
 
 def _pairs(text: str, start: int, end: int) -> list[tuple[int, int, int, int]]:
-    """(start, end) of each column's head and of its cell; none where any part is no such pair."""
+    """Returns (start, end) of each column's heading and of its cell; nothing if any part is no such pair."""
     pairs = []
     for part in re.finditer(r"(?:[^;]|;(?! ))+", text[start:end]):
         first = start + part.start() + (len(part[0]) - len(part[0].lstrip()))
@@ -240,8 +244,11 @@ def _pairs(text: str, start: int, end: int) -> list[tuple[int, int, int, int]]:
 
 
 def _label(row: str, cells: Sequence[str]) -> str:
-    """The row without its cells: the figures at its end, with a word or two behind several of them, as "Yes"
-    of a rule that is met; and before them the words of those that are read out."""
+    """Returns the row without its cells.
+
+    Cells are the figures at its end, which several of may have a word or two after them, such as the "Yes" of
+    a rule that is met, and before them the words of those that are listed.
+    """
     words = row.split()
     figures = [FIGURE.fullmatch(word) is not None for word in words]
     last = max((at for at in range(1, len(words)) if figures[at] and figures[at - 1]), default=-1)
@@ -263,8 +270,9 @@ def _label(row: str, cells: Sequence[str]) -> str:
 
 
 def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None) -> Iterator[_Mark]:
-    """The n-th key of a checked answer belongs to its n-th citation. Before, passages are numbered as if
-    each key had one of its own, as most have.
+    """Assigns the keys to citations: the n-th key of a checked answer belongs to its n-th citation.
+
+    Before the check, passages are numbered as if each key had one of its own, as most have.
     """
     numbers = {
         (passage.citation.key, passage.citation.quote): passage.number
@@ -307,8 +315,9 @@ def _chip(citation: Citation, number: int, exchange: int | None) -> str:
 
 
 def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -> Iterator[_Mark]:
-    """The figures where they stand; checks come in the order of the text, and one that is not found there
-    marks nothing.
+    """Finds the figures in the text.
+
+    Checks come in the order of the text. One that is not found marks nothing.
     """
     position = 0
     for check in numbers:
@@ -334,7 +343,7 @@ def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -
 
 
 def _statements(text: str, statements: Sequence[Statement]) -> Iterator[_Mark]:
-    """What is said of a statement, behind it; they come in the order of the text."""
+    """Returns the remarks that follow statements, which come in the order of the text."""
     position = 0
     for one in statements:
         said = visible(one.text)
@@ -355,7 +364,7 @@ def _tip(check: NumberCheck) -> str:
 
 
 def _next(text: str, figure: str, position: int) -> int:
-    """Where a figure stands next as a figure of its own, not as a part of a longer one; -1 for nowhere."""
+    """Returns where a figure stands next, not as part of a longer one; -1 if nowhere."""
     if figure and "\n" not in figure:
         start = text.find(figure, position)
     else:

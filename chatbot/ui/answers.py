@@ -1,6 +1,4 @@
-"""Draws an answer with all that was checked: text, citations, figures, or why there is none; asks and
-checks nothing itself.
-"""
+"""Draws an answer with all that was checked: text, citations and figures, or why there is no answer."""
 
 from __future__ import annotations
 
@@ -35,15 +33,15 @@ from chatbot.ui.shortened_view import shortened_text
 
 __all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recalled_html"]
 
-# Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so
+# Below this confidence of the quoted words the reader is told to look at the page. tesseract is rarely so
 # unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
-# What a refusal begins with, ours or a chat model's, and its heading says already.
+# The beginning of a refusal, ours or a chat model's, which its heading already says.
 NOT_IN_DOCUMENTS = re.compile(r"\ANot in these documents\.\s*", re.IGNORECASE)
 
 
 def draw_given(given: Given, context: AppContext) -> None:
-    """The whole answer, inside whatever message is open."""
+    """Draws the whole answer inside the open message."""
     answer = given.answer
     of_failure = [
         notice
@@ -88,7 +86,7 @@ def draw_given(given: Given, context: AppContext) -> None:
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
-    """What the user should know beside the answer."""
+    """Draws what the user should know beside the answer."""
     for notice in notices:
         remembered = notice.text.startswith(REMEMBERED)
         st.html(quiet_html(notice.text) if remembered else notice_html(notice.text, notice.hint))
@@ -99,14 +97,15 @@ def draw_notices(notices: Iterable[Notice]) -> None:
 
 
 def _draw_fit(answer: Answer) -> None:
-    """Whether the answer fits the question, which is another matter than whether its words stand there."""
+    """Says whether the answer fits the question, apart from whether its words stand on the pages."""
     if said := fit_text(answer):
         st.html(f'<p class="fit {fit_of(answer)}">{plain_html(said)}</p>')
 
 
 def _draw_citations(given: Given, context: AppContext) -> None:
-    """The cited pages below the answer, one button each. A mark in the text presses its passage's own
-    button; that of a page's further ones is unseen.
+    """Draws the cited pages below the answer, one button each.
+
+    A mark in the text presses its passage's own button. The buttons of a page's further passages are hidden.
     """
     passages = passages_of(given.answer.citations)
     opened = tuple(_opened(passage) for passage in passages)
@@ -123,8 +122,9 @@ def _draw_citations(given: Given, context: AppContext) -> None:
 
 
 def _draw_reworded(passages: Iterable[CitedPassage]) -> None:
-    """What the pages say, beside the numbers of the sentences that say it in other words: only a reader
-    can tell whether they say the same.
+    """Draws what the pages say, beside the numbers of the sentences that say it in other words.
+
+    Only a reader can tell whether they say the same.
     """
     rows = [
         (str(one.number), f"“{' '.join(one.citation.quote.split())}”")
@@ -153,7 +153,7 @@ def _citation_buttons(
     *,
     fits: bool,
 ) -> None:
-    """A fragment, so that the page is opened without drawing the conversation anew."""
+    """Draws the buttons as a fragment, so that a page opens without drawing the conversation again."""
     with st.container(horizontal=True, gap="small", key=f"citations-{number}"):
         for group in groups:
             _citation_button(group, opened, press_key(number, group[0].number), fits=fits)
@@ -164,7 +164,7 @@ def _citation_buttons(
 
 
 def _by_page(passages: Iterable[CitedPassage]) -> Iterable[list[CitedPassage]]:
-    """Passages of one page together, in the order in which the pages are first cited."""
+    """Groups passages by page, in the order in which the pages are first cited."""
     pages: dict[tuple[str | None, int | None, int | None], list[CitedPassage]] = {}
     for passage in passages:
         citation = passage.citation
@@ -234,8 +234,9 @@ def _remarks(passage: CitedPassage) -> list[str]:
 
 
 def ocr_remarks(citation: Citation, number: int) -> list[str]:
-    """That a citation's words were read by OCR, and where that is in doubt, how surely; nothing for words
-    of the PDF itself.
+    """Says that a citation's words were read by OCR, and how surely if that is in doubt.
+
+    Returns nothing for words of the PDF itself.
     """
     if citation.confidence is None:
         return []
@@ -245,7 +246,7 @@ def ocr_remarks(citation: Citation, number: int) -> list[str]:
 
 
 def order_remarks(citation: Citation, number: int) -> list[str]:
-    """That what is quoted addresses a machine, and that it was quoted only; nothing for other words."""
+    """Says that quoted text addresses a machine and was only quoted; nothing for other text."""
     said = (
         f"⚠ [{number}] the quoted text, or what its page or document is called, gives orders to machines "
         f"that read it"
@@ -286,7 +287,7 @@ def _draw_numbers(checks: Sequence[NumberCheck], citations: Sequence[Citation], 
 
 
 def _numbers_by_key(citations: Iterable[Citation]) -> dict[str, str]:
-    """What the passages of each source are numbered."""
+    """Returns the numbers of the passages of each source."""
     numbers: dict[str, list[str]] = {}
     for passage in passages_of(citations):
         numbers.setdefault(passage.citation.key, []).append(str(passage.number))
@@ -320,7 +321,7 @@ def _draw_refusal(given: Given, context: AppContext) -> None:
 
 @st.fragment
 def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], number: int, context: AppContext) -> None:
-    """A fragment, as the citations' buttons."""
+    """Draws the buttons as a fragment, like those of the citations."""
     with st.container(horizontal=True, gap="small"):
         for index, (page, hit) in enumerate(pages):
             _page_button(page, hit, f"near-{number}-{index}")
@@ -344,7 +345,8 @@ def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
 
 
 def recalled_html(notes: Sequence[Note]) -> str:
-    """What was recalled of advice and news, for who asks without a model would not learn of it otherwise.
+    """Shows recalled advice and news, which a user without a model would not see otherwise.
+
     It is no part of the answer and cites no document.
     """
     shown = beside(notes)
@@ -364,7 +366,7 @@ def recalled_html(notes: Sequence[Note]) -> str:
 
 
 def _draw_shortened(given: Given) -> None:
-    """That not all that was said before reached the model, and the way to what did."""
+    """Says that the model did not get the whole conversation, and links to what it got."""
     compression = given.answer.compression
     conversation = given.answer.conversation
     if compression is None:

@@ -1,6 +1,4 @@
-"""The one chatbot of this process, opened in the background while the first page is already there; holds
-no user's state.
-"""
+"""Holds the only chatbot of this process, which is opened in the background while the first page is shown."""
 
 from __future__ import annotations
 
@@ -30,8 +28,8 @@ __all__ = ["AppContext", "AppOpening", "close", "opening", "pick_up"]
 
 log = logging.getLogger(__name__)
 
-# Erasing waits for the batch that is being embedded; after this long, what answers keep of a document is left
-# to the next one.
+# Erasing waits for the batch that is being embedded. After this time, what answers keep of a document is left
+# to the next call.
 FORGET_SECONDS, FORGET_TICK = 120.0, 0.1
 
 
@@ -50,13 +48,14 @@ class AppContext:
     downloads: Downloads
 
     def restore(self, name: str) -> None:
-        """Bring a removed document back; vectors it still lacks are made."""
+        """Restores a removed document and makes the vectors it still lacks."""
         self.chatbot.restore(name)
         self.additions.wake()
 
     def erase(self, name: str) -> None:
-        """Give a document up now, beyond restoring; what is left of it, in the store, in answers and in
-        images, is erased in a moment.
+        """Gives a document up beyond restoring.
+
+        What is left of it in the store, in answers and in images is erased shortly after.
         """
         self.additions.erase(name)
         self.asked.forget()
@@ -77,7 +76,7 @@ class AppContext:
             log.warning("after erasing a document: %s", error)
 
     def close(self) -> None:
-        """Stop what is on its way and give the store free."""
+        """Stops what is on its way and closes the store."""
         self.asked.close()
         self.comparisons.close()
         self.check.close()
@@ -87,8 +86,10 @@ class AppContext:
 
 
 class AppOpening:
-    """A chatbot that is being opened in a thread. context: None until it is open. error: why it could not
-    be.
+    """A chatbot that is being opened in a thread.
+
+    context: None until it is open.
+    error: why it could not be opened.
     """
 
     def __init__(self) -> None:
@@ -98,11 +99,11 @@ class AppOpening:
         self._thread.start()
 
     def wait(self, seconds: float) -> None:
-        """Wait until it is open or has failed, at most `seconds`."""
+        """Waits until it is open or has failed, at most `seconds`."""
         self._thread.join(seconds)
 
     def close(self) -> None:
-        """Wait for the opening to end, and close."""
+        """Waits for the opening to end, and closes."""
         self._thread.join()
         if self.context is not None:
             self.context.close()
@@ -132,7 +133,7 @@ def _open_context(settings: Settings) -> AppContext:
 
     chatbot = Chatbot(settings)
     try:
-        if settings.embeds_here:  # a remote one is only asked when somebody asks
+        if settings.embeds_here:  # a remote one is only asked when somebody asks a question
             chatbot.search("What is this document about?", k=1)
         additions = Additions(chatbot.library, readers=settings.threads + 1)
         threading.Thread(
@@ -158,8 +159,9 @@ def _open_context(settings: Settings) -> AppContext:
 
 
 def pick_up(library: Library, additions: Additions) -> None:
-    """Queue what people copied into the folder of documents. Nobody waits for it: large folders take a
-    while to look through.
+    """Queues what users copied into the folder of documents.
+
+    Nobody waits for it, as large folders take a while to search.
     """
     from chatbot.store.addition_queue import NewFile
 
@@ -186,7 +188,7 @@ _current: list[AppOpening] = []
 
 
 def opening(*, again: bool = False) -> AppOpening:
-    """The process's one opening, begun at the first call; with `again` a failed one is begun anew."""
+    """Returns the process's one opening, begun at the first call. With `again` a failed one is retried."""
     with _lock:
         if not _current or (again and _current[0].error is not None):
             _current[:] = [AppOpening()]
@@ -194,7 +196,7 @@ def opening(*, again: bool = False) -> AppOpening:
 
 
 def close() -> None:
-    """Close what is open, if anything; the next call of `opening` opens again."""
+    """Closes what is open, if anything. The next call of `opening` opens again."""
     with _lock:
         for one in _current:
             one.close()

@@ -1,6 +1,4 @@
-"""PDFs that come with a question: queued as documents, and waited for until they can be asked; reads none
-itself.
-"""
+"""Queues PDFs attached to a question as documents, and waits until they can be asked."""
 
 from __future__ import annotations
 
@@ -18,18 +16,20 @@ from chatbot.store.library import Library
 
 __all__ = ["Attached", "attach"]
 
-# What a question waits for vectors once its document is found by words; a long one is asked by words
-# meanwhile.
+# How long a question waits for vectors once its document can be found by words. A long document is searched
+# by words meanwhile.
 VECTOR_SECONDS = 20.0
 TICK = 0.1
-# What a file is called whose own name cannot be a document's.
+# The name of a file whose own name cannot be a document's.
 UNNAMED = "attached.pdf"
 
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """What was attached to one question. names: documents that were there already, byte for byte; jobs: of
-    those that are being added.
+    """What was attached to one question.
+
+    names: documents that existed already, byte for byte.
+    jobs: jobs of those that are being added.
     """
 
     names: tuple[str, ...]
@@ -38,8 +38,9 @@ class Attached:
     def wait(
         self, additions: Additions, tell: Callable[[Stage], None], stopped: Callable[[], bool]
     ) -> tuple[str, ...]:
-        """Wait until all can be asked, or until stopped; returns their names. Raises DocumentError where
-        one could not be added, or needs its password.
+        """Waits until all can be asked, or until stopped, and returns their names.
+
+        Raises DocumentError if one could not be added, or needs its password.
         """
         searchable: dict[int, float] = {}
         while not stopped():
@@ -56,7 +57,7 @@ class Attached:
         return ()
 
     def added(self, additions: Additions) -> tuple[str, ...]:
-        """The names of those that can be asked now."""
+        """Returns the names of those that can be asked now."""
         return (
             *self.names,
             *(
@@ -70,8 +71,9 @@ class Attached:
 def attach(
     files: Sequence[BytesIO], given: Sequence[str], library: Library, additions: Additions
 ) -> Attached:
-    """Queue the files under names that no document has, so that none is replaced. given: what they are
-    called, for each.
+    """Queues the files under names that no document has, so that none is replaced.
+
+    given: the name of each.
     """
     taken = {row.name for row in library.catalog.documents()}
     known: list[str] = []

@@ -1,6 +1,4 @@
-"""The button under an answer that gives it as one file to keep and to verify; what is in the file is the
-audit's.
-"""
+"""Draws the button under an answer that downloads its audit file."""
 
 from __future__ import annotations
 
@@ -22,8 +20,9 @@ HELP = f"The answer with its pages and checks as one file, to keep, print and ch
 
 
 def draw_audit(given: Given, context: AppContext) -> None:
-    """The button; nothing below what is no answer from the documents. The file is made when it is pressed,
-    which disturbs nothing on the page.
+    """Draws the button, except below what is not an answer from the documents.
+
+    The file is made when the button is pressed, which disturbs nothing on the page.
     """
     answer = given.answer
     if not answer.from_documents:
@@ -33,7 +32,10 @@ def draw_audit(given: Given, context: AppContext) -> None:
 
 
 def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:
-    """What makes the file, in a thread that has no session: all it needs of this one is taken now."""
+    """Returns the function that makes the file.
+
+    It runs in a thread without a session, so everything it needs of this one is read now.
+    """
     answer = given.answer
     passwords = _passwords(given.answer, chatbot)
     if answer.conversation is not None and given.number > 0:
@@ -44,7 +46,7 @@ def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:
 
 
 def _passwords(answer: Answer, chatbot: Chatbot) -> dict[str, str]:
-    """The passwords that this session has given, by SHA-256 of their files."""
+    """Returns the passwords that this session was given, by SHA-256 of their files."""
     versions = {hit.version for hit in answer.considered} | {
         citation.version or 0 for citation in answer.citations
     }

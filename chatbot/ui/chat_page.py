@@ -1,4 +1,4 @@
-"""The Chat page: a conversation, its answers as they come, and the pages they stand on."""
+"""Draws the Chat page: a conversation, its answers as they come, and the pages they stand on."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown
 from chatbot.ui.shortened_view import show_shortened
 from ingestion.reading.formats import SUFFIXES
 
-# Seconds after which a waiting page looks whether it was stopped.
+# Seconds after which a waiting page checks whether it was stopped.
 TICK = 0.2
-# How long a question that was just asked may take to stand in its conversation, on a machine that is busy.
+# How long a new question may take to appear in its conversation on a busy machine.
 BEGUN_SECONDS = 5.0
-# Characters of a question that was kept back which are shown.
+# The characters shown of a question that was held back.
 LONGEST_HELD = 200
 ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
 STAGES = {
@@ -75,7 +75,7 @@ DELETED_ELSEWHERE = (
 
 
 def show(context: AppContext) -> None:
-    """The page."""
+    """Draws the page."""
     documents = [row for row in context.chatbot.documents() if row.removed_at is None]
     with st.sidebar:
         draw_beginnings(context, disabled=not documents)
@@ -93,8 +93,8 @@ def show(context: AppContext) -> None:
         key="question",
         max_chars=LONGEST_QUESTION,
         max_upload_size=max(1, int(context.settings.max_upload_mb)),
-        # In a private conversation, too, where none is taken: with another field there, what is typed in this
-        # one just after the click would be lost.
+        # Also in a private conversation, which takes no files: with another field there, what is typed in
+        # this one just after the click would be lost.
         accept_file="multiple",
         file_type=list(SUFFIXES),
         submit_mode="stop",
@@ -123,7 +123,7 @@ def show(context: AppContext) -> None:
 
 
 def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
-    """Which documents to search: their names, () for all."""
+    """Returns the names of the documents to search, () for all."""
     there = sorted(row.name for row in documents)
     session.take_scope(there)
     chosen = st.multiselect(
@@ -141,8 +141,9 @@ def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
 def _asked(
     question: str, files: Sequence[UploadedFile], names: tuple[str, ...], context: AppContext
 ) -> list[Asking]:
-    """What is on its way in the conversation that is shown, with what is asked now. To be read before the
-    store is: what ends meanwhile is there then.
+    """Returns what is on its way in the conversation that is shown, including what is asked now.
+
+    To be read before the store is, so that what ends meanwhile is found there.
     """
     owner = session.owner()
     attached = _attached(question, files, context)
@@ -157,7 +158,7 @@ def _asked(
         else:
             ready = None
         asking = context.asked.ask(Ask(question, names, conversation, None, owner), ready=ready)
-        asking.wait(0, BEGUN_SECONDS)  # by then it stands in its conversation, which is listed
+        asking.wait(0, BEGUN_SECONDS)  # by then it is in its conversation, which is listed
         if conversation is None:
             return [asking]
     shown = session.conversation()
@@ -167,8 +168,9 @@ def _asked(
 
 
 def _attached(question: str, files: Sequence[UploadedFile], context: AppContext) -> Attached | None:
-    """What comes with the question, None for nothing. Without a question the files are only added. What is
-    asked next stays in them.
+    """Returns what was attached to the question, None for nothing.
+
+    Without a question the files are only added. The next question is then limited to them.
     """
     if not files:
         return None
@@ -187,7 +189,7 @@ def _attached(question: str, files: Sequence[UploadedFile], context: AppContext)
 
 
 def _row(context: AppContext) -> ConversationRow | None:
-    """The conversation that is shown, deleted or not; None where there is none of this browser's."""
+    """Returns the conversation that is shown, deleted or not; None if it is not one of this browser's."""
     shown = session.conversation()
     try:
         if shown:
@@ -209,8 +211,8 @@ def _draw_conversation(
     there = row is not None and row.deleted_at is None
     place = st.empty()
     if (there and row and row.exchanges) or (documents and left):
-        # A container without children would show those it had until the run ends, and the answer would jump
-        # up then.
+        # An empty container would show its former children until the run ends, and the answer would jump up
+        # then.
         place.html("<span data-scroll></span>")
     else:
         with place.container():
@@ -220,7 +222,7 @@ def _draw_conversation(
                 _teach()
     if row is not None and there:
         first = session.first_shown(row, session.settings(context).window)
-        # One that is on its way may have begun its exchange since the row was read.
+        # A running question may have begun its exchange since the row was read.
         last = max(1, row.exchanges - first + 1) + len(left)
         said = [
             one
@@ -238,7 +240,7 @@ def _draw_conversation(
 
 
 def _draw_notes(row: ConversationRow | None, context: AppContext) -> None:
-    """What must be known of the conversation itself."""
+    """Draws what must be known of the conversation itself."""
     if context.chatbot.set_aside is not None:
         text = (
             f"What was remembered until now could not be read whole. It was set aside as "
@@ -276,8 +278,9 @@ def _draw_notes(row: ConversationRow | None, context: AppContext) -> None:
 
 
 def _draw_held(row: ConversationRow | None, context: AppContext) -> None:
-    """A question that was kept back, and where it can be asked. row: of the deleted conversation, None
-    where it is erased.
+    """Draws a question that was held back, and where it can be asked.
+
+    row: the deleted conversation, None if it is erased.
     """
     st.html(
         notice_html(
@@ -298,7 +301,7 @@ def _draw_held(row: ConversationRow | None, context: AppContext) -> None:
 
 
 def _teach() -> None:
-    """What to do where there is nothing to ask about."""
+    """Says what to do if there is nothing to ask about."""
     st.html('<p class="refusal">There are no documents yet</p>')
     st.html(
         paragraphs_html(
@@ -313,7 +316,7 @@ def _teach() -> None:
 
 
 def _invite(documents: Sequence[DocumentRow], context: AppContext) -> None:
-    """Questions to begin with."""
+    """Draws questions to begin with."""
     if len(documents) != 1:
         count = f"{len(documents)} documents"
     else:
@@ -333,7 +336,7 @@ def _invite(documents: Sequence[DocumentRow], context: AppContext) -> None:
 
 
 def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
-    """Show a question and its answer as it comes, to the end."""
+    """Shows a question and its answer as it comes, to the end."""
     message = draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
     body = answer_message()
     by_model = has_model(context)
@@ -342,7 +345,8 @@ def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
         while not asking.over:
             seen = asking.wait(seen, TICK)
             _draw_progress(asking, body, stop=stop, by_model=by_model)
-            # The longer the text, the rarer it is drawn anew: the work stays in proportion to its length.
+            # The longer the text, the less often it is drawn again, so that the work stays in proportion to
+            # its length.
             time.sleep(min(0.3, 0.01 + len(asking.text) / 50_000))
     except StopException:
         if session.connected():
@@ -358,8 +362,9 @@ def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
 
 
 def _stop_html(asking: Asking) -> str:
-    """A button that stops an answer whatever the page does: the one of the question's field is there only
-    where it was typed, and in that tab.
+    """Returns a button that stops an answer whatever the page does.
+
+    The button in the input field exists only where the question was typed, and in that tab.
     """
     return (
         f'<p><button type="button" class="copy" '
@@ -370,7 +375,10 @@ def _stop_html(asking: Asking) -> str:
 def _draw_progress(
     asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str, by_model: bool
 ) -> None:
-    """What has come of an answer. stop: HTML of the button that stops it, "" where another one does."""
+    """Draws what has come of an answer.
+
+    stop: HTML of the button that stops it, "" if another button does.
+    """
     stage = asking.stage
     if not asking.text:
         body.html(stage_html(stage) + stop)
@@ -383,8 +391,9 @@ def _draw_progress(
 
 
 def stage_html(stage: Stage) -> str:
-    """How far an answer is; of a long question's search the piece, which is shown but not read aloud: it
-    changes many times a second.
+    """Says how far an answer is.
+
+    The piece of a long question's search is shown but not read aloud, as it changes many times a second.
     """
     if stage.name == "reading":
         far = f", {stage.done:,} of {stage.total:,}" if stage.total else ""

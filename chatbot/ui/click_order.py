@@ -1,6 +1,4 @@
-"""Hands a page's clicks to Streamlit one after another, so that none is lost on a busy machine; knows
-nothing of what they are.
-"""
+"""Passes a page's clicks to Streamlit one after another, so that none is lost on a busy machine."""
 
 from __future__ import annotations
 
@@ -18,22 +16,22 @@ from chatbot.ui.guard import App, Message, Receive, Scope, Send
 
 __all__ = ["ClickOrder", "taken"]
 
-# Tells sockets apart, and is known to the page's script, too.
+# Tells sockets apart. The page's script knows it too.
 KEY = "sec-websocket-key"
-# How long a click waits for the one before it: longer than a page takes to see one even on a busy machine,
-# and bearable where it waits in vain, as behind a click on a page that works on something.
+# How long a click waits for the one before it: longer than a page takes to see a click even on a busy
+# machine, and bearable if it waits in vain, as behind a click on a page that is working.
 LONGEST_SECONDS = 2.0
 
 
 @dataclass(slots=True)
 class _Turn:
-    """Of one socket. free: nothing that was handed on waits to be seen by the page."""
+    """The turn of one socket. free: nothing that was passed on still waits to be seen by the page."""
 
     loop: asyncio.AbstractEventLoop
     free: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take(self) -> None:
-        """Wait until it is free, and take it."""
+        """Waits until the turn is free, and takes it."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.free.wait(), LONGEST_SECONDS)
         self.free.clear()
@@ -43,8 +41,10 @@ _turns: dict[str, _Turn] = {}
 
 
 def taken() -> None:
-    """The run that is going on has seen what it was begun for; the next click may interrupt it. Said by
-    pages whose runs take long.
+    """Notes that the current run has seen the click it was begun for, so that the next click may interrupt
+    it.
+
+    Called by pages whose runs take long.
     """
     turn = _turns.get(st.context.headers.get(KEY) or "")
     if turn is not None:
@@ -52,9 +52,12 @@ def taken() -> None:
 
 
 class ClickOrder:
-    """ASGI middleware before Streamlit. Streamlit 1.67 interrupts the run of a click when another comes,
-    though it has not called what the click is to do, and then nothing ever does: here, the other waits until
-    the run has ended, or has said that it may be interrupted."""
+    """ASGI middleware before Streamlit.
+
+    Streamlit 1.67 interrupts the run of a click when another comes, even if it has not called the click's
+    callback, which is then never called. Here the other click waits until the run has ended, or may be
+    interrupted.
+    """
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -86,8 +89,8 @@ class ClickOrder:
             await send(message)
 
         try:
-            # A page that leaves while its click waits is told twice that it is gone, by what could not be
-            # sent to it first.
+            # A page that leaves while its click waits gets two disconnect messages: first for what could not
+            # be sent to it.
             with suppress(WebSocketDisconnected):
                 await self._app(scope, in_turn, seen)
         finally:
@@ -96,7 +99,7 @@ class ClickOrder:
 
 
 def _begins_run(data: bytes) -> bool:
-    """Whether somebody did something, and not a clock."""
+    """Tells whether a message comes from a user's action rather than from a timer."""
     try:
         said = BackMsg.FromString(data)
     except Exception:  # no message of a page; Streamlit says so
@@ -105,7 +108,7 @@ def _begins_run(data: bytes) -> bool:
 
 
 def _ends_run(data: bytes) -> bool:
-    """Whether a run has ended, but for one that gave way to the next, which is still to come."""
+    """Tells whether a run has ended, except one that gave way to the next, which is still to come."""
     said = ForwardMsg.FromString(data)
     return bool(
         said.WhichOneof("type") == "script_finished"

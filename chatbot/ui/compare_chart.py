@@ -1,6 +1,4 @@
-"""The chart of a comparison: lines over years or bars by document, where its figures are of one unit;
-works nothing out.
-"""
+"""Draws the chart of a comparison: lines over years or bars by document, if its figures have one unit."""
 
 from __future__ import annotations
 
@@ -19,20 +17,20 @@ from ingestion.language.periods import find_periods
 __all__ = ["chart_spec", "draw_chart"]
 
 LINE_HEIGHT, BAR_HEIGHT = 320, 34
-# Lines up to which a chart is read at all; a table of more is one without a chart.
+# The most lines of a readable chart. A table with more has no chart.
 MOST_LINES = 8
 LONGEST_NAME = 40
 # Pixels between the first and last years and the chart's edges.
 EDGE = 24
-# A line of the legend.
+# The height of a line of the legend.
 LEGEND_HEIGHT = 24
-# Lines at 3:1 or better on the page, light and dark.
+# Line colours with a contrast of 3:1 or better on the page, light and dark.
 COLOURS = {
     "light": ["#1f5f8b", "#b3541e", "#3d7a3a", "#7a3e9d", "#806500", "#a3275b", "#2b7a78", "#555555"],
     "dark": ["#5aa0d6", "#f0a36b", "#8ccf88", "#c9a0e6", "#e0c341", "#f08fb4", "#6fd0cc", "#bbbbbb"],
 }
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 4], [1, 3], [6, 2, 2, 2]]
-# Of labels, bars and lines, at 4.5:1 or better on the page, light and dark.
+# Colours of labels, bars and lines with a contrast of 4.5:1 or better on the page, light and dark.
 INK = {"light": ("#3b4754", "#1f5f8b"), "dark": ("#c3ccd5", "#5aa0d6")}
 # Room for the figures beside the longest bar.
 ROOM = 1.14
@@ -49,7 +47,7 @@ SHAPES = [
 
 
 def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
-    """The chart, or why there is none; nothing where there are not two figures."""
+    """Draws the chart, or says why there is none. Draws nothing with fewer than two figures."""
     points, said = series(entries)
     if not points:
         if said:
@@ -81,8 +79,10 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
 def chart_spec(
     comparison: Comparison, points: Sequence[tuple[EntryPlace, float]], said: str, *, theme: str = "light"
 ) -> dict[str, Any]:
-    """The chart in Vega-Lite. points: places with values in one scale; said: what they are in. Documents
-    are told apart by shape and dash too.
+    """Returns the chart in Vega-Lite. Documents are told apart by shape and dash too.
+
+    points: places with values in one scale.
+    said: the unit of the values.
     """
     ink, mark = INK.get(theme, INK["light"])
     common = {"config": {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}}
@@ -160,7 +160,7 @@ def chart_spec(
 
 
 def _end_of(year: str) -> int | None:
-    """The calendar year in which a year ends, None for what names no one year."""
+    """Returns the calendar year in which a year ends, None if there is no single one."""
     periods = find_periods(year)
     if len(periods) == 1:
         return periods[0].end_year
@@ -168,8 +168,9 @@ def _end_of(year: str) -> int | None:
 
 
 def _years_axis(years: Sequence[str]) -> dict[str, Any]:
-    """The years, each as far from the next as in time; side by side where two end in one year, or one has
-    no place in time.
+    """Returns the axis of years, spaced as in time.
+
+    The years stand side by side if two end in one year, or if one has no place in time.
     """
     ends = [_end_of(year) for year in years]
     if None in ends or len(set(ends)) < len(ends):

@@ -1,6 +1,4 @@
-"""The Compare page: one question over several documents, years or both; what is chosen, how far it is, and
-the table with its chart and file.
-"""
+"""Draws the Compare page: choice of question, documents and years, progress, table, chart and file."""
 
 from __future__ import annotations
 
@@ -31,15 +29,15 @@ from ingestion.records import DocumentFacts
 __all__ = ["example", "suggested_years", "summary_text"]
 
 POLL_SECONDS = 0.5
-# Years that are suggested, the newest ones.
+# The number of years that are suggested, the newest ones.
 MOST_SUGGESTED = 12
-# Years before its own that a report has figures of, as a rule.
+# The number of years before its own for which a report usually has figures.
 YEARS_BEFORE = 2
-# Documents of an example.
+# The number of documents of an example.
 MOST_IN_EXAMPLE = 4
-# The example for the sample documents: figures, their changes and a chart.
+# The example for the sample documents, with figures, their changes and a chart.
 SAMPLE = "What is total expenditure?", ("Valmora_Budget_Book_2025-26.pdf",), ("2023-24", "2024-25", "2025-26")
-# Words of the question in the name of the table's file.
+# The words of the question in the name of the table's file.
 MOST_NAME_WORDS = 6
 WHAT = (
     "Ask one question of several documents, in several years, or both, and see the answers side by side: "
@@ -52,7 +50,7 @@ NOT_KEPT = (
 
 
 def show(context: AppContext) -> None:
-    """The page."""
+    """Draws the page."""
     rows = [row for row in context.chatbot.documents() if row.removed_at is None]
     st.title("Compare", anchor=False)
     show_open_page(context)
@@ -141,8 +139,10 @@ def _compare(context: AppContext) -> None:
 
 
 def suggested_years(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> list[str]:
-    """Years that the chosen documents (all, where none is chosen) are of, and of reports of one year those
-    before it, which they compare themselves with; the newest first."""
+    """Returns the years of the chosen documents (all if none is chosen), the newest first.
+
+    For reports of one year the years before are added, which the reports compare themselves with.
+    """
     said = [row.period or period_in(row.name) for row in rows if not chosen or row.name in chosen]
     periods = [period for period in said if period]
     years = set(periods)
@@ -157,7 +157,7 @@ def suggested_years(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> list[
 
 
 def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> None:
-    """Other editions of what is chosen, to be added by one press."""
+    """Offers other editions of what is chosen, to be added with one click."""
     listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
     others = list(
         dict.fromkeys(name for one in chosen for name in series_of(one, listed) if name not in chosen)
@@ -213,10 +213,12 @@ def _invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
 def example(
     rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = ("", ())
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """A question, documents and years to begin with: what several give figures for, else the largest series,
-    else the first documents.
+    """Returns a question, documents and years to begin with.
 
-    shared: a question to several documents, and which; ("", ()) for none.
+    The documents are several with figures for the question, else the largest series, else the first
+    documents.
+
+    shared: a question to several documents, and these documents; ("", ()) for none.
     """
     if any(row.name == SAMPLE[1][0] for row in rows) and only_samples(rows):
         return SAMPLE
@@ -234,7 +236,7 @@ def example(
 
 
 def _draw(running: Running, context: AppContext, polled: bool) -> None:
-    """Progress and table as they stand; drawn anew twice a second while something comes."""
+    """Draws progress and table as they stand, again twice a second while entries come."""
     comparison = running.comparison
     found = running.found()
     changed = changes(comparison, found)
@@ -268,7 +270,7 @@ def _draw_progress(running: Running, found: dict[EntryPlace, Entry], context: Ap
 
 
 def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
-    """ "8 answers: 6 figures, 1 passage, 1 not in its document." """
+    """Returns a text such as "8 answers: 6 figures, 1 passage, 1 not in its document." """
     counts = Counter(entry.state for entry in found.values())
     parts = [_counted(counts[state], state) for state in ("figure", "passage") if counts[state]]
     absent = counts["absent"]
@@ -292,7 +294,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _draw_formulas(entries: Sequence[Entry], changed: dict[EntryPlace, Change]) -> None:
-    """How every change, and every figure that no page states, was worked out."""
+    """Shows how every change, and every figure that no page states, was worked out."""
     rows = []
     for entry in entries:
         change = changed.get(entry.place)

@@ -1,6 +1,4 @@
-"""Which comparison this session shows, which stands in its address too; the only module that knows these
-keys.
-"""
+"""Keeps which comparison this session shows, in the session and in the address."""
 
 from __future__ import annotations
 
@@ -28,15 +26,16 @@ QUESTION = "compare-question"
 DOCUMENTS = "compare-documents"
 YEARS = "compare-years"
 SHOWN, PROBLEM = "comparison", "compare-problem"
-# Of the address: the question, and each document and year.
+# Keys of the address: the question, and each document and year.
 ASKED = "q"
 NAMED = "d"
 IN_YEAR = "y"
 
 
 def shown() -> Comparison | None:
-    """The comparison that the address names, or that was shown before; None for none. The fields are
-    filled with one that comes by its address.
+    """Returns the comparison of the address, or the one shown before; None for none.
+
+    The fields are filled with a comparison that comes by its address.
     """
     question = st.query_params.get(ASKED, "")
     kept: Comparison | None = st.session_state.get(SHOWN)
@@ -57,7 +56,7 @@ def shown() -> Comparison | None:
 
 
 def fill(question: str, names: Sequence[str], years: Sequence[str] = ()) -> None:
-    """Put this into the fields."""
+    """Puts this into the fields."""
     st.session_state[QUESTION], st.session_state[DOCUMENTS], st.session_state[YEARS] = (
         question,
         list(names),
@@ -66,23 +65,23 @@ def fill(question: str, names: Sequence[str], years: Sequence[str] = ()) -> None
 
 
 def add_documents(names: Sequence[str]) -> None:
-    """Choose these documents too."""
+    """Chooses these documents too."""
     st.session_state[DOCUMENTS] = list(dict.fromkeys([*st.session_state.get(DOCUMENTS, []), *names]))
 
 
 def open_comparison(comparison: Comparison) -> None:
-    """Show a comparison, and name it in the address."""
+    """Shows a comparison, and names it in the address."""
     st.session_state[SHOWN] = comparison
     _write(comparison)
 
 
 def put_problem(error: QuestionError | None) -> None:
-    """Why what was chosen cannot be compared, None once it can."""
+    """Stores why what was chosen cannot be compared, None once it can."""
     st.session_state[PROBLEM] = error
 
 
 def problem() -> QuestionError | None:
-    """As put."""
+    """Returns the stored reason."""
     found: QuestionError | None = st.session_state.get(PROBLEM)
     return found
 

@@ -1,6 +1,4 @@
-"""Draws the table of a comparison: each entry with its figure or passage, what changed, and the page that
-it opens; asks and works out nothing.
-"""
+"""Draws the table of a comparison: each entry with its figure or passage, change and pages to open."""
 
 from __future__ import annotations
 
@@ -29,12 +27,12 @@ from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, short, t
 
 __all__ = ["draw_plain", "draw_table", "entry_html", "overall", "plain_rows"]
 
-# Pages that one entry offers: of a ratio its operands may stand on two.
+# The pages that one entry offers: the operands of a ratio may stand on two.
 MOST_PAGES = 3
-# Share of the width that the first column takes, beside one for each other: for names, and for years.
+# The relative width of the first column, where each other column has 1: for names, and for years.
 FIRST_WIDTH, YEAR_WIDTH = 1.25, 0.5
 LONGEST_NAME = 60
-# Of a passage, where columns are narrow.
+# The characters of a passage where columns are narrow.
 SHORT_PASSAGE = 130
 NARROW = 3
 
@@ -45,7 +43,7 @@ def draw_table(
     changed: Mapping[EntryPlace, Change],
     context: AppContext,
 ) -> None:
-    """The table as far as it has come."""
+    """Draws the table as far as it has come."""
     comparison = running.comparison
     down, across = _sides(comparison)
     with st.container(key="compared"):
@@ -63,7 +61,7 @@ def draw_table(
 def draw_plain(
     comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]
 ) -> None:
-    """The same as a table of text: to be copied, and to be read out with its heads."""
+    """Draws the same as a text table, to be copied, and read out with its headings."""
     _, across = _sides(comparison)
     with st.expander("The table as plain text", key="compare-plain"):
         head = [("Year" if comparison.by_year else "Document"), *[name or "Answer" for name in across]]
@@ -71,7 +69,7 @@ def draw_plain(
 
 
 def _sides(comparison: Comparison) -> tuple[Sequence[str], Sequence[str]]:
-    """(what stands at the left, what stands above)."""
+    """Returns (row labels, column labels)."""
     years = comparison.years or ("",)
     if comparison.by_year:
         return (years, comparison.names)
@@ -99,8 +97,9 @@ def _draw_head(comparison: Comparison, across: Sequence[str], found: Mapping[Ent
 
 
 def _name_html(comparison: Comparison, name: str, found: Mapping[EntryPlace, Entry]) -> str:
-    """A document or a year at the head of its row or column; with a document also what changed over all
-    its years.
+    """Renders a document or a year as the heading of its row or column.
+
+    A document's heading also has the change over all its years.
     """
     text = f'<p class="named">{plain_html(short(name, LONGEST_NAME))}</p>'
     last, moved = overall(comparison, name, found) or ("", None)
@@ -113,8 +112,9 @@ def _name_html(comparison: Comparison, name: str, found: Mapping[EntryPlace, Ent
 def overall(
     comparison: Comparison, document: str, found: Mapping[EntryPlace, Entry]
 ) -> tuple[str, Change] | None:
-    """(last year, the change to it from the first) of a document with figures of three years or more; None
-    for fewer.
+    """Returns (last year, the change to it from the first) of a document with figures of three years or more.
+
+    Returns None with fewer.
     """
     there = [
         entry
@@ -167,7 +167,7 @@ def _draw_entry(
 
 
 def entry_html(entry: Entry, change: Change | None, *, passage: int = 0) -> str:
-    """What an entry says, without its pages. passage: characters of it that are shown, 0 for all."""
+    """Renders an entry without its pages. passage: the characters of it that are shown, 0 for all."""
     remark = f'<p class="remark">{plain_html(entry.reason)}</p>' if entry.reason else ""
     if entry.state == "failed":
         return (
@@ -193,7 +193,7 @@ def entry_html(entry: Entry, change: Change | None, *, passage: int = 0) -> str:
 
 
 def _is_sentence(entry: Entry) -> bool:
-    """Whether the passage says more than the figure's row does."""
+    """Tells whether the passage says more than the figure's row does."""
     return not entry.passage.endswith(")")
 
 
@@ -225,7 +225,7 @@ def _change_html(change: Change | None) -> str:
 
 
 def _moved_text(change: Change) -> str:
-    """ "+2,917 (+22.7%)"; the unit is that of the figure above it, "points" where it is a rate."""
+    """Returns a text such as "+2,917 (+22.7%)", in the unit of the figure above, or points."""
     number, _, unit = change.absolute.partition(" ")
     points = " points" if unit == "percentage points" else ""
     return f"{number}{points}{f' ({change.relative})' if change.relative else ''}"
@@ -236,7 +236,7 @@ def _moved_text(change: Change) -> str:
 
 
 def _shown_citations(entry: Entry) -> list[Citation]:
-    """One for each page, so that a cell stays small."""
+    """Returns one citation for each page, so that a cell stays small."""
     pages = {
         (citation.version, citation.page): citation
         for citation in reversed(entry.citations)
@@ -283,7 +283,7 @@ def _nearest_button(page: Nearest, key: str) -> None:
 def plain_rows(
     comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]
 ) -> list[list[str]]:
-    """The rows of the table in words."""
+    """Returns the rows of the table as text."""
     down, across = _sides(comparison)
     rows = []
     for label in down:

@@ -1,6 +1,4 @@
-"""The conversations in the sidebar: searching, opening, undoing a deletion, and what can be restored;
-changes nothing in them itself.
-"""
+"""Draws the conversations in the sidebar: searching, opening, undoing a deletion, restoring."""
 
 from __future__ import annotations
 
@@ -19,14 +17,14 @@ from chatbot.ui.safe_text import paragraphs_html, plain_html, plain_markdown, qu
 
 __all__ = ["day_heading", "draw_beginnings", "draw_conversations", "show_erase_dialog"]
 
-# After this many days months are enough to tell conversations apart.
+# After this many days the month is enough to tell conversations apart.
 DAYS_OF_A_WEEK = 7
 EMPTY = "Your conversations will stand here. They are kept where this server runs, and seen {} only."
 NOTHING_FOUND = "No conversation holds all of these words."
 
 
 def draw_beginnings(context: AppContext, *, disabled: bool) -> None:
-    """The ways to begin a conversation."""
+    """Draws the ways to begin a conversation."""
     st.button(
         "New conversation",
         key="new",
@@ -48,7 +46,10 @@ def draw_beginnings(context: AppContext, *, disabled: bool) -> None:
 
 
 def draw_conversations(context: AppContext, current: str | None) -> None:
-    """Everything about conversations but the ways to begin one. current: the id of the one that is shown."""
+    """Draws everything about conversations except the ways to begin one.
+
+    current: id of the conversation that is shown.
+    """
     conversations = context.chatbot.conversations
     owner = session.owner()
     rows = conversations.listed(owner)
@@ -114,8 +115,9 @@ def _draw_rows(rows: Iterable[ConversationRow], context: AppContext, current: st
 
 
 def day_heading(then: float, now: float) -> str:
-    """ "Today", "Yesterday", "Last 7 days", or the month, as "November 2026". Both in seconds since the
-    epoch; days are those of this machine's clock.
+    """Returns "Today", "Yesterday", "Last 7 days", or the month, such as "November 2026".
+
+    Both times are in seconds since the epoch. Days are those of this machine's clock.
     """
     day = time.localtime(then)
     today = time.localtime(now)
@@ -128,7 +130,7 @@ def day_heading(then: float, now: float) -> str:
 
 
 def _noon(day: time.struct_time) -> float:
-    """Noon of a day: an hour that summer time moves leaves it in its day."""
+    """Returns noon of a day: an hour's shift for summer time does not change its day."""
     return time.mktime((day.tm_year, day.tm_mon, day.tm_mday, 12, 0, 0, 0, 0, -1))
 
 
@@ -180,7 +182,7 @@ def _draw_deleted(rows: list[ConversationRow], context: AppContext) -> None:
 
 
 def show_erase_dialog(context: AppContext) -> None:
-    """Ask before a conversation is erased, where that was wanted."""
+    """Asks before a conversation is erased, if that was wanted."""
     kind, conversation, _ = overlay.dialog()
     if kind != "erase":
         return

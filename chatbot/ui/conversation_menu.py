@@ -1,6 +1,4 @@
-"""What can be done with one conversation, as a menu: its title, its switches, files to take away,
-deletion; draws no list.
-"""
+"""Draws the menu of one conversation: its title, its switches, downloads, deletion."""
 
 from __future__ import annotations
 
@@ -25,14 +23,14 @@ FILES = (("markdown", "Export as Markdown", "text/markdown"), ("json", "Export a
 
 
 def title_text(row: ConversationRow, most: int = 60) -> str:
-    """The title for labels, as Markdown."""
+    """Returns the title for labels, as Markdown."""
     return plain_markdown(
         short(row.title, most) or ("Private conversation" if row.private else "Conversation")
     )
 
 
 def draw_menu(row: ConversationRow, context: AppContext, *, opened: bool) -> None:
-    """The menu. opened: of the conversation that is shown; else of one in the list."""
+    """Draws the menu. opened: of the conversation that is shown, else of one in the list."""
     place = "open" if opened else "row"
     label = title_text(row) if opened else f"Menu of {title_text(row)}"
     key = f"menu-{place}-{row.id}"
@@ -70,7 +68,7 @@ def _draw_inside(row: ConversationRow, context: AppContext, place: str) -> None:
 
 
 def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
-    """end: of their keys, for both menus of a conversation may be there."""
+    """end: the end of the keys, since both menus of a conversation may be there."""
     shortens, recalls = f"shortens-{end}", f"recalls-{end}"
     compression = session.settings(context).compression
     switches = (row, context, shortens, recalls)
@@ -135,7 +133,10 @@ def _rename(row: ConversationRow, context: AppContext, named: str) -> None:
 
 
 def _try(change: Callable[..., None], *arguments: object) -> None:
-    """Change it; where it was erased in another tab the next run shows so, and of a full disk it tells."""
+    """Changes the conversation.
+
+    If it was erased in another tab, the next run shows that. A full disk is reported.
+    """
     try:
         change(*arguments)
     except NotFoundError:
@@ -145,7 +146,10 @@ def _try(change: Callable[..., None], *arguments: object) -> None:
 
 
 def export(conversation: str, owner: str, form: str, context: AppContext) -> bytes:
-    """The conversation as a file, in UTF-8, made now. form: of FORMATS. Raises NotFoundError, StoreError."""
+    """Returns the conversation as a file, in UTF-8, made now. Raises NotFoundError, StoreError.
+
+    form: one of FORMATS.
+    """
     conversations = context.chatbot.conversations
     memory = context.chatbot.memory
     said = conversations.said(conversation, owner)

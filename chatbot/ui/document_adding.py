@@ -1,6 +1,4 @@
-"""The field of the Documents page for files and folders: says what will become of each before anything is
-added; reads no document.
-"""
+"""Draws the Documents page's field for files and folders, and says what will become of each file."""
 
 from __future__ import annotations
 
@@ -22,16 +20,16 @@ from ingestion.reading.formats import SUFFIXES
 __all__ = ["draw_adding"]
 
 NEW_VERSION, KEEP_BOTH = "New version", "Keep both"
-# Files of known names that are asked about one by one; of more, all at once.
+# The number of files with known names that are asked about one by one; if there are more, all at once.
 MOST_ASKED = 4
-# Remarks that are spelled out.
+# The number of remarks that are spelled out.
 MOST_SAID = 8
 FILES = "Add PDF files, text or scans, or drop a folder; files of other kinds are left out"
 FOLDER = "Add the PDF files of a folder, and of the folders in it"
 
 
 def draw_adding(context: AppContext) -> None:
-    """The field, what will become of the files in it, and the button that adds them."""
+    """Draws the field, what will become of the files in it, and the button that adds them."""
     folder = document_session.folder_wanted()
     files = st.file_uploader(
         FOLDER if folder else FILES,
@@ -84,13 +82,13 @@ def draw_adding(context: AppContext) -> None:
 
 
 def _empty(files: Sequence[UploadedFile]) -> None:
-    """The files were taken, or are not wanted: the field is to be empty."""
+    """Empties the field, after the files were taken or dismissed."""
     uploads.let_go(files)
     document_session.uploaded()
 
 
 def _explain(dropped: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -> None:
-    """What is to be known before they are added."""
+    """Says what the user should know before they are added."""
     if any(PurePosixPath(file.path).parent.name for file in dropped):
         inside = len({str(PurePosixPath(file.path).parent) for file in dropped})
         where = "one folder" if inside == 1 else f"{inside:,} folders"
@@ -114,8 +112,9 @@ def _explain(dropped: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) ->
 
 
 def _named(planned: Sequence[PlannedUpload], taken: set[str]) -> list[str]:
-    """The name to add each file under, "" for one that is left out; where a document has it already, the
-    choice is the user's.
+    """Returns the name to add each file under, "" for one that is left out.
+
+    If a document has the name already, the choice is the user's.
     """
     asked = [one for one in planned if one.action == "ask"]
     if len(asked) > MOST_ASKED:

@@ -1,5 +1,6 @@
-"""The address of a page of a document, ?document=NAME&page=N: opens it, and follows it as pages are
-turned. What it names is anybody's text.
+"""Opens the address of a document's page, ?document=NAME&page=N, and follows it as pages are turned.
+
+What an address names may be any text.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from chatbot.ui.overlay import OpenPage
 
 __all__ = ["follow_address", "open_document", "page_number", "write_open"]
 
-# A number of more digits is of no page.
+# No page number has more digits.
 MOST_DIGITS = 6
 
 
 def follow_address(context: AppContext) -> None:
-    """Before anything is drawn: open what the address asks for, and take it out of the address once it was
-    closed.
+    """Opens what the address asks for, and removes it from the address once it was closed.
+
+    To be called before anything is drawn.
     """
     given = st.query_params.get("document", ""), st.query_params.get("page", "")
     if given[0] and given != document_session.address_written():
@@ -31,8 +33,9 @@ def follow_address(context: AppContext) -> None:
 
 
 def open_document(context: AppContext, name: str, page: int = 1) -> None:
-    """Lay a page open in the next run; of a number beyond the last, the last. Where there is no such
-    document, the next run says so.
+    """Opens a page in the next run; for a number beyond the last page, the last.
+
+    If there is no such document, the next run says so.
     """
     document_session.close_dialog()
     try:
@@ -47,12 +50,12 @@ def open_document(context: AppContext, name: str, page: int = 1) -> None:
 
 
 def write_open(opened: OpenPage) -> None:
-    """Let the address lead to the page that is shown."""
+    """Makes the address lead to the page that is shown."""
     document_session.write_address(opened.document, str(opened.page))
 
 
 def page_number(text: str) -> int:
-    """The page that an address names; the first where it names none."""
+    """Returns the page that an address names, by default the first."""
     if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS:
         return int(text)
     return 1

@@ -1,5 +1,6 @@
-"""A document in its details: its pages as a strip and a table, period and status, space; from here its
-pages open and it is read again.
+"""Draws a document's details: its pages as a strip and a table, period and status, space.
+
+Its pages can be opened from here, and it can be read again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ GONE = "This document is not there any more: it was removed or replaced in anoth
 
 
 def draw_details(context: AppContext, name: str) -> None:
-    """The body of the dialog."""
+    """Draws the body of the dialog."""
     try:
         pages = context.chatbot.report(name)
         stored = context.chatbot.library.catalog.find(name)
@@ -47,7 +48,7 @@ def draw_details(context: AppContext, name: str) -> None:
 
 
 def _draw_ways(context: AppContext, name: str, stored: Version) -> None:
-    """To a page, and to a new reading."""
+    """Draws the buttons to a page and to a new reading."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="report-ways"):
         st.number_input(
             f"Open page (1 to {stored.pages:,})",
@@ -93,7 +94,7 @@ def _space(context: AppContext, stored: Version) -> str:
 
 
 def _draw_facts(context: AppContext, name: str, stored: Version) -> None:
-    """Period and status, to be set right where the document says them wrongly or not at all."""
+    """Draws period and status, to be corrected if the document states them wrongly or not at all."""
     own = context.chatbot.library.catalog.own_facts(stored.id)
     corrected = context.chatbot.library.catalog.correction(stored.sha256)
     with st.form("document-facts", border=False, enter_to_submit=True):
@@ -140,7 +141,8 @@ def _draw_facts(context: AppContext, name: str, stored: Version) -> None:
 
 
 def said_of(period: str, status: str, own: DocumentFacts) -> DocumentFacts:
-    """What to keep of what was typed and chosen: None for what the document says itself, "" for none.
+    """Returns what to keep of what was typed and chosen: None for what the document says, "" for none.
+
     period: empty, or as `as_period` takes it.
     """
     typed = as_period(period)

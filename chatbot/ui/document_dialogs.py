@@ -1,4 +1,4 @@
-"""The questions before removing and erasing a document, and which dialog of the page is shown."""
+"""Draws the questions before removing and erasing a document, and chooses the dialog of the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["show_dialog"]
 
 
 def show_dialog(context: AppContext) -> None:
-    """Open the dialog that was asked for, if any."""
+    """Opens the dialog that was asked for, if any."""
     kind, name = document_session.dialog()
     shown = plain_markdown(short(name, 60))
     away = document_session.close_dialog

@@ -1,6 +1,4 @@
-"""In a sentence whether all documents can be searched, what can be seen to be wrong with its mending, and
-what they take on the disk.
-"""
+"""Says whether all documents can be searched, what to repair, and how much space they take."""
 
 from __future__ import annotations
 
@@ -18,16 +16,16 @@ from chatbot.ui.store_check import findings_html
 
 __all__ = ["bytes_text", "draw_health", "draw_space", "health_text", "space_text"]
 
-# Documents with something wrong that are spelled out.
+# The number of documents with a fault that are spelled out.
 MOST_SAID = 4
 
 
 def draw_health(context: AppContext, *, busy: bool) -> None:
-    """The sentence; below it what a glance at the store finds, with the button that mends it."""
+    """Draws the sentence; below it the faults that a quick look finds, with the button that repairs them."""
     documents = context.chatbot.documents()
     rows = [row for row in documents if row.removed_at is None]
     coming = sum(job.busy and job.result is None and not job.again for job in context.additions.jobs())
-    if documents or coming:  # of an empty store the list speaks
+    if documents or coming:  # the list speaks of an empty store
         st.html(f'<p class="health" role="status">{plain_html(health_text(rows, coming))}</p>')
     if (
         busy or context.check.latest() is not None
@@ -53,16 +51,18 @@ def draw_health(context: AppContext, *, busy: bool) -> None:
 
 
 def draw_space(context: AppContext) -> None:
-    """What the documents take on the disk."""
+    """Draws what the documents take on the disk."""
     try:
         st.html(quiet_html(space_text(store_space(context.chatbot.library))))
-    except OSError:  # a disk that does not say is no reason to show no page
+    except OSError:  # an unreadable disk size is no reason to show no page
         return
 
 
 def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
-    """Whether all documents can be searched. rows: those that are there; coming: how many are being added
-    and cannot be searched yet.
+    """Says whether all documents can be searched.
+
+    rows: the documents that exist.
+    coming: how many are being added and cannot be searched yet.
     """
     count = len(rows)
     lost = sum(row.state == "ready" and not row.chunks for row in rows)
@@ -86,7 +86,7 @@ def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
 
 
 def space_text(space: Space) -> str:
-    """What is used in all, of what, and what is free."""
+    """Says how much is used in all, for what, and how much is free."""
     parts = (
         f"files {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, indexes "
         f"{bytes_text(space.vectors + space.words)}"
@@ -99,7 +99,7 @@ def space_text(space: Space) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """Bytes as people say them: "820 KB", "3.4 MB", "12 GB"."""
+    """Writes bytes as people do: "820 KB", "3.4 MB", "12 GB"."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
         if count >= size:
             if count < 10 * size:

@@ -1,6 +1,4 @@
-"""How additions go, one line for each: what runs, what waits for a password, what became of it; the queue
-itself is the store's.
-"""
+"""Shows the additions, one line for each: what runs, what waits for a password, and the outcome."""
 
 from __future__ import annotations
 
@@ -15,28 +13,28 @@ from chatbot.ui.safe_text import plain_html, plain_markdown, short, spoken
 
 __all__ = ["all_left_text", "draw_jobs", "ended_text", "left_text", "phase_text", "speed_text"]
 
-# Doubtful pages that are spelled out; the report has them all.
+# The number of doubtful pages that are spelled out. The report has them all.
 MOST_DOUBTS = 3
-# Files on their way that have a line of their own.
+# The number of running files that have a line of their own.
 MOST_RUNNING = 12
 PASSWORD_NOTE = (
     "The password is used for this reading only and never stored. What is read can then be asked by all "
     "users of this server, without it; "
     "only the pages themselves ask for it again."
 )
-# How the store begins the warning that is none: a file that is there under another name.
+# How the store begins a warning that is none: a file that exists under another name.
 SAME_FILE = "The same file as "
-# Seconds up to which time is told in seconds, in steps of five: nobody can tell more exactly.
+# Up to this many seconds time is shown in seconds, in steps of five; it is not known more exactly.
 SECONDS_TOLD = 90
 STEP = 5
-# What is read of a document that is searched already.
+# What is read of a document that can be searched already.
 PHASES = {"tables": "reading its tables", "images": "reading what only images show"}
-# Pages a second from which on nobody minds a tenth.
+# From this many pages a second on, tenths do not matter.
 FAST = 10
 
 
 def draw_jobs(jobs: Sequence[Job], context: AppContext) -> None:
-    """All jobs, those that need the user or go on first; then what became of the others."""
+    """Shows all jobs: first those that need the user or are running, then the outcomes of the others."""
     for job in jobs:
         if job.phase == "password":
             _ask_password(job, context)
@@ -46,7 +44,7 @@ def draw_jobs(jobs: Sequence[Job], context: AppContext) -> None:
             f'<p class="quiet '
             f'strong">{plain_html(all_left_text(len(running), context.additions.seconds_left()))}</p>'
         )
-    # Those that go on come first; of many that wait their turn the rest is counted.
+    # Running jobs come first. If many wait their turn, the rest is only counted.
     first = sorted(running, key=lambda job: job.phase == "waiting")
     for job in first[:MOST_RUNNING]:
         _draw_running(job, context)
@@ -69,7 +67,7 @@ def draw_jobs(jobs: Sequence[Job], context: AppContext) -> None:
 
 
 def all_left_text(count: int, seconds: float | None) -> str:
-    """How many files are on their way, and the time that is left for all."""
+    """Says how many files are on their way, and the time left for all."""
     left = left_text(seconds)
     return f"{count:,} files are being read{left}{' for all' if left else ''}."
 
@@ -84,9 +82,7 @@ def _clear(context: AppContext) -> None:
 
 
 def _ask_password(job: Job, context: AppContext) -> None:
-    """The field for one protected file, asked for by its name; what is typed is used for this reading
-    only.
-    """
+    """Draws the field for the password of one protected file. It is used for this reading only."""
     with st.form(f"unlock-{job.id}", clear_on_submit=True):
         wrong = "wrong" in (job.problem or "")
         said = (
@@ -125,9 +121,7 @@ def _draw_running(job: Job, context: AppContext) -> None:
 
 
 def phase_text(job: Job) -> str:
-    """What is being done with a file that is not finished, in words, with how far it is and about how long
-    it will take.
-    """
+    """Says what is being done with an unfinished file, how far it is and about how long it will take."""
     if job.cancelling:
         return "cancelling"
     if job.phase == "waiting":
@@ -151,7 +145,7 @@ def phase_text(job: Job) -> str:
     elif not job.total:
         text = "opening"
     elif job.done >= job.total:
-        # Scanned pages may come next: nobody knows before the first of them is read.
+        # Scanned pages may come next, which nobody knows before the first of them is read.
         text = (
             f"the text of {_all(job.total, 'page')} is read"
             if job.phase == "reading"
@@ -171,7 +165,7 @@ def _all(count: int, what: str) -> str:
 
 
 def speed_text(job: Job) -> str:
-    """How fast it goes, in pages or passages a second; "" where nobody can tell, or all is read."""
+    """Says the speed in pages or passages a second; "" if unknown, or if all is read."""
     if not job.per_second or job.done >= job.total:
         return ""
     speed = f"{job.per_second:,.0f}" if job.per_second >= FAST else f"{job.per_second:.1f}"
@@ -179,7 +173,7 @@ def speed_text(job: Job) -> str:
 
 
 def left_text(seconds: float | None) -> str:
-    """The time that is left, as people say it; "" where nobody can tell."""
+    """Writes the time left as people do; "" if unknown."""
     if seconds is None or seconds < 1:
         return ""
     if seconds < SECONDS_TOLD:
@@ -188,7 +182,7 @@ def left_text(seconds: float | None) -> str:
 
 
 def ended_text(job: Job) -> str:
-    """What became of a file: what there is now, or why there is nothing and what to do."""
+    """Says what became of a file: what there is now, or why it failed and what to do."""
     result = job.result
     name = short(job.name, 80)
     if job.phase == "cancelled":

@@ -1,6 +1,4 @@
-"""The list of documents: searching and sorting it, what each row says, and its buttons; what they open
-stands in document_dialogs.
-"""
+"""Draws the list of documents: searching and sorting, the rows and their buttons."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ __all__ = ["arranged", "draw_documents", "remarks", "state_text", "undo_until"]
 
 UNDO_SECONDS = UNDO_DAYS * 86_400
 ROWS = 20
-# Fewer are seen at a glance, and need neither search nor order.
+# Fewer documents need neither search nor sorting.
 WORTH_SEARCHING = 8
 ADDED = "in the order added"
 NEWEST = "newest first"
@@ -34,7 +32,7 @@ COLUMNS = (4.7, 0.8, 1.15, 2.2, 1.5, 3.4)
 
 
 def draw_documents(context: AppContext) -> None:
-    """What there is, page by page; above it the way to undo a removal."""
+    """Draws the documents, page by page, and above them the way to undo a removal."""
     rows = context.chatbot.documents()
     _draw_undo(rows, context)
     if not rows:
@@ -75,7 +73,7 @@ def draw_documents(context: AppContext) -> None:
 
 
 def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[DocumentRow]:
-    """The documents whose names have all these words, wherever in them, in that order."""
+    """Returns the documents whose names contain all these words, in that order."""
     words = wanted.casefold().split()
     found = []
     for row in rows:
@@ -93,7 +91,7 @@ def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[Docum
 
 
 def _draw_undo(rows: Sequence[DocumentRow], context: AppContext) -> None:
-    """What was removed here just now, and the way back."""
+    """Draws what was removed here just now, and the way to restore it."""
     row = next(
         (row for row in rows if row.name == document_session.removed_last() and row.removed_at is not None),
         None,
@@ -115,7 +113,7 @@ def _draw_undo(rows: Sequence[DocumentRow], context: AppContext) -> None:
 
 
 def _restore(row: DocumentRow, context: AppContext) -> None:
-    """Bring back what a row showed; what another tab did meanwhile is not done twice."""
+    """Restores what a row showed, unless another tab did so meanwhile."""
     now = next((one for one in context.chatbot.documents() if one.name == row.name), None)
     document_session.put_undo_away()
     if (
@@ -131,8 +129,9 @@ def _restore(row: DocumentRow, context: AppContext) -> None:
 
 
 def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool = False) -> Any:
-    """One row of the table; returns the place for its buttons. Each cell names its column to those who do not
-    see it above.
+    """Draws one row of the table and returns the place for its buttons.
+
+    Each cell names its column for users who cannot see the heading.
 
     remarks: lines under the first cell.
     """
@@ -191,15 +190,15 @@ def _draw_row(row: DocumentRow, context: AppContext) -> None:
 
 
 def _button(label: str, row: DocumentRow, explained: str, do: Callable[..., None], *arguments: Any) -> None:
-    """A button that acts on the row as it was shown, whatever another tab did since."""
+    """Draws a button that acts on the row as it was shown, whatever another tab did since."""
     if st.button(
         label, key=f"{label}-{row.name}", help=explained, type="tertiary", on_click=do, args=arguments
     ):
-        st.rerun()  # dialogs stand outside of what is drawn anew here
+        st.rerun()  # dialogs are outside of what is drawn again here
 
 
 def state_text(row: DocumentRow) -> str:
-    """What can be done with a document now, in words."""
+    """Says what can be done with a document now."""
     if row.removed_at is not None:
         return f"removed, can be restored until {_day(row.removed_at + UNDO_SECONDS)}"
     coming = f"; {row.coming}" if row.coming else ""
@@ -211,7 +210,7 @@ def state_text(row: DocumentRow) -> str:
 
 
 def remarks(row: DocumentRow, now: float) -> list[str]:
-    """What is special about a document. now: seconds since the epoch."""
+    """Returns what is special about a document. now: seconds since the epoch."""
     facts = ", ".join(fact for fact in (row.period, row.status) if fact)
     said = [facts] if facts else []
     if row.failed_pages:
@@ -233,7 +232,7 @@ def remarks(row: DocumentRow, now: float) -> list[str]:
 
 
 def undo_until(row: DocumentRow, now: float) -> float | None:
-    """Until when the version before can be brought back, None where it cannot. Seconds since the epoch."""
+    """Returns when undoing a replacement ends, in seconds since the epoch; None if it cannot be undone."""
     if row.removed_at is not None or row.replaced_at is None or row.replaced_at + UNDO_SECONDS <= now:
         return None
     return row.replaced_at + UNDO_SECONDS

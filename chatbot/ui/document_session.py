@@ -1,5 +1,6 @@
-"""What a session knows of the Documents page: its dialog, what was removed last, what went wrong; the only
-module that knows those keys.
+"""Keeps the session state of the Documents page: its dialog, the last removal, the last error.
+
+No other module uses these keys.
 """
 
 from __future__ import annotations
@@ -36,37 +37,35 @@ DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, DIGESTS = (
 
 
 def ask_for(kind: str, name: str) -> None:
-    """Open a dialog in the next run. kind: report | remove | erase."""
+    """Opens a dialog in the next run. kind: report | remove | erase."""
     overlay.close_page()
     st.session_state[DIALOG] = (kind, name)
 
 
 def dialog() -> tuple[str, str]:
-    """(kind, document's name) of the dialog to show, ("", "") for none."""
+    """Returns (kind, document's name) of the dialog to show, ("", "") for none."""
     found: tuple[str, str] = st.session_state.get(DIALOG, ("", ""))
     return found
 
 
 def close_dialog() -> None:
-    """Put the dialog away."""
+    """Closes the dialog."""
     st.session_state.pop(DIALOG, None)
 
 
 def tell(message: str, hint: str = "") -> None:
-    """Show in the next run what went wrong. hint: what to do."""
+    """Shows an error in the next run. hint: what to do."""
     st.session_state[PROBLEM] = (message, hint)
 
 
 def problem() -> tuple[str, str]:
-    """(message, hint) of what went wrong, once; ("", "") where nothing did."""
+    """Returns (message, hint) of an error, once; ("", "") if there was none."""
     found: tuple[str, str] = st.session_state.pop(PROBLEM, ("", ""))
     return found
 
 
 def attempt(do: Callable[[str], object], name: str) -> None:
-    """Do something with a document; where that fails, as when another tab was quicker, the next run says
-    so.
-    """
+    """Does something with a document. If it fails, as when another tab was quicker, the next run says so."""
     try:
         do(name)
     except ProjectError as error:
@@ -74,46 +73,46 @@ def attempt(do: Callable[[str], object], name: str) -> None:
 
 
 def note_removed(name: str) -> None:
-    """This document was removed here just now."""
+    """Notes that this document was removed here just now."""
     st.session_state[REMOVED] = name
 
 
 def removed_last() -> str:
-    """The document that was removed here last, "" for none."""
+    """Returns the document that was removed here last, "" for none."""
     found: str = st.session_state.get(REMOVED, "")
     return found
 
 
 def put_undo_away() -> None:
-    """Speak no more of what was removed."""
+    """Stops offering to undo the removal."""
     st.session_state.pop(REMOVED, None)
 
 
 def upload_number() -> int:
-    """Of the field for files: each one that was emptied has another."""
+    """Returns the number of the field for files. Each emptied field gets a new one."""
     found: int = st.session_state.setdefault(UPLOAD, 0)
     return found
 
 
 def uploaded() -> None:
-    """The files were taken: the field is to be empty."""
+    """Empties the field, as its files were taken."""
     st.session_state[UPLOAD] = upload_number() + 1
     st.session_state.pop(DIGESTS, None)
 
 
 def folder_wanted() -> bool:
-    """Whether the field takes a folder."""
+    """Tells whether the field takes a folder."""
     return bool(st.session_state.get(FOLDER))
 
 
 def want_folder(wanted: bool) -> None:
-    """Let the field take a folder, or files."""
+    """Makes the field take a folder, or files."""
     st.session_state[FOLDER] = wanted
     uploaded()
 
 
 def digest_of(file: str, make: Callable[[], str]) -> str:
-    """The SHA-256 of an uploaded file, by its id; worked out once."""
+    """Returns the SHA-256 of an uploaded file, computed once for each id."""
     known: dict[str, str] = st.session_state.setdefault(DIGESTS, {})
     if file in known:
         return known[file]
@@ -121,13 +120,13 @@ def digest_of(file: str, make: Callable[[], str]) -> str:
 
 
 def address_written() -> tuple[str, str]:
-    """(document, page) that the address was last given, ("", "") for none."""
+    """Returns the (document, page) last written to the address, ("", "") for none."""
     found: tuple[str, str] = st.session_state.get(ADDRESS, ("", ""))
     return found
 
 
 def write_address(document: str, page: str) -> None:
-    """Let the address lead to this page; ("", "") for none."""
+    """Makes the address lead to this page; ("", "") for none."""
     for key, value in (("document", document), ("page", page)):
         if value and st.query_params.get(key) != value:
             st.query_params[key] = value

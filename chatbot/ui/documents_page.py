@@ -1,6 +1,4 @@
-"""The Documents page: adding, how it goes, whether all can be searched, what is there; each part stands in
-a module of its own.
-"""
+"""Draws the Documents page: adding, progress, health of the store, and the list of documents."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ POLL_SECONDS = 0.5
 
 
 def show(context: AppContext) -> None:
-    """The page."""
+    """Draws the page."""
     st.title("Documents", anchor=False)
     follow_address(context)
     draw_adding(context)
@@ -37,28 +35,29 @@ def show(context: AppContext) -> None:
 
 
 def _state(context: AppContext, polled: bool) -> None:
-    """Jobs and documents as they stand; drawn anew twice a second while something goes on."""
+    """Draws jobs and documents as they stand, again twice a second while something goes on."""
     notice = st.container()
     draw_jobs(context.additions.jobs(), context)
     draw_health(context, busy=_busy(context))
     draw_documents(context)
     if polled and not moving(context):
         st.rerun()
-    message, hint = document_session.problem()  # last, for what is drawn before may begin anew
+    message, hint = document_session.problem()  # last, since what is drawn before may begin something
     if message:
         notice.html(notice_html(message, hint))
 
 
 def moving(context: AppContext) -> bool:
-    """Whether what is shown changes by itself. After a restart vectors are missing a moment before there
-    is a job that makes them.
+    """Tells whether what is shown changes by itself.
+
+    After a restart vectors are missing for a moment before there is a job that makes them.
     """
     library = context.chatbot.library
     return _busy(context) or bool(library.without_vectors() or library.incomplete())
 
 
 def _busy(context: AppContext) -> bool:
-    """Whether the queue is at work."""
+    """Tells whether the queue is at work."""
     return any(job.busy for job in context.additions.jobs()) or bool(context.additions.erasing())
 
 

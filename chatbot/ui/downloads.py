@@ -1,6 +1,6 @@
-"""Files to take away, made when they are asked for; knows nothing of what is in them.
+"""Offers downloads that are made on request.
 
-Streamlit's own deferred downloads get a new address each time that a page is drawn: one that is pressed
+Streamlit's own deferred downloads get a new address each time a page is drawn, so one that is pressed
 meanwhile leads nowhere.
 """
 
@@ -28,8 +28,12 @@ MOST_OFFERS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file to take away. make: its bytes, called in a thread that has no session; raises ProjectError.
-    mime: its type. browser: the mark of the browser that may have it, "" where that takes no cookie."""
+    """A file to download.
+
+    make: returns its bytes; called in a thread without a session; raises ProjectError.
+    mime: its type.
+    browser: the mark of the browser that may have it, "" if it takes no cookie.
+    """
 
     make: Callable[[], bytes]
     name: str
@@ -38,7 +42,7 @@ class Download:
 
 
 class Downloads:
-    """The files that pages offer, each while its session is there. Safe from several threads."""
+    """The files that pages offer, each as long as its session. Several threads may use it."""
 
     def __init__(self) -> None:
         self._secret = secrets.token_bytes(32)
@@ -46,8 +50,9 @@ class Downloads:
         self._lock = threading.Lock()
 
     def offer(self, session: str, key: str, download: Download) -> str:
-        """The mark under which a session's browser can have it, the same for the same `key`; who does not
-        have it cannot guess it.
+        """Returns the mark under which a session's browser can have the file, the same for the same `key`.
+
+        It cannot be guessed.
         """
         mark = hmac.new(self._secret, f"{session} {key}".encode(), hashlib.sha256).hexdigest()[:32]
         with self._lock:
@@ -60,7 +65,7 @@ class Downloads:
         return mark
 
     def offered(self, mark: str) -> Download | None:
-        """What is offered under this mark; None where nothing is, or its session has ended."""
+        """Returns what is offered under this mark; None if nothing is, or if its session has ended."""
         with self._lock:
             session, download = self._offered.get(mark, ("", None))
         if _is_there(session):
@@ -68,7 +73,7 @@ class Downloads:
         return None
 
     def forget(self) -> None:
-        """Offer nothing any more until pages are drawn again."""
+        """Offers nothing until pages are drawn again."""
         with self._lock:
             self._offered.clear()
 
@@ -82,7 +87,11 @@ def draw_download(
     icon: str | None = None,
     said: str | None = None,
 ) -> None:
-    """A link in the manner of a quiet button. key: unique on the page. said: the help on it."""
+    """Draws a link that looks like a quiet button.
+
+    key: unique on the page.
+    said: its tooltip.
+    """
     context = get_script_run_ctx()
     mark = downloads.offer(
         context.session_id if context else "",

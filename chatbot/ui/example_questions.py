@@ -1,6 +1,4 @@
-"""Example questions that fit what is in the store, looked for in the background; knows how long to look,
-not what makes a question.
-"""
+"""Looks in the background for example questions that fit what is in the store."""
 
 from __future__ import annotations
 
@@ -38,10 +36,10 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 WANTED = 3
-# Documents that questions are taken from, the newest; candidates that are tried. Three are found within a
+# Documents that questions are taken from, the newest, and candidates that are tried. Three are found within a
 # second.
 MOST_DOCUMENTS, MOST_TRIED = 8, 24
-# Passages of a document that are looked through for what it speaks of: some twenty pages.
+# Passages of a document that are searched for what it speaks of: some twenty pages.
 MOST_PASSAGES = 60
 SAMPLE_QUESTIONS = (
     "What is the contingency reserve set at for 2025-26?",
@@ -55,14 +53,14 @@ ANY_QUESTIONS = (
 )
 # How the names of the sample documents begin.
 OF_SAMPLES = "Valmora_"
-# Seconds after which a page that waits for them looks again.
+# Seconds after which a waiting page looks again.
 LOOK_SECONDS = 0.5
 
 _Key = tuple[tuple[str, str], ...]
 
 
 class ExampleQuestions:
-    """The questions for the documents as they stand. Safe from several threads."""
+    """The questions for the current documents. Several threads may use it."""
 
     def __init__(self, chatbot: Chatbot) -> None:
         self._chatbot = chatbot
@@ -73,8 +71,9 @@ class ExampleQuestions:
         self._closing = False
 
     def of(self, documents: Sequence[DocumentRow]) -> tuple[str, ...] | None:
-        """Up to three questions that these documents answer, none where they give no figures to ask about;
-        None while they are looked for.
+        """Returns up to three questions that these documents answer; None while they are looked for.
+
+        Documents without figures to ask about give none.
         """
         key = tuple(sorted((row.name, row.id) for row in documents))
         with self._lock:
@@ -88,8 +87,9 @@ class ExampleQuestions:
             return None
 
     def shared(self, documents: Sequence[DocumentRow]) -> tuple[str, tuple[str, ...]]:
-        """A question to several of these documents, and which; ("", ()) where they speak of nothing in
-        common, or it is still looked for.
+        """Returns a question to several of these documents, and these documents.
+
+        Returns ("", ()) if they have nothing in common, or while the question is looked for.
         """
         if not self.of(documents):
             return "", ()
@@ -101,7 +101,7 @@ class ExampleQuestions:
         return ("", ())
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stops looking."""
         self._closing = True
 
     def _look(self, key: _Key, documents: Sequence[DocumentRow]) -> None:
@@ -146,8 +146,9 @@ class ExampleQuestions:
         return tuple(good)
 
     def _is_found(self, one: Example) -> bool:
-        """Whether the search puts the row's own page first, or the document that speaks of it. Where a
-        chat model orders the pages it is not asked for this.
+        """Tells whether the search puts the row's own page first, or the document that speaks of it.
+
+        A chat model that orders the pages is not asked for this.
         """
         if self._chatbot.settings.rerank:
             return True
@@ -156,13 +157,15 @@ class ExampleQuestions:
 
 
 def only_samples(documents: Sequence[DocumentRow]) -> bool:
-    """Whether all of them are the product's own samples, which have examples of their own."""
+    """Tells whether all documents are the product's own samples, which have their own examples."""
     return all(row.name.startswith(OF_SAMPLES) for row in documents)
 
 
 def suggested(given: Answer, examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> Sequence[str]:
-    """What to press below an answer that needed no search: questions that the documents answer, or a
-    summary of each of some; none below any other.
+    """Returns what to click below an answer that needed no search.
+
+    These are questions that the documents answer, or a summary of each of some documents. Other answers have
+    none.
     """
     if given.understanding and given.model == GUIDE and documents:
         form = given.understanding.form
@@ -178,7 +181,7 @@ def suggested(given: Answer, examples: ExampleQuestions, documents: Sequence[Doc
 
 
 def draw_examples(questions: Sequence[str], *, number: int = 0) -> None:
-    """Buttons that ask. number: of the exchange that they stand below, 0 where there is none yet."""
+    """Draws buttons that ask. number: of the exchange above them, 0 if there is none yet."""
     if questions:
         st.caption("For example:")
     for index, question in enumerate(questions):
@@ -187,7 +190,7 @@ def draw_examples(questions: Sequence[str], *, number: int = 0) -> None:
 
 
 def wait_for_examples(examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> None:
-    """Say that they are looked for, and draw the page anew once they are found."""
+    """Says that examples are looked for, and draws the page again once they are found."""
     st.fragment(_look, run_every=LOOK_SECONDS)(examples, documents)
 
 

@@ -1,4 +1,4 @@
-"""Draws the exchanges of a conversation as they are kept, each by its state; asks nothing itself."""
+"""Draws the stored exchanges of a conversation, each by its state."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ENDINGS = {
 
 
 def draw_exchanges(row: ConversationRow, said: Sequence[Said], context: AppContext) -> None:
-    """These exchanges, oldest first, and the button for those before them."""
+    """Draws these exchanges, oldest first, and the button for earlier ones."""
     if said:
         first = said[0].number
     else:
@@ -69,8 +69,11 @@ def draw_exchanges(row: ConversationRow, said: Sequence[Said], context: AppConte
 def draw_question(
     question: str, number: int = 0, *, conversation: str = "", beside: Callable[[], None] = lambda: None
 ) -> DeltaGenerator:
-    """A question; returns its message, where `draw_pencil` may add to it. number: of its exchange, 0 while it
-    has none. conversation: where it can be changed and asked again. beside: draws something unseen with it.
+    """Draws a question and returns its message, to which `draw_pencil` may add.
+
+    number: of its exchange, 0 if it has none yet.
+    conversation: where it can be changed and asked again.
+    beside: draws something hidden with it.
     """
     shown = question
     if len(question) > LONGEST_SHOWN_QUESTION:
@@ -89,7 +92,7 @@ def draw_question(
 
 
 def draw_pencil(conversation: str, number: int) -> None:
-    """The button that puts the question of an exchange into a field."""
+    """Draws the button that puts the question of an exchange into a field."""
     said = "Change this question and ask it again"
     key = f"pencil-{number}"
     st.button(
@@ -104,8 +107,9 @@ def draw_pencil(conversation: str, number: int) -> None:
 
 
 def _edit(question: str, number: int) -> None:
-    """The field to change a question in. What was asked and answered stays as it is; the changed question
-    is asked at the end.
+    """Draws the field to change a question in.
+
+    The original question and answer stay as they are; the changed question is asked at the end.
     """
     with st.form(f"edit-form-{number}", border=False):
         changed = st.text_area(
@@ -132,15 +136,16 @@ def _edit(question: str, number: int) -> None:
 
 
 def answer_message() -> DeltaGenerator:
-    """Where an answer is drawn: the same for one that is kept and one that is coming, so that the page
-    stays as it is when one becomes the other.
+    """Opens the message of an answer, the same for a stored and a coming one.
+
+    So the page stays as it is when one becomes the other.
     """
     with st.chat_message("assistant", avatar=":material/find_in_page:"):
         return st.empty()
 
 
 def draw_ask_again(question: str, number: int) -> None:
-    """The button that asks a question once more."""
+    """Draws the button that asks a question once more."""
     st.button(
         "Ask again",
         key=f"again-{number}",
@@ -151,12 +156,12 @@ def draw_ask_again(question: str, number: int) -> None:
 
 
 def has_model(context: AppContext) -> bool:
-    """Whether a chat model answers whoever looks at the page."""
+    """Tells whether a chat model answers this user."""
     return context.chatbot.models.answering(session.owner()) is not None
 
 
 def stopped_html(text: str, *, by_model: bool) -> str:
-    """What had come of an answer when its user stopped it."""
+    """Renders what had come of an answer when its user stopped it."""
     return (
         f'{answer_html(text, by_model=by_model) if text else ""}<p class="stage" role="status">Stopped. '
         f"What had come is kept, unchecked.</p>"

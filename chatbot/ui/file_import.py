@@ -1,6 +1,4 @@
-"""A file of remembered things on its way in, in a thread of its own, for vectors of a thousand take
-seconds; draws nothing.
-"""
+"""Imports a file of memories in a thread of its own, as vectors of a thousand take seconds."""
 
 from __future__ import annotations
 
@@ -22,14 +20,16 @@ __all__ = ["FileImport", "Wording", "outcome_lines"]
 log = logging.getLogger(__name__)
 
 NAME = "import.jsonl"
-# Unreadable lines that are told one by one.
+# The number of unreadable lines that are listed.
 MOST_LINES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How an import is told. one, many: what a line is called; known: what is said of those that were
-    there.
+    """How an import is described.
+
+    one, many: what a line is called.
+    known: what is said of lines that existed already.
     """
 
     one: str
@@ -38,15 +38,18 @@ class Wording:
 
 
 class FileImport:
-    """One import, begun when it is made. Written by its own thread, read by the page. imported, error:
-    what came of it, both None until finished.
+    """One import, begun when it is created. Its own thread writes it, the page reads it.
+
+    imported, error: the outcome, both None until finished.
     """
 
     def __init__(self, load: Callable[[Path, Progress], ImportedLines], name: str, file: BinaryIO) -> None:
-        """load: reads the file into its memory. name: of the file, for its reader. file: copied to disk here,
-        piece by piece, so that no thread holds what was uploaded."""
+        """load: reads the file into its memory.
+        name: the file's name, for its reader.
+        file: copied to disk here, piece by piece, so that no thread holds what was uploaded.
+        """
         self.name = name
-        # Done and total in one, for they are read together.
+        # Done and total in one value, since they are read together.
         self.progress = (0, 0)
         self.imported: ImportedLines | None = None
         self.error: ProjectError | None = None
@@ -66,11 +69,11 @@ class FileImport:
 
     @property
     def finished(self) -> bool:
-        """It has ended, one way or another."""
+        """It has ended, with or without success."""
         return self.imported is not None or self.error is not None
 
     def wait(self, seconds: float) -> None:
-        """Wait until it is finished, at most `seconds`."""
+        """Waits until it is finished, at most `seconds`."""
         if not self.finished:
             self._thread.join(seconds)
 
@@ -90,7 +93,7 @@ class FileImport:
 
 
 def outcome_lines(name: str, imported: ImportedLines, wording: Wording) -> list[str]:
-    """What came of an import, and each line that could not be read."""
+    """Describes the outcome of an import, and each line that could not be read."""
     known = f", {imported.known:,} {wording.known}" if imported.known else ""
     count = len(imported.problems)
     unread = [f"⚠ Line {one.line} was not read: {one.reason}." for one in imported.problems[:MOST_LINES]]

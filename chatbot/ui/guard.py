@@ -1,6 +1,4 @@
-"""What every request to the server passes: the host check, the door that sign-in opens, the owner's cookie
-and the security headers; knows no page.
-"""
+"""Guards every request to the server: host check, sign-in, the owner's cookie and the security headers."""
 
 from __future__ import annotations
 
@@ -22,20 +20,19 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# A name, an address or a bracketed one, with a port: nothing that one parser reads as another's name, such as
-# "a\\@b" or "a#b".
+# A name, an address or a bracketed one, with a port: nothing that another parser reads as another name, such
+# as "a\\@b" or "a#b".
 HOST = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 OWNER_COOKIE = "finpolicy_owner"
 OWNER = re.compile(r"[A-Za-z0-9_-]{22}")
-# The longest that browsers keep a cookie; each visit begins it anew.
+# The longest that browsers keep a cookie. Each visit renews it.
 COOKIE_SECONDS = 400 * 86_400
-# Asked for by the page itself before it opens its connection, so that a visitor who came by a link from
-# elsewhere (whose Strict cookie the browser held back at first) is recognised and not given a second
-# identity.
+# The page asks for this before it opens its connection. A visitor who came by a link from elsewhere, whose
+# browser held the Strict cookie back at first, is thus recognised and not given a second identity.
 FIRST_REQUEST = "/_stcore/health"
-# What is given to nobody who is not signed in: of our own addresses all that give or stop something, of
-# Streamlit's inner ones all (uploads, metrics, the check of its script, agents) but those that the page which
-# asks to sign in is drawn by. The rest is the same for everybody: scripts, styles, the icon.
+# What nobody gets without signing in: of our own addresses all that give or stop something, and all of
+# Streamlit's inner ones (uploads, metrics, the check of its script, agents) except those that draw the
+# sign-in page. The rest is the same for everybody: scripts, styles, the icon.
 OWN = ("/original/", "/image/", "/download/", "/stop/")
 INNER = "/_stcore/"
 OUTSIDE = ("health", "host-config", "stream", "bidi-components/")
@@ -53,8 +50,8 @@ FOREIGN_HOST = (
 )
 SIGN_IN_FIRST = b"Sign in first: load the page again, and it asks you to.\n"
 POLICY_NAME = b"content-security-policy"
-# Browsers show a PDF by a plug-in of their own, which the policy would forbid; scripts and requests of a page
-# it has none.
+# Browsers show a PDF with a plug-in of their own, which the policy would forbid. It has none of a page's
+# scripts and requests.
 PDF = b"application/pdf"
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -67,9 +64,12 @@ HEADERS = (
 
 
 class Guard:
-    """ASGI middleware. Requests under a foreign host name are refused, so that no web page elsewhere can read
-    this one by DNS rebinding; and those of who must sign in first, but for what the page needs that asks them
-    to."""
+    """ASGI middleware that refuses requests.
+
+    Requests under a foreign host name are refused, so that no web page elsewhere can read this one by DNS
+    rebinding. Requests of users who must sign in first are refused too, except for what the sign-in page
+    needs.
+    """
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class Guard:
         may_enter: Callable[[Mapping[str, str]], bool] = lambda _: True,
         scripts: Iterable[str] = (),
     ) -> None:
-        """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; none given
-        allows any.
-
-        may_enter: whether a request with these cookies is of somebody who is signed in, or nobody needs to
-        be. scripts: the inline scripts that may run, and no others.
+        """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; an empty list
+            allows any.
+        may_enter: tells whether a request with these cookies comes from a signed-in user, or whether nobody need sign
+            in.
+        scripts: the only inline scripts that may run.
         """
         self._app, self._allowed_hosts, self._may_enter = app, allowed_hosts, may_enter
         self._scripts = "".join(f" 'sha256-{_digest(script)}'" for script in scripts)
@@ -108,13 +108,14 @@ class Guard:
 
 
 def is_owner(text: object) -> bool:
-    """Whether this is an owner's mark as the cookie carries it."""
+    """Tells whether this is an owner's mark as the cookie holds it."""
     return isinstance(text, str) and OWNER.fullmatch(text) is not None
 
 
 def _is_inside(path: str) -> bool:
-    """Whether what is at this path, below whatever the server's own address is, is for who may see the
-    pages.
+    """Tells whether what is at this path is only for users who may see the pages.
+
+    The path may be below the server's own address.
     """
     _, inner, rest = path.partition(INNER)
     if inner:
@@ -139,8 +140,11 @@ def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
 
 
 def _is_same_origin(origin: str | None, host: str) -> bool:
-    """Whether a socket is opened by our own pages: cookies do not tell ports apart, so another server on this
-    machine must not pass. A client that is no browser sends no origin."""
+    """Tells whether our own pages open a socket.
+
+    Cookies do not tell ports apart, so another server on this machine must not pass. A client that is no
+    browser sends no origin.
+    """
     try:
         return origin is None or urlsplit(origin).netloc.lower() == host.lower()
     except ValueError:
@@ -148,7 +152,7 @@ def _is_same_origin(origin: str | None, host: str) -> bool:
 
 
 def _policy(host: str, scripts: str) -> bytes:
-    """The policy; the socket's address is spelled out for browsers in which 'self' does not cover it."""
+    """Returns the policy, with the socket's address for browsers in which 'self' does not cover it."""
     plain = re.fullmatch(r"[\w.:\[\]-]+", host)
     sockets = f"ws://{host} wss://{host}" if plain else ""
     return POLICY.format(scripts=scripts, sockets=sockets).encode("latin-1")
@@ -159,9 +163,7 @@ def _digest(script: str) -> str:
 
 
 def _cookie(scope: Scope, headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
-    """The header that gives a new visitor an owner's mark, or begins a known one's anew; none where the
-    request is not a visit.
-    """
+    """Returns the header that sets or renews a visitor's owner mark; none if the request is not a visit."""
     site = headers.get("sec-fetch-site", "none")
     visit = (
         "text/html" in headers.get("accept", "") and headers.get("sec-fetch-dest", "document") == "document"

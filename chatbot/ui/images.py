@@ -1,6 +1,4 @@
-"""Pages as images with a passage marked; keeps the last few and those on their way to a browser, knows
-nothing of what is around them.
-"""
+"""Draws pages as images with a passage marked, and keeps the last ones and those a browser will fetch."""
 
 from __future__ import annotations
 
@@ -17,23 +15,24 @@ from ingestion.records import Rect
 
 __all__ = ["PageImage", "PageImages", "mark"]
 
-# Enough to leaf back and forth; a page takes about 200 kB.
+# Enough to leaf back and forth. A page takes about 200 kB.
 MOST_IMAGES = 32
-# Bytes of images that browsers were told to fetch: those of 32 pages enlarged most, which take about 2 MB
-# each.
+# Bytes of images that browsers were told to fetch: 32 pages at the highest zoom, about 2 MB each.
 MOST_BYTES = 64_000_000
-# A page of 210 mm is then 910 pixels wide: sharp in a panel of 592 on most screens.
+# A page of 210 mm is then 910 pixels wide, which is sharp in a panel of 592 on most screens.
 DPI = 110
 YELLOW = (255, 226, 92)
 EDGE = (214, 158, 0)
-# A mark reaches this far beyond the letters, in pixels.
+# A mark extends this many pixels beyond the letters.
 MARGIN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A page to look at. png: its image. top: where the marked passage begins, a share of its height; None
-    where nothing is marked.
+    """The image of a page.
+
+    png: the image.
+    top: where the marked passage begins, as a share of the image's height; None if nothing is marked.
     """
 
     png: bytes
@@ -41,12 +40,12 @@ class PageImage:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height in pixels, as the file's head says (PNG specification, section 11.2.2)."""
+        """Width and height in pixels, from the file's header (PNG specification, section 11.2.2)."""
         return int.from_bytes(self.png[16:20]), int.from_bytes(self.png[20:24])
 
 
 class PageImages:
-    """The marked pages of a store. Safe from several threads."""
+    """The marked pages of a store. Several threads may use it."""
 
     def __init__(self, chatbot: Chatbot) -> None:
         self._chatbot = chatbot
@@ -64,10 +63,13 @@ class PageImages:
         *,
         zoom: float = 1.0,
     ) -> PageImage:
-        """A page with `quote` marked where it stands at `start` of the page's text; "" marks nothing. zoom: 1
-        for DPI dots an inch. Raises DocumentError, NotFoundError where the version is gone, and
-        EncryptedError where its file needs a password. What a password opened is not kept: whoever has none
-        must not see it."""
+        """Returns a page with `quote` marked where it stands at `start` of the page's text; "" marks nothing.
+
+        Raises DocumentError, NotFoundError if the version is gone, and EncryptedError if its file needs a
+        password. Pages opened with a password are not kept, as users without it must not see them.
+
+        zoom: 1 for DPI dots an inch.
+        """
         self._chatbot.library.file(version)
         key = (version, page, quote, start, zoom)
         with self._lock:
@@ -87,8 +89,9 @@ class PageImages:
         return image
 
     def lend(self, version: int, image: PageImage) -> str:
-        """The name under which a browser can fetch the image of a page; who does not have the image cannot
-        guess it. The oldest go first.
+        """Returns the name under which a browser can fetch a page's image. The oldest are dropped first.
+
+        It cannot be guessed without the image.
         """
         name = hashlib.sha256(image.png).hexdigest()
         with self._lock:
@@ -99,7 +102,9 @@ class PageImages:
         return name
 
     def lent(self, name: str) -> bytes | None:
-        """The image of that name; None where it is not lent, not any more, or its document is gone."""
+        """Returns the image of that name; None if it was never or is no longer offered, or its document is
+        gone.
+        """
         with self._lock:
             found = self._lent.get(name)
         if found is None:
@@ -111,7 +116,7 @@ class PageImages:
         return found[1]
 
     def forget(self) -> None:
-        """Drop all images, and the processes that have a file open."""
+        """Drops all images, and the processes that have a file open."""
         self._chatbot.readers.end_waiting()
         with self._lock:
             self._kept.clear()
@@ -119,7 +124,7 @@ class PageImages:
 
 
 def mark(png: bytes, places: Sequence[Rect]) -> bytes:
-    """The image with translucent yellow over `places`, as a highlighter would: what is black stays black."""
+    """Returns the image with translucent yellow over `places`, as with a highlighter: black stays black."""
     if not places:
         return png
     from PIL import Image, ImageChops, ImageDraw

@@ -1,6 +1,4 @@
-"""The HTML that a browser is given first: Streamlit's own, told where its server is; knows nothing of what
-is drawn in it.
-"""
+"""Returns the HTML that a browser gets first: Streamlit's own, with the address of its server."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ INLINE = re.compile(r"<script>(.*?)</script>", re.S)
 
 
 def served_index(html: str) -> str:
-    """Streamlit's page with our script before all others, and the names of the pages for it."""
+    """Returns Streamlit's page with our script before all others, and the names of the pages for it."""
     names = f'<meta name="finpolicy-pages" content="{" ".join(ADDRESSES)}">'
     return html.replace("<head>", f"<head>{names}<script>{SERVER_ADDRESS}</script>", 1)
 

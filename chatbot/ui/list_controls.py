@@ -1,6 +1,4 @@
-"""What lists on the pages have in common: the box that searches one, and its pages where it is long; knows
-nothing of what they list.
-"""
+"""Draws the controls that lists have in common: the search box, and the pages of a long list."""
 
 from __future__ import annotations
 
@@ -15,10 +13,8 @@ Row = TypeVar("Row")
 
 
 def search_box(label: str, *, key: str) -> str:
-    """A box to search a list with, which waits until typing pauses. Returns the words that are wanted, ""
-    for none.
-    """
-    # A pause in words of its own would load pandas at the first list of a server, for a second.
+    """Draws a box to search a list, which waits until typing pauses. Returns the words, "" for none."""
+    # Streamlit's own setting for the pause would load pandas at a server's first list, which takes a second.
     typed: str | None = st.text_input(
         label,
         key=key,
@@ -32,7 +28,7 @@ def search_box(label: str, *, key: str) -> str:
 
 
 def page_of(rows: Sequence[Row], most: int, *, key: str) -> Sequence[Row]:
-    """At most so many of the rows, and where there are more the numbers to choose others by."""
+    """Returns at most that many of the rows; if there are more, draws numbers to choose others."""
     first = 0
     if len(rows) > most:
         first = most * (st.pagination(-(-len(rows) // most), key=key) - 1)

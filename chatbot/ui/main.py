@@ -1,6 +1,4 @@
-"""What stands around every page: title, navigation, what leaves this machine, and what is shown until the
-store is open.
-"""
+"""Draws the frame of every page: title, navigation, what leaves this machine, and the wait for the store."""
 
 from __future__ import annotations
 
@@ -19,12 +17,12 @@ from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_html
 from chatbot.ui.sign_in import draw_sign_in, draw_signed_in, may_enter
 
 STATIC = Path(__file__).with_name("static")
-# An opening that takes less is not worth a page of its own.
+# An opening that takes less time is not worth a page of its own.
 PATIENCE_SECONDS = 1.0
 
 
 def show() -> None:
-    """The frame and the page in it."""
+    """Draws the frame and the page in it."""
     session.begin_run()
     st.set_page_config(
         page_title="Financial policy chatbot", page_icon=str(STATIC / "icon.png"), layout="centered"
@@ -81,7 +79,7 @@ def _cannot_open(current: AppOpening) -> None:
 
 
 def _what_leaves(context: AppContext) -> None:
-    """One line on what is sent where, always in sight."""
+    """Says in one line, always in sight, what is sent where."""
     with st.sidebar:
         draw_signed_in()
     with st.sidebar, st.container(key="leaves"):
@@ -98,8 +96,11 @@ def _what_leaves(context: AppContext) -> None:
 
 
 def sent_lines(settings: Settings, mine: Settings, *, own: bool) -> list[str]:
-    """Lines of HTML. settings: the server's, which search by; mine: the user's, which answer; own: whether
-    the user chose that model, or none.
+    """Returns lines of HTML.
+
+    settings: the server's, which are used for searching.
+    mine: the user's, which are used for answering.
+    own: whether the user chose that model, or none.
     """
     lines = []
     chosen = " You chose this on the Settings page." if own else ""

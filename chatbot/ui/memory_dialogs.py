@@ -1,6 +1,4 @@
-"""The dialog of the Memory page, one at a time: asked for by a button, drawn by the memory's own tab,
-closed when it is answered; knows no memory.
-"""
+"""Shows the dialogs of the Memory page, one at a time. Each memory's own tab draws its dialogs."""
 
 from __future__ import annotations
 
@@ -31,20 +29,22 @@ Change = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """draw: its inside, given what it is about."""
+    """A dialog. draw: draws its inside, given its subject."""
 
     title: str
     draw: Callable[[Any, AppContext], None]
 
 
 def ask_for(dialog: Dialog, one: object) -> None:
-    """Open a dialog in the next run. one: what it is about."""
+    """Opens a dialog in the next run. one: its subject."""
     st.session_state[STATE] = (dialog, one)
 
 
 def draw_changes(edit: Dialog, delete: Dialog, one: object, key: str, what: str) -> None:
-    """The buttons that open either dialog. key: ends theirs; what: is said to those who do not see beside
-    what they stand.
+    """Draws the buttons that open either dialog.
+
+    key: the end of their keys.
+    what: what they stand beside, for users who cannot see it.
     """
     with st.container(horizontal=True, gap="small"):
         draw_button("Correct", f"edit-{key}", ask_for, edit, one, told=f"Correct this {what}")
@@ -54,21 +54,23 @@ def draw_changes(edit: Dialog, delete: Dialog, one: object, key: str, what: str)
 def draw_button(
     label: str, key: str, click: Callable[..., None], *given: object, told: str | None = None
 ) -> None:
-    """A small button. click: is called with what is given. told: said of it to those who point at it."""
+    """Draws a small button.
+
+    click: called with what is given.
+    told: its tooltip.
+    """
     st.button(label, key=key, type="tertiary", help=told, on_click=click, args=given)
 
 
 def show_dialog(context: AppContext) -> None:
-    """Open the dialog that was asked for, if any."""
+    """Opens the dialog that was asked for, if any."""
     if STATE in st.session_state:
         dialog, one = st.session_state[STATE]
         st.dialog(dialog.title, on_dismiss=_close)(dialog.draw)(one, context)
 
 
 def attempt(change: Change) -> None:
-    """Change something; what goes wrong is told in the next run, but that it is gone already, which the
-    list shows.
-    """
+    """Changes something. The next run reports errors, except that it is already gone, as the list shows."""
     try:
         change()
     except NotFoundError:
@@ -78,14 +80,14 @@ def attempt(change: Change) -> None:
 
 
 def finish(change: Change) -> None:
-    """Change something, close the dialog and draw the page anew."""
+    """Changes something, closes the dialog and draws the page again."""
     attempt(change)
     _close()
     st.rerun()
 
 
 def draw_choice(change: Change) -> None:
-    """The two buttons below the question whether something is to be deleted."""
+    """Draws the two buttons below the question whether to delete something."""
     with st.container(horizontal=True):
         if st.button("Delete", key="dialog-yes", type="primary"):
             finish(change)

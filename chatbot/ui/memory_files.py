@@ -1,6 +1,4 @@
-"""Files of a memory in and out on the Memory page: the upload, how far it is, what came of it, and the
-download; reads no file itself.
-"""
+"""Draws imports and exports of a memory on the Memory page: upload, progress, outcome, download."""
 
 from __future__ import annotations
 
@@ -25,8 +23,12 @@ POLL_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one memory. memory: its name, for keys. label: over the upload. name: of the file to take
-    away. wording: of what came of an import.
+    """The files of one memory.
+
+    memory: its name, for keys.
+    label: the label of the upload.
+    name: the name of the file to download.
+    wording: how an import is described.
     """
 
     memory: str
@@ -36,7 +38,7 @@ class Files:
 
 
 class Store(Protocol):
-    """What reads such files in and writes them."""
+    """A memory that reads and writes such files."""
 
     def import_file(self, owner: str, path: Path, *, progress: Progress) -> ImportedLines: ...
 
@@ -44,7 +46,7 @@ class Store(Protocol):
 
 
 def draw_files(context: AppContext, files: Files, store: Store, *, empty: bool) -> None:
-    """The expander with both ways. empty: there is nothing to take away."""
+    """Draws the expander with import and export. empty: whether there is nothing to export."""
     owner = session.owner()
     running: FileImport | None = st.session_state.get(_running(files))
     with st.expander("Import or export", key=f"files-of-{files.memory}", expanded=running is not None):
@@ -63,7 +65,7 @@ def draw_files(context: AppContext, files: Files, store: Store, *, empty: bool) 
 
 
 def lines_html(lines: Sequence[str]) -> str:
-    """Lines that somebody may have to act on, read out when they come."""
+    """Renders lines that a user may have to act on. They are read out when they come."""
     return (
         f'<ul class="quiet lines" '
         f'role="status">{"".join(f"<li>{plain_html(line)}</li>" for line in lines)}</ul>'

@@ -1,6 +1,4 @@
-"""The Memory page: a tab for each memory, and what all have in common; each tab is drawn in its memory's
-own folder.
-"""
+"""Draws the Memory page: a tab for each memory, and what all have in common."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ WHOSE = (
 
 
 def show(context: AppContext) -> None:
-    """The page."""
+    """Draws the page."""
     st.title("Memory", anchor=False)
     st.html(quiet_html(WHOSE.format(session.where_seen())))
     problem = session.told()

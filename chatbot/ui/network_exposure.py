@@ -1,6 +1,4 @@
-"""Who can open the pages: this machine alone, or others; and whether they sign in. Knows how the server is
-set up, and nobody in particular.
-"""
+"""Tells who can open the pages, this machine alone or others, and whether they sign in."""
 
 from __future__ import annotations
 
@@ -26,10 +24,9 @@ OPEN_WARNING = (
 
 @cache
 def signs_in() -> bool:
-    """Whether people sign in: whether .streamlit/secrets.toml has a section [auth], as the server found it
-    when it was first asked.
+    """Tells whether users sign in: whether .streamlit/secrets.toml had a section [auth] at the first call.
 
-    So too where that file cannot be read: a slip in it must not open the pages.
+    Returns True if that file cannot be read, because a typo in it must not open the pages.
     """
     try:
         return "auth" in st.secrets
@@ -45,32 +42,35 @@ def _has_secrets() -> bool:
 
 
 def is_open_to_others() -> bool:
-    """Whether people elsewhere may use the pages: the server can be opened from beyond this machine, or it
-    asks who they are.
+    """Tells whether people elsewhere may use the pages.
+
+    That is the case if the server can be reached from beyond this machine, or asks users to sign in.
     """
     return _is_reachable() or signs_in()
 
 
 def lacks_sign_in() -> bool:
-    """Whether the server can be opened from beyond this machine and asks nobody who they are."""
+    """Tells whether the server can be reached from beyond this machine without sign-in."""
     return _is_reachable() and not signs_in()
 
 
 def warn_if_open() -> None:
-    """Say so in the log."""
+    """Warns about this in the log."""
     if lacks_sign_in():
         log.warning(OPEN_WARNING)
 
 
 def _is_reachable() -> bool:
-    """Whether the server listens beyond this machine, or serves a host name that is not this machine's: then
-    a proxy before it lets others in. No names at all allow any."""
+    """Tells whether the server listens beyond this machine, or serves a host name that is not this machine's.
+
+    In the latter case a proxy in front of it lets others in. No names at all allow any.
+    """
     hosts = st.get_option("server.allowedHosts")
     return not (_is_loopback(st.get_option("server.address")) and hosts and all(map(_is_loopback, hosts)))
 
 
 def _is_loopback(address: str | None) -> bool:
-    """Whether this address or host name is of this machine alone; none given means all addresses."""
+    """Tells whether this address or host name is of this machine alone. No address means all addresses."""
     if not address:
         return False
     address = address.strip()

@@ -1,6 +1,4 @@
-"""How the pages of a document were read, as one looks at it: a strip of all pages, the facts, a table;
-opens and decides nothing.
-"""
+"""Renders how the pages of a document were read: a strip of all pages, the facts, a table."""
 
 from __future__ import annotations
 
@@ -31,22 +29,23 @@ LABELS = {"printed": "header or footer", "pdf": "the PDF's labels"}
 HEAD = ("Page", "Printed", "Number from", "Read by", "Confidence", "Tables", "Characters", "Problem")
 # Pages in a row of the strip: a page is then found at a glance, and is still 3 pixels wide on a phone.
 ROW = 100
-# Rows the strip has at most; longer documents get narrower pages.
+# The most rows of the strip. Longer documents get narrower pages.
 MOST_ROWS = 12
-# Ranges and series that are spelled out.
+# The number of ranges and series that are spelled out.
 MOST_RUNS = 6
 
 
 def kind_of(page: PageReport) -> str:
-    """One of KINDS. A page with a problem counts as not read, whatever was found on it."""
+    """Returns one of KINDS. A page with a problem counts as not read, whatever was found on it."""
     if page.problem is not None:
         return "failed"
     return METHODS.get(page.method, "none")
 
 
 def strip_html(pages: Sequence[PageReport]) -> str:
-    """All pages as small coloured cells, each named in its title, with a legend that says the same in
-    words and numbers.
+    """Renders all pages as small coloured cells, each named in its title.
+
+    The legend says the same in words and numbers.
     """
     counts = Counter(map(kind_of, pages))
     said = ", ".join(f"{counts[kind]:,} {text}" for kind, text in KINDS.items() if counts[kind])
@@ -75,8 +74,9 @@ def strip_html(pages: Sequence[PageReport]) -> str:
 
 
 def facts_html(pages: Sequence[PageReport], space: str = "") -> str:
-    """What there is to know of all pages together, as terms and their descriptions. space: what the
-    document takes on the disk, in words.
+    """Renders the facts about all pages together, as terms and their descriptions.
+
+    space: what the document takes on the disk, in words.
     """
     facts = [
         ("Pages", f"{len(pages):,}"),
@@ -97,12 +97,15 @@ def facts_html(pages: Sequence[PageReport], space: str = "") -> str:
 
 
 def pages_html(pages: Iterable[PageReport]) -> str:
-    """One row for each page."""
+    """Renders one row for each page."""
     return table_html("How each page was read", HEAD, map(_line, pages))
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Ascending numbers as "1–3, 7"; of many ranges the first few, and how many numbers more."""
+    """Writes ascending numbers as "1–3, 7".
+
+    Of many ranges it writes the first few, and how many more numbers there are.
+    """
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -115,8 +118,9 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def number_runs(pages: Iterable[PageReport]) -> list[tuple[str, str]]:
-    """(first, last) printed number of each series, in the order of the pages. A page without a number does
-    not end a series.
+    """Returns (first, last) printed number of each series, in the order of the pages.
+
+    A page without a number does not end a series.
     """
     labelled = [(_series(page.number, page.label), page.label) for page in pages if page.label]
     runs = []
@@ -127,7 +131,7 @@ def number_runs(pages: Iterable[PageReport]) -> list[tuple[str, str]]:
 
 
 def _series(number: int, label: str) -> tuple[str, int]:
-    """(style, what is to be added to the physical number), the same for all pages of one series."""
+    """Returns (style, number to add to the physical number), the same for all pages of one series."""
     if found := re.search(r"(?<![0-9])[0-9]{1,9}$", label):
         return label[: found.start()] + "1", int(found[0]) - number
     value = roman_value(label)
@@ -191,8 +195,9 @@ def _titled(page: PageReport) -> str:
 
 
 def _classes(page: PageReport) -> str:
-    """How style.css draws a page's cell: by colour and pattern how it was read, by a mark whether it has
-    tables.
+    """Returns how style.css draws a page's cell.
+
+    Colour and pattern say how it was read, a mark says that it has tables.
     """
     if page.tables:
         return f"{kind_of(page)} tables"
@@ -215,7 +220,7 @@ def _line(page: PageReport) -> tuple[str, ...]:
 
 
 def _orders(page: PageReport) -> str:
-    """What is to be known of text that addresses its reader as a machine, "" where there is none."""
+    """Describes text that addresses its reader as a machine, "" if there is none."""
     if not page.instructions:
         return ""
     return f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines"

@@ -1,4 +1,4 @@
-"""One page of a document in a dialog, with the passage marked; decides nothing about citations."""
+"""Draws one page of a document in a dialog, with the cited passage marked."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ingestion.invisible_characters import visible
 __all__ = ["show_open_page"]
 
 LONGEST_QUOTE = 600
-# Pixels; style.css makes room for it beside the answer.
+# Pixels. style.css makes room for it beside the answer.
 WIDTH = 640
-# What is left of it for the page between the panel's edges.
+# The width that is left for the page between the panel's edges.
 WIDTH_INSIDE = 592
-# Shares of that width that a page can be enlarged to: whole, as large as print, as under a glass.
+# Zoom levels, as shares of that width: the whole page, as large as print, as under a magnifier.
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
 
 
@@ -37,9 +37,12 @@ def _nothing(_: OpenPage) -> None:
 def show_open_page(
     context: AppContext, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing
 ) -> None:
-    """Open the dialog where a page was asked for in this run. part: called by a fragment, which does so only
-    where it is drawn anew alone; in a run of the whole page that has done it before. shown: told of each page
-    as it is turned to."""
+    """Opens the dialog if a page was asked for in this run.
+
+    part: called by a fragment, which does so only if it is drawn alone; in a run of the whole page the dialog
+        was opened before.
+    shown: called with each page that is turned to.
+    """
     if part and not session.is_part_run():
         return
     opened = overlay.lying_open()
@@ -52,7 +55,7 @@ def show_open_page(
 
 
 def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -> None:
-    """titled: the document that the dialog is titled with, which only a run of the whole page can change."""
+    """titled: the document in the dialog's title, which only a run of the whole page can change."""
     opened = overlay.lying_open()
     if opened is None:
         return
@@ -104,7 +107,7 @@ def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -
 
 
 def _image_html(address: str, image: PageImage, described: str) -> str:
-    """The image at its size before it is there, so that nothing jumps when it comes."""
+    """Reserves the image's size before it has loaded, so that nothing jumps when it comes."""
     width, height = image.size
     if overlay.zoom() > 1:
         wide = f"{round(WIDTH_INSIDE * overlay.zoom())}px"
@@ -117,8 +120,9 @@ def _image_html(address: str, image: PageImage, described: str) -> str:
 
 
 def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
-    """A protected file is searched by what was read of it; to look at a page its password is needed, in
-    this session only.
+    """Asks for the password of a protected file.
+
+    Its text can be searched without it; looking at a page needs the password, in this session only.
     """
     tried = overlay.password_for(opened.version) is not None
     said = (
@@ -135,7 +139,7 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
 
 
 def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
-    """The row to turn pages with, to enlarge them, and to open the PDF itself."""
+    """Draws the row to turn pages, to enlarge them, and to open the PDF itself."""
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", horizontal_alignment="distribute"
     ):
@@ -192,7 +196,7 @@ def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
 
 
 def _passages(opened: OpenPage) -> None:
-    """The row that leads to the other passages of the same answer; nothing where there are none."""
+    """Draws the row that leads to the other passages of the same answer; nothing if there are none."""
     among = overlay.lying_among()
     if len(among) < 2:
         return
@@ -231,7 +235,7 @@ def _small(
     disabled: bool = False,
     shortcut: str | None = None,
 ) -> None:
-    """A button of an icon alone, named for those who do not see it."""
+    """Draws a button with only an icon, with a name for users who cannot see it."""
     said = f"{label} (key {shortcut})" if shortcut else label
     st.button(
         said,
@@ -263,7 +267,7 @@ def _passage(quote: str, located: bool) -> None:
 
 
 def _how_read(stored: StoredPage) -> str:
-    """One line on where text and number of the page come from."""
+    """Says in one line where text and number of the page come from."""
     text = {
         "text": "Text taken from the PDF.",
         "text-pypdf": "Text taken from the PDF by its second reader.",

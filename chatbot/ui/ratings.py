@@ -1,5 +1,6 @@
-"""The row under an answer: rating it, copying it, and what was said with a rating; what a rating changes
-in later answers is the service's.
+"""Draws the row under an answer: rating it, copying it, and the words given with a rating.
+
+What a rating changes in later answers is decided by the service.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ __all__ = ["LONGEST_WORD", "draw_under", "is_ratable"]
 # By reward.
 ICONS = (":material/thumb_down:", ":material/thumb_up:")
 TAKE_BACK = "Take the rating back"
-# Characters of a word on an answer: a line, not a letter.
+# The characters of a word on an answer: a line, not a letter.
 LONGEST_WORD = 300
 
 
 def is_ratable(given: Given) -> bool:
-    """Whether there is something to rate: a whole answer from the documents, kept on disk. Refusals, lines
-    that were only noted and what the chatbot says of itself are no answers, and one that stands in for a
-    model that failed is no example."""
+    """Tells whether there is something to rate: a complete answer from the documents, kept on disk.
+
+    Refusals, lines that were only noted and what the chatbot says of itself are not answers. An answer that
+    replaces one of a failed model is no example.
+    """
     answer = given.answer
     kept = (
         answer.conversation is not None and not session.is_private(answer.conversation) and given.number > 0
@@ -37,8 +40,8 @@ def is_ratable(given: Given) -> bool:
 
 
 def draw_under(given: Given, context: AppContext) -> None:
-    """The row: the two verdicts where there is something to rate, with the one that was given; the
-    answer's words to copy; its audit file.
+    """Draws the row: two verdicts if there is something to rate, with the given one marked, copy and audit
+    file.
     """
     answer = given.answer
     place = (given.answer.conversation or "", given.number)
@@ -49,7 +52,7 @@ def draw_under(given: Given, context: AppContext) -> None:
         except StoreError as error:
             st.html(notice_html(error.message, error.hint))
             ratable = False
-    # A verdict on an earlier answer to this question says nothing of this one.
+    # A verdict on an earlier answer to this question says nothing of this answer.
     if case is not None and case.plan == cited_text(answer):
         case = case
     else:
@@ -73,7 +76,7 @@ def draw_under(given: Given, context: AppContext) -> None:
 
 
 def copy_html(answer: Answer) -> str:
-    """The button that copies question and answer, with document and page in the place of each citation."""
+    """Renders the button that copies question and answer, with document and page for each citation."""
     text = plain_html(f"{answer.question}\n\n{cited_text(answer)}")
     return (
         f'<button type="button" class="copy" data-copy="{text}" data-tip="Copy question and answer, with '

@@ -1,5 +1,7 @@
-"""Addresses beside the pages: PDFs, images of their pages, files to take away and the stop of an answer, made
-by a page and good for this run of the server only; and whether it is ready."""
+"""Serves addresses beside the pages: PDFs, page images, downloads, stopping an answer, and readiness.
+
+Addresses are made by a page and valid only until the server stops.
+"""
 
 from __future__ import annotations
 
@@ -29,21 +31,26 @@ GONE = (
 
 
 def original_address(version: int, name: str, page: int) -> str:
-    """Where a kept PDF is, relative to the pages. page: physical, 1-based, where the browser opens it. Who
-    has the address can read the file until the server stops."""
+    """Returns the address of a kept PDF, relative to the pages. Whoever has it can read the file.
+
+    page: physical, 1-based, where the browser opens it.
+    """
     return f"original/{_marked('original', version)}/{quote(name, safe='')}#page={page}"
 
 
 def image_address(context: AppContext, version: int, image: PageImage) -> str:
-    """Where a page's image is fetched from. Streamlit's own store of images drops one as soon as the next
-    is drawn, though a browser may be about to ask for it.
+    """Returns the address of a page's image.
+
+    Streamlit's own store of images drops one as soon as the next is drawn, even if a browser is about to ask
+    for it.
     """
     return f"image/{context.images.lend(version, image)}.png"
 
 
 def stop_address(number: int, browser: str) -> str:
-    """Where a question on its way is stopped, by POST from the browser of this mark. number: of the
-    question in this process.
+    """Returns the address to stop a question, by POST from the browser of this mark.
+
+    number: of the question in this process.
     """
     return f"stop/{_marked(f'stop {browser}', number)}"
 
@@ -106,8 +113,9 @@ async def _stop(request: Request) -> Response:
 
 
 async def _ready(_: Request) -> Response:
-    """Whether questions can be asked: for who starts or watches the server. Streamlit's own health is good
-    long before.
+    """Says whether questions can be asked, for those who start or monitor the server.
+
+    Streamlit's own health check succeeds long before.
     """
     ready = opening().context is not None
     return PlainTextResponse(
@@ -116,17 +124,17 @@ async def _ready(_: Request) -> Response:
 
 
 def _browser(request: Request) -> str:
-    """The mark of the browser that asks, "" where it sends none."""
+    """Returns the mark of the browser that asks, "" if it sends none."""
     return request.cookies.get(OWNER_COOKIE, "")
 
 
 def _marked(kind: str, number: int) -> str:
-    """The number with a mark that only this process can make, and for this kind only."""
+    """Returns the number with a mark that only this process can make, and only for this kind."""
     return f"{number}-{hmac.new(_SECRET, f'{kind} {number}'.encode(), hashlib.sha256).hexdigest()[:32]}"
 
 
 def _number(kind: str, request: Request) -> int | None:
-    """The number that the address is marked for; None where the mark is not ours."""
+    """Returns the number that the address is marked for; None if the mark is not ours."""
     given: str = request.path_params["marked"]
     text, _, _ = given.partition("-")
     if not (text.isascii() and text.isdecimal() and len(text) < 18) or not hmac.compare_digest(

@@ -1,6 +1,4 @@
-"""Comparisons that are asked or were: each in a thread of its own, kept per owner, so that a page may come
-and go meanwhile; draws nothing.
-"""
+"""Runs comparisons in threads of their own and keeps them per owner, so that a page may come and go."""
 
 from __future__ import annotations
 
@@ -21,9 +19,9 @@ __all__ = ["Comparisons", "Running"]
 
 log = logging.getLogger(__name__)
 
-# Comparisons that are answered at the same time; more wait their turn. Each takes a core.
+# Comparisons answered at the same time, each of which takes a core. More wait their turn.
 MOST_AT_ONCE = 2
-# Comparisons that are kept, over all owners, and of one owner: those looked at last.
+# Comparisons kept over all owners, and for one owner: those looked at last.
 MOST_KEPT, MOST_OF_ONE = 100, 10
 CLOSE_SECONDS = 2.0
 TURN_SECONDS = 0.2
@@ -44,11 +42,13 @@ class ComparisonSource(Protocol):
 
 
 class Running:
-    """One comparison. Written by its own thread, read by whichever page shows it.
+    """One comparison. Its own thread writes it, whichever page shows it reads it.
 
-    entries: what has come. notices: what its user should know of it, each once. asking: the place that is
-    asked now, None while none is. busy: it is on its way, or waits its turn; not once it was stopped, though
-    a thread may still wait for an endpoint that is silent: nothing of what that brings is taken.
+    entries: what has come.
+    notices: what its user should know of it, each once.
+    asking: the place that is asked now, None for none.
+    busy: whether it is on its way or waits its turn. Not once it was stopped, although a thread may still
+        wait for a silent endpoint, whose answer is then ignored.
     """
 
     def __init__(self, comparison: Comparison, owner: str) -> None:
@@ -62,23 +62,23 @@ class Running:
 
     @property
     def lacking(self) -> tuple[EntryPlace, ...]:
-        """Places that were not asked yet, in order."""
+        """The places that were not asked yet, in order."""
         there = self.found()
         return tuple(place for place in self.comparison.places if place not in there)
 
     def found(self) -> dict[EntryPlace, Entry]:
-        """What has come so far, as it stands now."""
+        """Returns what has come so far."""
         with self._lock:
             return dict(self.entries)
 
     def stop(self) -> None:
-        """Ask no further place; what has come stays."""
+        """Asks no further place. What has come stays."""
         with self._lock:
             self._round += 1
             self.busy, self.asking = False, None
 
     def start(self) -> int:
-        """The number of a new round of asking, 0 where one is on its way."""
+        """Returns the number of a new round of asking, 0 if one is on its way."""
         with self._lock:
             if self.busy:
                 return 0
@@ -87,11 +87,11 @@ class Running:
             return self._round
 
     def goes_on(self, number: int) -> bool:
-        """Whether this round was not stopped."""
+        """Tells whether this round was not stopped."""
         return self._round == number
 
     def run(self, chatbot: ComparisonSource, places: Sequence[EntryPlace], number: int) -> None:
-        """Ask of these places in a round; returns when all are answered, or it was stopped."""
+        """Asks these places in a round. Returns when all are answered, or it was stopped."""
         left = list(places)
         try:
             self._note(number, asking=left[0])
@@ -106,7 +106,7 @@ class Running:
                     if not self._note(number, entry, asking=next(iter(left), None)):
                         return
         except Exception as error:
-            if self.goes_on(number):  # else what it stood on may have been closed beneath it
+            if self.goes_on(number):  # else the chatbot may have been closed meanwhile
                 log.exception("comparing failed")
             if isinstance(error, ProjectError):
                 reason = error.message
@@ -123,7 +123,7 @@ class Running:
             self.notices[notice] = None
 
     def told(self) -> list[Notice]:
-        """The notices so far."""
+        """Returns the notices so far."""
         with self._lock:
             return list(self.notices)
 
@@ -131,8 +131,9 @@ class Running:
         return not self.goes_on(number)
 
     def _note(self, number: int, entry: Entry | None = None, *, asking: EntryPlace | None = None) -> bool:
-        """Take what came, and what is asked next; False where the round was stopped meanwhile, and nothing
-        is taken.
+        """Stores what came, and what is asked next.
+
+        Returns False, and stores nothing, if the round was stopped meanwhile.
         """
         with self._lock:
             if self._round != number:
@@ -144,7 +145,7 @@ class Running:
 
 
 class Comparisons:
-    """The comparisons of this process by owner; each browser sees its own only."""
+    """The comparisons of this process by owner. Each browser sees only its own."""
 
     def __init__(self, chatbot: ComparisonSource) -> None:
         self._chatbot = chatbot
@@ -154,7 +155,7 @@ class Comparisons:
         self._lock = threading.Lock()
 
     def begin(self, comparison: Comparison, owner: str, *, anew: bool = False) -> Running:
-        """The comparison, set going unless it is complete. anew: ask everything again."""
+        """Returns the comparison, and starts it unless it is complete. anew: ask everything again."""
         with self._lock:
             running = self._kept.pop((owner, comparison), None)
             if running is None or (anew and not running.busy):
@@ -165,7 +166,7 @@ class Comparisons:
         return running
 
     def go_on(self, running: Running, places: Sequence[EntryPlace] = ()) -> None:
-        """Ask of these places, or of those that are lacking."""
+        """Asks these places, or those that are lacking."""
         wanted = tuple(places) or running.lacking
         number = running.start() if wanted else 0
         if not number:
@@ -178,18 +179,18 @@ class Comparisons:
         thread.start()
 
     def find(self, comparison: Comparison, owner: str) -> Running | None:
-        """What is kept of a comparison, None where it was not asked, or too long ago."""
+        """Returns a kept comparison, None if it was not asked, or too long ago."""
         with self._lock:
             return self._kept.get((owner, comparison))
 
     def forget(self) -> None:
-        """Drop what ended, for it may hold text of documents."""
+        """Drops what has ended, as it may hold text of documents."""
         with self._lock:
             for key in [key for key, running in self._kept.items() if not running.busy]:
                 del self._kept[key]
 
     def close(self) -> None:
-        """Stop what is on its way. One that waits for a silent endpoint is left to itself."""
+        """Stops what is on its way. A comparison that waits for a silent endpoint is left to itself."""
         with self._lock:
             kept = list(self._kept.values())
             threads = list(self._threads)
@@ -200,7 +201,7 @@ class Comparisons:
             thread.join(max(0.0, end - time.monotonic()))
 
     def _trim(self, owner: str) -> None:
-        """Within the limits; what is on its way stays."""
+        """Drops the oldest beyond the limits. What is on its way stays."""
         idle = [key for key, running in self._kept.items() if not running.busy]
         mine = [key for key in idle if key[0] == owner]
         over = mine[: max(0, sum(key[0] == owner for key in self._kept) - MOST_OF_ONE)]

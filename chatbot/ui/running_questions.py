@@ -1,6 +1,4 @@
-"""Questions on their way to an answer, each in a thread of its own, so that a page may come and go
-meanwhile; draws nothing.
-"""
+"""Answers questions in threads of their own, so that a page may come and go meanwhile."""
 
 from __future__ import annotations
 
@@ -24,12 +22,12 @@ __all__ = ["Asking", "Given", "Ready", "RunningQuestions"]
 
 log = logging.getLogger(__name__)
 
-# Questions that are answered at the same time; more wait their turn.
+# Questions answered at the same time. More wait their turn.
 MOST_AT_ONCE = 8
-# Conversations of which is known here how their last question ended, where it ended without an answer.
+# Conversations whose last question ended without an answer, for which this is remembered here.
 MOST_CONVERSATIONS = 100
 CLOSE_SECONDS = 2.0
-# How often one that waits its turn looks whether it was stopped.
+# How often a waiting question checks whether it was stopped.
 TURN_SECONDS = 0.2
 
 
@@ -41,15 +39,17 @@ class AnswerSource(Protocol):
     def settle(self, ask: Ask) -> None: ...
 
 
-# Waits until what is asked about is there, telling how far that is, and gives the names of the documents;
-# raises ProjectError where it will not be.
+# Waits until the documents asked about are there, reporting how far they are, and returns their names; raises
+# ProjectError if they will not be.
 Ready = Callable[[Callable[[Stage], None], Callable[[], bool]], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer that was given. number: of its exchange in its conversation, below 0 where it is not kept.
-    notices: what was said on the way.
+    """An answer that was given.
+
+    number: of its exchange in its conversation, below 0 if it is not kept.
+    notices: the notices on the way.
     """
 
     number: int
@@ -58,11 +58,14 @@ class Given:
 
 
 class Asking:
-    """One question on its way. Written by its own thread, read by whichever page shows it.
+    """One question on its way. Its own thread writes it, whichever page shows it reads it.
 
-    number: unique in this process. at: when it was asked, in seconds since the epoch. text: the answer so
-    far. stage: how far it is. given: the answer, error: why there is none; both None until finished, and
-    after a stop.
+    number: unique in this process.
+    at: when it was asked, in seconds since the epoch.
+    text: the answer so far.
+    stage: how far it is.
+    given: the answer.
+    error: why there is no answer; given and error are None until finished, and after a stop.
     """
 
     def __init__(self, question: str, number: int) -> None:
@@ -76,45 +79,48 @@ class Asking:
         self._changed = threading.Condition()
 
     def wait(self, seen: int, seconds: float) -> int:
-        """Wait until there is more than was `seen` (0 at first), at most `seconds`. Returns what to give
-        as `seen` the next time.
+        """Waits until there is more than was `seen` (0 at first), at most `seconds`.
+
+        Returns what to pass as `seen` the next time.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._news > seen or self.finished, timeout=seconds)
             return self._news
 
     def wait_finished(self, seconds: float) -> None:
-        """Wait until it is finished, at most `seconds`."""
+        """Waits until it is finished, at most `seconds`."""
         with self._changed:
             self._changed.wait_for(lambda: self.finished, timeout=seconds)
 
     @property
     def kept(self) -> bool:
-        """The answer is whole and stands in the store."""
+        """The answer is complete and in the store."""
         return self.finished and self.given is not None and self.given.answer.exchange is not None
 
     @property
     def over(self) -> bool:
-        """Nobody waits for it any more. A stopped one may still wait for an endpoint that is silent."""
+        """Nobody waits for it any more. A stopped question may still wait for a silent endpoint."""
         return self.finished or self.stopped
 
     def is_of(self, said: Said) -> bool:
-        """Whether the last exchange of its conversation is the one that it writes; of one conversation one
-        question is answered at a time.
+        """Tells whether it writes the last exchange of its conversation.
+
+        In one conversation one question is answered at a time.
         """
         return said.at >= self.at and said.user == encodable(self.question)
 
     def stop(self) -> None:
-        """Give up on the answer; what has come of it stays."""
+        """Gives up on the answer. What has come of it stays."""
         self.stopped = True
 
     def give_up(self) -> None:
-        """End it before it has begun."""
+        """Ends it before it has begun."""
         self._tell(finished=True)
 
     def get_ready(self, ask: Ask, ready: Ready) -> Ask:
-        """Wait for what must be there first; the question is then of these documents, too. Where it fails
-        this is finished, with the error.
+        """Waits for what must be there first; the question then also asks these documents.
+
+        If that fails, the question is finished, with the error.
         """
         try:
             names = ready(self._take, lambda: self.stopped)
@@ -128,7 +134,7 @@ class Asking:
         return ask
 
     def run(self, chatbot: AnswerSource, ask: Ask) -> None:
-        """Take the events of the answer as they come; returns when it is finished, one way or another."""
+        """Takes the events of the answer as they come. Returns when it is finished, with or without success."""
         try:
             with closing(chatbot.ask(ask, stop=lambda: self.stopped)) as events:  # type: ignore[type-var]
                 for event in events:
@@ -138,7 +144,7 @@ class Asking:
         except ProjectError as error:
             self.error = error
         except Exception:
-            if self.stopped:  # what it stood on may have been closed beneath it
+            if self.stopped:  # the chatbot may have been closed meanwhile
                 return
             log.exception("answering failed")
             self.error = ProjectError("Something inside failed.", hint="The server's log says what.")
@@ -148,11 +154,11 @@ class Asking:
     def _take(self, event: Event) -> None:
         match event:
             case Token():
-                # After a notice on the way an answer starts over: a model that fails midway does so in the
-                # documents' own words.
+                # After a notice an answer starts again: if a model fails midway, the documents' own words
+                # take its place.
                 self.text, self._anew = event.text if self._anew else self.text + event.text, False
             case Stage():
-                self.stage = event  # whole, for the name and the count are read together
+                self.stage = event  # in one assignment, since name and count are read together
             case Notice():
                 self.notices, self._anew = (*self.notices, event), True
             case Answer():
@@ -168,8 +174,9 @@ class Asking:
 
 
 class RunningQuestions:
-    """What is on its way, by conversation and owner; and of each conversation the last question, where no
-    answer to it stands in the store.
+    """What is on its way, by conversation and owner.
+
+    Also the last question of each conversation if the store has no answer to it.
     """
 
     def __init__(self, chatbot: AnswerSource) -> None:
@@ -181,8 +188,9 @@ class RunningQuestions:
         self._lock = threading.Lock()
 
     def ask(self, ask: Ask, *, ready: Ready | None = None) -> Asking:
-        """Begin to answer a question; within a conversation after those that were asked before, and once
-        what it is about is `ready`.
+        """Begins to answer a question.
+
+        Within a conversation it waits for the questions before it, and for what it is about to be `ready`.
         """
         asking = Asking(ask.question, next(self._numbers))
         key = (ask.conversation, ask.owner)
@@ -210,12 +218,13 @@ class RunningQuestions:
             del self._conversations[key]
 
     def latest(self, conversation: str | None, owner: str) -> Asking | None:
-        """The question that was asked last: on its way, or ended without an answer that is kept."""
+        """Returns the last question: on its way, or ended without an answer that is kept."""
         return next(reversed(self.left(conversation, owner)), None)
 
     def left(self, conversation: str | None, owner: str) -> list[Asking]:
-        """What was asked and has no answer in the store: what is on its way, in order; else the last,
-        where it ended so.
+        """Returns what was asked and has no answer in the store.
+
+        That is what is on its way, in order; else the last question, if it ended without an answer.
         """
         with self._lock:
             asked = self._conversations.get((conversation, owner), [])
@@ -224,12 +233,12 @@ class RunningQuestions:
             ]
 
     def stop(self, conversation: str, owner: str) -> None:
-        """Stop what is on its way in a conversation."""
+        """Stops what is on its way in a conversation."""
         for asking in self.left(conversation, owner):
             asking.stop()
 
     def stop_numbered(self, number: int) -> None:
-        """Stop one question, if it is on its way."""
+        """Stops one question, if it is on its way."""
         with self._lock:
             found = [
                 asking
@@ -241,14 +250,15 @@ class RunningQuestions:
             asking.stop()
 
     def forget(self) -> None:
-        """Drop what ended and is not kept, for it may hold text of documents; what is on its way goes on."""
+        """Drops what ended and is not kept, as it may hold text of documents. What is on its way goes on."""
         with self._lock:
             for asked in self._conversations.values():
                 asked[:] = [asking for asking in asked if not asking.finished]
 
     def close(self) -> None:
-        """Stop what is on its way. One that waits for a silent endpoint is left to itself: its thread ends
-        with the process.
+        """Stops what is on its way.
+
+        A question that waits for a silent endpoint is left to itself: its thread ends with the process.
         """
         with self._lock:
             left = [asking for asked in self._conversations.values() for asking in asked]
@@ -280,15 +290,13 @@ class RunningQuestions:
                 self._threads.discard(threading.current_thread())
 
     def _let_go(self, asking: Asking, ask: Ask) -> None:
-        """Drop what the store has now, and what ended before it; a page that follows it holds it still."""
+        """Drops what the store has now, and what ended before it. A page that follows it still holds it."""
         with self._lock:
             asked = self._conversations.get((ask.conversation, ask.owner), [])
             asked[:] = [one for one in asked if one.number > asking.number]
 
     def _take_turn(self, asking: Asking, ask: Ask) -> bool:
-        """Wait until those before it in its conversation are answered; False where it was stopped
-        meanwhile.
-        """
+        """Waits until the questions before it in its conversation are answered; False if it was stopped."""
         with self._lock:
             before = [
                 one
@@ -303,7 +311,7 @@ class RunningQuestions:
         return not asking.stopped
 
     def _settle(self, asking: Asking, ask: Ask) -> None:
-        """What may wait until the answer is out."""
+        """Does what can wait until the answer is out."""
         try:
             if asking.given is not None and not asking.stopped:
                 self._chatbot.settle(ask)

@@ -1,5 +1,6 @@
-"""Other people's text made fit for the page: as plain Markdown for labels, as plain HTML for bodies;
-nothing in it takes effect.
+"""Makes other people's text fit for the page: as plain Markdown for labels, as plain HTML for bodies.
+
+Nothing in the text takes effect.
 """
 
 from __future__ import annotations
@@ -32,35 +33,34 @@ __all__ = [
     "table_html",
 ]
 
-# Backslashes neutralise what Markdown, GFM, LaTeX and directives begin with: every ASCII punctuation
+# Backslashes neutralise what Markdown, GFM, LaTeX and directives begin with. Every ASCII punctuation
 # character may be escaped.
 PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-# What the page's own transformations look for only after the backslashes are gone: bare addresses, emoji and
-# icon names, arrows. An invisible word joiner in their middle keeps them from matching.
+# The page looks for these only after the backslashes are gone: bare addresses, emoji and icon names, arrows.
+# An invisible word joiner in their middle keeps them from matching.
 JOINER = "\u2060"
 ADDRESS = re.compile(r"(:)(?=[\w+/-])|(\bwww)(?=\.)|(@)", re.I)
 ARROW = re.compile(r"(?<!\S)(<-|[-<>~])(?=[->=]+(?:\s|$))")
 EARLY = "⚠ Dated in the future: it is not recalled before."
 # What a rating is called, by its reward.
 VERDICTS = ("Not helpful", "Helpful")
-# Characters of a question, an answer, an advice and a word that a list shows.
+# The characters of a question, an answer, an advice and a word that a list shows.
 LISTED_QUESTION = 300
 LISTED_TEXT = 400
 LISTED_WORD = 300
 
 
 def short(text: str, most: int = 48) -> str:
-    """`text` in at most `most` characters, its middle left out, so that endings such as years and (2)
-    stay.
-    """
+    """Shortens `text` to at most `most` characters in its middle, so that endings such as years and (2) stay."""
     if len(text) <= most:
         return text
     return f"{text[: most * 2 // 3 - 1]}…{text[-(most // 3) :]}"
 
 
 def plain_markdown(text: str) -> str:
-    """Markdown that shows `text` on one line, character by character, whatever it holds. For labels,
-    headings and messages.
+    """Returns Markdown that shows any `text` on one line, character by character.
+
+    For labels, headings and messages.
     """
     line = " ".join(visible(text).split())
     line = ADDRESS.sub(lambda found: found[0] + JOINER, line)
@@ -70,19 +70,20 @@ def plain_markdown(text: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """The words of `text` alone. For labels that are only read out: there, backslashes would be heard, and
-    Markdown must still find nothing.
+    """Returns only the words of `text`, for labels that are only read out.
+
+    There backslashes would be heard, and Markdown must still find nothing.
     """
     return " ".join(re.findall(r"[^\W_]+", text))
 
 
 def plain_html(text: str) -> str:
-    """HTML that shows `text` in one stretch, character by character, whatever it holds."""
+    """Returns HTML that shows any `text` in one stretch, character by character."""
     return html.escape(visible(text))
 
 
 def paragraphs_html(text: str) -> str:
-    """HTML that shows `text` in its paragraphs and lines, character by character, whatever it holds."""
+    """Returns HTML that shows any `text` in its paragraphs and lines, character by character."""
     blocks = re.split(r"\n\s*\n", visible(text).strip())
     return "".join(
         f"<p>{plain_html(block).replace(chr(10), '<br>')}</p>" for block in blocks if block.strip()
@@ -90,20 +91,21 @@ def paragraphs_html(text: str) -> str:
 
 
 def notice_html(text: str, hint: str = "") -> str:
-    """What went wrong or must be known, and what to do about it, in a frame. Read out at once by those who
-    listen.
+    """Renders an error or warning in a frame, with what to do about it.
+
+    Screen readers read it out at once.
     """
     more = f"<p>{plain_html(hint)}</p>" if hint else ""
     return f'<div class="notice" role="alert"><p>{plain_html(text)}</p>{more}</div>'
 
 
 def quiet_html(text: str) -> str:
-    """A remark beside the matter."""
+    """Renders a remark in small print."""
     return f'<p class="quiet">{plain_html(text)}</p>'
 
 
 def table_html(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of plain cells. caption: what it shows, for those who cannot see it."""
+    """Renders a table of plain cells. caption: what it shows, for those who cannot see it."""
     heads = "".join(f'<th scope="col">{plain_html(cell)}</th>' for cell in head)
     lines = []
     for row in rows:
@@ -114,14 +116,16 @@ def table_html(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]])
 
 
 def page_text(page: PageRef) -> str:
-    """ "p. 12 (printed 8)": the physical page, and the printed number where it is another."""
+    """Returns "p. 12 (printed 8)": the physical page, and the printed number if it differs."""
     printed = page.page_label
     return f"p. {page.page}" + (f" (printed {printed})" if printed and printed != str(page.page) else "")
 
 
 def case_html(case: Case, remarks: Sequence[str] = (), *, whole: bool = False) -> str:
-    """A rated answer: question, answer, and the verdict with its day and word. remarks: what else must be
-    known of it. whole: its answer uncut.
+    """Renders a rated answer: question, answer, and the verdict with its day and word.
+
+    remarks: what else must be known of it.
+    whole: whether to show the whole answer.
     """
     said = [
         VERDICTS[case.reward],
@@ -138,7 +142,7 @@ def case_html(case: Case, remarks: Sequence[str] = (), *, whole: bool = False) -
 
 
 def situation_html(one: Situation) -> str:
-    """A situation with what was advised in it, the newest first, its subject and its day."""
+    """Renders a situation with the advice given in it, the newest first, its subject and its day."""
     advice = "".join(
         f"<p>{'also: ' if at else 'then '}{plain_html(short(' '.join(text.split()), LISTED_TEXT))}</p>"
         for at, text in enumerate(one.recommendations)
@@ -150,7 +154,7 @@ def situation_html(one: Situation) -> str:
 
 
 def signal_html(row: EventRow) -> str:
-    """A news event with its best signal, its sources and when it was published."""
+    """Renders a news event with its best signal, its sources and its date of publication."""
     if row.readings:
         best = row.readings[0]
     else:
@@ -179,7 +183,7 @@ def signal_html(row: EventRow) -> str:
 
 
 def _remembered_html(heading: str, body: str, said: str, remarks: Sequence[str] = ()) -> str:
-    """body: HTML; the rest is anybody's text."""
+    """body: HTML. The rest is plain text of any origin."""
     more = "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks)
     return (
         f'<section class="memory"><p class="asked">{plain_html(heading)}</p>{body}<p '

@@ -1,4 +1,4 @@
-"""The server around the pages: its guard, its one chatbot, and how Streamlit is set up; draws nothing."""
+"""Runs the server around the pages: its guard, its only chatbot, and Streamlit's options."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from chatbot.ui.uploads import Uploads
 __all__ = ["PARTS", "SCRIPT", "options", "run"]
 
 SCRIPT = Path(__file__).with_name("main.py")
-# Streamlit's options as they are here; a checkout's .streamlit/config.toml is this file.
+# Streamlit's options as used here. A checkout's .streamlit/config.toml is this file.
 CONFIG = Path(__file__).with_name("config.toml")
 EVERYWHERE = ("0.0.0.0", "::")
 
 
 @asynccontextmanager
 async def _lifespan(_: Any) -> AsyncIterator[None]:
-    """Begin to open the store, which is done in a thread; when the server stops, give it free."""
+    """Begins to open the store in a thread, and closes it when the server stops."""
     app_context.opening()
     try:
         yield
@@ -45,7 +45,7 @@ async def _lifespan(_: Any) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _announced(app: Any) -> AsyncIterator[None]:
-    """The same, and says where the pages are: by now the server listens."""
+    """Does the same, and says where the pages are: by now the server listens."""
     async with _lifespan(app):
         address = st.get_option("server.address")
         if address in EVERYWHERE:
@@ -57,7 +57,7 @@ async def _announced(app: Any) -> AsyncIterator[None]:
 
 
 def _settings() -> Settings | None:
-    """What holds for everybody, once the store is open."""
+    """Returns what applies to everybody, once the store is open."""
     context = app_context.opening().context
     if context is not None:
         return context.settings
@@ -79,14 +79,16 @@ PARTS: Mapping[str, Any] = {
 
 
 def run(home: Path, *, port: int | None = None, address: str | None = None) -> None:
-    """Serve the pages until Ctrl+C, or an order to end. home: an installed copy takes its `.streamlit/`.
+    """Serves the pages until Ctrl+C, or an order to end.
 
-    Raises UsageError where nothing can listen there, or an option is wrong.
+    Raises UsageError if the server cannot listen there, or an option is wrong.
+
+    home: an installed copy takes its `.streamlit/`.
     """
     folder = home if is_installed() else ROOT
     given = options(folder, port=port, address=address)
     _check_place(given["server.address"], given["server.port"])
-    # Streamlit would take the command for a script and look for what belongs to it beside that.
+    # Streamlit would take the command for a script and look for its files beside it.
     sys.argv = [""]
     try:
         with suppress(KeyboardInterrupt):
@@ -96,14 +98,14 @@ def run(home: Path, *, port: int | None = None, address: str | None = None) -> N
 
 
 def options(folder: Path, *, port: int | None = None, address: str | None = None) -> dict[str, Any]:
-    """Streamlit's options by their dotted names: ours, then those of `folder`/.streamlit/config.toml, then
-    the arguments; and over none of these what Streamlit finds in the current or the user's folder.
+    """Returns Streamlit's options by their dotted names.
 
-    Raises UsageError where that file cannot be read.
+    They are ours, then those of `folder`/.streamlit/config.toml, then the arguments. What Streamlit finds in
+    the current or the user's folder overrides none of these. Raises UsageError if that file cannot be read.
     """
     own = folder / ".streamlit" / "config.toml"
     given = {
-        # Its own words would have it ask another server what address this one has.
+        # For its own message Streamlit would ask another server for this one's address.
         "logger.hideWelcomeMessage": True,
         "secrets.files": [str(own.with_name("secrets.toml"))],
         **_options_of(CONFIG),
@@ -128,7 +130,7 @@ def _dotted(table: Mapping[str, Any], within: str = "") -> dict[str, Any]:
 
 
 def _check_place(address: str, port: int) -> None:
-    """Raises UsageError where no server can listen."""
+    """Raises UsageError if no server can listen there."""
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

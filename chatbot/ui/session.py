@@ -1,6 +1,4 @@
-"""Whose browser this is, which conversation it shows and what was asked for in the run before; knows
-nothing of what lies open over it.
-"""
+"""Keeps the session state: whose browser this is, which conversation it shows, and what the last run asked."""
 
 from __future__ import annotations
 
@@ -68,7 +66,10 @@ LISTED = 30
 
 
 def owner() -> str:
-    """Of who is signed in; else the mark of this browser, and where it takes no cookie, of this session."""
+    """Returns the owner of who is signed in, else the mark of this browser.
+
+    If the browser takes no cookie, it is the mark of this session.
+    """
     if signs_in():
         return signed_in_owner() or _own_mark()
     given: str | None = st.context.cookies.get(OWNER_COOKIE)
@@ -78,7 +79,7 @@ def owner() -> str:
 
 
 def browser() -> str:
-    """The mark of this browser, whoever is signed in; "" where it takes no cookie."""
+    """Returns the mark of this browser, whoever is signed in; "" if it takes no cookie."""
     found: str = st.context.cookies.get(OWNER_COOKIE, "")
     return found
 
@@ -89,18 +90,19 @@ def _own_mark() -> str:
 
 
 def where_seen() -> str:
-    """Where what is this user's own is seen, in words."""
+    """Says where this user's own data can be seen."""
     return "by you" if signs_in() else "in this browser"
 
 
 def settings(context: AppContext) -> Settings:
-    """What holds for this user: the server's settings with what they chose."""
+    """Returns this user's settings: the server's settings with the user's choices."""
     return context.chatbot.own.settings(owner())
 
 
 def shared_model(context: AppContext) -> LLM | None:
-    """The chat model for what everybody shares: the server's, and none for a user who chose another, so
-    that what is theirs reaches nobody else.
+    """Returns the chat model for what everybody shares: the server's, or none if the user chose another.
+
+    So what is the user's reaches nobody else.
     """
     if context.chatbot.own.is_own(owner()):
         return None
@@ -108,10 +110,10 @@ def shared_model(context: AppContext) -> LLM | None:
 
 
 def connected() -> bool:
-    """Asked by a script that is being stopped: whether its browser is there still, so that it was its user
-    who stopped it.
+    """Tells whether the browser is still there, asked by a script that is being stopped.
 
-    A page that is refreshed or closed stops its script too, a moment before it counts as gone.
+    If so, its user stopped it. A page that is refreshed or closed stops its script too, a moment before it
+    counts as gone.
     """
     time.sleep(GOING_SECONDS)
     context = get_script_run_ctx()
@@ -123,20 +125,22 @@ def connected() -> bool:
 
 
 def is_part_run() -> bool:
-    """Whether this run draws a fragment alone, not the whole page."""
+    """Tells whether this run draws a fragment alone, not the whole page."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
 
 def begin_run() -> None:
-    """At the start of a run of the whole page, draw at its top. A run that follows at once upon that of a
-    fragment inherits from it the container that it was drawn in (Streamlit 1.67), and the page would be drawn
-    inside a message of its own."""
+    """Makes a run of the whole page draw at its top, at the start of the run.
+
+    A run right after that of a fragment inherits the container in which the fragment was drawn (Streamlit
+    1.67), and the page would be drawn inside one of its own messages.
+    """
     context_dg_stack.set(get_default_dg_stack_value())
 
 
 def last_words(draw: Callable[[], object]) -> None:
-    """Draw something from a script that is being stopped, which may do so only in a thread beside its own."""
+    """Draws something from a script that is being stopped, which is possible only in another thread."""
     thread = threading.Thread(target=draw, name="last words")
     add_script_run_ctx(thread)
     thread.start()
@@ -144,8 +148,9 @@ def last_words(draw: Callable[[], object]) -> None:
 
 
 def begin_conversation(context: AppContext) -> str:
-    """The id of the conversation to write to: the one shown, or a new one where that is not there, deleted
-    or somebody else's. Raises StoreError.
+    """Returns the id of the conversation to write to. Raises StoreError.
+
+    It is the one shown, or a new one if that is missing, deleted or somebody else's.
     """
     given = conversation() or ""
     conversations = context.chatbot.conversations
@@ -162,16 +167,17 @@ def begin_conversation(context: AppContext) -> str:
 
 
 def shows(conversation: str) -> None:
-    """This conversation is on the page, with what was said in it."""
+    """Notes that this conversation is on the page, with what was said in it."""
     st.session_state["shows"] = conversation
 
 
 def hold(question: str, context: AppContext) -> bool:
-    """Keep a question back where the conversation it was asked in was deleted elsewhere since the page
-    showed it: another one does not know what it follows.
+    """Holds a question back if its conversation was deleted elsewhere since the page showed it.
+
+    In another conversation it would lack its context.
     """
     shown = conversation() or ""
-    st.session_state.pop("held", None)  # one that is asked takes the place of one that was not
+    st.session_state.pop("held", None)  # a question that is asked replaces one that was not
     if not shown or shown != st.session_state.get("shows"):
         return False
     try:
@@ -185,13 +191,13 @@ def hold(question: str, context: AppContext) -> bool:
 
 
 def held() -> str:
-    """The question that was kept back, "" for none."""
+    """Returns the question that was held back, "" for none."""
     found: str = st.session_state.get("held", "")
     return found
 
 
 def ask_held(context: AppContext, *, restore: str = "") -> None:
-    """Ask it in the conversation of this id, which is restored, or in a new one."""
+    """Asks it in the conversation of this id, which is restored, or in a new one."""
     question = st.session_state.pop("held", "")
     if restore:
         restore_conversation(restore, context)
@@ -201,33 +207,34 @@ def ask_held(context: AppContext, *, restore: str = "") -> None:
 
 
 def is_private(conversation: str) -> bool:
-    """Whether this is the id of a private conversation, there or not."""
+    """Tells whether this is the id of a private conversation, whether it exists or not."""
     return conversation.startswith(PRIVATE)
 
 
 def begin_private(context: AppContext) -> None:
-    """Go to a new private conversation."""
+    """Goes to a new private conversation."""
     open_conversation(context.chatbot.conversations.begin(owner(), private=True))
 
 
 def open_conversation(conversation: str) -> None:
-    """Go to a conversation."""
+    """Goes to a conversation."""
     go_to(conversation)
 
 
 def leave_conversation() -> None:
-    """The next question begins a new conversation."""
+    """Makes the next question begin a new conversation."""
     go_to(None)
 
 
 def scope_next(names: Callable[[], Iterable[str]]) -> None:
-    """From the next run on, search in these documents; `names` is called then."""
+    """Limits searches to these documents from the next run on. `names` is called then."""
     st.session_state["scope_next"] = names
 
 
 def take_scope(there: Collection[str]) -> None:
-    """Before the field for it is drawn: search in the documents that were put aside for this run. there:
-    the documents that can be chosen.
+    """Limits searches to the documents that were noted for this run, before the field for them is drawn.
+
+    there: the documents that can be chosen.
     """
     names = st.session_state.pop("scope_next", None)
     if names is not None and (chosen := [name for name in names() if name in there]):
@@ -235,63 +242,64 @@ def take_scope(there: Collection[str]) -> None:
 
 
 def begin_edit(conversation: str, number: int) -> None:
-    """Put the question of this exchange into a field, to be changed and asked again."""
+    """Puts the question of this exchange into a field, to be changed and asked again."""
     st.session_state["edited"] = (conversation, number)
 
 
 def end_edit() -> None:
-    """Put the field away."""
+    """Closes the field."""
     st.session_state.pop("edited", None)
 
 
 def is_edited(conversation: str, number: int) -> bool:
-    """Whether the question of this exchange is being changed."""
+    """Tells whether the question of this exchange is being changed."""
     return bool(st.session_state.get("edited") == (conversation, number))
 
 
 def ask_again(question: str) -> None:
-    """Ask this in the next run."""
+    """Asks this in the next run."""
     st.session_state["again"] = question
 
 
 def asked_again() -> str:
-    """What is to be asked in this run without being typed, "" for nothing; once."""
+    """Returns what to ask in this run without typing, "" for nothing; once."""
     found: str = st.session_state.pop("again", "")
     return found
 
 
 def first_shown(row: ConversationRow, window: int) -> int:
-    """The number of the first exchange that is shown: at first of the last `window`. It stays as more are
-    asked, so that nothing leaves the page.
+    """Returns the number of the first exchange that is shown: at first of the last `window`.
+
+    It stays as more are asked, so that nothing leaves the page.
     """
     shown: dict[str, int] = st.session_state.setdefault("first_shown", {})
     return shown.setdefault(row.id, max(1, row.exchanges - window + 1))
 
 
 def show_earlier(conversation: str, first: int) -> None:
-    """Show its exchanges from this number on."""
+    """Shows its exchanges from this number on."""
     st.session_state["first_shown"][conversation] = max(1, first)
 
 
 def arrived(conversation: str) -> bool:
-    """Whether this is another conversation than the run before showed; once."""
+    """Tells whether this is another conversation than in the run before; once."""
     before, st.session_state["arrived"] = st.session_state.get("arrived"), conversation
     return before != conversation
 
 
 def listed_most() -> int:
-    """How many conversations are listed."""
+    """Returns how many conversations are listed."""
     found: int = st.session_state.get("listed", LISTED)
     return found
 
 
 def list_more() -> None:
-    """List as many again."""
+    """Lists as many again."""
     st.session_state["listed"] = listed_most() + LISTED
 
 
 def delete_conversation(row: ConversationRow, context: AppContext) -> None:
-    """Delete it at once; it can be undone."""
+    """Deletes it at once. This can be undone."""
     context.asked.stop(row.id, owner())
     context.chatbot.conversations.delete(row.id, owner())
     st.session_state["undo"] = (row.id, conversation() == row.id)
@@ -300,7 +308,7 @@ def delete_conversation(row: ConversationRow, context: AppContext) -> None:
 
 
 def undoable(context: AppContext) -> ConversationRow | None:
-    """What was deleted last and can be undone; None where that was put away, or is not deleted any more."""
+    """Returns the last deletion that can be undone; None if it was dismissed or is not deleted any more."""
     deleted, _ = st.session_state.get("undo", ("", False))
     try:
         if deleted:
@@ -315,12 +323,12 @@ def undoable(context: AppContext) -> ConversationRow | None:
 
 
 def put_undo_away() -> None:
-    """Offer no undo any more."""
+    """Stops offering to undo."""
     st.session_state.pop("undo", None)
 
 
 def restore_conversation(conversation: str, context: AppContext) -> None:
-    """Bring a deleted one back; the one that was open when it was deleted last is opened again."""
+    """Restores a deleted conversation. If it was open when it was deleted last, it is opened again."""
     deleted, was_open = st.session_state.get("undo", ("", False))
     try:
         context.chatbot.conversations.restore(conversation, owner())
@@ -336,23 +344,23 @@ def restore_conversation(conversation: str, context: AppContext) -> None:
 
 
 def tell(error: ProjectError) -> None:
-    """Show in the next run what went wrong in a change."""
+    """Shows in the next run what went wrong in a change."""
     st.session_state["problem"] = error
 
 
 def told() -> ProjectError | None:
-    """What went wrong in a change, once; None where nothing did."""
+    """Returns what went wrong in a change, once; None if nothing did."""
     found: ProjectError | None = st.session_state.pop("problem", None)
     return found
 
 
 def note_rated(conversation: str, number: int, problem: ProjectError | None) -> None:
-    """An answer was rated, or could not be: the one whose rating is spoken of until another is."""
+    """Notes that an answer was rated, or could not be. Its rating is shown until another is noted."""
     st.session_state["rated"] = (conversation, number, problem)
 
 
 def rated_last(conversation: str, number: int) -> tuple[bool, ProjectError | None]:
-    """(whether this answer was rated last, in this session; what went wrong in that, told once)."""
+    """Returns (whether this answer was rated last in this session, what went wrong, given once)."""
     *place, problem = st.session_state.get("rated", ("", 0, None))
     if place != [conversation, number]:
         return False, None

@@ -1,5 +1,6 @@
-"""The chat model on the Settings page: whose it is, its endpoint, a key that is only ever written, and a
-button that tries it.
+"""Draws the chat model on the Settings page: whose it is, its endpoint, its key, and a test button.
+
+The key can only be written, never read.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ KEY_NOTE = (
 
 
 def draw_model(context: AppContext, chosen: Chosen) -> None:
-    """The part of the page. chosen: as the owner's settings are kept. Raises StoreError."""
+    """Draws this part of the page. Raises StoreError. chosen: the owner's settings as stored."""
     st.html('<h2 class="part">Chat model</h2>' + quiet_html(ABOUT))
     if context.settings.offline:
         st.html(notice_html(OFFLINE))
@@ -79,13 +80,13 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
 
 
 def forget_form() -> None:
-    """Show what is kept instead of what was typed."""
+    """Shows what is stored instead of what was typed."""
     for key in ("answers-wanted", "own-model", "own-endpoint", "own-key"):
         st.session_state.pop(key, None)
 
 
 def model_text(settings: Settings) -> str:
-    """Which model answers by these settings, in words."""
+    """Says which model answers by these settings."""
     return (
         f"{settings.chat_model} at {endpoint_host(settings)}"
         if settings.chat_model
@@ -95,7 +96,7 @@ def model_text(settings: Settings) -> str:
 
 def _choose(context: AppContext) -> None:
     choice = st.session_state["answers-by"]
-    if choice == "own":  # nothing holds before it is named and saved
+    if choice == "own":  # nothing applies before it is named and saved
         st.session_state["answers-wanted"] = choice
         return
     st.session_state.pop("answers-wanted", None)
@@ -146,7 +147,7 @@ def _draw_form(context: AppContext, chosen: Chosen) -> None:
 
 
 def _save(context: AppContext) -> None:
-    """The key leaves the session at once: from here on only the chatbot holds it."""
+    """Saves the form. The key leaves the session at once; from here on only the chatbot holds it."""
     key, st.session_state["own-key"] = st.session_state["own-key"], ""
 
     def change() -> None:
@@ -154,7 +155,7 @@ def _save(context: AppContext) -> None:
             session.owner(), "own", st.session_state["own-model"], st.session_state["own-endpoint"], key
         )
         st.session_state.pop("answers-wanted", None)
-        st.session_state.pop("own-endpoint", None)  # shown as it is kept
+        st.session_state.pop("own-endpoint", None)  # shown as it is stored
 
     _change(change)
 
@@ -168,7 +169,7 @@ def _change(change: Callable[[], None]) -> None:
 
 
 def _draw_state(context: AppContext, *, saved: bool) -> None:
-    """What holds now, and whether it works."""
+    """Shows what applies now, and whether it works."""
     mine = session.settings(context)
     has_key = context.chatbot.own.has_key(session.owner())
     if not saved:
@@ -196,7 +197,7 @@ class _Running:
     """A test of a model in a thread of its own, so that the page may be left meanwhile."""
 
     def __init__(self, settings: Settings) -> None:
-        """settings: kept without the key, which is for this one test."""
+        """settings: kept without the key, which is only for this test."""
         self.settings, self.begun = replace(settings, api_key=""), time.monotonic()
         self.trial: Trial | None = None
         self.cancelled = False
@@ -211,7 +212,7 @@ class _Running:
 
 
 def _draw_trial(running: _Running, *, was_over: bool, own: bool) -> None:
-    """How the test goes, or went. own: of a model that its user chose."""
+    """Shows how the test goes, or went. own: whether its user chose the model."""
     trial = running.trial
     if trial is None:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -253,7 +254,7 @@ def _held(mine: Settings, servers: Settings, *, has_key: bool) -> str:
 
 
 def is_in_the_open(url: str) -> bool:
-    """Whether what goes to this address leaves the machine without encryption."""
+    """Tells whether what goes to this address leaves the machine without encryption."""
     try:
         parts = urlsplit(url)
         return parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1", "::1"}

@@ -1,6 +1,4 @@
-"""The Settings page: each user's own choices over the server's settings, with what each does; what comes
-of them is decided elsewhere.
-"""
+"""Draws the Settings page: each user's own choices over the server's settings, with their effects."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ WHOSE = (
     "These are yours alone: nobody else's answers change. What you leave as it is follows the server's "
     "settings."
 )
-# Parts of the page after the model's own, with what is said under their headings.
+# Parts of the page after the model's own, with the text under their headings.
 PARTS = (
     ("model", "What else the model does", ""),
     ("answers", "Answers", ""),
@@ -39,7 +37,7 @@ NO_EFFECT = "Without a model this has no effect."
 
 
 def show(context: AppContext) -> None:
-    """The page."""
+    """Draws the page."""
     st.title("Settings", anchor=False)
     st.html(quiet_html(WHOSE))
     problem = session.told()
@@ -64,7 +62,7 @@ def show(context: AppContext) -> None:
 
 
 def shown_value(one: Preference, value: Value) -> str:
-    """A value in words: on, off, 10, 0.6, or what 0 means."""
+    """Says a value: on, off, 10, 0.6, or what 0 means."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if one.zero and not value:
@@ -104,7 +102,7 @@ def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> 
 
 
 def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:
-    """The switch or number, always at what holds: it may have been changed in another tab."""
+    """Draws the switch or number with the current value, which another tab may have changed."""
     key = f"set-{one.name}"
     value = server_value(one.name, mine)
     most = mine.window if one.name == "prompt_exchanges" else one.most

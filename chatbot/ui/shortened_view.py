@@ -1,6 +1,4 @@
-"""What of a conversation was kept and what was left out for one answer, and how often that happened;
-shortens nothing.
-"""
+"""Shows what of a conversation was kept and left out for one answer, and how often that happened."""
 
 from __future__ import annotations
 
@@ -21,12 +19,12 @@ from chatbot.ui.safe_text import notice_html, plain_html, quiet_html, table_html
 
 __all__ = ["in_prompt", "kept_html", "shortened_text", "show_shortened", "stats_rows"]
 
-# Exchanges on one page of the view: some hundred screens of text are no view.
+# Exchanges on one page of the view. Some hundred screens of text would be no view.
 EXCHANGES_SHOWN = 25
 
 
 def shortened_text(compression: Compression) -> str:
-    """One line on how much was kept."""
+    """Says in one line how much was kept."""
     kept = compression.compressed_tokens
     full = compression.original_tokens
     return (
@@ -36,7 +34,7 @@ def shortened_text(compression: Compression) -> str:
 
 
 def show_shortened(context: AppContext) -> None:
-    """Open the view where it was asked for."""
+    """Opens the view if it was asked for."""
     if overlay.dialog()[0] == "shortened":
         st.dialog("What was kept for this answer", width="large", on_dismiss=overlay.close_dialog)(_draw)(
             context
@@ -93,7 +91,7 @@ def _draw(context: AppContext) -> None:
 
 
 def stats_rows(stats: CompressionStats) -> list[tuple[str, ...]]:
-    """Cells: first of the whole, then of each time that it was shortened, the latest first."""
+    """Returns cells: first for the whole, then for each shortening, the latest first."""
     whole = (f"{stats.message_count:,}", f"{stats.token_count:,}", f"{stats.compression_count:,}")
     return [whole, *(_shortening(**one) for one in reversed(stats.compression_history))]
 
@@ -107,8 +105,9 @@ def _shortening(
 
 
 def kept_html(said: Said, compression: Compression) -> str:
-    """One earlier exchange: what was kept plain, what was left out struck, and named so for those who do
-    not see it.
+    """Renders one earlier exchange, with what was left out struck through.
+
+    That is also named for those who cannot see it.
     """
     if 0 < compression.whole_from <= said.number:
         head = f'<p class="quiet strong">Exchange {said.number}: among the last, as it is</p>'
@@ -124,7 +123,7 @@ def kept_html(said: Said, compression: Compression) -> str:
 
 
 def in_prompt(said: Said, compression: Compression) -> bool:
-    """Whether anything of an exchange reached the prompt."""
+    """Tells whether anything of an exchange reached the prompt."""
     return said.number in compression.kept or 0 < compression.whole_from <= said.number
 
 
@@ -148,5 +147,5 @@ def _how(parts: Sequence[tuple[str, Spans]]) -> str:
 
 
 def _shown(text: str, spans: Spans) -> list[tuple[str, bool]]:
-    """As pieces; blanks between kept stretches count as kept."""
+    """Renders the pieces. Blanks between kept stretches count as kept."""
     return [(piece, kept or not piece.strip()) for piece, kept in pieces(text, spans)]

@@ -1,6 +1,4 @@
-"""Signing in by OpenID Connect, through Streamlit's own: who is signed in, the page that asks for it, and
-signing out; knows no document.
-"""
+"""Signs users in by OpenID Connect, through Streamlit: the sign-in page, the current user, signing out."""
 
 from __future__ import annotations
 
@@ -19,10 +17,9 @@ __all__ = ["draw_sign_in", "draw_signed_in", "may_enter", "may_fetch", "owner_of
 
 log = logging.getLogger(__name__)
 
-# What an owner who signed in begins with: no browser's mark does, so that a cookie can never say that it is
-# one.
+# What a signed-in owner begins with. No browser's mark does, so a cookie can never claim to be one.
 SIGNED_IN = "oidc-"
-# Of SHA-256, as hexadecimal digits: 160 bits.
+# Hexadecimal digits of the SHA-256: 160 bits.
 DIGITS = 40
 NEEDED = {"client_id", "client_secret", "server_metadata_url"}
 NOT_SET_UP = (
@@ -35,15 +32,16 @@ NOT_SET_UP = (
 
 
 def owner_of(issuer: str, subject: str) -> str:
-    """The owner that a person is, on every browser: the same for the same subject of the same issuer, and
-    for no other.
+    """Returns a person's owner id, the same on every browser.
+
+    It is the same for the same subject of the same issuer, and for no other.
     """
     named = json.dumps([issuer, subject])  # unlike a line of both, it tells where one ends
     return SIGNED_IN + hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
 
 
 def signed_in_owner() -> str:
-    """The owner who is signed in in this session, "" for nobody."""
+    """Returns the owner who is signed in in this session, "" for nobody."""
     return _owner_named(st.user.to_dict())
 
 
@@ -61,20 +59,22 @@ def _owner_named(claims: Mapping[str, object]) -> str:
 
 
 def may_enter() -> bool:
-    """Whether this session may see the pages: somebody is signed in, or nobody needs to be."""
+    """Tells whether this session may see the pages: somebody is signed in, or nobody needs to be."""
     return not signs_in() or bool(signed_in_owner())
 
 
 def may_fetch(cookies: Mapping[str, str]) -> bool:
-    """Whether a request with these cookies, which is no page's own connection, is of somebody who is
-    signed in; or nobody needs to be.
+    """Tells whether a request with these cookies comes from a signed-in user, or nobody needs to sign in.
+
+    For requests other than a page's own connection.
     """
     return not signs_in() or bool(_owner_named(_claims(cookies)))
 
 
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
-    """What Streamlit's cookie says, read as Streamlit 1.67 does for a page's connection; {} where it is
-    none, or not signed by this server.
+    """Returns the claims of Streamlit's cookie, read as Streamlit 1.67 does for a page's connection.
+
+    Returns {} if there is none, or if this server did not sign it.
     """
     from streamlit.auth_util import get_origin_from_redirect_uri
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -91,7 +91,7 @@ def _claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def draw_sign_in() -> None:
-    """The page that asks to sign in."""
+    """Draws the page that asks to sign in."""
     st.title("Sign in", anchor=False)
     st.html(paragraphs_html("The documents and your conversations are shown once you are signed in."))
     providers = _providers()
@@ -104,7 +104,7 @@ def draw_sign_in() -> None:
 
 
 def draw_signed_in() -> None:
-    """In the sidebar: who is signed in, and the way out. Nothing where nobody needs to be."""
+    """Draws who is signed in, and the way out, in the sidebar. Draws nothing if nobody needs to sign in."""
     if not signs_in():
         return
     claims = st.user.to_dict()
@@ -116,7 +116,7 @@ def draw_signed_in() -> None:
 
 
 def _providers() -> list[str]:
-    """Names of the providers that are set up, "" for the one that has none; [] where none is whole."""
+    """Returns the names of the configured providers, "" for one without a name; [] if none is complete."""
     try:
         section = st.secrets["auth"].to_dict()
     except (FileNotFoundError, KeyError, AttributeError, ValueError, OSError):

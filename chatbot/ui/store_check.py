@@ -1,6 +1,4 @@
-"""The check of the store from the page: runs in a thread, one at a time for all who look, and shows what
-it found with each fix.
-"""
+"""Checks the store from the page, in one thread for all users, and shows what it found with each fix."""
 
 from __future__ import annotations
 
@@ -22,16 +20,18 @@ __all__ = ["CheckProgress", "StoreCheck", "findings_html", "show_check"]
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.5
-# What closing waits for the step that is being checked: the longest is hashing one kept copy.
+# How long closing waits for the step in progress. The longest is hashing one kept copy.
 CLOSE_SECONDS = 10.0
-# Files that wait for the user stand at the top of the page, with what they wait for.
+# Files that wait for the user are at the top of the page, with what they wait for.
 WAITS = "it is not added yet"
 
 
 @dataclass(frozen=True, slots=True)
 class CheckProgress:
-    """One check as it stands. ended_at: seconds since the epoch, None while it runs. error: why it could
-    not be ended.
+    """One check as it stands.
+
+    ended_at: seconds since the epoch, None while it runs.
+    error: why it could not be finished.
     """
 
     repair: bool = False
@@ -41,12 +41,12 @@ class CheckProgress:
 
     @property
     def repairable(self) -> bool:
-        """Something was found that a repair mends."""
+        """Whether something was found that can be repaired."""
         return any(REPAIR in finding.fix for finding in self.findings)
 
 
 class StoreCheck:
-    """Checks a library in a thread of its own. Safe from any thread."""
+    """Checks a library in a thread of its own. Any thread may use it."""
 
     def __init__(self, library: Library, examined: Callable[..., Iterator[Finding]] = examine) -> None:
         self._library, self._examined = library, examined
@@ -57,15 +57,15 @@ class StoreCheck:
 
     @property
     def running(self) -> bool:
-        """A check has begun and not ended."""
+        """Whether a check has begun and not ended."""
         return self._check is not None and self._check.ended_at is None
 
     def latest(self) -> CheckProgress | None:
-        """The last check that was begun, None where there was none yet or its outcome was put away."""
+        """Returns the last check, None if there was none yet or its outcome was dismissed."""
         return self._check
 
     def start(self, *, repair: bool = False) -> None:
-        """Begin a check; does nothing while one runs."""
+        """Begins a check. Does nothing while one runs."""
         with self._lock:
             if self.running or self._closing:
                 return
@@ -74,13 +74,13 @@ class StoreCheck:
             self._thread.start()
 
     def put_away(self) -> None:
-        """Forget the outcome of a check that has ended."""
+        """Dismisses the outcome of a check that has ended."""
         with self._lock:
             if not self.running:
                 self._check = None
 
     def close(self) -> None:
-        """Stop after the step that is being taken."""
+        """Stops after the step in progress."""
         self._closing = True
         if self._thread is not None:
             self._thread.join(CLOSE_SECONDS)
@@ -110,8 +110,9 @@ class StoreCheck:
 
 
 def show_check(check: StoreCheck, *, busy: Callable[[], bool]) -> None:
-    """The button and what the last check found. busy: whether documents are being added, whose work a
-    check would take for left over.
+    """Draws the button and what the last check found.
+
+    busy: whether documents are being added, whose work a check would take for left over.
     """
     running = check.running
     with st.container(key="store-check"):
@@ -174,7 +175,7 @@ def _start(check: StoreCheck, busy: Callable[[], bool], *, repair: bool = False)
 
 
 def findings_html(findings: Iterable[Finding]) -> str:
-    """Each finding with its fix, in the page's words rather than the command line's."""
+    """Renders each finding with its fix, in the page's words rather than the command line's."""
     return f'<ul class="findings">{"".join(map(_finding_html, findings))}</ul>'
 
 

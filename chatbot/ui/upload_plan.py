@@ -1,6 +1,4 @@
-"""What is to become of files that were dropped or chosen, each by its name, size and hash: what is left
-out, renamed or asked about; adds nothing.
-"""
+"""Plans what becomes of dropped or chosen files by name, size and hash: left out, renamed or asked about."""
 
 from __future__ import annotations
 
@@ -16,14 +14,17 @@ from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = ["ChosenFile", "PlannedUpload", "plan"]
 
-# Hexadecimal digits of a document's id, which its hash begins with.
+# Hexadecimal digits of a document's id, with which its hash begins.
 ID_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenFile:
-    """A file as the browser hands it over. path: its name, with its folders where a folder was chosen.
-    size: bytes. digest: SHA-256.
+    """A file as the browser hands it over.
+
+    path: its name, with its folders if a folder was chosen.
+    size: bytes.
+    digest: SHA-256.
     """
 
     path: str
@@ -33,8 +34,12 @@ class ChosenFile:
 
 @dataclass(frozen=True, slots=True)
 class PlannedUpload:
-    """What is to become of one file. name: what it would be called. action: add | leave | ask, the last where
-    a document of that name has other pages. said: why, or what is to be known, "" for nothing."""
+    """What is to become of one file.
+
+    name: what it would be called.
+    action: add | leave | ask. "ask" if a document of that name has other pages.
+    said: why, or what is to be known, "" for nothing.
+    """
 
     name: str
     action: str = "add"
@@ -42,7 +47,7 @@ class PlannedUpload:
 
 
 def plan(files: Sequence[ChosenFile], there: Mapping[str, str]) -> list[PlannedUpload]:
-    """One for each file, in order. there: name -> id of the documents that are there."""
+    """Returns a plan for each file, in order. there: name -> id of the existing documents."""
     planned = [_alone(file) for file in files]
     first: dict[tuple[str, str], int] = {}
     for at, (file, one) in enumerate(zip(files, planned, strict=True)):
@@ -72,7 +77,7 @@ def _alone(file: ChosenFile) -> PlannedUpload:
 
 
 def _told_apart(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -> list[PlannedUpload]:
-    """Different files of one name get the name of their folder before it, or a number."""
+    """Gives different files of one name the name of their folder before it, or a number."""
     counts = Counter(one.name for one in planned if one.action == "add")
     taken = {name for name, count in counts.items() if count == 1}
     found = []
@@ -96,8 +101,9 @@ def _told_apart(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -
 def _beside(
     file: ChosenFile, one: PlannedUpload, earlier: Mapping[str, str], there: Mapping[str, str]
 ) -> PlannedUpload:
-    """How a file stands to the documents that are there, and to the files before it. earlier: SHA-256 ->
-    name.
+    """Compares a file with the existing documents and with the files before it.
+
+    earlier: SHA-256 -> name.
     """
     identity = file.digest[:ID_DIGITS]
     if there.get(one.name) == identity:

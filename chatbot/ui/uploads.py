@@ -1,5 +1,6 @@
-"""Who may send files to the server, how much, and until when it holds them; keeps Streamlit's own store of
-them within bounds, and knows no document.
+"""Decides who may send files to the server, how much, and until when it holds them.
+
+Keeps Streamlit's own store of files within limits.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ __all__ = ["Uploads", "admit", "let_go", "turn_away"]
 
 # Streamlit's own address for files: .../_stcore/upload_file/<session>/<file>.
 UPLOAD = re.compile(r"/_stcore/upload_file/([^/]*)")
-# The code of a socket whose page was closed, left or loaded anew; a connection that is lost has another.
+# The code of a socket whose page was closed, left or loaded again. A lost connection has another.
 GOING_AWAY = 1001
-# More files than anybody chooses; each takes memory beside its bytes.
+# More files than anybody chooses. Each takes memory beside its bytes.
 MOST_FILES, MOST_FILES_OF_ALL = 1_000, 10_000
 MIB = 2**20
-# Seconds without a byte after which a file is given up, and between two looks at whether its page is still
+# Seconds without a byte after which a file is given up, and between two checks whether its page is still
 # open.
 LONGEST_PAUSE, LOOK_SECONDS = 30.0, 2.0
-# Bytes a second that come at least, once it has gone on for longer than such a pause.
+# The least bytes a second, once an upload takes longer than such a pause.
 SLOWEST = 4_096
 NOT_ADMITTED = (
     "Files are taken from an open page of this server only, once you may see it. Load the page again."
@@ -62,12 +63,12 @@ _lock = threading.Lock()
 
 
 def admit() -> None:
-    """Take files from the session whose page is being drawn, until it ends."""
+    """Accepts files from the session whose page is being drawn, until it ends."""
     _note(_admitted.add)
 
 
 def turn_away() -> None:
-    """Take no files from the session whose page is being drawn, which nobody is signed in to."""
+    """Accepts no files from the session whose page is being drawn, as nobody is signed in."""
     _note(_admitted.discard)
 
 
@@ -79,7 +80,7 @@ def _note(change: Callable[[str], None]) -> None:
 
 
 def let_go(files: Iterable[UploadedFile]) -> None:
-    """Hold no longer what the session sent and what was taken from it, or is not wanted."""
+    """Releases what the session sent and what was taken from it, or is not wanted."""
     context = get_script_run_ctx()
     if context is not None and runtime.exists():
         for file in files:
@@ -88,22 +89,22 @@ def let_go(files: Iterable[UploadedFile]) -> None:
 
 @dataclass(slots=True)
 class _Coming:
-    """A file on its way. came: bytes; an announced size takes no room, for it may never come."""
+    """A file on its way. came: bytes so far. An announced size takes no room, as it may never come."""
 
     session: str
     came: int = 0
 
 
 class Uploads:
-    """ASGI middleware before Streamlit. Files are refused but from sessions that were admitted and within the
-    limits, and let go when their page is closed.
+    """ASGI middleware before Streamlit.
 
-    A page that only lost its connection may come back to its files as long as Streamlit keeps its session
-    (server.disconnectedSessionTTL).
+    It refuses files except from accepted sessions and within the limits, and releases them when their page is
+    closed. A page that only lost its connection may come back to its files as long as Streamlit keeps its
+    session (server.disconnectedSessionTTL).
     """
 
     def __init__(self, app: App, *, settings: Callable[[], Settings | None]) -> None:
-        """settings: the limits in MiB; None as long as they are not known, when nothing is taken."""
+        """settings: the limits in MiB; None while they are not known, when nothing is accepted."""
         self._app, self._settings = app, settings
         self._coming: list[_Coming] = []
         # Sessions that lost their connection, and when Streamlit gives them up, in seconds of the monotonic
@@ -154,14 +155,14 @@ class Uploads:
                 scope, receive, send
             )
         except ClientDisconnect:
-            pass  # broken off by who sent it
+            pass  # interrupted by the sender
         finally:
             self._coming.remove(coming)
             if not _is_active(session):  # closed meanwhile
                 _store().remove_session_files(session)
 
     def _check(self, coming: _Coming, size: int) -> None:
-        """Raises HTTPException where there is no room for a file of so many bytes beside what is there."""
+        """Raises HTTPException if there is no room for a file of this size beside the others."""
         settings = self._settings()
         if settings is None:
             raise HTTPException(503, NOT_READY)
@@ -201,8 +202,9 @@ class Uploads:
             self._leave(closed=code == GOING_AWAY)
 
     def _leave(self, *, closed: bool) -> None:
-        """A socket has ended: what it was of is the session that is not connected any more. closed: its
-        page will not come back.
+        """Notes that a socket has ended: its session is the one that is not connected any more.
+
+        closed: its page will not come back.
         """
         with _lock:
             absent = {session for session in _admitted if not _is_active(session)}
@@ -219,7 +221,7 @@ class Uploads:
                 asyncio.get_running_loop().call_later(patience + 1, partial(self._end, session))
 
     def _end(self, session: str) -> None:
-        """End a session that has not come back in time, with all that it holds."""
+        """Ends a session that has not come back in time, with all that it holds."""
         until = self._away.get(session)
         if until is None or until > time.monotonic() or _is_active(session):
             return
@@ -227,12 +229,13 @@ class Uploads:
         with _lock:
             _admitted.discard(session)
         runtime.get_instance().close_session(session)
-        _store().remove_session_files(session)  # also where Streamlit had forgotten the session already
+        _store().remove_session_files(session)  # also if Streamlit had already forgotten the session
 
 
 async def _soon(receive: Receive, session: str) -> Message:
-    """The next part of a file. Raises HTTPException where none comes for a while, or the session ends
-    meanwhile.
+    """Returns the next part of a file.
+
+    Raises HTTPException if none comes for a while, or if the session ends meanwhile.
     """
     end = time.monotonic() + LONGEST_PAUSE
     while time.monotonic() < end:
