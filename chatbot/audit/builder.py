@@ -30,7 +30,7 @@ from chatbot.audit.record import (
 )
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.fit import fit_text
-from chatbot.records import Answer, Hit, Understanding
+from chatbot.records import Answer, Citation, Hit, Understanding
 from chatbot.service import Chatbot
 from chatbot.store.scope_fingerprint import scope_fingerprint
 from ingestion.reading.reader import Reader
@@ -88,9 +88,10 @@ def audit_kept(
         raise NotFoundError(
             "That answer is not kept any more.", hint="Ask again, and take the file of the new answer."
         )
-    said = chatbot.conversations.said(conversation, owner, last=1, before=number + 1)
+    exchanges = chatbot.conversations.said(conversation, owner, last=1, before=number + 1)
+    asked_at = exchanges[-1].at if exchanges else None
     answer, files = kept
-    return audit_file(chatbot, answer, Occasion(said[-1].at if said else None, files, passwords or {}))
+    return audit_file(chatbot, answer, Occasion(asked_at, files, passwords or {}))
 
 
 def audit_file(chatbot: Chatbot, answer: Answer, occasion: Occasion) -> bytes:
@@ -104,7 +105,7 @@ def audit_file(chatbot: Chatbot, answer: Answer, occasion: Occasion) -> bytes:
             hint="Ask a question about the documents.",
         )
     images: dict[str, bytes] = {}
-    record = sealed(_Making(chatbot, answer, occasion, images).record())
+    record = sealed(_RecordBuilder(chatbot, answer, occasion, images).record())
     return render(record, images).encode("utf-8")
 
 
@@ -114,16 +115,12 @@ def file_name(question: str, at: float | None = None) -> str:
     at: seconds since the epoch, None for now.
     """
     plain = unicodedata.normalize("NFKD", question).encode("ascii", "ignore").decode().lower()
-    words = [
-        word for word in sub(r"[^a-z0-9]+", " ", plain[:2_000]).split() if len(word) > 1 and word not in EMPTY
-    ]
+    words = sub(r"[^a-z0-9]+", " ", plain[:2_000]).split()
+    telling = [word for word in words if len(word) > 1 and word not in EMPTY]
     day = time.strftime("%Y-%m-%d", time.localtime(at))
-    return (
-        "-".join(["audit", day, *words[:NAME_WORDS]])[: len("audit-2026-11-22-") + NAME_CHARACTERS].rstrip(
-            "-"
-        )
-        + ".html"
-    )
+    name = "-".join(["audit", day, *telling[:NAME_WORDS]])
+    longest = len("audit-2026-11-22-") + NAME_CHARACTERS
+    return name[:longest].rstrip("-") + ".html"
 
 
 EMPTY = frozenset(
@@ -133,7 +130,7 @@ EMPTY = frozenset(
 )
 
 
-class _Making:
+class _RecordBuilder:
     """Gathers the record of one answer.
 
     images: the pages' PNGs by SHA-256, filled while the record is made.
@@ -147,15 +144,17 @@ class _Making:
 
     def record(self) -> Record:
         answer = self.answer
-        wanted = self._wanted()
-        leaves, marks = self._leaves(wanted)
+        asked_at = self.occasion.asked_at
+        quoted = self._quoted_pages()
+        leaves, marks = self._leaves(quoted)
         documents = self._documents()
-        at = list(wanted)
+        pages = list(quoted)
+        fingerprint = scope_fingerprint(answer.fingerprint, (document.sha256 for document in documents))
         return Record(
             format=FORMAT,
             program=chatbot.__version__,
             made_at=_moment(time.time()),
-            asked_at=_moment(self.occasion.asked_at) if self.occasion.asked_at is not None else "",
+            asked_at=_moment(asked_at) if asked_at is not None else "",
             seconds=answer.seconds,
             question=answer.question,
             query=answer.search_query,
@@ -164,16 +163,15 @@ class _Making:
             answer=answer.text,
             refusal=answer.reason,
             notices=tuple(dict.fromkeys((*answer.notices, *answer.superseded))),
-            quotes=self._quotes(at, marks),
+            quotes=self._quotes(pages, marks),
             checks=checks_of(answer.numbers),
             leaves=leaves,
-            nearest=tuple(at.index(place) for place in self._nearest()),
+            nearest=tuple(pages.index(place) for place in self._nearest()),
             sources=self._sources(),
             considered=tuple(_considered(hit) for hit in answer.considered),
             within=answer.names,
             documents=documents,
-            whole=bool(answer.index)
-            and scope_fingerprint(answer.fingerprint, (one.sha256 for one in documents)) == answer.index,
+            whole=bool(answer.index) and fingerprint == answer.index,
             model=answer.model,
             sent=self._sent(),
             notes=tuple(NoteRecord(note.layer, note.source, note.text) for note in answer.notes),
@@ -191,61 +189,61 @@ class _Making:
         """Returns the SHA-256 of a version's file, "" if it is no longer known."""
         if not version:
             return ""
-        if version not in self.occasion.files:
-            kept = self.catalog.version(version)
-        else:
-            kept = None
-        if kept:
-            return kept.sha256
-        return self.occasion.files.get(version, "")
+        if version in self.occasion.files:
+            return self.occasion.files[version]
+        kept = self.catalog.version(version)
+        return kept.sha256 if kept else ""
 
     def _nearest(self) -> list[Place]:
         """Returns the pages that a refusal points to, as (document, SHA-256, page)."""
         hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
-        found = [
-            hits[page.document, page.page]
-            for page in self.answer.nearest
-            if (page.document, page.page) in hits
-        ]
-        return list(dict.fromkeys((hit.document, self._digest(hit.version), hit.page) for hit in found))
+        places: dict[Place, None] = {}
+        for page in self.answer.nearest:
+            hit = hits.get((page.document, page.page))
+            if hit is not None:
+                places[hit.document, self._digest(hit.version), hit.page] = None
+        return list(places)
 
-    def _wanted(self) -> dict[Place, list[Quoted]]:
+    def _quoted_pages(self) -> dict[Place, list[Quoted]]:
         """Returns the pages to show, in the order of the answer, with the quotations on each."""
-        wanted: dict[Place, list[Quoted]] = {}
+        quoted: dict[Place, list[Quoted]] = {}
         for citation in self.answer.citations:
-            if citation.document is not None and citation.page is not None:
-                wanted.setdefault(
-                    (citation.document, self._digest(citation.version), citation.page), []
-                ).append((citation.quote, citation.start))
+            place = self._place_of(citation)
+            if place is not None:
+                quoted.setdefault(place, []).append((citation.quote, citation.start))
         for place in self._nearest():
-            wanted.setdefault(place, [])
-        return wanted
+            quoted.setdefault(place, [])
+        return quoted
+
+    def _place_of(self, citation: Citation) -> Place | None:
+        if citation.document is None or citation.page is None:
+            return None
+        return (citation.document, self._digest(citation.version), citation.page)
 
     def _leaves(
-        self, wanted: Mapping[Place, Sequence[Quoted]]
+        self, quoted: Mapping[Place, Sequence[Quoted]]
     ) -> tuple[tuple[Leaf, ...], dict[Place, list[Marks]]]:
         """Returns the pages, and the places of the quotations on each. Every file is opened once."""
         leaves: dict[Place, Leaf] = {}
         marks: dict[Place, list[Marks]] = {}
-        for digest in dict.fromkeys(place[1] for place in wanted):
-            of_file = {place: quotes for place, quotes in wanted.items() if place[1] == digest}
+        for digest in dict.fromkeys(place[1] for place in quoted):
+            of_file = {place: quotes for place, quotes in quoted.items() if place[1] == digest}
             try:
                 with self._opened(digest) as reader:
                     for place, quotes in of_file.items():
                         leaves[place], marks[place] = self._leaf(reader, place, quotes)
             except EncryptedError:
                 missing = PROTECTED
-            except (DocumentError, NotFoundError) as error:
-                if isinstance(error, NotFoundError):
-                    missing = GONE
-                else:
-                    missing = error.message
+            except NotFoundError:
+                missing = GONE
+            except DocumentError as error:
+                missing = error.message
             else:
                 continue
             for place, quotes in of_file.items():
                 leaves.setdefault(place, self._unseen(place, missing))
                 marks.setdefault(place, [() for _ in quotes])
-        return tuple(leaves[place] for place in wanted), marks
+        return tuple(leaves[place] for place in quoted), marks
 
     def _opened(self, digest: str) -> Reader:
         path = self.chatbot.library.copies.path(digest)
@@ -263,57 +261,33 @@ class _Making:
         drawn = draw(reader, number)
         self.images[drawn.sha256] = drawn.png
         leaf = Leaf(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
-        return leaf, list(places(reader, Read(number, stored.method, stored.words, stored.text), quotes))
+        page = Read(number, stored.method, stored.words, stored.text)
+        return leaf, list(places(reader, page, quotes))
 
     def _unseen(self, place: Place, missing: str) -> Leaf:
         """A page without its image."""
         name, digest, number = place
-        labels = {
-            (hit.document, hit.page): (hit.page_label, hit.extraction_method)
-            for hit in self.answer.considered
-        }
-        label, method = labels.get((name, number), (None, "none"))
+        hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
+        hit = hits.get((name, number))
+        label, method = (hit.page_label, hit.extraction_method) if hit else (None, "none")
         return Leaf(name, digest, number, label, method, None, 0, missing)
 
-    def _quotes(self, at: Sequence[Place], marks: Mapping[Place, list[Marks]]) -> tuple[Quote, ...]:
+    def _quotes(self, pages: Sequence[Place], marks: Mapping[Place, list[Marks]]) -> tuple[Quote, ...]:
         left = {place: iter(found) for place, found in marks.items()}
         quotes = []
-        for one in self.answer.citations:
-            if one.document is not None and one.page is not None:
-                place = (one.document, self._digest(one.version), one.page)
+        for citation in self.answer.citations:
+            place = self._place_of(citation)
+            if place is None:
+                quotes.append(_quote(citation, None, ()))
             else:
-                place = None
-            if place:
-                found = next(left[place])
-            else:
-                found = ()
-            if place:
-                leaf = at.index(place)
-            else:
-                leaf = None
-            quotes.append(
-                Quote(
-                    one.key,
-                    leaf,
-                    one.quote,
-                    one.verified,
-                    one.reason,
-                    one.start,
-                    one.end,
-                    one.confidence,
-                    one.instructs,
-                    found,
-                    one.basis,
-                )
-            )
+                quotes.append(_quote(citation, pages.index(place), next(left[place])))
         return tuple(quotes)
 
     def _sources(self) -> tuple[Source, ...]:
         prompt = self.answer.prompt
-        return tuple(
-            _source(key, hit, self._digest(hit.version))
-            for key, hit in (prompt.sources.items() if prompt else ())
-        )
+        if not prompt:
+            return ()
+        return tuple(_source(key, hit, self._digest(hit.version)) for key, hit in prompt.sources.items())
 
     # --- circumstances
     # --------------------------------------------------------------------------------------------------------
@@ -327,12 +301,13 @@ class _Making:
             then = time.time()
         found = []
         for row in self.chatbot.documents():
-            there = row.added_at <= then and (row.removed_at is None or row.removed_at > then)
-            if there and (not self.answer.names or row.name in self.answer.names) and row.id in files:
-                own = self.catalog.own_facts(
-                    files[row.id].id
-                )  # facts that can be verified, not what users said of it
-                found.append(Document(row.name, files[row.id].sha256, own.period, own.status))
+            existed = row.added_at <= then and (row.removed_at is None or row.removed_at > then)
+            searched = not self.answer.names or row.name in self.answer.names
+            if existed and searched and row.id in files:
+                version = files[row.id]
+                # These facts can be verified; what users said of the document cannot.
+                own = self.catalog.own_facts(version.id)
+                found.append(Document(row.name, version.sha256, own.period, own.status))
         return tuple(found)
 
     def _sent(self) -> Sent | None:
@@ -340,23 +315,35 @@ class _Making:
         if answer.sent_to is None and answer.error is None and answer.model == "extractive":
             return None
         model, host = answer.sent_to or (answer.model, "")
-        return Sent(model, host, answer.prompt.messages if answer.prompt else (), answer.error or "")
+        messages = answer.prompt.messages if answer.prompt else ()
+        return Sent(model, host, messages, answer.error or "")
 
 
 def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
 
 
+def _quote(citation: Citation, leaf: int | None, marks: Marks) -> Quote:
+    return Quote(
+        key=citation.key,
+        leaf=leaf,
+        quote=citation.quote,
+        verified=citation.verified,
+        reason=citation.reason,
+        start=citation.start,
+        end=citation.end,
+        confidence=citation.confidence,
+        instructs=citation.instructs,
+        marks=marks,
+        basis=citation.basis,
+    )
+
+
 def _source(key: str, hit: Hit, digest: str) -> Source:
     ordinal = hit.chunk_id.rpartition(":")[2]
-    return Source(
-        key,
-        hit.document,
-        digest,
-        hit.page,
-        int(ordinal) if ordinal.isdecimal() else -1,
-        hit.context.partition(" | ")[0],
-    )
+    chunk = int(ordinal) if ordinal.isdecimal() else -1
+    title = hit.context.partition(" | ")[0]
+    return Source(key, hit.document, digest, hit.page, chunk, title)
 
 
 def _considered(hit: Hit) -> Considered:
@@ -368,27 +355,26 @@ def _understood(understanding: Understanding | None) -> tuple[tuple[str, str], .
     """Says what the question was taken to ask."""
     if understanding is None:
         return ()
+    form = FORMS.get(understanding.form, understanding.form)
+    years = ", ".join(map(str, understanding.years))
+    kinds = ", ".join(kind.replace("_", " ") for kind in understanding.kinds)
     rows = [
-        ("Understood as asking for", FORMS.get(understanding.form, understanding.form)),
+        ("Understood as asking for", form),
         ("About", understanding.subject),
-    ]
-    rows += [
         ("Measures", ", ".join(understanding.measures)),
-        ("Years", ", ".join(map(str, understanding.years))),
-    ]
-    rows += [
+        ("Years", years),
         ("Names", ", ".join(understanding.names)),
-        ("Stands in", ", ".join(kind.replace("_", " ") for kind in understanding.kinds)),
+        ("Stands in", kinds),
     ]
     return tuple((what, how) for what, how in rows if how)
 
 
 def _fit(answer: Answer) -> tuple[tuple[str, str], ...]:
     """Says whether the answer fits the question."""
-    said = fit_text(answer)
-    if said:
-        return (("Fit of the answer", said.removeprefix("✓ ")),)
-    return ()
+    verdict = fit_text(answer)
+    if not verdict:
+        return ()
+    return (("Fit of the answer", verdict.removeprefix("✓ ")),)
 
 
 def _shortened(answer: Answer) -> str:

@@ -57,7 +57,9 @@ def render(record: Record, images: Mapping[str, bytes]) -> str:
     images: the PNG of every leaf that has one, by SHA-256.
     """
     style = _style()
-    policy = POLICY.format(style=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
+    style_digest = hashlib.sha256(style.encode()).digest()
+    policy = POLICY.format(style=base64.b64encode(style_digest).decode())
+    title = plain(joined(record.question)[:120])
     body = [
         _head(record),
         _question(record),
@@ -79,7 +81,7 @@ def render(record: Record, images: Mapping[str, bytes]) -> str:
             '<meta name="referrer" content="no-referrer">',
             '<meta name="color-scheme" content="light dark">',
             '<link rel="icon" href="data:,">',
-            f"<title>Audit file: {plain(joined(record.question)[:120])}</title>",
+            f"<title>Audit file: {title}</title>",
             f"<style>{style}</style>",
             "</head>",
             "<body>",
@@ -112,11 +114,10 @@ def _head(record: Record) -> str:
 
 
 def _question(record: Record) -> str:
-    rows = [
-        ("Searched as", plain(record.query)),
-        *((plain(what), plain(how)) for what, how in record.understood),
-    ]
-    rows += [("Kept to", "; ".join(map(plain, record.within)))] if record.within else []
+    rows = [("Searched as", plain(record.query))]
+    rows += [(plain(what), plain(how)) for what, how in record.understood]
+    if record.within:
+        rows.append(("Kept to", "; ".join(map(plain, record.within))))
     return f"<section><h2>The question</h2>{pairs(rows)}</section>"
 
 
@@ -124,17 +125,14 @@ def _answer(record: Record) -> str:
     notices = "".join(f'<p class="notice" dir="auto">{plain(notice)}</p>' for notice in record.notices)
     heading = "The answer" if record.answered else "Not in these documents"
     text = _linked(_answer_html(record), record.quotes)
+    reason = ""
+    if record.refusal:
+        reason = f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>'
     nearest = ""
     if record.nearest:
-        links = "".join(
-            f"<li>{_leaf_link(at, record.leaves[at])}</li>"
-            for at in record.nearest
-            if 0 <= at < len(record.leaves)
-        )
+        shown = [at for at in record.nearest if 0 <= at < len(record.leaves)]
+        links = "".join(f"<li>{_leaf_link(at, record.leaves[at])}</li>" for at in shown)
         nearest = f"<p>The nearest pages, shown below:</p><ul>{links}</ul>"
-    reason = (
-        f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>' if record.refusal else ""
-    )
     return f'<section><h2>{heading}</h2>{notices}<div class="answer">{text}</div>{reason}{nearest}</section>'
 
 
@@ -151,10 +149,10 @@ def _linked(text: str, quotes: Sequence[Quote]) -> str:
     """Links the n-th key to the n-th citation. text: HTML."""
     left = iter(enumerate(quotes))
 
-    def link(mark: re.Match[str]) -> str:
-        return " ".join(one(found[0]) for found in KEY.finditer(mark[0]))
+    def links(mark: re.Match[str]) -> str:
+        return " ".join(link(found[0]) for found in KEY.finditer(mark[0]))
 
-    def one(key: str) -> str:
+    def link(key: str) -> str:
         at, quote = next(left, (-1, None))
         if quote is None:
             return f"[{key}]"
@@ -164,7 +162,7 @@ def _linked(text: str, quotes: Sequence[Quote]) -> str:
             doubt = " ≈" if _is_reworded(quote) else " ⚠"
         return f'<a class="key" href="#citation-{at + 1}">[{key}]{doubt}</a>'
 
-    return KEYS_IN_BRACKETS.sub(link, text)
+    return KEYS_IN_BRACKETS.sub(links, text)
 
 
 def _leaf_link(at: int, leaf: Leaf) -> str:
@@ -173,51 +171,36 @@ def _leaf_link(at: int, leaf: Leaf) -> str:
 
 def _quotes(record: Record) -> str:
     if not record.quotes:
-        return (
-            "<section><h2>Citations</h2><p>The answer cites no page.</p></section>" if record.answered else ""
-        )
+        if not record.answered:
+            return ""
+        return "<section><h2>Citations</h2><p>The answer cites no page.</p></section>"
     rows = []
     for quote in record.quotes:
+        where = "⚠ no such source"
         if quote.leaf is not None and 0 <= quote.leaf < len(record.leaves):
-            leaf = record.leaves[quote.leaf]
-        else:
-            leaf = None
-        if leaf:
-            where = _leaf_link(quote.leaf or 0, leaf)
-        else:
-            where = "⚠ no such source"
-        rows.append(
-            (
-                tight(f"[{quote.key}]"),
-                where,
-                f"“{plain(joined(quote.quote))}”" if quote.quote else "–",
-                _located(quote),
-            )
-        )
+            where = _leaf_link(quote.leaf, record.leaves[quote.leaf])
+        text = f"“{plain(joined(quote.quote))}”" if quote.quote else "–"
+        rows.append((tight(f"[{quote.key}]"), where, text, _located(quote)))
     ids = [f"citation-{at}" for at in range(1, len(rows) + 1)]
-    listed = table(
-        "What the answer cites, in its order", ("Key", "Page", "Quotation", "Located"), rows, ids=ids
-    )
+    head = ("Key", "Page", "Quotation", "Located")
+    listed = table("What the answer cites, in its order", head, rows, ids=ids)
     return f"<section><h2>Citations</h2>{listed}</section>"
 
 
 def _located(quote: Quote) -> str:
     if quote.verified:
-        said = [VERIFIED.get(quote.basis, VERIFIED["located"])]
+        remarks = [VERIFIED.get(quote.basis, VERIFIED["located"])]
+    elif _is_reworded(quote):
+        remarks = [f"≈ {plain(quote.reason or '')}"]
     else:
-        said = [
-            f"≈ {plain(quote.reason or '')}"
-            if _is_reworded(quote)
-            else f"⚠ not verified: {plain(quote.reason or 'not located')}"
-        ]
-    said += [f"read by OCR, confidence {quote.confidence:.0f} of 100"] if quote.confidence is not None else []
-    said += (
-        ["⚠ the quoted text gives orders to machines that read it: it is shown as data"]
-        if quote.instructs
-        else []
-    )
-    said += ["found in the text, no place to mark on the image"] if quote.verified and not quote.marks else []
-    return "; ".join(said)
+        remarks = [f"⚠ not verified: {plain(quote.reason or 'not located')}"]
+    if quote.confidence is not None:
+        remarks.append(f"read by OCR, confidence {quote.confidence:.0f} of 100")
+    if quote.instructs:
+        remarks.append("⚠ the quoted text gives orders to machines that read it: it is shown as data")
+    if quote.verified and not quote.marks:
+        remarks.append("found in the text, no place to mark on the image")
+    return "; ".join(remarks)
 
 
 def _is_reworded(quote: Quote) -> bool:
@@ -226,62 +209,50 @@ def _is_reworded(quote: Quote) -> bool:
 
 def _figures(record: Record) -> str:
     if not record.checks:
-        return (
-            "<section><h2>Figures</h2><p>The answer states no figure.</p></section>"
-            if record.answered
-            else ""
-        )
-    rows = [
-        (plain(check.text), FIGURES.get(check.status, plain(check.status)), _meant(check), _how(check))
-        for check in record.checks
-    ]
-    listed = table(
-        "Each figure of the answer, looked for in the cited pages",
-        ("Figure", "Found", "Read as", "How"),
-        rows,
-    )
+        if not record.answered:
+            return ""
+        return "<section><h2>Figures</h2><p>The answer states no figure.</p></section>"
+    rows = []
+    for check in record.checks:
+        verdict = FIGURES.get(check.status, plain(check.status))
+        rows.append((plain(check.text), verdict, _meant(check), _how(check)))
+    head = ("Figure", "Found", "Read as", "How")
+    listed = table("Each figure of the answer, looked for in the cited pages", head, rows)
     return f"<section><h2>Figures</h2>{listed}</section>"
 
 
 def _statements(record: Record) -> str:
     """Lists what a model said without a citation. Returns "" if every sentence has one."""
     marks = {"unsupported": f"⚠ {NOT_FOUND}", "cited_by_check": ADDED}
-    rows = [
-        (plain(joined(one.text)), marks[one.status], f"[{plain(one.citation)}]" if one.citation else "–")
-        for one in record.statements
-        if one.status in marks
-    ]
-    if rows:
-        listed = table("Sentences to which the model gave no citation", ("Sentence", "Found", "Where"), rows)
-    else:
-        listed = ""
-    return f"<section><h2>Statements without a citation</h2>{listed}</section>" if rows else ""
+    rows = []
+    for statement in record.statements:
+        if statement.status in marks:
+            where = f"[{plain(statement.citation)}]" if statement.citation else "–"
+            rows.append((plain(joined(statement.text)), marks[statement.status], where))
+    if not rows:
+        return ""
+    head = ("Sentence", "Found", "Where")
+    listed = table("Sentences to which the model gave no citation", head, rows)
+    return f"<section><h2>Statements without a citation</h2>{listed}</section>"
 
 
 def _meant(check: FigureCheckRecord) -> str:
     if check.value is None:
         value = "–"
+    elif abs(check.value) < 1e6:
+        value = f"{check.value:g}"
     else:
-        if abs(check.value) < 1e6:
-            value = f"{check.value:g}"
-        else:
-            value = f"{check.value:,.2f}".rstrip("0").rstrip(".")
-    parts = [
-        value,
-        f"× {check.scale:,.0f}" if check.scale != 1 else "",
-        check.unit or "",
-        f"({check.period})" if check.period else "",
-    ]
-    return plain(" ".join(part for part in parts if part))
+        value = f"{check.value:,.2f}".rstrip("0").rstrip(".")
+    scale = f"× {check.scale:,.0f}" if check.scale != 1 else ""
+    period = f"({check.period})" if check.period else ""
+    return plain(" ".join(filter(None, [value, scale, check.unit, period])))
 
 
 def _how(check: FigureCheckRecord) -> str:
-    parts = [
-        f"[{check.citation}]" if check.citation else "",
-        check.formula or "",
-        f"operands: {'; '.join(check.operands)}" if check.operands else "",
-    ]
-    return plain(" · ".join(part for part in (*parts, check.reason or "") if part)) or "–"
+    citation = f"[{check.citation}]" if check.citation else ""
+    operands = f"operands: {'; '.join(check.operands)}" if check.operands else ""
+    parts = filter(None, [citation, check.formula, operands, check.reason])
+    return plain(" · ".join(parts)) or "–"
 
 
 def _leaves(record: Record, images: Mapping[str, bytes]) -> str:
@@ -325,9 +296,8 @@ def _rectangle(x0: float, y0: float, x1: float, y1: float) -> str:
     top = max(0.0, 1000 * y0 - 2)
     width = min(1000.0, 1000 * x1 + 3) - left
     height = min(1000.0, 1000 * y1 + 2) - top
-    return (
-        f'<rect x="{left:.2f}" y="{top:.2f}" width="{max(0.0, width):.2f}" height="{max(0.0, height):.2f}"/>'
-    )
+    size = f'width="{max(0.0, width):.2f}" height="{max(0.0, height):.2f}"'
+    return f'<rect x="{left:.2f}" y="{top:.2f}" {size}/>'
 
 
 def _account(record: Record) -> str:
@@ -343,18 +313,15 @@ def _sent(record: Record) -> str:
     sent = record.sent
     if sent is None:
         return f"<p>{NOT_SENT}</p>"
-    failed = (
-        (
+    if sent.failure:
+        addressed = "Was to be sent to"
+        failed = (
             f'<p class="notice" dir="auto">The model failed, and the answer is in the documents\' own '
             f"words: {plain(sent.failure)}</p>"
         )
-        if sent.failure
-        else ""
-    )
-    rows = [
-        ("Model", plain(sent.model)),
-        ("Was to be sent to" if sent.failure else "Sent to", plain(sent.host) or "not noted"),
-    ]
+    else:
+        addressed, failed = "Sent to", ""
+    rows = [("Model", plain(sent.model)), (addressed, plain(sent.host) or "not noted")]
     messages = "".join(
         f'<p class="role">{plain(role)}</p><pre dir="auto">{plain(content)}</pre>'
         for role, content in sent.messages
@@ -371,53 +338,39 @@ def _notes(record: Record) -> str:
 
 
 def _considered(record: Record) -> str:
-    rows = [
-        (
-            str(rank),
-            f"{plain(one.document)}, {page_name(one.page, one.label)}",
-            tight(f"{one.score:.3f}"),
-            plain(one.parts),
-        )
-        for rank, one in enumerate(record.considered, 1)
-    ]
-    if rows:
-        return table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
-    return "<p>No page was considered.</p>"
+    rows = []
+    for rank, page in enumerate(record.considered, 1):
+        name = f"{plain(page.document)}, {page_name(page.page, page.label)}"
+        rows.append((str(rank), name, tight(f"{page.score:.3f}"), plain(page.parts)))
+    if not rows:
+        return "<p>No page was considered.</p>"
+    return table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
 
 
 def _documents(record: Record) -> str:
-    since = (
-        ""
-        if record.whole
-        else (
+    changed = ""
+    if not record.whole:
+        changed = (
             "<p>The documents have changed since it was answered, or it was not noted which there were: "
             "listed are those of then that are there still.</p>"
         )
-    )
-    rows = [
-        (
-            plain(one.name),
-            tight(one.period or "–"),
-            tight(one.status or "–"),
-            f"<code>{plain(one.sha256)}</code>",
-        )
-        for one in record.documents
-    ]
-    return since + (
-        table("Documents that were searched", ("Document", "Period", "Status", "SHA-256"), rows)
-        if rows
-        else "<p>None was searched.</p>"
-    )
+    if not record.documents:
+        return changed + "<p>None was searched.</p>"
+    rows = []
+    for document in record.documents:
+        period, status = tight(document.period or "–"), tight(document.status or "–")
+        rows.append((plain(document.name), period, status, f"<code>{plain(document.sha256)}</code>"))
+    head = ("Document", "Period", "Status", "SHA-256")
+    return changed + table("Documents that were searched", head, rows)
 
 
 def _origin(record: Record) -> str:
+    if record.model == "extractive":
+        answered_by = "the documents' own words, on this machine"
+    else:
+        answered_by = plain(record.model)
     rows = [
-        (
-            "Answered by",
-            plain(record.model)
-            if record.model != "extractive"
-            else "the documents' own words, on this machine",
-        ),
+        ("Answered by", answered_by),
         ("Took", f"{record.seconds:.2f} seconds"),
         ("Program", plain(record.program)),
         ("Embedder", plain(record.embedder) or "not noted"),

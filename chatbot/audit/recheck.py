@@ -60,68 +60,71 @@ def check_again(
 
     Raises KeyError for a page that a document does not have.
     """
-    sources = {
-        one.key: _hit(one, readings[one.sha256], titles.get(one.sha256, ()))
-        for one in record.sources
-        if one.sha256 in readings
-    }
-    prompt = Prompt(
-        record.question, record.query, sources, (), (), record.sent.messages if record.sent else (), ""
-    )
-    found = _checked(record, prompt)
-    words = {
-        one.key.partition("-")[0]: _words(one, readings) for one in record.sources if one.sha256 in readings
-    }
-    sure = tuple(_with_confidence(citation, words) for citation in found.citations)
-    return RecheckedAnswer(sure, checks_of(found.numbers), stated(found.statements))
+    hits: dict[str, Hit] = {}
+    words: dict[str, tuple[Word, ...]] = {}
+    for source in record.sources:
+        reading = readings.get(source.sha256)
+        if reading is None:
+            continue
+        hits[source.key] = _hit(source, reading, titles.get(source.sha256, ()))
+        words[source.key.partition("-")[0]] = _words(source, reading)
+    messages = record.sent.messages if record.sent else ()
+    prompt = Prompt(record.question, record.query, hits, (), (), messages, "")
+    checked = _checked(record, prompt)
+    citations = tuple(_with_confidence(citation, words) for citation in checked.citations)
+    return RecheckedAnswer(citations, checks_of(checked.numbers), stated(checked.statements))
 
 
 def _checked(record: Record, prompt: Prompt) -> CheckedText:
     """Runs all checks as the answer had them; for a model's answer without the keys that the check added."""
-    text = with_keys(record.answer, record.quotes, [one.key for one in record.sources])
+    text = with_keys(record.answer, record.quotes, [source.key for source in record.sources])
     if record.format < WITH_STATEMENTS:
         return CheckedText(*check_answer(text, prompt), ())
     if record.model == EXTRACTIVE or record.sent is None or record.sent.failure:
         return check_quoted(text, prompt)
-    own, behind, said = text.partition(f"\n\n{MODEL_TEXT}\n\n")
-    if behind:
-        return check_behind(own, said, prompt)
-    added = [
-        Statement(with_whole_keys(one.text, prompt), one.status, one.citation) for one in record.statements
-    ]
-    return check_statements(without_added(text, added, prompt), prompt)
+    own, separator, by_model = text.partition(f"\n\n{MODEL_TEXT}\n\n")
+    if separator:
+        return check_behind(own, by_model, prompt)
+    statements = []
+    for recorded in record.statements:
+        with_keys_as_given = with_whole_keys(recorded.text, prompt)
+        statements.append(Statement(with_keys_as_given, recorded.status, recorded.citation))
+    return check_statements(without_added(text, statements, prompt), prompt)
 
 
 def stated(statements: Sequence[Statement]) -> tuple[StatementRecord, ...]:
     """Returns the statements in the form of the record."""
-    return tuple(StatementRecord(one.text, one.status, one.citation) for one in statements)
+    return tuple(
+        StatementRecord(statement.text, statement.status, statement.citation) for statement in statements
+    )
 
 
 def checks_of(numbers: Sequence[NumberCheck]) -> tuple[FigureCheckRecord, ...]:
     """Returns the checks in the form of the record."""
-    return tuple(
-        FigureCheckRecord(
-            one.text,
-            one.value if math.isfinite(one.value) else None,
-            one.unit,
-            one.scale,
-            one.period,
-            one.status,
-            one.citation,
-            one.formula,
-            one.reason,
-            operands_of(one.formula or ""),
-        )
-        for one in numbers
+    return tuple(map(_check_record, numbers))
+
+
+def _check_record(check: NumberCheck) -> FigureCheckRecord:
+    return FigureCheckRecord(
+        text=check.text,
+        value=check.value if math.isfinite(check.value) else None,
+        unit=check.unit,
+        scale=check.scale,
+        period=check.period,
+        status=check.status,
+        citation=check.citation,
+        formula=check.formula,
+        reason=check.reason,
+        operands=operands_of(check.formula or ""),
     )
 
 
 def operands_of(formula: str) -> tuple[str, ...]:
     """Returns the figures of a formula as written: all before its last equals sign."""
     computed, equals, _ = formula.rpartition("=")
-    if equals:
-        return tuple(dict.fromkeys(figure.text for figure in find_figures(computed)))
-    return ()
+    if not equals:
+        return ()
+    return tuple(dict.fromkeys(figure.text for figure in find_figures(computed)))
 
 
 def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
@@ -132,26 +135,25 @@ def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
     whole = {key.partition("-")[0]: key for key in keys}
     left = iter(quotes)
 
-    def one(found: re.Match[str]) -> str:
+    def whole_key(found: re.Match[str]) -> str:
         quote = next(left, None)
-        if quote is not None and quote.leaf is not None:
-            return whole.get(found[0], found[0])
-        return found[0]
+        if quote is None or quote.leaf is None:
+            return found[0]
+        return whole.get(found[0], found[0])
 
-    return KEYS_IN_BRACKETS.sub(lambda mark: KEY.sub(one, mark[0]), answer)
+    return KEYS_IN_BRACKETS.sub(lambda mark: KEY.sub(whole_key, mark[0]), answer)
 
 
 def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit:
     pages = {page.number: page for page in reading.pages}
     page = pages[source.page]
-    if source.title in titles:
-        title = source.title
-    else:
-        title = ""
-    chunk = next(
-        (chunk for chunk in chunk_pages(reading.pages, title) if chunk.ordinal == source.chunk), None
-    )
-    there = chunk is not None and chunk.page == page.number
+    title = source.title if source.title in titles else ""
+    text, context = page.text, ""
+    for chunk in chunk_pages(reading.pages, title):
+        if chunk.ordinal == source.chunk:
+            if chunk.page == page.number:
+                text, context = chunk.text, chunk.context
+            break
     return Hit(
         document=source.document,
         version=0,
@@ -161,9 +163,9 @@ def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit
         extraction_method=page.method,
         confidence=page.confidence,
         chunk_id="",
-        text=chunk.text if chunk is not None and there else page.text,
+        text=text,
         page_text=page.text,
-        context=chunk.context if chunk is not None and there else "",
+        context=context,
         tables=page.tables,
         kinds=page.kinds,
         instructions=page.instructions,
@@ -171,13 +173,12 @@ def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit
     )
 
 
-def _words(source: Source, readings: Mapping[str, DocumentReading]) -> tuple[Word, ...]:
-    return next((page.words for page in readings[source.sha256].pages if page.number == source.page), ())
+def _words(source: Source, reading: DocumentReading) -> tuple[Word, ...]:
+    return next((page.words for page in reading.pages if page.number == source.page), ())
 
 
 def _with_confidence(citation: Citation, words: Mapping[str, tuple[Word, ...]]) -> Citation:
     if citation.confidence is None or citation.start < 0:
         return citation
-    return replace(
-        citation, confidence=confidence_of(words.get(citation.key, ()), citation.start, citation.end)
-    )
+    confidence = confidence_of(words.get(citation.key, ()), citation.start, citation.end)
+    return replace(citation, confidence=confidence)

@@ -95,10 +95,10 @@ def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationL
     """
     record = file.record
     yield from _whole(file)
-    wanted = list(dict.fromkeys(sha256 for _, sha256, _ in _places(record)))
-    found = find_documents(wanted, evidence.store, evidence.folder)
+    digests = list(dict.fromkeys(sha256 for _, sha256, _ in _places(record)))
+    found = find_documents(digests, evidence.store, evidence.folder)
     opened: Gathered = {}
-    for number, digest in enumerate(wanted):
+    for number, digest in enumerate(digests):
         yield _document(record, digest, found, evidence, opened, too_many=number >= DOCUMENTS_READ)
     for at, leaf in enumerate(record.leaves):
         yield from _leaf(file, at, leaf, opened)
@@ -112,50 +112,39 @@ def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationL
 
 def _whole(file: AuditFile) -> Iterator[VerificationLine]:
     record = file.record
-    holds = digest_of(record) == record.digest
-    yield VerificationLine(
-        "digest",
-        *(
-            (CONFIRMED, record.digest)
-            if holds
-            else (DIFFERS, "the record was changed after the file was made")
-        ),
-    )
-    lacking = [leaf for leaf in record.leaves if leaf.image is not None and leaf.image not in file.images]
-    if lacking:
-        yield VerificationLine(
-            "visible part", DIFFERS, f"the image of {_name(lacking[0])} is not the one that the record names"
-        )
-        return
+    if digest_of(record) == record.digest:
+        yield VerificationLine("digest", CONFIRMED, record.digest)
+    else:
+        yield VerificationLine("digest", DIFFERS, "the record was changed after the file was made")
+    for leaf in record.leaves:
+        if leaf.image is not None and leaf.image not in file.images:
+            detail = f"the image of {_name(leaf)} is not the one that the record names"
+            yield VerificationLine("visible part", DIFFERS, detail)
+            return
     try:
         anew = render(record, file.images).encode("utf-8", "replace")
     except (ValueError, OverflowError):  # numbers that no page can show
         yield VerificationLine("visible part", DIFFERS, "it cannot be drawn from the record")
         return
-    same = anew == file.data
-    yield VerificationLine(
-        "visible part",
-        *(
-            (CONFIRMED, "it is what the record says, and nothing else")
-            if same
-            else (DIFFERS, _difference(file.data, anew))
-        ),
-    )
+    if anew == file.data:
+        yield VerificationLine("visible part", CONFIRMED, "it is what the record says, and nothing else")
+    else:
+        yield VerificationLine("visible part", DIFFERS, _difference(file.data, anew))
 
 
 def _difference(given: bytes, anew: bytes) -> str:
     """Says where two files begin to differ."""
-    at = next(
-        (at for at, (one, other) in enumerate(zip(given, anew, strict=False)) if one != other),
-        min(len(given), len(anew)),
-    )
+    pairs = enumerate(zip(given, anew, strict=False))
+    shorter = min(len(given), len(anew))
+    at = next((at for at, (ours, theirs) in pairs if ours != theirs), shorter)
     line = given.count(b"\n", 0, at) + 1
     return f"line {line} has “{_around(given, at)}”, the record says “{_around(anew, at)}”"
 
 
 def _around(data: bytes, at: int) -> str:
     text = data[max(0, at - SHOWN // 2) : at + SHOWN].decode("utf-8", "replace")
-    return " ".join(html.unescape(re.sub(r"<[^<>]{0,200}>", " ", text)).split())[:SHOWN]
+    words = html.unescape(re.sub(r"<[^<>]{0,200}>", " ", text)).split()
+    return " ".join(words)[:SHOWN]
 
 
 def _places(record: Record) -> list[tuple[str, str, int]]:
@@ -179,38 +168,32 @@ def _document(
 ) -> VerificationLine:
     names = dict.fromkeys(name for name, sha256, _ in _places(record) if sha256 == digest)
     what = f"document {next(iter(names), '')}"
+    if not digest:
+        return VerificationLine(what, UNKNOWN, "its SHA-256 is not noted")
     if not is_digest(digest):
-        return VerificationLine(
-            what,
-            UNKNOWN if not digest else DIFFERS,
-            "its SHA-256 is not noted" if not digest else f"{digest[:80]!r} is no SHA-256",
-        )
+        return VerificationLine(what, DIFFERS, f"{digest[:80]!r} is no SHA-256")
     if digest not in found:
-        return VerificationLine(
-            what,
-            UNKNOWN,
-            f"no file with SHA-256 {digest} is there; name the folder that has it with --documents",
-        )
+        detail = f"no file with SHA-256 {digest} is there; name the folder that has it with --documents"
+        return VerificationLine(what, UNKNOWN, detail)
     if too_many:
         return VerificationLine(what, UNKNOWN, f"only {DOCUMENTS_READ} documents of one file are read")
     numbers = {number for _, sha256, number in _places(record) if sha256 == digest}
     password = next((evidence.passwords[name] for name in names if name in evidence.passwords), None)
+    # A table may continue from the page before.
+    ocr_pages = frozenset(numbers | {number - 1 for number in numbers})
     try:
-        # A table may continue from the page before.
-        how = Circumstances(
-            password, evidence.processes, ocr_pages=frozenset(numbers | {number - 1 for number in numbers})
-        )
+        how = Circumstances(password, evidence.processes, ocr_pages=ocr_pages)
         reading = read_document(found[digest].path, how)
     except EncryptedError:
         return VerificationLine(what, UNKNOWN, "it is protected by a password; give it with --passwords")
     except DocumentError as error:
         return VerificationLine(what, UNKNOWN, error.message)
     unread = any(page.method == "none" and page.number not in numbers for page in reading.pages)
-    opened[digest] = _Opened(found[digest].path, found[digest].titles, reading, password, unread)
-    known_as = ", ".join(found[digest].known_as[:3]) or found[digest].path.name
-    return VerificationLine(
-        what, CONFIRMED, f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}"
-    )
+    document = found[digest]
+    opened[digest] = _Opened(document.path, document.titles, reading, password, unread)
+    known_as = ", ".join(document.known_as[:3]) or document.path.name
+    detail = f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}"
+    return VerificationLine(what, CONFIRMED, detail)
 
 
 def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[VerificationLine]:
@@ -222,22 +205,18 @@ def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[Ve
         return
     page = document.page(leaf.page)
     if page is None:
-        yield VerificationLine(
-            f"page {what}", DIFFERS, f"the document has {len(document.reading.pages)} pages"
-        )
+        pages = len(document.reading.pages)
+        yield VerificationLine(f"page {what}", DIFFERS, f"the document has {pages} pages")
         return
     if page.label != label_line(leaf.label) and not (document.unread and _is_printed(leaf.label, page)):
         yield VerificationLine(f"page {what}", DIFFERS, f"its printed number is {page.label or 'not there'}")
     elif page.method != leaf.method:
-        yield VerificationLine(
-            f"page {what}", DIFFERS, f"its text was read as {page.method}, not as {leaf.method}"
-        )
+        detail = f"its text was read as {page.method}, not as {leaf.method}"
+        yield VerificationLine(f"page {what}", DIFFERS, detail)
+    elif leaf.label:
+        yield VerificationLine(f"page {what}", CONFIRMED, "it is there, with that printed number")
     else:
-        yield VerificationLine(
-            f"page {what}",
-            CONFIRMED,
-            "it is there, with that printed number" if leaf.label else "it is there",
-        )
+        yield VerificationLine(f"page {what}", CONFIRMED, "it is there")
     quotes = [quote for quote in file.record.quotes if quote.leaf == at]
     try:
         with closing(Reader(document.path, password=document.password)) as reader:
@@ -252,7 +231,9 @@ def _is_printed(label: str | None, page: Page) -> bool:
 
     If not every page was read, there is no series to tell which number is the page's.
     """
-    return label is not None and re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", page.text) is not None
+    if label is None:
+        return False
+    return re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", page.text) is not None
 
 
 def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> VerificationLine:
@@ -272,26 +253,22 @@ def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> VerificationLine:
 def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) -> Iterator[VerificationLine]:
     if not shown:
         return
-    anew = places(
-        reader,
-        Read(page.number, page.method, page.words, page.text),
-        [(quote.quote, quote.start) for quote in quotes],
-    )
+    quoted = [(quote.quote, quote.start) for quote in quotes]
+    anew = places(reader, Read(page.number, page.method, page.words, page.text), quoted)
     for quote, found in zip(quotes, anew, strict=True):
-        if not _close(quote.marks, found):
-            yield VerificationLine(
-                f"mark of [{quote.key}]",
-                DIFFERS,
-                "the quotation stands elsewhere on the page, or nowhere on it",
-            )
+        if not _is_close(quote.marks, found):
+            detail = "the quotation stands elsewhere on the page, or nowhere on it"
+            yield VerificationLine(f"mark of [{quote.key}]", DIFFERS, detail)
 
 
-def _close(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> bool:
-    return len(one) == len(other) and all(
-        abs(a - b) <= MARK_TOLERANCE
-        for left, right in zip(one, other, strict=True)
-        for a, b in zip(left, right, strict=True)
-    )
+def _is_close(given: Sequence[Sequence[float]], anew: Sequence[Sequence[float]]) -> bool:
+    """Tells whether two lists of marks agree within MARK_TOLERANCE."""
+    if len(given) != len(anew):
+        return False
+    for left, right in zip(given, anew, strict=True):
+        if not all(abs(a - b) <= MARK_TOLERANCE for a, b in zip(left, right, strict=True)):
+            return False
+    return True
 
 
 # --- quotations and figures
@@ -306,36 +283,25 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
         yield VerificationLine("refusal", DIFFERS, "it cites")
         return
     missing = {source.sha256 for source in record.sources} - opened.keys()
+    readings = {digest: document.reading for digest, document in opened.items()}
+    titles = {digest: document.titles for digest, document in opened.items()}
     try:
-        checked = check_again(
-            record,
-            {digest: one.reading for digest, one in opened.items()},
-            {digest: one.titles for digest, one in opened.items()},
-        )
+        checked = check_again(record, readings, titles)
     except KeyError:
-        yield VerificationLine(
-            "sources", DIFFERS, "a page that the answer could rest on is not in its document"
-        )
+        detail = "a page that the answer could rest on is not in its document"
+        yield VerificationLine("sources", DIFFERS, detail)
         return
     pages = _pages_of(record)
     numbers = _numbers(record.quotes)
-    if len(checked.citations) != len(record.quotes):
-        yield VerificationLine(
-            "citations",
-            DIFFERS,
-            f"the answer has {len(checked.citations)} keys, the file speaks of {len(record.quotes)}",
-        )
+    keys, quotes = len(checked.citations), len(record.quotes)
+    if keys != quotes:
+        detail = f"the answer has {keys} keys, the file speaks of {quotes}"
+        yield VerificationLine("citations", DIFFERS, detail)
     else:
         for quote, citation in zip(record.quotes, checked.citations, strict=True):
             number = numbers.get((quote.key, quote.quote))
-            yield _quote(
-                record,
-                quote,
-                citation,
-                number=number,
-                missing=_is_missing(record, quote, missing),
-                pages=pages,
-            )
+            unread = _is_missing(record, quote, missing)
+            yield _quote(record, quote, citation, number=number, missing=unread, pages=pages)
     yield from _figures(record, checked, some_missing=bool(missing))
     if record.statements or checked.statements:
         yield _statements(record, checked, some_missing=bool(missing))
@@ -349,11 +315,9 @@ def _pages_of(record: Record) -> dict[str, tuple[str, str, int]]:
 
 
 def _is_missing(record: Record, quote: Quote, missing: Collection[str]) -> bool:
-    return (
-        quote.leaf is not None
-        and 0 <= quote.leaf < len(record.leaves)
-        and record.leaves[quote.leaf].sha256 in missing
-    )
+    if quote.leaf is None or not 0 <= quote.leaf < len(record.leaves):
+        return False
+    return record.leaves[quote.leaf].sha256 in missing
 
 
 def _quote(
@@ -366,66 +330,53 @@ def _quote(
     pages: Mapping[str, tuple[str, str, int]],
 ) -> VerificationLine:
     what = f"quotation [{quote.key}], {number}" if number else f"quotation [{quote.key}]"
-    what += f" “{_beginning(quote.quote)}”" if quote.quote.strip() else ""
+    if quote.quote.strip():
+        what += f" “{_beginning(quote.quote)}”"
     if missing:
         return VerificationLine(what, UNKNOWN, "its document was not read")
     if quote.leaf is None:
-        same = anew.document is None and not quote.verified and anew.key == quote.key
-        return VerificationLine(
-            what,
-            *(
-                (CONFIRMED, "no such source, as the file says")
-                if same
-                else (DIFFERS, "the file says otherwise of an unknown key")
-            ),
-        )
-    if 0 <= quote.leaf < len(record.leaves):
-        leaf = record.leaves[quote.leaf]
-    else:
-        leaf = None
-    if (
-        leaf is None
-        or pages.get(quote.key) != (leaf.document, leaf.sha256, leaf.page)
-        or anew.document is None
-    ):
-        return VerificationLine(
-            what, DIFFERS, "the page it leads to is not the one that its key was given for"
-        )
-    if anew.verified != quote.verified:
-        return VerificationLine(
-            what,
-            DIFFERS,
-            "it is located on the page, the file denies it"
-            if anew.verified
-            else f"not located: {anew.reason}",
-        )
-    same = (anew.quote, anew.reason, anew.start, anew.end, anew.instructs) == (
-        quote.quote,
-        quote.reason,
-        quote.start,
-        quote.end,
-        quote.instructs,
-    )
-    if not same or (record.format >= WITH_BASIS and anew.basis != quote.basis):
-        return VerificationLine(
-            what,
-            DIFFERS,
-            f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”"
-            if anew.quote != quote.quote
-            else "it is judged otherwise",
-        )
-    if (anew.confidence is None) != (quote.confidence is None) or abs(
-        (anew.confidence or 0) - (quote.confidence or 0)
-    ) > CONFIDENCE_TOLERANCE:
-        return VerificationLine(what, DIFFERS, "OCR reads it with another confidence")
+        if anew.document is None and not quote.verified and anew.key == quote.key:
+            return VerificationLine(what, CONFIRMED, "no such source, as the file says")
+        return VerificationLine(what, DIFFERS, "the file says otherwise of an unknown key")
+    leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
+    if leaf is None or anew.document is None or not _leads_to(leaf, pages.get(quote.key)):
+        detail = "the page it leads to is not the one that its key was given for"
+        return VerificationLine(what, DIFFERS, detail)
+    difference = _quote_difference(record, quote, anew)
+    if difference:
+        return VerificationLine(what, DIFFERS, difference)
+    if not quote.verified:
+        return VerificationLine(what, CONFIRMED, f"not located on {_name(leaf)}, as the file says")
     read = "" if quote.confidence is None else ", as OCR reads it"
-    return VerificationLine(
-        what,
-        CONFIRMED,
-        f"located anew on {_name(leaf)}{read}"
-        if quote.verified
-        else f"not located on {_name(leaf)}, as the file says",
-    )
+    return VerificationLine(what, CONFIRMED, f"located anew on {_name(leaf)}{read}")
+
+
+def _leads_to(leaf: Leaf, page: tuple[str, str, int] | None) -> bool:
+    return page == (leaf.document, leaf.sha256, leaf.page)
+
+
+def _quote_difference(record: Record, quote: Quote, anew: Citation) -> str:
+    """Says how a citation comes out otherwise than the file says, "" if it does not."""
+    if anew.verified and not quote.verified:
+        return "it is located on the page, the file denies it"
+    if quote.verified and not anew.verified:
+        return f"not located: {anew.reason}"
+    if anew.quote != quote.quote:
+        return f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”"
+    judged = (anew.reason, anew.start, anew.end, anew.instructs)
+    if judged != (quote.reason, quote.start, quote.end, quote.instructs):
+        return "it is judged otherwise"
+    if record.format >= WITH_BASIS and anew.basis != quote.basis:
+        return "it is judged otherwise"
+    if not _is_equally_sure(anew.confidence, quote.confidence):
+        return "OCR reads it with another confidence"
+    return ""
+
+
+def _is_equally_sure(anew: float | None, noted: float | None) -> bool:
+    if anew is None or noted is None:
+        return anew is noted
+    return not abs(anew - noted) > CONFIDENCE_TOLERANCE
 
 
 def _numbers(quotes: Iterable[Quote]) -> dict[tuple[str, str], int]:
@@ -438,7 +389,8 @@ def _beginning(text: str) -> str:
     line = " ".join(text.split())
     if len(line) <= BEGINNING:
         return line
-    return f"{line[:BEGINNING].rpartition(' ')[0] or line[:BEGINNING]} …"
+    cut = line[:BEGINNING]
+    return f"{cut.rpartition(' ')[0] or cut} …"
 
 
 def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Iterator[VerificationLine]:
@@ -449,14 +401,10 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
             yield VerificationLine(what, CONFIRMED, f"{check.status.replace('_', ' ')}, as the file says")
         elif some_missing:
             yield VerificationLine(what, UNKNOWN, "a page that it may rest on was not read")
-        elif check is None or anew is None:
-            yield VerificationLine(
-                what,
-                DIFFERS,
-                "the answer states it, the file does not check it"
-                if check is None
-                else "the answer does not state it",
-            )
+        elif check is None:
+            yield VerificationLine(what, DIFFERS, "the answer states it, the file does not check it")
+        elif anew is None:
+            yield VerificationLine(what, DIFFERS, "the answer does not state it")
         else:
             yield VerificationLine(what, DIFFERS, _other(check, anew))
 
@@ -464,56 +412,43 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
 def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> VerificationLine:
     """Reports the statements as one finding, since there are as many as the answer has sentences."""
     if record.statements == checked.statements:
-        unfound = sum(one.status == "unsupported" for one in record.statements)
-        return VerificationLine(
-            "statements",
-            CONFIRMED,
-            f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says",
-        )
+        unfound = sum(statement.status == "unsupported" for statement in record.statements)
+        detail = f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says"
+        return VerificationLine("statements", CONFIRMED, detail)
     if some_missing:
         return VerificationLine("statements", UNKNOWN, "a page that they may rest on was not read")
     pairs = zip_longest(record.statements, checked.statements)
-    said, anew = next((said, anew) for said, anew in pairs if said != anew)
-    return VerificationLine(
-        "statements",
-        DIFFERS,
-        (
-            f"“{_beginning((said or anew).text)}” is "
-            f"{anew.status.replace('_', ' ') if anew else 'no sentence of the answer'}"
-        ),
-    )
+    noted, anew = next((noted, anew) for noted, anew in pairs if noted != anew)
+    status = anew.status.replace("_", " ") if anew else "no sentence of the answer"
+    detail = f"“{_beginning((noted or anew).text)}” is {status}"
+    return VerificationLine("statements", DIFFERS, detail)
 
 
 def _other(check: FigureCheckRecord, anew: FigureCheckRecord) -> str:
-    if check.status != anew.status:
-        return f"{anew.status.replace('_', ' ')}, not {check.status[:40].replace('_', ' ')}" + (
-            f": {anew.reason}" if anew.reason else ""
-        )
-    return "its check comes out otherwise: another value, unit, period, formula or citation"
+    if check.status == anew.status:
+        return "its check comes out otherwise: another value, unit, period, formula or citation"
+    reason = f": {anew.reason}" if anew.reason else ""
+    return f"{anew.status.replace('_', ' ')}, not {check.status[:40].replace('_', ' ')}{reason}"
 
 
 def _searched(record: Record, opened: Gathered) -> VerificationLine:
-    for one in record.documents:
-        read = opened.get(one.sha256)
-        if (
-            read is not None
-            and not read.unread
-            and (read.reading.facts.period, read.reading.facts.status) != (one.period, one.status)
-        ):
-            return VerificationLine(
-                "documents searched", DIFFERS, f"{one.name} says another period or status of itself"
-            )
-    same = scope_fingerprint(record.embedder, (one.sha256 for one in record.documents)) == record.index
+    what = "documents searched"
+    for document in record.documents:
+        read = opened.get(document.sha256)
+        if read is None or read.unread:
+            continue
+        facts = read.reading.facts
+        if (facts.period, facts.status) != (document.period, document.status):
+            detail = f"{document.name} says another period or status of itself"
+            return VerificationLine(what, DIFFERS, detail)
+    digests = (document.sha256 for document in record.documents)
+    same = scope_fingerprint(record.embedder, digests) == record.index
     if record.whole != same:
-        return VerificationLine("documents searched", DIFFERS, "the list is not what its mark stands for")
+        return VerificationLine(what, DIFFERS, "the list is not what its mark stands for")
     listed = f"{len(record.documents)} listed"
-    return VerificationLine(
-        "documents searched",
-        CONFIRMED,
-        f"{listed}, all that were searched"
-        if same
-        else f"{listed}; the file says that others may have been there",
-    )
+    if same:
+        return VerificationLine(what, CONFIRMED, f"{listed}, all that were searched")
+    return VerificationLine(what, CONFIRMED, f"{listed}; the file says that others may have been there")
 
 
 def _name(leaf: Leaf) -> str:

@@ -81,7 +81,7 @@ class Guard:
     ) -> None:
         """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; an empty list
             allows any.
-        may_enter: tells whether a request with these cookies comes from a signed-in user, or whether nobody need sign
+        may_enter: tells whether a request with these cookies is from a signed-in user, or nobody need sign
             in.
         scripts: the only inline scripts that may run.
         """

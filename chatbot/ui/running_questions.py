@@ -134,7 +134,7 @@ class Asking:
         return ask
 
     def run(self, chatbot: AnswerSource, ask: Ask) -> None:
-        """Takes the events of the answer as they come. Returns when it is finished, with or without success."""
+        """Takes the events of the answer as they come. Returns when it is finished, even if it failed."""
         try:
             with closing(chatbot.ask(ask, stop=lambda: self.stopped)) as events:  # type: ignore[type-var]
                 for event in events:

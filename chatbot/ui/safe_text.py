@@ -51,7 +51,7 @@ LISTED_WORD = 300
 
 
 def short(text: str, most: int = 48) -> str:
-    """Shortens `text` to at most `most` characters in its middle, so that endings such as years and (2) stay."""
+    """Shortens `text` in its middle to at most `most` characters, so that its ending ("(2)") stays."""
     if len(text) <= most:
         return text
     return f"{text[: most * 2 // 3 - 1]}…{text[-(most // 3) :]}"

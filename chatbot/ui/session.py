@@ -1,4 +1,4 @@
-"""Keeps the session state: whose browser this is, which conversation it shows, and what the last run asked."""
+"""Keeps the session state: whose browser this is, its conversation, and what the last run asked for."""
 
 from __future__ import annotations
 
