@@ -1,9 +1,9 @@
-"""Knows how currencies are written: signs, letters, codes and words; knows no amount."""
+"""Reads how currencies are written: as signs, letters, codes and words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ingestion.language.vocabulary import either, table
 
@@ -27,29 +27,38 @@ __all__ = [
 ]
 
 _COLUMNS = 6
-_ROWS = [[*cells, *[""] * (_COLUMNS - len(cells))] for cells in table("currencies.tsv")]
+_EMPTY = [""] * _COLUMNS  # a line of the table may end before its last columns
+_ROWS = [[*cells, *_EMPTY][:_COLUMNS] for cells in table("currencies.tsv")]
+_KEYS = [cells[0] for cells in _ROWS]
 
 
-def _by(column: int) -> dict[str, str]:
-    """What stands in a column of the table -> the code of its line."""
+def _codes_by(column: int) -> dict[str, str]:
+    """Each word in a column of the table -> the code of its line."""
     return {word: cells[0] for cells in _ROWS for word in cells[column].split()}
 
 
-_SIGNS = _by(1)
-_WORDS = _by(3)
-_CODES = {cells[0]: cells[0] for cells in _ROWS if cells[0].isupper()}
-_WRITTEN = _SIGNS | _CODES | _by(2)
+def _and_plurals(words: Iterable[str]) -> set[str]:
+    return {form for word in words for form in (word, f"{word}s")}
+
+
+def _is_drawn(mark: str) -> bool:
+    """Whether a character of a sign is no letter, nor a backtick or stop, which mean other things too."""
+    return not (mark.isalpha() or mark in ".`")
+
+
+_SIGNS = _codes_by(1)
+_WORDS = _codes_by(3)
+_CODES = {key: key for key in _KEYS if key.isupper()}
+_WRITTEN = _SIGNS | _CODES | _codes_by(2)
 _FAMILIES = {cells[0]: cells[4] for cells in _ROWS if cells[4]}
 # Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200", "R560 a month";
 # "R50" alone is a name.
-LETTERS: Mapping[str, str] = _by(2)
+LETTERS: Mapping[str, str] = _codes_by(2)
 # All codes that a figure may have as its unit.
-MONEY = frozenset(cells[0] for cells in _ROWS)
+MONEY = frozenset(_KEYS)
 
 # Signs that are no letters, each one character, for classes of characters: "$€£…".
-DRAWN_SIGNS = "".join(
-    dict.fromkeys(mark for sign in _SIGNS for mark in sign if not (mark.isalpha() or mark in ".`"))
-)
+DRAWN_SIGNS = "".join(dict.fromkeys(filter(_is_drawn, "".join(_SIGNS))))
 # The backtick is how a rupee's sign comes out of some fonts.
 _MARKS = [sign for sign in _SIGNS if not sign[0].isalpha()]
 CODES = tuple(_CODES)
@@ -61,27 +70,25 @@ LETTER_SIGNS = tuple(sign for sign in _SIGNS if sign[0].isalpha())
 # Pattern fragments; without groups but for the word's.
 CODE = f"(?:{either(_CODES)})"
 CURRENCY = rf"(?:(?<![A-Za-z])(?:{either([*LETTER_SIGNS, *_CODES])})|{either(_MARKS)})"
-_NATION = f"(?:{either(name.replace('_', ' ') for cells in _ROWS for name in cells[5].split())})"
+_NATIONS = [name.replace("_", " ") for name in _codes_by(5)]
+_NATION = f"(?:{either(_NATIONS)})"
 # A currency in words, for patterns that ignore case; the group is the word in the singular.
 CURRENCY_WORD = rf"(?:{_NATION} )?(?P<money_word>{either(_WORDS)})(?:e?s)?"
 # The same without a group.
 CURRENCY_NAME = CURRENCY_WORD.replace("?P<money_word>", "?:")
 _SPOKEN = re.compile(either(_WORDS), re.IGNORECASE)
-# As words of a text, in lower case: codes and signs of letters, with words that tell a currency with a nation
-# only, "dollars"; then words of all currencies.
-_SHORT = {
-    *map(str.lower, _CODES),
-    *(sign.rstrip(".").lower() for sign in LETTER_SIGNS if sign.rstrip(".").isalpha()),
-}
-_OF_NATIONS = {word for cells in _ROWS if cells[4] or cells[5] for word in cells[3].split()}
-CURRENCY_MARKS = frozenset({*_SHORT, *_OF_NATIONS, *(f"{word}s" for word in _OF_NATIONS)})
-CURRENCY_TERMS = frozenset({*CURRENCY_MARKS, *_WORDS, *(f"{word}s" for word in _WORDS)})
+# As words of a text, in lower case. Marks are codes, signs made of letters, and words such as "dollars" that
+# name a currency only together with a nation. Terms are the marks and the words of all currencies.
+_UNDOTTED = {sign.rstrip(".").lower() for sign in LETTER_SIGNS}
+_SHORT_SIGNS = set(filter(str.isalpha, _UNDOTTED))
+_SHARED = " ".join(cells[3] for cells in _ROWS if cells[4] or cells[5])
+_OF_NATIONS = _and_plurals(_SHARED.split())
+CURRENCY_MARKS = frozenset({*map(str.lower, _CODES), *_SHORT_SIGNS, *_OF_NATIONS})
+CURRENCY_TERMS = CURRENCY_MARKS | _and_plurals(_WORDS)
 
 
 def currency_of(written: str) -> str:
-    """The code of a currency as it is written: "US$" and "U.S. dollars" are "USD". Raises KeyError for
-    what is none.
-    """
+    """The code of a currency as written: "USD" for "US$" and "U.S. dollars". Raises KeyError for others."""
     if written in _WRITTEN:
         return _WRITTEN[written]
     word = _SPOKEN.search(written)
@@ -89,10 +96,13 @@ def currency_of(written: str) -> str:
 
 
 def sign_of(code: str) -> str:
-    """The sign a currency is mostly written with, the code itself where it has none."""
-    return next((cells[1].split()[0] for cells in _ROWS if cells[0] == code and cells[1]), code)
+    """The usual sign of a currency, the code itself where it has none."""
+    for cells in _ROWS:
+        if cells[0] == code and cells[1]:
+            return cells[1].split()[0]
+    return code
 
 
 def family_of(code: str) -> str:
-    """The family that a currency shares a sign or a word with, "dollars" for "AUD"; "" for one without."""
+    """The family whose sign or word a currency shares, such as "dollars" for "AUD"; "" for none."""
     return _FAMILIES.get(code, "")

@@ -1,6 +1,4 @@
-"""Tells by its commonest words, or by its script, whether a text is in another language than English; does
-not tell which.
-"""
+"""Tells by common words and by script whether a text is in a language other than English."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from ingestion.language.terms import STOP_WORDS
 __all__ = ["is_foreign"]
 
 WORD = re.compile(r"[^\W\d_]+")
-# Words that nearly every question has, of German, French, Spanish, Italian, Portuguese, Dutch, Polish,
-# Turkish, Swedish; none that is an English one too.
+# Words that nearly every question in German, French, Spanish, Italian, Portuguese, Dutch, Polish, Turkish or
+# Swedish has, without those that are English words too.
 OTHERS = frozenset(
     """
         à è é auf aus bei das dem den der des ein eine einem einen einer eines für hat ich ihre im ist
@@ -33,14 +31,16 @@ OTHERS = frozenset(
 
 
 def is_foreign(text: str) -> bool:
-    """Whether more of its words are common ones of other languages than of English, or most letters are
+    """Whether a text has more common words of other languages than of English, or mostly letters that are
     not Latin.
     """
-    words = [word.casefold() for word in WORD.findall(unicodedata.normalize("NFC", text))]
+    composed = unicodedata.normalize("NFC", text)
+    words = [word.casefold() for word in WORD.findall(composed)]
     letters = [letter for word in words for letter in word]
     if not letters:
         return False
     latin = sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
-    return 2 * latin < len(letters) or sum(word in OTHERS for word in words) > sum(
-        word in STOP_WORDS for word in words
-    )
+    if 2 * latin < len(letters):
+        return True
+    foreign = sum(word in OTHERS for word in words)
+    return foreign > sum(word in STOP_WORDS for word in words)

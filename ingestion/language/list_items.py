@@ -1,6 +1,4 @@
-"""How an item of a list begins: bullets, numbers and letters; knows neither what stands in it nor where a
-list ends.
-"""
+"""Gives patterns for how a list item begins: bullets, numbers and letters."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ __all__ = [
     "SAFE_ITEM",
 ]
 
-# Signs before items; those of fonts of symbols come out of a PDF in the private area, and are drawn as
-# nothing elsewhere.
+# Signs before items. Those of symbol fonts come out of a PDF in Unicode's private use area, where other fonts
+# draw nothing.
 BULLETS = "•‣◦▪●■□►➢➤\uf06e\uf076\uf0a7\uf0a8\uf0b7\uf0d8\uf0fc"
 DRAWN_AS = {ord(sign): "•" for sign in BULLETS if "\ue000" <= sign <= "\uf8ff"}
 
@@ -29,19 +27,19 @@ _ANY = rf"(?:{_NUMBER}|[a-zA-Z]|[ivxIVX]{{1,5}})"
 
 # Anywhere in running text, with tables and headings of Markdown.
 ITEM = re.compile(rf"[-*+–—{BULLETS}]\s|[(\[]?{_ANY}[.)\]]\s|[|#>]")
-# In what somebody writes: capitals in brackets alone, for they are initials too.
+# In what a user writes: capitals only in brackets, because they may be initials.
 SAFE_ITEM = re.compile(
     rf"[ \t]{{0,20}}(?:[-*+–{BULLETS}]|\(?(?:{_NUMBER}|[a-z]|{_ROMAN})[.)]|\(?(?:[A-Z]|[IVX]{{1,5}})\))[ \t]"
 )
-# At the start of a printed line: letters in brackets alone, for a word may be broken there.
+# At the start of a printed line: letters only in brackets, because a word may be broken there.
 LINE_ITEM = re.compile(rf"^\s*(?:[{BULLETS}–-]|\(?[a-z]{{1,4}}\)|\(?\d{{1,2}}[.)])\s+")
 # The mark alone, as the first word of a cell.
 ITEM_LABEL = re.compile(rf"\((?:\d{{1,2}}|{_ROMAN}|[a-z])\)|(?:{_ROMAN}|[a-z])[.)]")
 # The number without its stop: "2.3", "(iv".
 ITEM_NUMBER = re.compile(rf"\s*[(\[]?{_ANY}(?:\.\d{{1,3}}){{0,4}}")
-# What may stand between the start of a line and what is quoted of it.
+# What may stand between the start of a line and a quotation from it.
 ITEM_START = re.compile(rf"[^\w\n]{{0,4}}(?:[(\[]?(?:{_NUMBER}|[a-zA-Z])[.)\]])?[^\w\n]{{0,4}}")
-# Numbers that count items and are no amounts, bold or not.
+# Numbers that number items and are no amounts, bold or not.
 NUMBERED_ITEM = (
     r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)"
     r"|[ \t]{0,5}+$)"

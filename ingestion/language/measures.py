@@ -1,9 +1,8 @@
-"""The measures of accounts and budgets: what people call them, how documents print them, where they stand,
-what they are computed from.
+"""Finds the measures of accounts and budgets by the names that people and documents give them.
 
-The tables of language beside it, read once; knows no document and no question. Names are those of US GAAP and
-IFRS statements, of the Government Finance Statistics Manual 2014 (IMF), of budget papers and of central
-banks' reports.
+For each measure the table beside this module, read once, says what people call it, how documents print it, on
+which kinds of pages it stands and what it is computed from. Names come from US GAAP and IFRS statements, the
+Government Finance Statistics Manual 2014 (IMF), budget papers and central banks' reports.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ingestion.language.terms import terms
 
@@ -28,10 +28,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure. asked: what questions call it; printed: what rows and sentences of documents call it;
-    kinds: of pages where it stands; operands: names of the measures it is computed from, () for one that is
-    printed as such; formula: over them, "" where there is none (see measures.tsv); unit: of its result, ""
-    for that of its operands. All phrases as terms, see `terms`."""
+    """One measure. All phrases are split into terms, see `terms`.
+
+    name: as other measures and formulas refer to it.
+    asked: what questions call it.
+    printed: what rows and sentences of documents call it.
+    kinds: the kinds of pages where it stands.
+    operands: names of the measures it is computed from, () where it is printed as such.
+    formula: over the operands, "" where there is none (see measures.tsv).
+    unit: unit of the result, "" for that of its operands.
+    """
 
     name: str
     asked: tuple[tuple[str, ...], ...]
@@ -42,41 +48,41 @@ class Measure:
     unit: str = ""
 
 
-# Statements that questions name outright.
+# Phrases by which questions name a statement outright, by the statement's kind.
 STATEMENTS = {
     "income_statement": (
         "income statement; statement of income; statement of operations; profit and loss; statement of "
         "earnings; statement of activities"
     ),
     "balance_sheet": "balance sheet; statement of financial position; statement of net position",
-    "cash_flow_statement": "cash flow statement; statement of cash flow; statement of cash flows; cashflow statement",
+    "cash_flow_statement": (
+        "cash flow statement; statement of cash flow; statement of cash flows; cashflow statement"
+    ),
     "equity_statement": (
         "statement of equity; statement of shareholders' equity; statement of stockholders' equity; changes "
         "in equity"
     ),
 }
 _FOLDER = Path(__file__).parent
+_Phrase = tuple[str, ...]
 
 
 @cache
 def _measures() -> tuple[Measure, ...]:
-    def phrases(text: str) -> tuple[tuple[str, ...], ...]:
-        found = (tuple(terms(spelled_out(phrase))) for phrase in text.split(";") if phrase.strip())
-        return tuple(dict.fromkeys(phrase for phrase in found if phrase))
+    return tuple(map(_measure_of, _lines("measures.tsv")))
 
-    return tuple(
-        Measure(
-            name,
-            phrases(f"{name}; {asked}"),
-            phrases(printed),
-            _parts(kinds),
-            _parts(operands),
-            *formula.split("|"),
-        )
-        for name, asked, printed, kinds, operands, formula in (
-            line.split("\t") for line in _lines("measures.tsv")
-        )
-    )
+
+def _measure_of(line: str) -> Measure:
+    """The measure of a line of the table."""
+    name, asked, printed, kinds, operands, formula = line.split("\t")
+    names = _phrases(f"{name}; {asked}")
+    return Measure(name, names, _phrases(printed), _parts(kinds), _parts(operands), *formula.split("|"))
+
+
+def _phrases(text: str) -> tuple[_Phrase, ...]:
+    """The different phrases of a list with semicolons, each as terms."""
+    found = (tuple(terms(spelled_out(phrase))) for phrase in _parts(text))
+    return tuple(dict.fromkeys(phrase for phrase in found if phrase))
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -84,95 +90,121 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _lines(name: str) -> list[str]:
-    return [
-        line for line in (_FOLDER / name).read_text("utf-8").splitlines() if line and not line.startswith("#")
-    ]
+    lines = (_FOLDER / name).read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 @cache
-def _statements() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple(
-        (kind, tuple(terms(phrase)))
-        for kind, named in STATEMENTS.items()
-        for phrase in named.split(";")
-        if terms(phrase)
-    )
+def _statements() -> tuple[tuple[str, _Phrase], ...]:
+    found: list[tuple[str, _Phrase]] = []
+    for kind, names in STATEMENTS.items():
+        phrases = (tuple(terms(phrase)) for phrase in names.split(";"))
+        found.extend((kind, phrase) for phrase in phrases if phrase)
+    return tuple(found)
 
 
 @cache
-def _related() -> dict[str, tuple[str, ...]]:
+def _related() -> dict[str, _Phrase]:
     found: dict[str, list[str]] = {}
     for group in _lines("related.txt"):
-        words = list(dict.fromkeys(term for word in group.split() for term in terms(word)))
+        words = dict.fromkeys(term for word in group.split() for term in terms(word))
         for word in words:
-            found.setdefault(word, []).extend(other for other in words if other != word)
+            others = [other for other in words if other != word]
+            found.setdefault(word, []).extend(others)
     return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
 
 
 def related_words(word: str) -> tuple[str, ...]:
-    """Terms that may stand for this one."""
+    """Terms that may stand for this term."""
     return _related().get(word, ())
 
 
 # Short forms whose letters are no terms by themselves.
-_SHORT = (
-    (re.compile(r"\br\s?&\s?d\b", re.IGNORECASE), "research and development"),
-    (re.compile(r"\bd\s?&\s?a\b", re.IGNORECASE), "depreciation and amortization"),
-    (re.compile(r"\bsg\s?&\s?a\b", re.IGNORECASE), "selling, general and administrative"),
-    (re.compile(r"\bpp\s?&\s?n?e\b", re.IGNORECASE), "property, plant and equipment"),
-    (re.compile(r"\bp\s?&\s?l\b", re.IGNORECASE), "profit and loss"),
-)
+_SHORT = {
+    r"\br\s?&\s?d\b": "research and development",
+    r"\bd\s?&\s?a\b": "depreciation and amortization",
+    r"\bsg\s?&\s?a\b": "selling, general and administrative",
+    r"\bpp\s?&\s?n?e\b": "property, plant and equipment",
+    r"\bp\s?&\s?l\b": "profit and loss",
+}
+_SHORT_FORMS = [(re.compile(form, re.IGNORECASE), words) for form, words in _SHORT.items()]
 
 
 def spelled_out(text: str) -> str:
     """The text with short forms such as "R&D" in words."""
-    for pattern, words in _SHORT:
+    for pattern, words in _SHORT_FORMS:
         text = pattern.sub(words, text)
     return text
 
 
 def find_measures(words: tuple[str, ...]) -> list[Measure]:
-    """The measures that a question of these terms, in order, asks for, most specific first; one inside a
-    longer one's name is not meant.
+    """The measures that a question asks for, the most specific first.
+
+    words: the question's terms in order. A name inside a longer name does not count.
     """
-    found = [row for at, word in enumerate(words) for row in _named_at(words, at, word)]
-    kept = list[tuple[int, int, int, Measure]]()
+    found: list[_Name] = []
+    for at in range(len(words)):
+        found += _names_at(words, at)
+    kept: list[_Name] = []
     reach = 0
-    for row in sorted(found, key=lambda row: (row[0], -row[1])):  # what contains another comes before it
-        if row[1] > reach or (kept and row[:2] == kept[-1][:2]):
-            kept.append(row)
-            reach = row[1]
-    ordered = sorted(kept, key=lambda row: (row[0] - row[1], row[0], row[2]))
-    return list({row[3].name: row[3] for row in ordered}.values())
+    for name in sorted(found, key=_longest_first):
+        same_place = bool(kept) and name.place == kept[-1].place
+        if name.end > reach or same_place:
+            kept.append(name)
+            reach = name.end
+    ordered = sorted(kept, key=_most_specific_first)
+    return list({name.measure.name: name.measure for name in ordered}.values())
 
 
-def _named_at(words: tuple[str, ...], at: int, word: str) -> list[tuple[int, int, int, Measure]]:
-    """(start, end, rank, measure) of the names that begin with the word at a place."""
-    begun = _by_first_word().get(word, ())
-    return [
-        (at, at + len(phrase), rank, measure)
-        for phrase, rank, measure in begun
-        if words[at : at + len(phrase)] == phrase
-    ]
+class _Name(NamedTuple):
+    """A measure's name among the terms of a question, at terms[start:end]. rank: its place in the table."""
+
+    start: int
+    end: int
+    rank: int
+    measure: Measure
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.start, self.end
+
+
+def _longest_first(name: _Name) -> tuple[int, int]:
+    """Sorts names by place, and a name before those that it contains."""
+    return name.start, -name.end
+
+
+def _most_specific_first(name: _Name) -> tuple[int, int, int]:
+    return name.start - name.end, name.start, name.rank
+
+
+def _names_at(words: _Phrase, at: int) -> list[_Name]:
+    """The names that begin with the word at a place."""
+    names: list[_Name] = []
+    for phrase, rank, measure in _by_first_word().get(words[at], ()):
+        end = at + len(phrase)
+        if words[at:end] == phrase:
+            names.append(_Name(at, end, rank, measure))
+    return names
 
 
 @cache
-def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], int, Measure]]]:
-    """Each name by its first word, with the place of its measure in the table: a long question is gone
-    through once, not once a name.
+def _by_first_word() -> dict[str, list[tuple[_Phrase, int, Measure]]]:
+    """(name, place of its measure in the table, measure) by the name's first word.
+
+    So a long question is searched once, not once for each name.
     """
-    named: dict[str, list[tuple[tuple[str, ...], int, Measure]]] = {}
+    names: dict[str, list[tuple[_Phrase, int, Measure]]] = {}
     for rank, measure in enumerate(_measures()):
         for phrase in measure.asked:
-            named.setdefault(phrase[0], []).append((phrase, rank, measure))
-    return named
+            names.setdefault(phrase[0], []).append((phrase, rank, measure))
+    return names
 
 
 def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:
     """Kinds of the statements that the question names."""
-    return tuple(
-        dict.fromkeys(kind for kind, phrase in _statements() if any(True for _ in _places(words, phrase)))
-    )
+    kinds = (kind for kind, phrase in _statements() if _holds(words, phrase))
+    return tuple(dict.fromkeys(kinds))
 
 
 def measure_named(name: str) -> Measure:
@@ -180,6 +212,8 @@ def measure_named(name: str) -> Measure:
     return {measure.name: measure for measure in _measures()}[name]
 
 
-def _places(words: tuple[str, ...], phrase: tuple[str, ...]) -> list[int]:
-    """Where the phrase begins among the words."""
-    return [at for at in range(len(words) - len(phrase) + 1) if words[at : at + len(phrase)] == phrase]
+def _holds(words: _Phrase, phrase: _Phrase) -> bool:
+    """Whether the phrase stands among the words."""
+    length = len(phrase)
+    places = range(len(words) - length + 1)
+    return any(words[at : at + length] == phrase for at in places)

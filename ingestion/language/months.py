@@ -1,4 +1,4 @@
-"""Knows how the months are written, in full, in short and in other languages; knows no year."""
+"""Reads how the months are written: in full, in short and in other languages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from ingestion.language.vocabulary import either, table
 
 __all__ = ["DATED_MONTH", "MONTH", "MONTHS", "MONTH_NAME", "MONTH_WORDS", "SHORT_MONTHS", "month_number"]
 
-_ROWS = [
-    (name, short.split(), others.split(), dated.split()) for name, short, others, dated in table("months.tsv")
-]
+_ROWS = table("months.tsv")  # of each month the English name, short forms, other languages, in dates only
 # In English, in lower case, in order.
 MONTHS: tuple[str, ...] = tuple(name for name, *_ in _ROWS)
-SHORT_MONTHS = frozenset(word for _, short, *_ in _ROWS for word in short)
-_NUMBERS: Mapping[str, int] = {
-    word: number
-    for number, (name, short, others, _) in enumerate(_ROWS, 1)
-    for word in (name, *short, *others)
-}
-# All that is read as a month in any text.
+SHORT_MONTHS = frozenset(word for _, short, *_ in _ROWS for word in short.split())
+_FORMS = [(name, *short.split(), *others.split()) for name, short, others, _ in _ROWS]
+_NUMBERS: Mapping[str, int] = {word: number for number, forms in enumerate(_FORMS, 1) for word in forms}
+_DATED = [word for *_, dated in _ROWS for word in dated.split()]
+# Every word that is read as a month in any text.
 MONTH_WORDS = frozenset(_NUMBERS)
 
 # Pattern fragments. In lower case, for patterns that ignore case: an English name in full.
@@ -27,9 +23,9 @@ MONTH_NAME = f"(?:{either(MONTHS)})"
 # As a sentence has it, with a capital.
 MONTH = rf"(?:{either(word.capitalize() for word in _NUMBERS)})(?![a-z])"
 # In the date of a document, in any language of the table.
-DATED_MONTH = rf"(?:{either([*_NUMBERS, *(word for *_, dated in _ROWS for word in dated)])})\.?"
+DATED_MONTH = rf"(?:{either([*_NUMBERS, *_DATED])})\.?"
 
 
 def month_number(word: str) -> int:
-    """1 to 12, of a month in any case and form. Raises KeyError for a word that is none."""
+    """The number, 1 to 12, of a month in any case and form. Raises KeyError for other words."""
     return _NUMBERS[word.casefold().rstrip(".")]

@@ -1,6 +1,4 @@
-"""Knows how years, fiscal years, quarters and ranges of years are written; does not know what happened in
-them.
-"""
+"""Finds years, fiscal years, quarters and ranges of years in text."""
 
 from __future__ import annotations
 
@@ -26,19 +24,19 @@ __all__ = [
 ]
 
 YEAR = "(?:19|20)[0-9]{2}"
-# What follows four digits that are no year; "2022 Percent" and "2020 % Change" are heads of columns.
+# What follows four digits that are no year. "2022 Percent" and "2020 % Change" are heads of columns.
 _NO_YEAR = rf"%|{SPACE}{{0,3}}+(?:basis|bps?\b|(?i:{SCALE_WORD})\b|{CODE}\b)"
 # Two digits that are a year, not an amount.
 _TWO = r"<two>(?![0-9%]|[.,][0-9])"
-# What stands before a year and says whose it is, and the parts of one; for all who look for years in any case
-# of letters.
+# What stands before a year and says whose year it is, and the parts of a year; for every search for years
+# that ignores case.
 FISCAL = "(?:FY|CY)"
 QUARTER_MARK = "Q[1-4]"
 _ORDINAL = r"(?:first|second|third|fourth|1st|2nd|3rd|4th)"
 
-# The ways to write a period, a line each: its kind, and the pattern. <years> is a year or a range of years
-# whose end may have two digits, <year> a year alone, <two> and <until> the last two digits of one and of the
-# last. The first line that fits counts.
+# The ways to write a period: its kind, and the pattern. <years> is a year or a range of years whose end may
+# have two digits, <year> a single year, <two> its last two digits, <until> those of a range's last year. The
+# first pattern that fits counts.
 _WAYS = (
     (
         "quarter",
@@ -84,26 +82,18 @@ _PERIOD = re.compile(
 )
 # The same as a fragment without groups, for patterns of which a period is a part.
 PERIOD = rf"(?:{'|'.join(_GROUP.sub('(?:', _written(way)) for _, way in _WAYS)})(?![0-9A-Za-z])"
-# Years that are said from where one stands: pattern, and how many years later.
-_YEAR_SAID = r"(?:fiscal |financial )?year"
+_ANY_YEAR = r"(?:fiscal |financial )?year"
+_LAST_YEAR = (
+    rf"\b(?:the )?(?:previous|prior|preceding|last) {_ANY_YEAR}\b|\bthe year before\b"
+    rf"|\ba year (?:ago|earlier)\b"
+)
+_NEXT_YEAR = rf"\bnext {_ANY_YEAR}\b|\bthe (?:following year|year after)\b|\bcoming year\b"
+_THIS_YEAR = rf"\b(?:this|current|the present) {_ANY_YEAR}\b"
+# Years named in relation to another year: the pattern, and how many years later.
 RELATIVE_YEARS = (
-    (
-        re.compile(
-            (
-                rf"\b(?:the )?(?:previous|prior|preceding|last) {_YEAR_SAID}\b|\bthe year before\b"
-                rf"|\ba year (?:ago|earlier)\b"
-            ),
-            re.IGNORECASE,
-        ),
-        -1,
-    ),
-    (
-        re.compile(
-            rf"\bnext {_YEAR_SAID}\b|\bthe (?:following year|year after)\b|\bcoming year\b", re.IGNORECASE
-        ),
-        1,
-    ),
-    (re.compile(rf"\b(?:this|current|the present) {_YEAR_SAID}\b", re.IGNORECASE), 0),
+    (re.compile(_LAST_YEAR, re.IGNORECASE), -1),
+    (re.compile(_NEXT_YEAR, re.IGNORECASE), 1),
+    (re.compile(_THIS_YEAR, re.IGNORECASE), 0),
 )
 _QUARTER = re.compile(r"(?<![0-9])[1-4](?![0-9])|first|second|third|fourth", re.IGNORECASE)
 _ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
@@ -112,8 +102,11 @@ _MOST_YEARS = 60
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A span of time as written. start_year, end_year: equal for one year; "FY2018" is 2018 both. kind:
-    fiscal | calendar | quarter.
+    """A span of time as written.
+
+    text: the source's text[start:end].
+    start_year, end_year: equal for a single year; "FY2018" has 2018 for both.
+    kind: fiscal | calendar | quarter.
     """
 
     text: str
@@ -125,7 +118,7 @@ class Period:
 
     @property
     def quarter(self) -> int:
-        """1 to 4, 0 where it is none."""
+        """1 to 4, 0 where it is no quarter."""
         if self.kind == "quarter":
             found = _QUARTER.search(self.text)
         else:
@@ -136,50 +129,48 @@ class Period:
 
 
 def find_periods(text: str) -> list[Period]:
-    """Years, fiscal years, quarters and ranges of years in order. "2024-25" and "2025/26" are fiscal,
-    "2018-2020" is calendar.
+    """Years, fiscal years, quarters and ranges of years in order.
+
+    "2024-25" and "2025/26" are fiscal, "2018-2020" is calendar.
     """
-    return [period for match in _PERIOD.finditer(text) if (period := _period(text, match)) is not None]
+    found = (_period(text, match) for match in _PERIOD.finditer(text))
+    return [period for period in found if period is not None]
 
 
 def _period(text: str, match: re.Match[str]) -> Period | None:
     mark = (match.lastgroup or "").removeprefix("way")  # the way's own group closes last
-    said = {
-        name.removesuffix(mark): group
-        for name, group in match.groupdict().items()
-        if group and name.endswith(mark)
-    }
+    groups = match.groupdict().items()
+    parts = {name.removesuffix(mark): part for name, part in groups if part and name.endswith(mark)}
     kind = _WAYS[int(mark[1:])][0]
-    if kind == "calendar" and re.search(
-        rf"{CURRENCY}{GAP}\Z", text[max(0, match.start() - 8) : match.start()]
-    ):
-        return None
-    begun = "first" if "first" in said else "two"
-    first = full_year(said[begun])
-    last = said.get("last") or said.get("until")
+    if kind == "calendar":
+        before = text[max(0, match.start() - 8) : match.start()]
+        if re.search(rf"{CURRENCY}{GAP}\Z", before):
+            return None
+    begin = "first" if "first" in parts else "two"
+    first = full_year(parts[begin])
+    last = parts.get("last") or parts.get("until")
     if last is None:
         ends = first
+    elif len(last) == 4:
+        ends = int(last)
     else:
-        if len(last) == 4:
-            ends = int(last)
-        else:
-            ends = first // 100 * 100 + int(last)
+        ends = first // 100 * 100 + int(last)
     if ends == first - 99:
         ends += 100  # "1999-00"
     end = match.end()
     if not first <= ends <= first + _MOST_YEARS:  # "2016-02" is a number of something, in 2016
         ends = first
-        end = match.end(begun + mark)
-    if kind == "calendar" and (
-        (ends == first + 1 and last is not None and len(last) == 2) or "/" in match[0]
-    ):
+        end = match.end(begin + mark)
+    is_split = last is not None and len(last) == 2 and ends == first + 1  # "2024-25"
+    if kind == "calendar" and (is_split or "/" in match[0]):
         kind = "fiscal"
     return Period(text[match.start() : end], match.start(), end, first, ends, kind)
 
 
 def periods_agree(stated: Period, other: Period) -> int:
-    """How well a stated period fits another: 2 the same, 1 it may be meant ("2006" for 2005-06, a year for
-    one of its quarters), 0 not.
+    """How well a stated period fits another.
+
+    2: the same. 1: it may be meant, as "2006" for 2005-06, or a year for one of its quarters. 0: it does not.
     """
     quarters = [period.quarter for period in (stated, other)]
     if all(quarters) and quarters[0] != quarters[1]:

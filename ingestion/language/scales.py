@@ -1,4 +1,4 @@
-"""Knows how the scale of a figure is written, "crore", "mln", "'000"; knows no figure and no table."""
+"""Reads how the scale of a figure is written: "crore", "mln", "'000"."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCALES: Mapping[str, float] = _of("whole", "lower", "short")
 LETTER_SCALES: Mapping[str, float] = _of("letter", "bare")
 # Scale -> the word it is called by: 1e6 -> "million".
 SCALE_NAMES: Mapping[float, str] = {scale: word for word, scale in reversed(_of("whole", "lower").items())}
-# As words of a text, in lower case: singular, plural, short; without those that are something else with a
+# As words of a text, in lower case: singular, plural and short, but none that mean something else with a
 # capital.
 SCALE_TERMS = frozenset({*_of("whole", "short"), *(f"{word}s" for word in _of("whole"))})
 
@@ -46,8 +46,9 @@ ZEROS = r"(?:['’‘]?000['’]?s|['’‘]000)"
 
 
 def scale_of(word: str | None) -> float:
-    """What a scale word multiplies by, in any case and number: "Crores" is 1e7, no word is 1. Raises
-    KeyError for a word that is no scale.
+    """What a scale word, in any case and number, multiplies by: 1e7 for "Crores", 1 for no word.
+
+    Raises KeyError for a word that is no scale.
     """
     if not word:
         return 1.0

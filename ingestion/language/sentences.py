@@ -1,6 +1,6 @@
-"""Where sentences end: the one place that knows it, for pages, answers, questions and conversations alike.
+"""Finds where sentences end, in pages, answers, questions and conversations alike.
 
-Knows abbreviations, figures, note marks and line breaks; does not know what is said.
+Stops of abbreviations and figures, note marks and wrapped lines do not count as ends.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ __all__ = [
     "within_sentence",
 ]
 
-# Characters; what runs on without any stop is cut here, so that one piece never outweighs the rest of a
+# Characters. Longer text without any stop is cut here, so that one sentence never outweighs the rest of a
 # conversation.
 LONGEST_SENTENCE = 1_000
-# A cut of what runs on is looked for in the last part of the room, at a blank.
+# Such a cut is made at a blank behind at least this share of the longest sentence.
 SHORTEST_SHARE = 0.5
-# Characters that are looked at before a stop or a line end: longer than any abbreviation, bounded so that the
-# time stays linear.
+# Characters read before a stop or a line end: more than any abbreviation has, and few enough to keep the time
+# linear.
 LOOK_BACK = 40
-# Citations that may stand behind a stop one after the other.
+# Citations that may follow a stop one after the other.
 MOST_CITATIONS = 5
 
 BOUNDARY = re.compile(
@@ -39,41 +39,44 @@ BOUNDARY = re.compile(
     r"(?=\s|[\[(]|$)|(?P<full>[。！？｡।॥؟۔]++)[」』”’）)】\"'*_]*+|(?P<line>\n)\s*+"
 )
 BLANKS = re.compile(r"\s*+")
-# What belongs to the sentence before it, though it stands behind the stop: "(page 8)", "[S1]", "(see Table
-# 3)".
+# A citation belongs to the sentence before it, though it stands behind the stop: "(page 8)", "[S1]",
+# "(see Table 3)".
 CITATION = re.compile(
-    r"\s{0,3}+(?:\[[^\[\]\n]{0,24}\d[^\[\]\n]{0,24}\]|[(\[](?:see |cf\. |source:? ){0,2}(?:pages?|pp?|source|notes?|table|figure|fig|section|sec|para|line|§)\b"
+    r"\s{0,3}+(?:\[[^\[\]\n]{0,24}\d[^\[\]\n]{0,24}\]|[(\[](?:see |cf\. |source:? ){0,2}"
+    r"(?:pages?|pp?|source|notes?|table|figure|fig|section|sec|para|line|§)\b"
     r"[^()\[\]\n]{0,60}[)\]])[.;]?+",
     re.I,
 )
-# A text that ends so has ended its sentence, a note's mark or a citation behind the stop not counted; an item
-# of a list may have a word behind its mark, "; and".
+# The end of a text that is a sentence's end too; a note's mark may stand behind the stop. Behind the mark of
+# a list item a word may follow, "; and".
 FINISHED = re.compile(
     r"(?:[.!?…]|(?<=[^\W\d_]{3}[.!?…])[0-9]{1,3}|[。！？｡।॥؟۔])[\"'”’»)\]」』）】*_]*+\s*+\Z"
 )
 CITED_LAST = re.compile(r"[(\[][^()\[\]\n]{0,80}[)\]][.;]?\Z")
 JOINED = re.compile(r"(?: (?:and|or))?\s*\Z")
-# A number that touches a full stop is a note's mark only behind a word: "mechanisms.13", but "No.13".
+# A number that touches a full stop is a note's mark only behind a word of so many letters: "mechanisms.13",
+# but "No.13".
 SHORTEST_NOTED = 3
 LAST_WORD = re.compile(r"[^\s(\[\"'“‘/—–|]+$")
-# Never the end of a sentence.
+# Abbreviations that never end a sentence.
 ALWAYS_SHORT = frozenset(
     (
         "mr mrs ms dr prof messrs mme hon rev gen gov sen rep capt col lt e.g eg i.e ie vs v cf viz approx "
         "ca incl excl resp mt ft"
     ).split()
 )
-# Short only before a number; "No." and "Art." are words too.
-# Of these a place in a document is told by its number.
+# Abbreviations for places in a document that have a number. Before a number they do not end a sentence;
+# elsewhere "No." and "Art." may be words.
 PLACES = frozenset(
     (
         "no nos nr p pp pg pgs fig figs sec secs s ss art arts para paras par ch chap vol vols eq eqs tab "
         "cl reg regs app annex sched item"
     ).split()
 )
-SHORT_BEFORE_NUMBER = PLACES | {"ex", "n", "est", "c"} | {sign.rstrip(".").lower() for sign in LETTER_SIGNS}
+_SHORT_SIGNS = {sign.rstrip(".").lower() for sign in LETTER_SIGNS}
+SHORT_BEFORE_NUMBER = PLACES | {"ex", "n", "est", "c"} | _SHORT_SIGNS
 NUMBER = re.compile(rf"[#{DRAWN_SIGNS}(\[]?(?:\d|[ivxlcIVXLC]{{2,5}}\b|[VX]\b)")
-# Ends a sentence only where a word follows that opens one.
+# Abbreviations that end a sentence only before a word that opens one.
 OFTEN_SHORT = (
     frozenset(
         """
@@ -95,7 +98,7 @@ OPENERS = frozenset(
     """.split()
 )
 FIRST_WORD = re.compile(r"[\"'“‘(\[*_]*+([^\W\d_]++)?")
-# A line that ends so goes on in the next one.
+# The end of a line that goes on in the next line.
 HANGS = re.compile(
     rf"(?:[,(\[{DRAWN_SIGNS}&/]|(?<![\w.])(?:the|a|an|of|to|in|on|at|by|for|from|with|and|or|nor|but"
     rf"|than|as|is|are|was|were|be|been|has|had|have|will|would|not|"
@@ -105,76 +108,88 @@ HANGS = re.compile(
 
 
 def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> list[tuple[int, int]]:
-    """(start, end) of each sentence in order; together they are the text, and a blank text is one. [] for an
-    empty text.
+    """(start, end) of each sentence in order. Together they cover the text; a blank text is one sentence, an
+    empty one has none.
 
-    Line breaks stand at a sentence's end, blanks before the next one's first word, as tokenizers join them.
-    longest: characters, 1 or more; what runs on without a stop is cut at a blank that parts no figure from
-    its unit, else at any blank, else anywhere. also: marks that end a part too where a blank follows, such as
-    ";". Linear in the text.
+    Line breaks stay at a sentence's end, blanks before the next sentence's first word, as tokenizers join
+    them. Takes linear time.
+
+    longest: characters, 1 or more. A longer sentence is cut at a blank that separates no figure from its
+        unit, else at any blank, else anywhere. Raises ValueError below 1.
+    also: marks that end a part too where a blank follows, such as ";".
     """
     if longest < 1:
         raise ValueError(f"longest is {longest}; it must be 1 or more")
     cuts = [0] if text else []
     for match in BOUNDARY.finditer(text):
         end = _end(text, match)
-        if cuts[-1] < end < len(text) and _is_boundary(text, match, end, cuts[-1]):
+        is_inside = cuts[-1] < end < len(text)
+        if is_inside and _is_boundary(text, match, end, cuts[-1]):
             cuts.append(end)
     if also:
-        cuts = sorted(
-            {*cuts, *(match.end() for match in re.finditer(rf"[{re.escape(also)}](?=\s+\S)", text))}
-        )
-    if text and not text[cuts[-1] :].strip() and len(cuts) > 1:
+        marks = re.finditer(rf"[{re.escape(also)}](?=\s+\S)", text)
+        cuts = sorted({*cuts, *(mark.end() for mark in marks)})
+    if len(cuts) > 1 and not text[cuts[-1] :].strip():
         cuts.pop()
-    return [
-        span for start, end in pairwise([*cuts, len(text)]) for span in _bounded(text, start, end, longest)
-    ]
+    spans: list[tuple[int, int]] = []
+    for start, end in pairwise([*cuts, len(text)]):
+        spans += _bounded(text, start, end, longest)
+    return spans
 
 
 def sentences(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> list[str]:
     """The sentences in order, without the blanks around each; see sentence_spans."""
-    return [
-        said
-        for start, end in sentence_spans(text, longest=longest, also=also)
-        if (said := text[start:end].strip())
-    ]
+    spans = sentence_spans(text, longest=longest, also=also)
+    stripped = (text[start:end].strip() for start, end in spans)
+    return [sentence for sentence in stripped if sentence]
 
 
 def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = "") -> tuple[int, int]:
-    """(start, end) of the sentences that a span of the text touches, looked for up to `reach` characters
-    on each side, without blanks around them.
+    """(start, end) of the sentences that a span of the text touches, without the blanks around them.
+
+    reach: how many characters on each side of the span are searched.
     """
-    start += len(text[start:end]) - len(text[start:end].lstrip())
+    touched = text[start:end]
+    start += len(touched) - len(touched.lstrip())
     first = max(0, start - reach)
-    spans = sentence_spans(text[first : end + reach], also=also) or [(0, 0)]
-    opened = next(opened for opened, closed in spans if closed > start - first or closed == spans[-1][1])
-    ended = next(closed for _, closed in spans if closed >= end - first or closed == spans[-1][1])
-    said = text[first + opened : first + ended]
-    opened += len(said) - len(said.lstrip())
-    return first + opened, first + opened + len(said.strip())
+    near = text[first : end + reach]
+    spans = sentence_spans(near, also=also) or [(0, 0)]
+    last = spans[-1][1]
+    opens = next(opened for opened, closed in spans if closed > start - first or closed == last)
+    closes = next(closed for _, closed in spans if closed >= end - first or closed == last)
+    found = text[first + opens : first + closes]
+    begin = first + opens + len(found) - len(found.lstrip())
+    return begin, begin + len(found.strip())
 
 
 def is_finished(text: str, *, also: str = "") -> bool:
     """Whether a text ends where a sentence may end. also: marks that end a part too, such as ";"."""
-    said = text.rstrip()
+    if FINISHED.search(_without_citations(text.rstrip())):
+        return True
+    return bool(also) and JOINED.sub("", text)[-1:] in set(also)
+
+
+def _without_citations(text: str) -> str:
+    """The text without the citations at its end, up to where a sentence is finished."""
     for _ in range(MOST_CITATIONS):
-        if FINISHED.search(said):
-            cited = None
-        else:
-            cited = CITED_LAST.search(said)
-        if not cited or not CITATION.fullmatch(said, cited.start()):
+        if FINISHED.search(text):
             break
-        said = said[: cited.start()].rstrip()
-    return bool(FINISHED.search(said)) or (bool(also) and JOINED.sub("", text)[-1:] in set(also))
+        citation = CITED_LAST.search(text)
+        if not citation or not CITATION.fullmatch(text, citation.start()):
+            break
+        text = text[: citation.start()].rstrip()
+    return text
 
 
 def within_sentence(label: str) -> str:
-    """A label without its capital, where that is a sentence's and not a name's: it has other words, which
-    all begin small.
+    """A label as it reads within a sentence: its first word in lower case, unless it may be a name.
+
+    It is taken for a name where it stands alone, is all in capitals, or where another word has a capital.
     """
     first, _, rest = label.partition(" ")
-    named = not rest or first.isupper() or any(word[0].isupper() for word in rest.split())
-    if named:
+    if not rest or first.isupper():
+        return label
+    if any(word[0].isupper() for word in rest.split()):
         return label
     return f"{first.lower()} {rest}".rstrip()
 
@@ -182,24 +197,37 @@ def within_sentence(label: str) -> str:
 def _end(text: str, match: re.Match[str]) -> int:
     """Where the sentence ends if it ends at this match: behind its citations and its line breaks."""
     end = match.end()
+    blanks = match.start()
     if not match["line"]:
-        for _ in range(MOST_CITATIONS):
-            cited = CITATION.match(text, end)
-            if not cited:
-                break
-            end = cited.end()
-    after = BLANKS.match(text, end if not match["line"] else match.start())
-    if after:
-        last = text.rfind("\n", after.start(), after.end())
-    else:
-        last = -1
-    if last >= 0:
-        return last + 1
+        end = blanks = _behind_citations(text, end)
+    last_break = text.rfind("\n", blanks, _behind_blanks(text, blanks))
+    if last_break >= 0:
+        return last_break + 1
     return end
 
 
+def _behind_citations(text: str, position: int) -> int:
+    for _ in range(MOST_CITATIONS):
+        citation = CITATION.match(text, position)
+        if not citation:
+            break
+        position = citation.end()
+    return position
+
+
+def _behind_blanks(text: str, position: int) -> int:
+    blanks = BLANKS.match(text, position)
+    assert blanks is not None  # no blank matches too
+    return blanks.end()
+
+
+def _before(text: str, match: re.Match[str], start: int) -> str:
+    """What the sentence has before the match, LOOK_BACK characters of it at most."""
+    return text[max(start, match.start() - LOOK_BACK) : match.start()]
+
+
 def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
-    follows = BLANKS.match(text, end).end()  # type: ignore[union-attr]
+    follows = _behind_blanks(text, end)
     if match["line"]:
         return _line_ends(text, match, follows, start)
     if match["full"]:
@@ -210,25 +238,29 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
         return _is_noted(text, match, start)
     if text.count("\n", match.end(), follows) > 1:
         return True
-    lower = text[follows : follows + 2].lstrip("(")[:1].islower()  # "Inc. (the “Company”)" goes on, too
+    following = text[follows : follows + 2].lstrip("(")  # "Inc. (the “Company”)" goes on, too
+    goes_on = following[:1].islower()
     if set(match["stop"]) & set("!?"):
-        return not (lower and match["closed"])
-    return not lower and not _is_short(text, match, follows, start) and not _is_inside(text, match, start)
+        return not (goes_on and match["closed"])
+    if goes_on or _is_short(text, match, follows, start):
+        return False
+    return not _is_inside(text, match, start)
 
 
 def _is_noted(text: str, match: re.Match[str], start: int) -> bool:
     """Whether digits that touch the stop are a note's mark, and the sentence ends before them."""
-    found = LAST_WORD.search(text[max(start, match.start() - LOOK_BACK) : match.start()])
-    if found:
-        word = found[0].lower()
-    else:
-        word = ""
-    return len(word) >= SHORTEST_NOTED and word.isalpha() and word not in ALWAYS_SHORT | SHORT_BEFORE_NUMBER
+    found = LAST_WORD.search(_before(text, match, start))
+    if not found:
+        return False
+    word = found[0].lower()
+    if len(word) < SHORTEST_NOTED or not word.isalpha():
+        return False
+    return word not in ALWAYS_SHORT and word not in SHORT_BEFORE_NUMBER
 
 
 def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool:
     """Whether the full stop belongs to an abbreviation, an initial or the number of an item."""
-    before = text[max(start, match.start() - LOOK_BACK) : match.start()]
+    before = _before(text, match, start)
     found = LAST_WORD.search(before)
     if match["stop"] != "." or match["closed"] or not found:
         return False
@@ -238,27 +270,31 @@ def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool
     initial = len(word) == 1 and found[0].isupper() and found[0] != "I"
     if word in SHORT_BEFORE_NUMBER and not initial:
         return bool(NUMBER.match(text, follows))
-    if word in OFTEN_SHORT or initial or DOTTED.fullmatch(word):
-        opener = FIRST_WORD.match(text, follows)
-        return not (opener and opener[1] and opener[1].lower() in OPENERS)
-    return False
+    if not (word in OFTEN_SHORT or initial or DOTTED.fullmatch(word)):
+        return False
+    first = FIRST_WORD.match(text, follows)
+    return not (first and first[1] and first[1].lower() in OPENERS)
 
 
 def _is_inside(text: str, match: re.Match[str], start: int) -> bool:
-    """Whether the full stop stands in a short bracket, which ends no sentence: "(see note 4. Figures are
-    rounded)", "( 1 . 3 %)".
+    """Whether the full stop stands inside a short bracket, where it ends no sentence.
+
+    "(see note 4. Figures are rounded)", "( 1 . 3 %)".
     """
-    before = text[max(start, match.start() - LOOK_BACK) : match.start()]
+    before = _before(text, match, start)
     opened = before.rfind("(") > before.rfind(")")
     closed = text.find(")", match.end(), match.end() + LOOK_BACK)
-    return opened and closed >= 0 and "(" not in text[match.end() : closed]
+    if not opened or closed < 0:
+        return False
+    return "(" not in text[match.end() : closed]
 
 
 def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> bool:
-    """Whether a line break ends what stands before it: a blank line, a list item, a table row, a heading;
-    not a line wrapped in a sentence.
+    """Whether a line break ends what stands before it, as it does not where a sentence is wrapped.
+
+    It does at a blank line and behind a list item, a table row or a heading.
     """
-    before = text[max(start, match.start() - LOOK_BACK) : match.start()].rstrip()
+    before = _before(text, match, start).rstrip()
     if not before:
         return False
     if match[0].count("\n") > 1 or ITEM.match(text, follows):
@@ -278,6 +314,12 @@ def _bounded(text: str, start: int, end: int, longest: int) -> list[tuple[int, i
 
 def _cut(text: str, start: int, limit: int) -> int:
     first = start + max(int((limit - start) * SHORTEST_SHARE), 1)
-    blanks = [at for at in range(limit, first, -1) if text[at].isspace() and not text[at - 1].isspace()]
-    whole = next((at for at in blanks if not text[at - 1].isdigit() and text[at - 1] not in DRAWN_SIGNS), 0)
-    return whole or next(iter(blanks), limit)
+    second_best = 0
+    for at in range(limit, first, -1):
+        before = text[at - 1]
+        if not text[at].isspace() or before.isspace():
+            continue
+        if not before.isdigit() and before not in DRAWN_SIGNS:
+            return at
+        second_best = second_best or at
+    return second_best or limit

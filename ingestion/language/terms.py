@@ -1,6 +1,4 @@
-"""Turns text into search terms, the same way for indexing and for queries; knows words and numbers, not
-documents.
-"""
+"""Turns text into search terms, the same way for indexing and for queries."""
 
 from __future__ import annotations
 
@@ -19,22 +17,23 @@ from ingestion.language.vocabulary import either
 __all__ = ["STOP_WORDS", "content_terms", "initials_behind", "spelled_out", "terms", "terms_version"]
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
-# FY2018, FY18, CY2019: the year is what is searched; 2024-25 and 2024/25 stand for both years.
+# Of FY2018, FY18 and CY2019 the year is searched; 2024-25 and 2024/25 stand for both years.
 YEAR_PREFIX = re.compile(rf"\b(?=[fc]){FISCAL}\s?'?(\d{{2}}(?:\d{{2}})?)\b", re.I)
 MONTH_BEGINS = f"(?=[{''.join(sorted({word[0] for word in MONTH_WORDS}))}])"
 YEAR_RANGE = re.compile(rf"\b({YEAR})\s?[-/–]\s?(\d{{2}})\b")
-# "Mar-26", "Sept '25": the month of a year, as tables have it.
-# The letters that months begin with, looked at first, take a third of the time.
+# The month of a year as tables have it: "Mar-26", "Sept '25". Checking first for the letters that months
+# begin with takes a third of the time.
 MONTH_OF_YEAR = re.compile(
     rf"\b{MONTH_BEGINS}({either(MONTH_WORDS)})\.?[-–'’ ]{{1,2}}['’]?(\d\d)\b(?![-.,/]\d)", re.I
 )
 INITIALS = re.compile(r"\(([A-Z][A-Z&]{1,9})\)")
 LONGEST_TERM = 40
-# Snowball's C library keeps its state in the object, so one word goes through at a time; each word does so
-# once.
+# Snowball's C library keeps its state in the object, so only one word at a time may be stemmed; the results
+# are cached.
 _stemmer = Stemmer.Stemmer("english")
 _stemming = Lock()
-# Words that carry no subject, so that a question's own phrasing does not search; kept out of the index too.
+# Words without a subject of their own, left out of the index and of queries, so that a question's phrasing is
+# not searched for.
 STOP_WORDS = frozenset(
     """
         a about above according after again all also am an and any are as asked at be because been before
@@ -47,39 +46,40 @@ STOP_WORDS = frozenset(
         when where whether which while who whom whose why will with within without would you your
     """.split()
 )
-# Not what would become a word that is not searched: the "Mai" of a name is kept.
-SHORT_MONTH = re.compile(
-    rf"\b{MONTH_BEGINS}({either(word for word in MONTH_WORDS - frozenset(MONTHS) if MONTHS[month_number(word) - 1] not in STOP_WORDS)})\b\.?",
-    re.I,
-)
+# Without words whose month is a stop word: the "Mai" of a name is kept.
+_SHORT_MONTHS = [
+    word for word in MONTH_WORDS - frozenset(MONTHS) if MONTHS[month_number(word) - 1] not in STOP_WORDS
+]
+SHORT_MONTH = re.compile(rf"\b{MONTH_BEGINS}({either(_SHORT_MONTHS)})\b\.?", re.I)
 
 
 def terms(text: str) -> list[str]:
-    """The search terms of `text` in order, stop words left out: numbers whole without grouping commas,
-    words case-folded and stemmed.
+    """The search terms of `text` in order, without stop words.
+
+    Numbers stay whole but lose their grouping commas; words are case-folded and stemmed.
     """
     found = (_term(token) for token in TOKEN.findall(spelled_out(text)))
     return [term for term in found if term]
 
 
 def spelled_out(text: str) -> str:
-    """The text with years and months in full, as they are searched: "FY18" as 2018, "2024-25" as both
-    years, "Sept" as september.
+    """The text with years and months in full, as they are searched.
+
+    "FY18" becomes 2018, "2024-25" both years, "Sept" september.
     """
     text = unicodedata.normalize("NFKC", text)
     text = YEAR_RANGE.sub(lambda m: f" {m.group(1)} {m.group(1)[:2]}{m.group(2)} ", text)
     text = YEAR_PREFIX.sub(lambda m: f" {m.group(1) if len(m.group(1)) == 4 else '20' + m.group(1)} ", text)
-    text = MONTH_OF_YEAR.sub(
-        lambda m: f" {_month(m.group(1))} 20{m.group(2)} " if _may_be_year(m) else m.group(0), text
-    )
+    text = MONTH_OF_YEAR.sub(_month_and_year, text)
     text = SHORT_MONTH.sub(lambda m: f"{_month(m.group(1))} ", text)
     return text
 
 
 @cache
 def terms_version() -> str:
-    """Tells an index whether its terms are today's: a digest of what becomes of all words that the tables
-    of language change.
+    """A digest by which an index sees whether its terms are still those of this module.
+
+    It covers all words that the tables of language change.
     """
     months = (f"{word} {word.capitalize()}-24" for word in sorted(MONTH_WORDS))
     probe = " ".join(
@@ -94,7 +94,7 @@ def content_terms(text: str) -> list[str]:
 
 
 def initials_behind(label: str) -> list[str]:
-    """What a row is also called: "VAT" of "Value Added Tax (VAT)"."""
+    """The initials that a label gives in brackets: "VAT" of "Value Added Tax (VAT)"."""
     return INITIALS.findall(label)
 
 
@@ -102,9 +102,16 @@ def _month(name: str) -> str:
     return MONTHS[month_number(name) - 1]
 
 
+def _month_and_year(match: re.Match[str]) -> str:
+    if _may_be_year(match):
+        return f" {_month(match.group(1))} 20{match.group(2)} "
+    return match.group(0)
+
+
 def _may_be_year(match: re.Match[str]) -> bool:
-    """A day after a blank is more likely than a year: "Mar 26" is a date, "Mar-26" and "Mar '26" are a
-    month.
+    """Whether the two digits behind a month are a year.
+
+    After a blank a day is more likely: "Mar 26" is a date, but "Mar-26" and "Mar '26" are months.
     """
     return any(mark in match[0] for mark in "-–'’")
 
@@ -121,8 +128,9 @@ def _term(token: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """The word without its endings (Porter's English stemmer as Snowball has it); words of other scripts
-    pass as they are.
+    """The word without its endings, by Snowball's version of Porter's English stemmer.
+
+    Words of other scripts stay as they are.
     """
     with _stemming:
         stem: str = _stemmer.stemWord(word)

@@ -1,6 +1,4 @@
-"""Knows how what belongs to a number is written beside it: blanks, signs, per cent and points; knows no
-figure.
-"""
+"""Gives patterns for what belongs to a number and stands beside it: blanks, signs, per cent and points."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ __all__ = ["BASIS", "GAP", "MINUS", "PERCENT", "POINTS", "SPACE", "UNIT_AHEAD", 
 # Every repetition in these fragments, and in the patterns made of them, is bounded or possessive: linear time
 # on any text.
 SPACE = "[ \\t\u00a0\u2007\u2009\u202f]"
-# at most one line break between a number and what belongs to it
+# At most one line break between a number and what belongs to it.
 GAP = rf"{SPACE}{{0,3}}+(?:\r?\n{SPACE}{{0,3}}+)?+"
 MINUS = "-\u2010\u2011\u2012\u2013\u2212"
 POINTS = r"(?:percentage|percent|per ?cent|%)[\s-]{0,2}points?\b|ppts?\b|pp\b(?!\.? ?[0-9])|p\.p\."

@@ -1,4 +1,4 @@
-"""Reads the tables of words beside it and makes patterns of words; knows no word itself."""
+"""Reads the tables of words beside it and makes patterns of words."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ _FOLDER = Path(__file__).parent
 
 
 def table(name: str) -> list[list[str]]:
-    """The cells of a file of tab-separated values beside this module, a list a line; empty lines and those
-    that begin with "#" are left out.
+    """The cells of a file of tab-separated values beside this module, a list for each line.
+
+    Empty lines and lines that begin with "#" are left out.
     """
     lines = (_FOLDER / name).read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines if line and not line.startswith("#")]
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text that parts them by blanks."""
+    """The words of a text, which blanks separate."""
     return frozenset(text.split())
 
 
 def either(alternatives: Iterable[str]) -> str:
-    """A pattern of these words, without a group around it; where one begins another, the longer is tried
-    first.
+    """A pattern for any of these words, without a group around it.
+
+    Where one word begins another, the longer is tried first.
     """
-    return "|".join(re.escape(word) for word in sorted(dict.fromkeys(alternatives), key=len, reverse=True))
+    longest_first = sorted(dict.fromkeys(alternatives), key=len, reverse=True)
+    return "|".join(map(re.escape, longest_first))

@@ -1,8 +1,7 @@
-"""Knows how amounts and scale lines are written in financial prose and tables; knows no page, question or
-answer.
+"""Reads amounts and scale lines in financial prose and tables.
 
-`not_amounts` holds what must not be taken for an amount, `figures` the amounts, `spelled` those in words, `scale_marks` the lines that scale a
-table's cells, `cell_marks` which of them scales a cell.
+`figures` finds amounts and `spelled` amounts in words; `not_amounts` masks what must not be taken for one.
+`scale_marks` finds the lines that scale a table's cells, and `cell_marks` tells which of them scales a cell.
 """
 
 from __future__ import annotations

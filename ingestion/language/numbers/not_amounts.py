@@ -1,6 +1,4 @@
-"""Knows what looks like an amount and is none: years, dates, references, list numbers, footnote marks,
-citation keys; reads no amounts.
-"""
+"""Blanks out what only looks like an amount: years, dates, references, list numbers, notes and keys."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ _REFERENCE = (
     r"(?: No\.)?[ \u00a0]?[(#]?"
     rf"{_WHOLE}{_MORE}(?!{UNIT_AHEAD})"
 )
-_NAMED_THING = (  # in capitals only: "a group 3 times as large" is none
+_NAMED_THING = (  # with a capital only: "a group 3 times as large" names nothing
     r"\b(?:Act|Rule|Level|Group|Phase|Stage|Tier|Part|Line|Form|Goal|Step|Basel|SDG|IFRS|IAS|AS|ASC|ASU"
     r"|Topic|Regulation|No\.?|Nos\.|Grade|Class)"
     rf"[ \u00a0][0-9]{{1,4}}(?:-[0-9]{{1,3}})?(?![0-9,.]*[0-9])(?!{UNIT_AHEAD})"
@@ -84,7 +82,7 @@ _NOT_AMOUNTS = tuple(
 
 
 def masked(text: str) -> str:
-    """The text with everything that only looks like an amount blanked out, at equal length."""
+    """The text, at equal length, with everything that only looks like an amount blanked out."""
     for pattern in _NOT_AMOUNTS:
         text = pattern.sub(lambda match: "\0" * len(match[0]), text)
     pieces: list[str] = []

@@ -1,11 +1,11 @@
-"""Knows the lines that give a table's bare cells their scale and unit, "(in millions)"; knows no cells."""
+"""Finds the lines that give a table's bare cells their scale and unit, such as "(in millions)"."""
 
 from __future__ import annotations
 
 import math
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, currency_of
 from ingestion.language.numbers.not_amounts import masked
@@ -42,18 +42,21 @@ _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation
     r"|(?P<basis>(?i:basis[ \u00a0]points?|bps))|(?P<percent>%|(?i:per[ \u00a0]?cent"
     r"|percentage)))(?:[ \u00a0,;][^()\n0-9]{0,40})?\)"
 )
-_LOOK_BACK = 50  # marks: that many for single rows in a row stand in no table
+_LOOK_BACK = 50  # marks: no table has so many in succession that hold for a single row
 _AND_COUNTS = re.compile(r",? and (?:(?!and\b)[a-z]+ ){0,2}?(?P<counted>[a-z]{3,}?)s? ")
 _MARK = re.compile("|".join((_IN_SCALE, _MONEY_SCALE, _SCALE_MONEY, _PERCENT_KIND)))
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleMark:
-    """A line such as "(in millions)" or "(Per cent)". unit: as in Figure. exceptions: it says "except …".
+    """A line such as "(in millions)" or "(Per cent)", at text[start:end].
 
-    until: the position where it stops governing, None where only the next mark ends it. money: the mark of
-    its line that governs all but what it counts, "dollars in millions and units in thousands"; counted: that,
-    "unit".
+    unit: as in Figure.
+    exceptions: whether it says "except …".
+    until: the position where it stops governing, None where only the next mark ends it.
+    money: the other mark of a line such as "dollars in millions and units in thousands", which governs all
+        but what this mark counts.
+    counted: what this mark counts, here "unit".
     """
 
     start: int
@@ -86,33 +89,35 @@ def scale_marks(text: str) -> list[ScaleMark]:
             counts = _AND_COUNTS.fullmatch(text, marks[-1].end, match.start())
         else:
             counts = None
-        of_two = (marks[-1], counts["counted"]) if counts else ()
-        marks.append(
-            ScaleMark(
-                match.start(), match.end(), _mark_scale(match), _mark_unit(match), exceptions, local, *of_two
-            )
-        )
-        # "in millions, except shares, which are in thousands": the second is of what is excepted.
-        read = match.end() + (len(line.partition(")")[0]) if exceptions else 0)
+        scale = _mark_scale(match)
+        mark = ScaleMark(match.start(), match.end(), scale, _mark_unit(match), exceptions, local)
+        if counts:
+            mark = replace(mark, money=marks[-1], counted=counts["counted"])
+        marks.append(mark)
+        read = match.end()
+        if exceptions:
+            # "in millions, except shares, which are in thousands": the second scale is for the exceptions.
+            read += len(line.partition(")")[0])
     return marks
 
 
 def passage_scale(text: str) -> tuple[float, str | None]:
-    """Scale and unit of the passage's bare cells: of its first mark with a scale that governs more than a
-    line, else of its first mark.
+    """Scale and unit of the passage's bare cells; (1.0, None) where no mark gives them.
 
-    (1.0, None) where there is no mark.
+    Marks with a scale come before others, and then those that govern more than a line; the first is taken.
     """
-    marks = sorted(scale_marks(text), key=lambda mark: (mark.scale == 1.0, mark.until is not None))
+    marks = sorted(scale_marks(text), key=_without_scale_or_local)
     if marks:
         return (marks[0].scale, marks[0].unit)
     return (1.0, None)
 
 
+def _without_scale_or_local(mark: ScaleMark) -> tuple[bool, bool]:
+    return mark.scale == 1.0, mark.until is not None
+
+
 def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
-    """The nearest mark before a position that still governs there; marks in order, as scale_marks gives
-    them.
-    """
+    """The nearest mark before a position that still governs there. marks: in the order of scale_marks."""
     before = bisect_left(marks, position, key=lambda mark: mark.end)
     for mark in reversed(marks[max(0, before - _LOOK_BACK) : before]):
         if mark.until is None or position < mark.until:
@@ -125,17 +130,21 @@ def _mark_scale(match: re.Match[str]) -> float:
         return 1e3
     if match["letter"]:
         return LETTER_SCALES[match["letter"].lower()]
-    words = (match["s1"] or match["s2"] or match["s3"] or match["s4"] or "").lower().replace("\u00a0", " ")
+    written = match["s1"] or match["s2"] or match["s3"] or match["s4"] or ""
+    words = written.lower().replace("\u00a0", " ")
     if words.startswith("000"):
         return 1e3
     return math.prod((scale_of(word) for word in words.split()), start=1.0)
 
 
 def _mark_unit(match: re.Match[str]) -> str | None:
-    for name, unit in (("points", "percentage points"), ("basis", "basis points"), ("percent", "%")):
-        if match[name]:
-            return unit
-    money = next((match[name] for name in ("m1", "m2", "m3", "m4", "m5") if match[name]), None)
+    if match["points"]:
+        return "percentage points"
+    if match["basis"]:
+        return "basis points"
+    if match["percent"]:
+        return "%"
+    money = match["m1"] or match["m2"] or match["m3"] or match["m4"] or match["m5"]
     if money:
         return currency_of(money)
     return None

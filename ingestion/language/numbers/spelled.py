@@ -1,6 +1,4 @@
-"""Knows how amounts are written out in words: "four per cent", "seven billion crowns", "three fifths";
-knows no digits, and no page or answer.
-"""
+"""Finds amounts written in words: "four per cent", "seven billion crowns", "three fifths"."""
 
 from __future__ import annotations
 
@@ -17,16 +15,10 @@ from ingestion.language.vocabulary import either
 __all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]
 
 _ONES = dict(zip("one two three four five six seven eight nine".split(), range(1, 10), strict=True))
-_TEENS = dict(
-    zip(
-        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
-        range(10, 20),
-        strict=True,
-    )
-)
-_TENS = dict(
-    zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True)
-)
+_TEEN_WORDS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TEENS = dict(zip(_TEEN_WORDS, range(10, 20), strict=True))
+_TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_TENS = dict(zip(_TEN_WORDS, range(20, 100, 10), strict=True))
 _PARTS = {
     "half": 2,
     "halves": 2,
@@ -53,8 +45,8 @@ _BELOW_HUNDRED = rf"(?:(?:{either(_TENS)})(?:[- ](?:{either(_ONES)}))?|{either(_
 _CARDINAL = rf"(?:(?:an?|{either(_ONES)})[- ]hundred(?:[- ](?:and[- ])?{_BELOW_HUNDRED})?|{_BELOW_HUNDRED})"
 _PART_OF_ONE = r"(?:and (?:a half|a quarter|three[- ]quarters))"
 _UNIT = rf"(?:{POINTS}|{BASIS}|{PERCENT}|(?:{SCALE_WORD})\b|{CURRENCY_NAME}(?<=s)\b)"
-# What makes a number in words an amount or a duration: bare ones count anything ("the two pillars"), and one
-# is a pronoun.
+# What makes a number in words an amount or a duration: bare ones count anything ("the two pillars"), and
+# "one" is also a pronoun.
 _DURATION = (
     r"(?:[- ](?:working|business|calendar|consecutive|fiscal|financial))?[- ](?:days?|weeks?|months?"
     r"|years?)\b"
@@ -79,8 +71,11 @@ _FRACTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """A number in words: text[start:end]. value: without scale. measured: a unit, a scale or a currency
-    follows, which is not in the span.
+    """A number in words: text[start:end].
+
+    value: without scale.
+    measured: whether a unit, a scale or a currency follows; it is not in the span.
+    decimals: digits after the point that the value may have.
     """
 
     start: int
@@ -91,40 +86,49 @@ class Spelled:
 
 
 def find_spelled(text: str) -> Iterator[Spelled]:
-    """Amounts, durations and fractions in words, in no order, without overlap. Bare counts ("the two
-    pillars") and ordinals are none.
+    """Amounts, durations and fractions in words, in no order, without overlap.
+
+    Bare counts ("the two pillars") and ordinals are left out.
     """
-    amounts: list[tuple[int, int]] = []  # in order, apart
+    amounts: list[tuple[int, int]] = []  # spans, in order and apart
     for match in _AMOUNT.finditer(text):
         amounts.append(match.span())
-        if match["cardinal"]:
-            whole = _value(match["cardinal"])
-        else:
-            whole = 0.0
-        part = _part_of_one(match["and"] or match["half"] or "")
-        end = match.end("number")
-        yield Spelled(match.start(), end, whole + part, match["duration"] is None, 2 if part else 0)
+        yield _amount(match)
     for match in _FRACTION.finditer(text):
-        next_one = bisect_left(amounts, (match.end(),))
-        if next_one and amounts[next_one - 1][1] > match.start():
-            continue
-        if match["quarters"]:
-            above = 3
-        else:
-            if match["above"]:
-                above = _ONES[match["above"].lower()]
-            else:
-                above = 1
-        below = match["below"] or match["quarters"] or match["half"] or match["one"]
-        yield Spelled(match.start(), match.end(), above / _PARTS[below.lower()], False, 2)
+        following = bisect_left(amounts, (match.end(),))
+        overlaps = following > 0 and amounts[following - 1][1] > match.start()
+        if not overlaps:
+            yield Spelled(match.start(), match.end(), _fraction(match), False, 2)
+
+
+def _amount(match: re.Match[str]) -> Spelled:
+    if match["cardinal"]:
+        whole = _value(match["cardinal"])
+    else:
+        whole = 0.0
+    part = _part_of_one(match["and"] or match["half"] or "")
+    decimals = 2 if part else 0
+    return Spelled(match.start(), match.end("number"), whole + part, match["duration"] is None, decimals)
+
+
+def _fraction(match: re.Match[str]) -> float:
+    if match["quarters"]:
+        above = 3
+    elif match["above"]:
+        above = _ONES[match["above"].lower()]
+    else:
+        above = 1
+    below = match["below"] or match["quarters"] or match["half"] or match["one"]
+    return above / _PARTS[below.lower()]
 
 
 def _value(words: str) -> float:
-    """Of a cardinal: "a hundred and twenty-five" is 125."""
+    """The value of a cardinal: 125 for "a hundred and twenty-five"."""
     found = [word for word in re.split(r"[- ]", words.lower()) if word != "and"]
-    if "hundred" in found:
-        return float(100 * _ONES.get(found[0], 1) + sum(NUMBER_WORDS[word] for word in found[2:]))
-    return float(sum(NUMBER_WORDS[word] for word in found))
+    if "hundred" not in found:
+        return float(sum(NUMBER_WORDS[word] for word in found))
+    rest = sum(NUMBER_WORDS[word] for word in found[2:])
+    return float(100 * _ONES.get(found[0], 1) + rest)
 
 
 def _part_of_one(words: str) -> float:
