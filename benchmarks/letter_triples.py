@@ -1,8 +1,7 @@
-"""Prints the table of letter triples in ingestion/ocr/plausibility.py, counted in a folder of texts.
+"""Prints the table of ingestion/ocr/letter_triples.txt: letter triples counted in a folder of texts.
 
-    python -m benchmarks.letter_triples FOLDER
-
-The folder holds a text for each language, en.txt, fr.txt ..., of 0.1 to 0.6 million characters.
+python -m benchmarks.letter_triples FOLDER    (FOLDER/en.txt, FOLDER/fr.txt ...: 0.1 to 0.6 million characters
+each)
 """
 
 from __future__ import annotations
@@ -62,15 +61,15 @@ def steps(frequencies: dict[str, float]) -> bytes:
         chance = (pairs[triple[:2]] + len(symbols) * UNSEEN) / len(symbols)
         ratio = math.log((frequencies.get(triple, 0.0) + UNSEEN) / chance)
         found.append(sum(ratio > bound for bound in BOUNDS))
-    return bytes(_packed(found[at : at + 4]) for at in range(0, len(found), 4))
-
-
-def _packed(four: list[int]) -> int:
-    return sum(step << 2 * place for place, step in enumerate(four))
+    return bytes(
+        sum(step << 2 * place for place, step in enumerate(found[at : at + 4]))
+        for at in range(0, len(found), 4)
+    )
 
 
 if __name__ == "__main__":
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(sys.argv[1]).glob("*.txt"))}
-    mixed = mix({name: count_triples(text) for name, text in texts.items()})
-    table = base64.b85encode(zlib.compress(steps(mixed), 9)).decode()
-    print("\n".join(f'    "{table[at : at + 120]}"' for at in range(0, len(table), 120)))
+    table = base64.b85encode(
+        zlib.compress(steps(mix({name: count_triples(text) for name, text in texts.items()})), 9)
+    ).decode()
+    print("\n".join(table[at : at + 100] for at in range(0, len(table), 100)))

@@ -1,6 +1,4 @@
-"""Page images as arrays: evens their ground, finds their slant and direction, tells pictures of text;
-reads no letter and knows no PDF.
-"""
+"""Prepares page images for OCR: evens their ground, finds slant and direction, finds pictures of text."""
 
 from __future__ import annotations
 
@@ -37,124 +35,120 @@ Grey = NDArray[np.uint8]
 Dark = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
-# Pixels of the outline. The lowest line of letters, the first height that is none, the gap that ends a
-# stretch, the shortest word.
+# Pixels of the outline: the lowest line of letters, the first height that is too high for one, the gap that
+# ends a stretch, the shortest word.
 LOWEST_LINE = 4
 HIGHEST_LINE = 26
 WORD_GAP = 10
 SHORTEST_WORD = 12
 # A ground darker than this carries light text; printed shades of grey and colour under dark text are lighter.
 DARKEST_GROUND = 110
-# A ground from there up to this, a coloured head of a table as a rule, may carry dark or light text; it takes
-# this share of a page.
+# A ground from there up to this, mostly the coloured head of a table, may carry dark or light text. It counts
+# where it takes this share of a page.
 LIGHTEST_MIDDLING, LEAST_MIDDLING = 190, 0.004
-# Its edges are left out, in steps of the ground, and whatever stands out from it less than letters do: its
-# grain.
+# How much of its edges is left out, in steps of the ground, and the faintest light text; what stands out less
+# is its grain.
 EDGE, FAINTEST_LIGHT = 3, 150
 # The ground is the median of windows of 144 by 54 pixels: an inch half wide, as low as one shaded row of a
 # table at 300 dpi.
 GROUND_STEP = (16, 6)
 GROUND_WINDOW = 9
-# Pixels. Dots of a printed screen and the rags of a bilevel scan go; at 1.3 more does on poor scans, but thin
-# light strokes too.
+# Pixels. This removes the dots of a printed screen and the ragged edges of a bilevel scan; 1.3 removes more
+# on poor scans, but thin light strokes too.
 SMOOTHING = 1.0
 # A second look is smoothed more, 1.3 in all: of 30 pages, 11 gain and 5 lose a word or two by it.
 FURTHER_SMOOTHING = 0.8
-# Resolution at which a picture on a page is looked at: small print is 4 pixels high, and a look takes a
-# hundredth of a second.
+# Resolution at which a picture on a page is checked for text: small print is 4 pixels high, and a check takes
+# a hundredth of a second.
 LOOK_DPI = 90
-# Neighbouring pixels of text and charts differ by no more than grain in this share of them (.53 and more;
+# In text and charts at least this share of neighbouring pixels differ by no more than grain (.53 and more;
 # photographs .43).
 GRAIN, LEAST_EVEN = 8, 0.5
-# Pixels of text lines: some eight words; and as a share of the picture, where the plainest chart with figures
-# has .015.
+# Pixels of text lines in a picture of text: some eight words; and as a share of the picture, of which the
+# plainest chart with figures has .015.
 LEAST_TEXT, LEAST_TEXT_SHARE = 1500, 0.012
-# The share of them without a text layer from which it does not say what the picture says; what it says stands
-# beside it by a hair.
+# The share of them that has no text layer, from which the layer does not say what the picture says. Where it
+# does, its boxes are a little off, and some pixels are left.
 LEAST_UNWRITTEN = 0.3
 # Pixels along the longer side of the reduced image in which slant and direction are sought: a line of small
 # print is still 4 high.
 OUTLINE = 1000
-# Dark runs longer than this share of the outline are rules and frames, which say nothing of where the letters
+# Dark runs longer than this share of the outline are rules and frames, which do not show where the letters
 # stand.
 LONGEST_LETTER = 1 / 14
-# Half way from the darkest hundredth to white is ink, on faint pages too, but never what is lighter than
-# this.
+# What is darker than half way from the darkest hundredth to white is ink, on faint pages too, but nothing
+# lighter than this.
 LIGHTEST_INK = 215
-# Degrees. What is turned further was laid so on purpose.
+# Degrees. What is turned further was meant to be.
 MOST_SKEW = 10.0
 # Degrees; less than half of it moves a line's end by less than its height.
 LEAST_SKEW = 0.3
 # The lines must stand out this many times clearer after turning back than before.
 SKEW_GAIN = 1.15
-# Of 30 pages the upright ones had a ratio up to .9 of columns to rows after levelling, the sideways ones from
-# 1.1; tables are the nearest.
+# How many times clearer columns are than rows on a sideways page. Of 30 levelled pages the upright ones had
+# up to .9, the sideways ones 1.1 and more; tables come closest.
 SIDEWAYS = 1.3
 
 
 def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = False) -> Image:
-    """The image as black text on white, in grey: shades and gradients evened out, light text on dark inverted
-    where it stands.
+    """The image as black text on white, in grey, with shades and gradients evened out and light text on dark
+    inverted.
 
-    smoothing: radius in pixels, 0 for none. middling: nothing but light text on middling greys, and the edges
-    of such grounds.
+    smoothing: radius in pixels, 0 for none.
+    middling: keep only light text on middling greys, and the edges of such grounds.
     """
     grey = image.convert("L")
     if middling:
         ground = _inside_middling(_ground(grey))
     else:
         ground = _ground(grey)
-    index = np.asarray(ground.resize(grey.size, images.Resampling.BILINEAR)).astype(np.uint16)
+    full_size = ground.resize(grey.size, images.Resampling.BILINEAR)
+    if smoothing:
+        grey = grey.filter(ImageFilter.GaussianBlur(smoothing))
+    index = np.asarray(full_size).astype(np.uint16)
     index <<= 8
-    index |= np.asarray(grey.filter(ImageFilter.GaussianBlur(smoothing)) if smoothing else grey)
+    index |= np.asarray(grey)
     return images.fromarray(np.take(_evened(middling=middling), index))
 
 
 def has_middling_ground(image: Image) -> bool:
-    """True where so much of an image has a ground of middling grey that a line of light text may stand on
-    it.
-    """
-    inside = np.asarray(_inside_middling(_ground(image.convert("L"))))
+    """Whether an image has enough ground of middling grey for a line of light text."""
+    ground = _ground(image.convert("L"))
+    inside = np.asarray(_inside_middling(ground))
     return bool(np.mean(inside > 0) >= LEAST_MIDDLING)
 
 
 def _inside_middling(ground: Image) -> Image:
     """The ground where it is a middling grey, 0 elsewhere and at the edges, where two grounds mix."""
     values = np.asarray(ground)
-    inside = (
-        images.fromarray((values >= DARKEST_GROUND) & (values < LIGHTEST_MIDDLING))
-        .convert("L")
-        .filter(ImageFilter.MinFilter(EDGE))
-    )
-    return images.fromarray(np.where(np.asarray(inside) > 0, values, 0).astype(np.uint8))
+    is_middling = (values >= DARKEST_GROUND) & (values < LIGHTEST_MIDDLING)
+    inside = images.fromarray(is_middling).convert("L").filter(ImageFilter.MinFilter(EDGE))
+    kept = np.where(np.asarray(inside) > 0, values, 0)
+    return images.fromarray(kept.astype(np.uint8))
 
 
 def _ground(grey: Image) -> Image:
     """The grey that everything stands on, at a size reduced by GROUND_STEP."""
-    return (
-        grey.reduce(GROUND_STEP)
-        .filter(ImageFilter.MedianFilter(GROUND_WINDOW))
-        .filter(ImageFilter.GaussianBlur(1))
-    )
+    median = grey.reduce(GROUND_STEP).filter(ImageFilter.MedianFilter(GROUND_WINDOW))
+    return median.filter(ImageFilter.GaussianBlur(1))
 
 
 @cache
 def _evened(*, middling: bool) -> Grey:
-    """The value of a pixel by 256 * ground + pixel."""
+    """The evened value of a pixel, at the index 256 * ground + pixel."""
     ground, pixel = np.meshgrid(np.arange(256), np.arange(256), indexing="ij")
     on_light = pixel * 255 / np.maximum(ground, 1)
     on_dark = (255 - pixel) * 255 / np.maximum(255 - ground, 1)
-    value = np.where(ground >= DARKEST_GROUND, on_light, on_dark)
+    is_light = ground >= DARKEST_GROUND
+    value = np.where(is_light, on_light, on_dark)
     if middling:
-        value = np.where((ground >= DARKEST_GROUND) & (on_dark < FAINTEST_LIGHT), on_dark, 255)
+        value = np.where(is_light & (on_dark < FAINTEST_LIGHT), on_dark, 255)
     table: Grey = np.clip(value, 0, 255).astype(np.uint8).ravel()
     return table
 
 
 def skew_of(image: Image) -> float:
-    """Degrees by which a prepared image must be turned counter-clockwise to make its lines level; 0.0
-    where that is unsure.
-    """
+    """Degrees by which turning a prepared image counter-clockwise makes its lines level; 0.0 where unsure."""
     rows, columns = np.nonzero(_outline(image))
     angle, gain, _ = _sharpest(rows, columns)
     if abs(angle) >= LEAST_SKEW and gain > SKEW_GAIN:
@@ -163,7 +157,7 @@ def skew_of(image: Image) -> float:
 
 
 def lies_sideways(image: Image) -> bool:
-    """True where the lines of a prepared image clearly run up or down the page rather than across it."""
+    """Whether the lines of a prepared image clearly run up or down the page rather than across it."""
     rows, columns = np.nonzero(_outline(image))
     across = _sharpest(rows, columns)[2]
     down = _sharpest(columns, rows)[2]
@@ -171,8 +165,8 @@ def lies_sideways(image: Image) -> bool:
 
 
 def _sharpest(rows: Places, columns: Places) -> tuple[float, float, float]:
-    """(the angle at which dark points fall into the clearest lines, how many times clearer than at 0, how
-    clear), (0, 1, 0) without points.
+    """The angle at which dark points fall into the clearest lines, how many times clearer that is than at 0,
+    and how clear; (0, 1, 0) without points.
     """
     if not len(rows):
         return 0.0, 1.0, 0.0
@@ -188,63 +182,75 @@ def _sharpest(rows: Places, columns: Places) -> tuple[float, float, float]:
 
 
 def _sharpness(rows: Places, columns: Places, degrees: float) -> float:
-    """How clearly dark points fall into lines after turning: the mean square of the change from one row to
-    the next.
-    """
+    """How clearly dark points fall into lines after turning: the mean square of the change between rows."""
     shifted = rows - columns * np.tan(np.radians(degrees))
-    counts = np.bincount((shifted - shifted.min()).astype(np.int64))
-    return float(np.square(np.diff(counts)).sum()) / len(rows)
+    turned_rows = (shifted - shifted.min()).astype(np.int64)
+    changes = np.diff(np.bincount(turned_rows))
+    return float(np.square(changes).sum()) / len(rows)
 
 
 def blank_out(image: Image, boxes: Sequence[Rect]) -> Image:
-    """A prepared image with these boxes white, smoothed once more; its ground is white too, or the grain
-    of it would pass for ink.
+    """A prepared image with these boxes white, smoothed once more.
+
+    Its ground becomes white too, because its grain would pass for ink.
     """
     values = np.array(image)
-    values[values > (_lightest_ink(values[::4, ::4]) + 255) / 2] = 255
+    lightest = (_lightest_ink(values[::4, ::4]) + 255) / 2
+    values[values > lightest] = 255
     for box in boxes:
         top = int(box.y0 * image.height)
         bottom = round(box.y1 * image.height + 1)
-        values[top:bottom, int(box.x0 * image.width) : round(box.x1 * image.width + 1)] = 255
+        left = int(box.x0 * image.width)
+        right = round(box.x1 * image.width + 1)
+        values[top:bottom, left:right] = 255
     return images.fromarray(values).filter(ImageFilter.GaussianBlur(FURTHER_SMOOTHING))
 
 
 def looks_like_text(page: Image, place: Rect, written: Sequence[Rect]) -> bool:
-    """True where the picture at `place` of a page image of LOOK_DPI has text worth reading besides what is
-    written at `written`, both as fractions of the page; false of photographs."""
+    """Whether the picture at `place` of a page image has text worth reading besides what is written.
+
+    page: at LOOK_DPI.
+    place, written: as fractions of the page.
+    """
     part = crop(page, place).convert("L")
-    steps = np.abs(np.diff(np.asarray(part).astype(np.int16), axis=1))
+    values = np.asarray(part).astype(np.int16)
+    steps = np.abs(np.diff(values, axis=1))
     if min(part.size) < 2 or np.mean(steps <= GRAIN) < LEAST_EVEN:
-        return False
+        return False  # a photograph
     evened = prepare(part, smoothing=0)
     area = text_area(evened)
     if area < max(LEAST_TEXT, LEAST_TEXT_SHARE * evened.width * evened.height):
         return False
-    inside = [_seen_from(place, box) for box in written if box.meets(place)]
-    return not inside or text_area(blank_out(evened, inside)) >= LEAST_UNWRITTEN * area
+    inside = [_within(place, box) for box in written if box.meets(place)]
+    if not inside:
+        return True
+    return text_area(blank_out(evened, inside)) >= LEAST_UNWRITTEN * area
 
 
 def crop(page: Image, box: Rect) -> Image:
-    """What stands in a box, at least one pixel of it."""
+    """The part of a page in a box, at least one pixel of it."""
     left = min(int(box.x0 * page.width), page.width - 1)
     top = min(int(box.y0 * page.height), page.height - 1)
-    return page.crop(
-        (left, top, max(left + 1, round(box.x1 * page.width)), max(top + 1, round(box.y1 * page.height)))
-    )
+    right = max(left + 1, round(box.x1 * page.width))
+    bottom = max(top + 1, round(box.y1 * page.height))
+    return page.crop((left, top, right, bottom))
 
 
-def _seen_from(place: Rect, box: Rect) -> Rect:
+def _within(place: Rect, box: Rect) -> Rect:
     """A box of the page as fractions of the picture at `place`, cut to it."""
     width = place.width
     height = place.height
     x0 = max(0.0, (box.x0 - place.x0) / width)
+    y0 = max(0.0, (box.y0 - place.y0) / height)
     x1 = min(1.0, (box.x1 - place.x0) / width)
-    return Rect(x0, max(0.0, (box.y0 - place.y0) / height), x1, min(1.0, (box.y1 - place.y0) / height))
+    y1 = min(1.0, (box.y1 - place.y0) / height)
+    return Rect(x0, y0, x1, y1)
 
 
 def text_area(image: Image) -> int:
-    """Pixels of a prepared image's outline that lie in lines of letters: stretches of dark and narrow
-    light, as low as text is.
+    """Pixels of a prepared image's outline that lie in lines of letters.
+
+    Such a line is a stretch of dark and narrow light pixels that is as low as text.
     """
     dark = _outline(image)
     closed = ~dark & ~_runs(~dark, WORD_GAP) | dark
@@ -254,7 +260,8 @@ def text_area(image: Image) -> int:
 
 def _outline(image: Image) -> Dark:
     """Where the reduced image is dark, rules and frames left out."""
-    small = image.reduce(max(1, round(max(image.size) / OUTLINE)))
+    factor = max(1, round(max(image.size) / OUTLINE))
+    small = image.reduce(factor)
     grey = np.asarray(small)
     dark: Dark = grey < _lightest_ink(grey)
     longest = round(max(small.size) * LONGEST_LETTER)
@@ -262,7 +269,8 @@ def _outline(image: Image) -> Dark:
 
 
 def _lightest_ink(grey: Grey) -> float:
-    return min(LIGHTEST_INK, (float(np.percentile(grey, 1)) + 255) / 2)
+    darkest = float(np.percentile(grey, 1))
+    return min(LIGHTEST_INK, (darkest + 255) / 2)
 
 
 def _runs(dark: Dark, least: int) -> Dark:
@@ -281,16 +289,27 @@ def _runs(dark: Dark, least: int) -> Dark:
 
 
 def turn(image: Image, degrees: int) -> Image:
-    how = {90: images.Transpose.ROTATE_270, 180: images.Transpose.ROTATE_180, 270: images.Transpose.ROTATE_90}
     if degrees:
-        return image.transpose(how[degrees])
+        return image.transpose(_CLOCKWISE[degrees])
     return image
+
+
+# Pillow counts degrees counter-clockwise.
+_CLOCKWISE = {
+    90: images.Transpose.ROTATE_270,
+    180: images.Transpose.ROTATE_180,
+    270: images.Transpose.ROTATE_90,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """An image laid for reading. level: turned clockwise by `turned` to the size `upright`, then by `skew`
-    degrees the other way.
+    """An image laid for reading.
+
+    level: the image after both turns.
+    turned: degrees of the first turn, clockwise: 0, 90, 180 or 270.
+    skew: degrees of the second turn, counter-clockwise.
+    upright: the size after the first turn, in pixels.
     """
 
     level: Image
@@ -299,7 +318,7 @@ class Laid:
     upright: tuple[int, int]
 
     def back(self, box: Rect) -> Rect:
-        """A box on `level` as the box around it on the image before."""
+        """The box, on the image before, around a box on `level`."""
         if self.skew:
             upright = _levelled_back(box, self.skew, self.level.size, self.upright)
         else:
@@ -308,14 +327,13 @@ class Laid:
 
 
 def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
-    """A prepared image turned clockwise by `degrees` (0, 90, 180, 270) and levelled; by `skew` where that
-    is known.
+    """A prepared image turned clockwise by `degrees` (0, 90, 180, 270) and levelled.
+
+    skew: by which it is levelled, where that is known.
     """
     upright = turn(evened, degrees)
     if skew is None:
         skew = skew_of(upright)
-    else:
-        skew = skew
     if skew:
         level = upright.rotate(skew, images.Resampling.BICUBIC, expand=True, fillcolor=255)
     else:
@@ -324,7 +342,7 @@ def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
 
 
 def turn_back(box: Rect, degrees: int) -> Rect:
-    """A box on an image turned by `degrees` clockwise (0, 90, 180, 270) as the box on the image before."""
+    """A box on an image turned clockwise by `degrees` (0, 90, 180, 270) as a box on the image before."""
     if degrees == 90:
         return Rect(box.y0, 1 - box.x1, box.y1, 1 - box.x0)
     if degrees == 180:
@@ -335,13 +353,20 @@ def turn_back(box: Rect, degrees: int) -> Rect:
 
 
 def _levelled_back(box: Rect, skew: float, level: tuple[int, int], before: tuple[int, int]) -> Rect:
-    """The box around a box of an image levelled by `skew` on the image before; both sizes in pixels."""
+    """The box, on the image before, around a box of an image levelled by `skew`.
+
+    level, before: the sizes of both images, in pixels.
+    """
     cosine = math.cos(math.radians(skew))
     sine = math.sin(math.radians(skew))
-    across, down = [], []
-    for x, y in ((box.x0, box.y0), (box.x1, box.y0), (box.x0, box.y1), (box.x1, box.y1)):
-        x = (x - 0.5) * level[0]
-        y = (y - 0.5) * level[1]
-        across.append(0.5 + (x * cosine - y * sine) / before[0])
-        down.append(0.5 + (x * sine + y * cosine) / before[1])
-    return Rect(max(0.0, min(across)), max(0.0, min(down)), min(1.0, max(across)), min(1.0, max(down)))
+    across: list[float] = []
+    down: list[float] = []
+    for corner_x in (box.x0, box.x1):
+        for corner_y in (box.y0, box.y1):
+            x = (corner_x - 0.5) * level[0]
+            y = (corner_y - 0.5) * level[1]
+            across.append(0.5 + (x * cosine - y * sine) / before[0])
+            down.append(0.5 + (x * sine + y * cosine) / before[1])
+    x0 = max(0.0, min(across))
+    y0 = max(0.0, min(down))
+    return Rect(x0, y0, min(1.0, max(across)), min(1.0, max(down)))

@@ -1,9 +1,8 @@
-"""Judges how much of a text is language, by which letters follow which in some hundred languages; knows no
-words and no single language.
+"""Judges how much of a text is language, by which letters follow which in some hundred languages.
 
 Letters of the Latin, Cyrillic and Greek alphabets are folded to a-z and looked up in one table of letter
-triples, which benchmarks/letter_triples.py counts in a folder of texts. Of other scripts it knows only that a
-word keeps to one.
+triples, which benchmarks/letter_triples.py counts in a folder of texts. Words of other scripts are only
+checked for keeping to one script.
 """
 
 from __future__ import annotations
@@ -18,12 +17,15 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from operator import mul
+from pathlib import Path
 from typing import NamedTuple
 
 __all__ = ["LETTERS", "Judgement", "fold", "judge", "letter_runs"]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# Letters of other alphabets that Unicode does not decompose, by sound: Cyrillic, Greek, and those of single
+# Made by benchmarks/letter_triples.py: two bits a triple, packed, compressed and in base 85.
+_TRIPLES = Path(__file__).with_name("letter_triples.txt")
+# Letters that Unicode does not decompose, to a letter of like sound: Cyrillic, Greek, and those of single
 # Latin alphabets.
 ALIKE = dict(
     zip(
@@ -32,47 +34,48 @@ ALIKE = dict(
         strict=True,
     )
 )
-# Shorter runs of letters are abbreviations and names of units as often as words.
+# Shorter runs of letters are as often abbreviations and units as words.
 SHORTEST = 4
-# Capitals up to this many are tickers, codes and acronyms: they prove a page no garbage and no language.
+# Up to this many capitals are a ticker, a code or an acronym, which show neither garbage nor language.
 LONGEST_CODE = 5
 # German and Danish compounds are longer, but no page measured had more than a fifteenth of its letters in
 # such words.
 LONGEST = 24
-# Identifiers are longer, but their capitals part them into words; a sentence without spaces has a capital or
-# two.
+# Identifiers are longer, but their capitals divide them into words; a sentence without spaces has only a
+# capital or two.
 LONGEST_PART = 15
 # A name repeated down a page is one piece of evidence, not fifty.
 MOST_TIMES = 3
-# What the four steps of the table stand for: about ten times the mean logarithm within each, see
+# The values of the table's four steps: about ten times the mean logarithm within each, see
 # benchmarks/letter_triples.py.
 STEPS = (-32, -13, 2, 16)
-# Symbols that touch letters, figures or other such symbols: in one word often only where its letters are
-# other glyphs' codes.
+# Symbols that touch letters, figures or other such symbols. Many of them in one word mean that its letters
+# are the codes of other glyphs.
 SYMBOLS = r"[!\"#*+<=>?@\[\\\]^`{|}~\x80-\xa6\xac-\xaf\xb1-\xb6\xb8-\xba\xbc-\xbf\xd7\xf7]"
 TOUCHING = re.compile(
     rf"({SYMBOLS})(?!\1)(?=[^\W_]|{SYMBOLS})|[^\W_](?={SYMBOLS})|[^\W\d_](?=[$%&'(),;:][^\W\d_])"
 )
-# Formulas, code and rows of boxes have all the other symbols; these stand in them seldom.
-TELLING = re.compile(r"[!\"#?@\\`\x80-\xa6\xac-\xaf\xb4-\xb6\xb8\xba\xbc-\xbf]")
+# Symbols that are rare in formulas, code and rows of boxes, which have all the others.
+RARE = re.compile(r"[!\"#?@\\`\x80-\xa6\xac-\xaf\xb4-\xb6\xb8\xba\xbc-\xbf]")
 FEWEST_TOUCHING = 2
 CHARACTERS_A_TOUCH = 4
 RUN = re.compile(r"[a-z]+")
-# Where one in so many characters is a digit, the letters are a code's: no word lost its letters to them.
+# Where one in so many characters is a digit, the word is a code, and not one that lost letters to digits.
 DIGIT = re.compile(r"\d")
 CHARACTERS_A_DIGIT = 6
-# Stretches of one script, for the scripts that are not folded. Jamo, kana and ideographs go together.
+_INDIC_BLOCKS = [f"[{chr(start)}-{chr(start + 0x7F)}]+" for start in range(0x900, 0x1000, 0x80)]
+# Stretches of one script, for the scripts that are not folded. Jamo, kana and ideographs count as one script.
 SCRIPT = re.compile(
     "[\u0530-\u058f]+|[\u0590-\u05ff\ufb1d-\ufb4f]+|[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc]+|"
-    + "|".join(f"[{chr(start)}-{chr(start + 0x7F)}]+" for start in range(0x900, 0x1000, 0x80))
+    + "|".join(_INDIC_BLOCKS)
     + "|[\u1000-\u109f]+|[\u10a0-\u10ff]+|[\u1200-\u139f]+|[\u1400-\u16ff]+|[\u1780-\u17ff]+|[\u1800-\u18af]+"
     + "|[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc]+"
 )
-# Longer words are none, and are not worth the memory.
+# Longer words are not worth the memory of a cached result.
 LONGEST_REMEMBERED = 40
-# Signs of text that runs backwards: words that end in their capital or begin with a stop, at least so many,
-# and this share of all signs of direction. Only for alphabets with capitals: where text runs to the left,
-# stops stand where the file's maker put them.
+# Signs of text that runs backwards are words that end in their capital or begin with a stop: at least so
+# many, and this share of all signs of direction. They count only for alphabets with capitals: in text that
+# runs to the left, stops stand where the file's maker put them.
 STOPS = frozenset(".,;:")
 FEWEST_BACKWARDS = 6
 MOST_BACKWARDS = 1 / 3
@@ -82,20 +85,22 @@ CONTINUED = "[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜
 MISREAD = re.compile(f"[ÂÃÄÅÎÏÐÑÒÓ×ØÙÚÛ]{CONTINUED}|[à-í]{CONTINUED}{{2}}")
 FEWEST_MISREAD = 5
 MOST_MISREAD = 0.03
-# Neighbours that the same page also writes as one word, one of them hardly seen otherwise: clean pages
-# measured up to two.
+# Neighbouring words that the same page also writes as one word, where one of the two is rare on it: clean
+# pages measured up to two.
 FEWEST_BROKEN = 3
 MOST_BROKEN = 0.006
 SHORTEST_BROKEN = 5
 MOST_SEEN = 2
-# Beyond the alphabets with capitals, Korean for one leaves it to the writer which words to join.
+# From here on come alphabets without capitals; Korean, for example, leaves it to the writer which words to
+# join.
 WRITTEN_APART = "\u0590"
-# Ligatures set apart from their words, of two kinds: "fi" alone is a word in Romanian, "ff" an abbreviation.
+# Ligatures set apart from their words, of at least two kinds: "fi" alone is a word in Romanian, "ff" an
+# abbreviation.
 LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 FEWEST_LIGATURES = 4
 MOST_LIGATURES = 0.01
-# Letters standing alone: this share of the words, so many, and so many different ones, as marks in a table
-# are not.
+# Letters standing alone: this share of the words, so many, and so many different ones, which the marks of a
+# table are not.
 MOST_ALONE = 0.4
 FEWEST_ALONE = 20
 FEWEST_DIFFERENT = 8
@@ -103,9 +108,12 @@ FEWEST_DIFFERENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """plausible, implausible: letters in words that are, and are not, spelt as some language spells; figures,
-    codes and short words are in neither. disordered: letters are right but spaces, direction or encoding are
-    wrong through the text."""
+    """What `judge` finds. Figures, codes and short words are neither plausible nor implausible.
+
+    plausible: letters in words that are spelt as some language spells.
+    implausible: letters in words that no language spells so.
+    disordered: whether letters are right but spaces, direction or encoding are wrong throughout the text.
+    """
 
     plausible: int
     implausible: int
@@ -113,8 +121,11 @@ class Judgement:
 
 
 class _Signs(NamedTuple):
-    """Of one word: its letters in plausible and in implausible runs, and how many of its ends tell that it
-    runs forwards, or backwards.
+    """What one word shows.
+
+    right: letters in plausible runs.
+    wrong: letters in implausible runs.
+    forwards, backwards: how many of its ends show that it runs so.
     """
 
     right: int
@@ -129,18 +140,16 @@ def judge(text: str) -> Judgement:
     seen = Counter(words)
     signs = [_remembered(word) if len(word) <= LONGEST_REMEMBERED else _signs(word) for word in seen]
     times = [min(count, MOST_TIMES) for count in seen.values()]
-    right, wrong = (
-        sum(map(mul, times, letters))
-        for letters in ([sign.right for sign in signs], [sign.wrong for sign in signs])
-    )
+    right = sum(map(mul, times, [sign.right for sign in signs]))
+    wrong = sum(map(mul, times, [sign.wrong for sign in signs]))
+    disordered = _is_backwards(signs) or _is_spaced_out(seen) or _is_broken(words)
+    return Judgement(right, wrong, disordered or _is_misread(text, len(words)))
+
+
+def _is_backwards(signs: Sequence[_Signs]) -> bool:
     backwards = sum(sign.backwards for sign in signs)
     forwards = sum(sign.forwards for sign in signs)
-    is_backwards = backwards >= max(FEWEST_BACKWARDS, MOST_BACKWARDS * (forwards + backwards))
-    return Judgement(
-        right,
-        wrong,
-        is_backwards or _is_spaced_out(seen) or _is_broken(words) or _is_misread(text, len(words)),
-    )
+    return backwards >= max(FEWEST_BACKWARDS, MOST_BACKWARDS * (forwards + backwards))
 
 
 def fold(text: str) -> str:
@@ -157,55 +166,66 @@ def letter_runs(folded: str) -> list[str]:
 
 def _signs(word: str) -> _Signs:
     folded = fold(word)
-    if folded.isascii():
-        right, wrong = (0, 0)
-    else:
-        right, wrong = _foreign_letters(folded)
+    right, wrong = (0, 0) if folded.isascii() else _foreign_letters(folded)
     if not word.isalpha() and _is_symbols(word):
         wrong += len(word)
     else:
-        digits = len(DIGIT.findall(word))
-        is_code = digits * CHARACTERS_A_DIGIT >= len(word) or (
-            word.isupper() and (digits > 0 or len(word) <= LONGEST_CODE)
-        )
-        for run in RUN.findall(folded):
-            if len(run) < SHORTEST:
-                continue
-            if _is_run_together(run, word):
-                wrong += len(run)
-            elif _is_plausible(run):
-                right += len(run)
-            elif not is_code:
-                wrong += len(run)
+        plausible, implausible = _latin_letters(folded, word)
+        right += plausible
+        wrong += implausible
     if len(word) < SHORTEST or not folded.isascii():
         return _Signs(right, wrong, 0, 0)
     turned = word[::-1]
-    return _Signs(
-        right, wrong, _begins(word) + _begins_turned(turned), _begins(turned) + _begins_turned(word)
-    )
+    forwards = _begins(word) + _begins_turned(turned)
+    backwards = _begins(turned) + _begins_turned(word)
+    return _Signs(right, wrong, forwards, backwards)
 
 
-# The words of a document return from page to page; so many take 5 MB.
+def _latin_letters(folded: str, word: str) -> tuple[int, int]:
+    """(letters in plausible runs, letters in implausible runs) of a word. folded: the same word folded."""
+    right = 0
+    wrong = 0
+    is_code = _is_code(word)
+    for run in RUN.findall(folded):
+        if len(run) < SHORTEST:
+            continue
+        if _is_run_together(run, word):
+            wrong += len(run)
+        elif _is_plausible(run):
+            right += len(run)
+        elif not is_code:
+            wrong += len(run)
+    return right, wrong
+
+
+def _is_code(word: str) -> bool:
+    digits = len(DIGIT.findall(word))
+    if digits * CHARACTERS_A_DIGIT >= len(word):
+        return True
+    return word.isupper() and (digits > 0 or len(word) <= LONGEST_CODE)
+
+
+# The words of a document recur from page to page; so many results take 5 MB.
 _remembered = lru_cache(20_000)(_signs)
 
 
 def _is_symbols(word: str) -> bool:
-    """Symbols among its letters as only another glyph's code puts them there."""
-    return TELLING.search(word) is not None and len(TOUCHING.findall(word)) >= max(
-        FEWEST_TOUCHING, len(word) / CHARACTERS_A_TOUCH
-    )
+    """Whether a word has so many symbols among its letters that its letters must be codes of other glyphs."""
+    if not RARE.search(word):
+        return False
+    touching = len(TOUCHING.findall(word))
+    return touching >= max(FEWEST_TOUCHING, len(word) / CHARACTERS_A_TOUCH)
 
 
 def _foreign_letters(folded: str) -> tuple[int, int]:
-    """(letters in words of one script, letters in words that change it at every other letter) among those
-    that do not fold.
+    """(right, wrong) letters of a word among those that do not fold; wrong where the script changes at every
+    other letter.
     """
     runs = SCRIPT.findall(folded)
     letters = sum(map(len, runs))
     # A low byte of zero is one ideograph in 256, but every Latin letter whose two bytes were swapped.
     swapped = sum(not ord(letter) & 0xFF for run in runs for letter in run)
-    is_wrong = letters >= SHORTEST and (2 * len(runs) > letters or 2 * swapped > letters)
-    if is_wrong:
+    if letters >= SHORTEST and (2 * len(runs) > letters or 2 * swapped > letters):
         return (0, letters)
     return (letters, 0)
 
@@ -221,7 +241,7 @@ def _is_plausible(run: str) -> bool:
 
 
 def _is_run_together(run: str, word: str) -> bool:
-    """More letters than a word has, and no capitals within that would part them as identifiers are."""
+    """Whether a run has more letters than a word and too few capitals within to be an identifier."""
     if len(run) <= LONGEST:
         return False
     parts = 1 + sum(before.islower() and after.isupper() for before, after in pairwise(word))
@@ -229,50 +249,59 @@ def _is_run_together(run: str, word: str) -> bool:
 
 
 def _is_spaced_out(words: Counter[str]) -> bool:
-    alone = {
-        word: times for word, times in words.items() if len(word) == 1 and word.isalpha() and fold(word) < "{"
-    }
-    return len(alone) >= FEWEST_DIFFERENT and sum(alone.values()) >= max(
-        FEWEST_ALONE, MOST_ALONE * words.total()
-    )
+    """Whether the letters of many words stand alone."""
+    alone = [times for word, times in words.items() if _is_single_letter(word)]
+    if len(alone) < FEWEST_DIFFERENT:
+        return False
+    return sum(alone) >= max(FEWEST_ALONE, MOST_ALONE * words.total())
+
+
+def _is_single_letter(word: str) -> bool:
+    return len(word) == 1 and word.isalpha() and fold(word) < "{"
 
 
 def _is_broken(words: Sequence[str]) -> bool:
-    """Spaces within words: often enough, the same page has a word broken here and whole there."""
+    """Whether spaces break words: the same page has a word broken here and whole there, often enough."""
     # A capital apart from its word is a drop or small capital, set apart on paper too.
     words = [word.strip(".,;:()").casefold() for word in words if len(word) > 1 or not word.isupper()]
     seen = Counter(words)
     ligatures = [seen[ligature] for ligature in LIGATURES if ligature in seen]
     if len(ligatures) > 1 and sum(ligatures) >= max(FEWEST_LIGATURES, MOST_LIGATURES * len(words)):
         return True
-    whole = {
-        word for word in seen if len(word) >= SHORTEST_BROKEN and word.isalpha() and word < WRITTEN_APART
-    }
-    pairs = {
-        (first, second)
-        for first, second in pairwise(words)
-        if first + second in whole and first and second and min(seen[first], seen[second]) <= MOST_SEEN
-    }
+    whole = set(filter(_may_be_broken, seen))
+    pairs: set[tuple[str, str]] = set()
+    for first, second in pairwise(words):
+        if first + second not in whole or not first or not second:
+            continue
+        if min(seen[first], seen[second]) <= MOST_SEEN:
+            pairs.add((first, second))
     return len(pairs) >= max(FEWEST_BROKEN, MOST_BROKEN * len(seen))
 
 
+def _may_be_broken(word: str) -> bool:
+    return len(word) >= SHORTEST_BROKEN and word.isalpha() and word < WRITTEN_APART
+
+
 def _begins(word: str) -> bool:
-    """A capital before small letters."""
+    """Whether a capital stands before small letters."""
     return word.istitle() and word.isalpha()
 
 
 def _begins_turned(word: str) -> bool:
-    """A stop before letters."""
+    """Whether a stop stands before letters."""
     return word[0] in STOPS and word[1:].isalpha()
 
 
 def _is_misread(text: str, words: int) -> bool:
-    return not text.isascii() and len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * words)
+    """Whether UTF-8 was read as one-byte characters. words: how many the text has."""
+    if text.isascii():
+        return False
+    return len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * words)
 
 
 @cache
 def _folding() -> dict[int, str | None]:
-    """Code points of accents to None, of letters to a letter of a-z."""
+    """Code points of accents -> None, of letters -> a letter of a-z."""
     folding: dict[int, str | None] = dict.fromkeys(range(0x300, 0x370))
     for code in (*range(0xC0, 0x530), *range(0x1E00, 0x2000)):
         letter = unicodedata.normalize("NFKD", chr(code).lower())[0]
@@ -284,58 +313,10 @@ def _folding() -> dict[int, str | None]:
 
 @cache
 def _table() -> tuple[int, ...]:
-    """How much each triple of word end (0) and letters (1-26) speaks for language, the first the most
-    significant.
+    """How much each triple speaks for language, by its number in base 27.
+
+    The digits of the number are 0 for a word's end and 1 to 26 for letters, the first the most significant.
     """
-    packed = zlib.decompress(base64.b85decode(TRIPLES))
+    written = "".join(_TRIPLES.read_text("ascii").split())
+    packed = zlib.decompress(base64.b85decode(written))
     return tuple(STEPS[byte >> shift & 3] for byte in packed for shift in (0, 2, 4, 6))
-
-
-# Made by benchmarks/letter_triples.py: two bits a triple, packed and compressed.
-TRIPLES = (
-    "c-lRfe^3)?n#bRMy9u4pflg2eh)#n+!w;Q?#Tj65wn+d19XEoV5S$>W%>e#bW=<?+-KjSrU_{0ZN<iYQ6%Zn{jD?;~G1lHzgK>_Tn%hHHX3weGEp)}(p}Z@-"
-    "b*}3EyElN_f8>vT-|qM6=lQ(f=le#MBUk3Q>FN0i&3$E#V`dO<%%(fi*%a;i2b^JzKO?mJt8c#XJ>ZyrP=BiV($~jyjFy?!)l#GBLv>Ts><j`aVZig-%Fngx"
-    "7>1eIQ$a;r$Tk3{7iOavA3_10{BLscE?Pa)N&^x?BNeYGeJtHq!snh$t~}DPi;0<TEvE;i;Vbxsin2yqhIqb+>L56#u(HQop|V)qcWYp{x6h|>RgNu3EyoZ0"
-    "3vX6=63zEGQ^M%%OS<B?u)SbP>S)|^#!Y1fH}>sl=}4bYJzE^%G=b8h^c=^9W_F+p{c1@6;39b;b0qp@xUWVn7oTqa__qly>@Pp~V9-p5pQa_7g76)i=a60|"
-    "3Q|q#^O<0udPDz+R=JjTFnuiQmiL(>X$o!6DJZ?rV%;&|*|b3V6UmFFCe>o_*_zmH!PJ`XfSF*wde?KG%5$c=x@B+j@JiHIG%Y_U`>b&cT|K1n{Ivt}6mh#l"
-    "Vd+j}YH7KmRQ3*tj(JfORghpA;x%%!%tO$W>A&LE)N2`lfCt(82PB8RQ&9koP&Us46#$<xi~=ZcK(}~mtm`LnUUKXcrBkBAFN#`*nFDm+Q_EHE0r5JFr=0~g"
-    "gPQ`%Th`d`7=)i9<J~42JYBjQiEwLz-dkP=>Tnp&LH|nBg&CeZo9`B%lqAu9LaNki@zRQmgj_yoZ73PpxRp5K{0Ijv);gS{ZI1bB(jr~bzZ&fdz1>3O^E`ws"
-    "i0NT2D3ugRk~|=%zndc{Md5MqB*()t>eJyQ#f=~UnpP_^P(y%=44JqXL%BB`r9iTSGwCP$(P-LxFo)-WTL+Hrb2vtAk5?kRd#Nk5P6j7)xM`TquiRVmH-yf="
-    "NP2}3OV0>JoDp=e!5BvCIz<1+c#^;FcNMqsP)a2-@kWE02Im+<0Do6w=IF60^`bII(Mn17;WYXWX}Z|&QV^gokrt8za3QEb#*2EA*UH}nEHPB~G*2U&I4^!-"
-    "o5w|A!X;Z953RE~tZ`b+4A&QKKM)E`M1Av8;TR;G<app>>#wgw*q<S<A0wX4De4+;=PKA2EuO-g3BJvi4wET<cy_^{z5}wieT>Rdh4_n}!dq!RGONSX2VXu4"
-    "r^kkbqMTMohY1XHb+!-1KddJEGj79|o;j2H_o||kQiaWy`nHyS<fg;JX$htURa<iR$mYvLL5`{XOd*I~lORyB%4J(s%UIGKug{S2JE17o)alNws_rVuyru6Y"
-    "Ef%AJc%>|G$r(a+ZXU%j;QD&g=#WYoxM*(@^r4lgYZH$zEy(rz9Zpda9d`S?UlQ;1DgvXT#xkX|N-d0GnBE{2CjUxM6fvh@<^#a6+588Wro`#AMVPmX{YM?*"
-    "{YVax=VY5G+C=HCWZESddg|FH%;#`uIcf3<sSOWBz{W6#iEDupMRzOg61EMhO~!=3_%wnn-&m667Q5Ys<9WUk;RZuaj|&R5PFyL+D%kCfeRnn<F5b?u0CM0r"
-    ">R5AYls5+ErgB7^w09)&mupjTz1$p#)o!`URfKmyw=qoI9P~G@Yk|2KQOI!&t?6aeVGK5AV@B}-N&u(vQ)CWnx7El)p}oYx`)S|7p#QPt41HgK=_NV#a_!l{"
-    "ssu#1b6G$<@%x6#4wvK@@e2XaGKO9bl-q1}(Qmsm5}3@?fVxx5pZo^w^#1b`NsA~C;0zd3O;K@xi;Gnwj(QZ*U5J?|{mH*5I{L+5FDJ?$g-HfL2_^e)j8pfg"
-    "G06zz@tp9K<6@Z<MNoUQEb%-`EX*moBVKeVsbRcZu8N~6$WaPOK+_oUG*T2_arQ=&Dj^$WG3qg&N|96L+KFULuXUGMILUKJ0B^S5ZyU-UPp!F)<wqP8$5(Dv"
-    "n@ipuQu*R7_fpH_pM)1^^{7yk-%<k8T^&_@g|GVOpr)Feg-_9IHs&cP;_4k$&7iusuW(3@EIT$CIn`@r&ZHfuPUoL!)@QPBGaqzX49f6{12sX_#|GewuLY-b"
-    "OiA50z)qD)pBFn@z42P(2%Pi=o0?BjMLGFYRZGxbQFAP)_u+b(_QEIOKA<t97x^Y5q=;CC9t8C4zUqrDdo?2~QP-*VE_nk&3<Zh-5bXVS{7LcyM5qUaxMX4p"
-    "b)&<B&e7*KzuoSa{FwWBv35ZGA~Q<vJZG(QiheAl(Pu82>fx)I-e!$lj5Cj5DjUaSPYdc<M{i)mMDj4k-|?q6iQ4aU`2CL2TyyRrMEp&egLIehp{7*s%tB7*"
-    "QJhn}zig6249Uxi-O|=3K9)qM)9Du*SHZs9+&8|lrTG0KmNsL0nJo_yRj$I?OX)uuK_l_)u2hz1W>}zMz&$L3I2*Yfob-#MiJ7H2Jcw+E4ZE@*05u@V7)&e%"
-    "fK^i<pKs;JRBlI^`01_2zH{!5OA}ZRkx#wk=J{L<Hn)>;mch-BpoPpcz+1M?@q>rU?(jUf3^r~z0KHM{(veNq%}qFXoAd_k@dn$KiRACYLEI3rRAv(}SBTSM"
-    "-JoYf(t+Bsil2g=fa!{a0o+Cw*GsX|%H2lk%BbN-MWHldaGK9MTfK?h&(N;kq#la}f5-~G9&}`feK;Ur*l*a`HK`8wr*n0anlVLC7)m&j%aPFrTof$|Mm>@b"
-    "g!YY=E-DJ5i;2A4Twn&=;68`w5a-S5x{7)*IXy>feC}1nKI0yI_g2CnY3azL$yc{uvQ$ubKi`OZcf-!IlENVLk<iSW$OqpcP~k?W8#u2!4P5W`wLgO#Byn@Z"
-    "Ib7gkJ4=iBRtmD*d4`@Nu%yJ3e2_TMR@0m)!$PBx>Bs<ej=@ELtr%&e0{pTsn6kHCDB|-#Oe%Y>?Ch_C$rx<N)8w=g+2-iD=#2E`{gvJA!O}<M#&}N953O2}"
-    "<dA$eVAZCmU3`z1>^Q@D;VVT+Wdg#MOdB5ZYiMSs9xFiA1@4gk<s4$QuHqw&{*bx0FP14s0<CN&&lqJm?NM|LQu29|K(ZXJmkWa}ruGN^miYwvczOmDr5mHj"
-    "LeQhtVCOKaFZ-l^8otE3L3ayBCF|YN+VWV2nPvfskGEK9@b~$}NI%`asc8hJ!&qh)0_CgNwC5K$>9dGa+*HrQ7Ts><+n`nByI5^+Zi?P!bc}60R<`9CUt(U*"
-    "?mVl0-df?gsy}D)!cUqnjU{f?eVWI+%F@7FwD*VL71XaEC>U1#G&AHX@PlkQtrPBN^%s<^o1~J~adBh}eo}vk(=34_8Mz_%u|4PL4??}sVR*0l_*ha~i@Is!"
-    "d$1s<wbPu+#qFZo6k-;-v9QCxk9dOb$kbH+wjWjgJu6YmL-nE0CR8H|;uyD(&7I_CAQzWUBMzWpUGIho5LA2|^U%9JZxYPt*;tyMuBW}j@uSWu^k7kp7`bg}"
-    "Kl7M5c6k%gvt)Dx>;>h1Ns$MYCrLNHx$Lg|Q2oc@C_%K%OMkZeXEF1Fu!XCy)zq-q_8>%i>&y>6e?d$lfi<|mHjei~$cqt;66c}rg5d?UM&wJftqRd~=z8x<"
-    "*krfcCCT>OKkC3Os1SF(w1kFe+x@M#H;-W-gEi=`e^DC5&ALtU544GLm9;$tC$2AhoFxHQyqGx7rYX8RXus1rDmo+*lDyUZGdMW4IpqGeB=v{<k`u=vIp%ln"
-    "*;CP=d7&uG+4|xlE)TfZvRjy4T`UpCVf2flKjIX`e@Lb1$EH+tA82@IZ}c0mD;t-*S9*6d+Ua^`mb@3A3gGLxIbG7(ilg!Y*>Tw#Yhq@sbU4lu&6!|C9Ac4Y"
-    "B2=|h8SpX7=?y1DS8tk(AnK$0&}p8hU>Xs}q<C<zlrutsv6ded#A^q@>4em%;zG1+Md+~J^3fp|@#@inRee_YqOozQq6J~Fu_Zv!Bq<uv)5YcJkJ_Y=y0SQy"
-    "+3f>#&#E478Xr%T&3G@<U7RkKj&ZfpN{oukr{Lsx%~zYVh&-OBE%{iZ4DLMdED5VWp4Csv731qN_Z0G+V`nyqqf=b<ni7)SfdhUzqv%t7SSlwYvV2YIY`@jg"
-    "N0MLjG@R@ecF~WEPhrJQ;JDwc-|f;>&SObQPf^{HJI8YmM{UoY1bP<WY`8cOwlAmr&R%LEW&=@>%LQO|>KnyA6xuzZeu6OAGr&}z4Z3--m7(vklrp3nuAC^H"
-    "L<-A%CFJuQ<zB;KfmOKjaAW4s@5j{(Sfg;ZPY-j3^DTIrZ$Pe+T_iaZjDW2GOzejVRr0s8Zk>j41!)Bmy3Q#Wv5pKvThf{mR5kc1=D`7a*4;4LJrOk*(RnvM"
-    "jq+9t0QiuFK(x{zE<SEr`$SQ!)Cj$**cNxqyRFc(qwHQ|6MQoJ(x4hGF3QWXY8rg@Mk;e5;ZgJkGv|+g-8<E*{<btf?|7wqoV^_AY`>Y<8y&AQ`p5-O&_pj$"
-    "MHy-96SlH%JCj20$l>u?^8(zK?2+T!&DjM;@A-7y{wU2w>xas<%~vzV;GM67HR)do+i&KVcC=WluX?j?LKIJ$jceh;<A`EoaWDe7hKTE-2ZIa>96XpIYF0gV"
-    "UGnH(lw?6W%P9E7F=Os9u<%Pa($frJlEue(=tjgI%krNZ9g@?w=zr{YN@CXg;^2iCE1m=dgFuph<Y@R%K_pI23eVAL0L1Q!&^zl-`ypdO^=NQj+Se~8<#Xu%"
-    "Ao}2ZtS_ut&~Lou_%`aM2iHp@WM}rtE?K~SW7$Ywmsb{zTsJbu8@mH&!!I<wx>(;T*i9qNiCL~TNj!>=2DSKLI%@l|--esM?O#HJl75~0ixnRe!(gw1gk>WQ"
-    "hDS=I_(I|IGI=(9tmwyU#c%51tnB~HW2q5Er*VjZDwd2wq1JL_7YEv$;^>?6YEB8HbpuQ%TdZ0j+_)ivf67qZH3v$+TA8s-^!)N>bc!e1>G6bP^dZN8`Un2u"
-    "vB%ineJ=<KCk-h0G@8u-4mkeoj7afu;pw^wV8jUo?+L3!Va1*$RH!x~czB8!S;@!$N^Oqi1tPy|qlp;+z{1M(t?8^!>0hH|=zqnfT)7wUW3MPW+pr@Nol+J<"
-    "A)Z#cqk8L(gVlcz8r!7Et4I*J?!h`;XOLQ5fAzBOaTkVche*<vmjZ`9lSy4HdO!P+;2s}Jw4wH!<{*r@m)@hlg+6ame~+?F!RFy4cEF6@37Yp>Ad$?&mwl)}"
-    "9YFboe68Nd{#;$rWiFq+T2*BV61f13H9i*#_`DMLdUiEY2M>I-sR`cl^qCANIt%#xp{jAt;#b;b+XxAxO$a{my<|0JVQQtyvCtbDR?k(#gsq(V>YIN><fXHL"
-    "Vl88u=4kK1jt(P5{FkB-8n^pcQsa_RyXVHrMAH24nBJRD6n3H?9%<~A2Le{iAufu8BqQ!?20w*uPaZ!hV2T(zazdPS=!T9?Bzdq9eRdC=Y;N1<Z<cm3hB=@f"
-    "BhCN3=V8?UDZW&uzxasM|KFYR9<7$1G1BEE`HSp4u)6h*B@W5nZm4ClkziQ!|7sxoNB"
-)

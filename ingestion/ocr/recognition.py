@@ -1,6 +1,4 @@
-"""Reads page images into words with boxes and confidence by tesseract, in as many passes as they need;
-knows nothing of PDFs.
-"""
+"""Reads page images into words with boxes and confidence by tesseract, in as many passes as they need."""
 
 from __future__ import annotations
 
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingestion.errors import DocumentError
 from ingestion.ocr.image_preprocessing import (
+    Laid,
     blank_out,
     crop,
     has_middling_ground,
@@ -51,22 +50,23 @@ PAGE_SECONDS = 50
 LAST_BEGIN = 20
 # An A3 page at 300 dpi is 17 megapixels; a larger raster holds no smaller letters and takes minutes.
 MOST_PIXELS = 20_000_000
-# What tesseract is told the resolution is. Left to guess, it takes tables for pictures (mean recall .82
-# against .88 told so).
+# The resolution that tesseract is given. Where it guesses, it takes tables for pictures (mean recall .82
+# against .88).
 DPI = "--dpi 300"
 WHOLE_PAGE, SPARSE = 3, 11
 # Mean confidence below which a page may lie on its side or its head; upright ones measured from 75, turned
 # ones up to 45.
 DOUBTFUL = 65
-# Letters that a page read the right way up has at least; fewer are doubtful whatever their confidence.
+# A page read the right way up has at least so many letters; fewer are doubtful whatever their confidence.
 FEW_LETTERS = 12
-# Share of the size at which the four directions are tried: 150 dpi tells them apart in a quarter of the time.
+# Share of the size at which the four directions are tried: 150 dpi shows which is right in a quarter of the
+# time.
 TRIAL = 0.5
-# ... and pixels along the longer side, those of A4 at 150 dpi.
+# ... and at most so many pixels along the longer side, those of A4 at 150 dpi.
 TRIAL_SIDE = 1754
 # A trial that takes longer reads patterns, not letters.
 TRIAL_SECONDS = 8
-# A word says which way is up where it is as sure and as long as this.
+# A word shows which way is up where it is as sure and as long as this.
 SURE, LONG = 70, 4
 # Of such words, the share whose boxes are wider than high on a page that stands upright.
 LEAST_LEVEL = 0.5
@@ -74,19 +74,23 @@ LEAST_LEVEL = 0.5
 CLEARLY = 1.5
 # How alike, 0-1, two words are of which one is a misreading of the other.
 ALIKE = 0.7
-# What is left over takes at most this many times the seconds that all before it took; on patterns tesseract
-# may go on for ever.
+# Reading what is left over takes at most this many times the seconds spent before; on patterns tesseract may
+# go on for ever.
 REST_SHARE = 2.0
-# Pixels of text lines in the outline: about one short word, and of light text on grey three, since edges of
-# such grounds look like one.
+# Pixels of text lines in the outline: about one short word, but three for light text on grey, because the
+# edges of such grounds look like one.
 LEAST_TEXT, LEAST_LIGHT_TEXT = 300, 1000
 
 
 @dataclass(frozen=True, slots=True)
 class OcrReading:
-    """text: lines as laid out; words: in reading order, boxes on the image as given; confidence: mean over
-    letters, 0-100, 0 where there are none; turned: degrees clockwise, 0, 90, 180 or 270, by which the image
-    had to be turned to be read."""
+    """What was read on an image.
+
+    text: the lines as laid out.
+    words: in reading order, with boxes on the image as given.
+    confidence: mean over letters, 0-100, 0 where there are none.
+    turned: degrees clockwise, 0, 90, 180 or 270, by which the image had to be turned to be read.
+    """
 
     text: str
     words: tuple[Word, ...]
@@ -95,8 +99,7 @@ class OcrReading:
 
 
 def find_tesseract() -> tuple[str, str | None]:
-    """(command, language-data folder or None). The system's tesseract where present, else the one from the
-    wheel.
+    """(command, language-data folder or None) of the system's tesseract, else of the wheel's.
 
     Raises DocumentError with the install line where there is neither.
     """
@@ -112,8 +115,9 @@ def find_tesseract() -> tuple[str, str | None]:
 
 
 def read_image(image: Image) -> OcrReading:
-    """The words of a page image, whichever way it lies. Raises DocumentError where tesseract fails or
-    takes longer than PAGE_SECONDS.
+    """The words of a page image, whichever way it lies.
+
+    Raises DocumentError where tesseract fails or takes longer than PAGE_SECONDS.
     """
     lines, turned = _read_lines(image, _Clock())
     text, words = lay_out(lines)
@@ -121,20 +125,24 @@ def read_image(image: Image) -> OcrReading:
 
 
 def tables_of(text: str, words: Sequence[Word], turned: int) -> tuple[Table, ...]:
-    """The tables of a reading, looked for the right way up. words: with boxes on the image as given,
-    `turned` degrees from upright.
+    """The tables of a reading, searched for the right way up.
+
+    words: with boxes on the image as given, `turned` degrees from upright.
     """
-    upright = [replace(word, box=turn_back(word.box, (360 - turned) % 360)) for word in words]
-    return tuple(replace(table, box=turn_back(table.box, turned)) for table in find_tables(text, upright))
+    back = (360 - turned) % 360
+    upright = [replace(word, box=turn_back(word.box, back)) for word in words]
+    tables = find_tables(text, upright)
+    return tuple(replace(table, box=turn_back(table.box, turned)) for table in tables)
 
 
 def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
-    """The page with the text of these pictures after its own, as "text+ocr"; as it is where they hold no more
-    text.
+    """The page, as "text+ocr", with the text of these pictures after its own; unchanged where they add none.
 
-    image: the whole page; pictures: where on it they stand. What the page's own text says at the same place
-    is not repeated. Raises DocumentError where the first picture cannot be read; where time runs out, the
-    pictures read so far are kept.
+    What the page's own text says at the same place is not repeated. Where time runs out, the pictures read so
+    far are kept. Raises DocumentError where the first picture cannot be read.
+
+    image: the whole page.
+    pictures: where they stand on it.
     """
     clock = _Clock()
     own = [(line.box, _plain_words(page.text[line.start : line.end])) for line in page.lines]
@@ -143,17 +151,20 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
         if found is not page and not clock.allows_more():
             break
         lines, turned = _read_lines(crop(image, place), clock)
-        fresh = [
-            replace(
-                line, words=tuple(word for word in _on_page(line.words, place) if not _is_written(word, own))
-            )
-            for line in lines
-        ]
+        fresh = [_unwritten(line, place, own) for line in lines]
         if not _is_no_text(words_of(fresh)):
-            found = _appended(found, [line for line in fresh if line.words], turned)
+            added = [line for line in fresh if line.words]
+            found = _appended(found, added, turned)
     if found is page:
         return found
-    return replace(found, confidence=round(mean_confidence(found.words), 1), method="text+ocr")
+    confidence = round(mean_confidence(found.words), 1)
+    return replace(found, confidence=confidence, method="text+ocr")
+
+
+def _unwritten(line: OcrLine, place: Rect, own: Sequence[tuple[Rect, set[str]]]) -> OcrLine:
+    """A line of a picture at `place`, as on the page, without words that the page's own text has there."""
+    words = (word for word in _on_page(line.words, place) if not _is_written(word, own))
+    return replace(line, words=tuple(words))
 
 
 def _is_no_text(words: Sequence[Word]) -> bool:
@@ -166,13 +177,10 @@ def _appended(page: Page, lines: Sequence[OcrLine], turned: int) -> Page:
     text = f"{page.text}\n\n{added}" if page.text else added
     shift = len(text) - len(added)
     words = tuple(replace(word, start=word.start + shift, end=word.end + shift) for word in words)
-    return replace(
-        page,
-        text=text,
-        words=(*page.words, *words),
-        lines=(*page.lines, *lines_of(text, words)),
-        tables=(*page.tables, *tables_of(text, words, turned)),
-    )
+    all_words = (*page.words, *words)
+    all_lines = (*page.lines, *lines_of(text, words))
+    tables = (*page.tables, *tables_of(text, words, turned))
+    return replace(page, text=text, words=all_words, lines=all_lines, tables=tables)
 
 
 def _on_page(words: Sequence[Word], place: Rect) -> list[Word]:
@@ -181,18 +189,17 @@ def _on_page(words: Sequence[Word], place: Rect) -> list[Word]:
     height = place.height
 
     def box_on_page(box: Rect) -> Rect:
-        return Rect(
-            place.x0 + box.x0 * width,
-            place.y0 + box.y0 * height,
-            place.x0 + box.x1 * width,
-            place.y0 + box.y1 * height,
-        )
+        x0 = place.x0 + box.x0 * width
+        y0 = place.y0 + box.y0 * height
+        x1 = place.x0 + box.x1 * width
+        y1 = place.y0 + box.y1 * height
+        return Rect(x0, y0, x1, y1)
 
     return [replace(word, box=box_on_page(word.box)) for word in words]
 
 
 def _plain_words(text: str) -> set[str]:
-    return {plain for word in text.split() if (plain := _plain(word))}
+    return set(filter(None, map(_plain, text.split())))
 
 
 def _plain(text: str) -> str:
@@ -200,25 +207,29 @@ def _plain(text: str) -> str:
 
 
 def _is_written(word: Word, own: Sequence[tuple[Rect, set[str]]]) -> bool:
-    """True where a line of the page's own text stands at the word's place and holds it, or what it is
-    misread from.
+    """Whether a line of the page's own text stands at the word's place and holds the word or what it is a
+    misreading of.
+
+    own: (box, words) of each line.
     """
     plain = _plain(word.text)
-    return any(
-        box.holds(word.box) and (plain in words or get_close_matches(plain, words, 1, ALIKE))
-        for box, words in own
-    )
+    for box, words in own:
+        if not box.holds(word.box):
+            continue
+        if plain in words or get_close_matches(plain, words, 1, ALIKE):
+            return True
+    return False
 
 
 class _Clock:
-    """How long a page has been read."""
+    """Measures how long the reading of a page has taken."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
 
     def left(self) -> float:
-        """Seconds until the page has taken too long, at least a moment, so that tesseract is begun and
-        says so itself.
+        """Seconds until the page has taken too long, at least a moment, so that tesseract starts and reports
+        the timeout itself.
         """
         return max(0.1, self._began + PAGE_SECONDS - time.monotonic())
 
@@ -235,33 +246,36 @@ def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
     """The lines of an image, their boxes on it, and the degrees clockwise by which it had to be turned."""
     grey = _within(image)
     evened = prepare(grey)
-    laid = lay(evened, _best_turn(evened, (90, 270), FEW_LETTERS, clock) if lies_sideways(evened) else 0)
+    turned = 0
+    if lies_sideways(evened):
+        turned = _best_turn(evened, (90, 270), FEW_LETTERS, clock)
+    laid = lay(evened, turned)
     lines = _tesseract(laid.level, WHOLE_PAGE, clock)
     if not laid.turned and clock.allows_more() and _is_doubtful(lines, evened):
-        turned = _best_turn(evened, (180, 90, 270), CLEARLY * _sure_letters(lines, evened.size), clock)
+        least = CLEARLY * _sure_letters(lines, evened.size)
+        turned = _best_turn(evened, (180, 90, 270), least, clock)
         if turned:
             laid = lay(evened, turned)
             lines = _tesseract(laid.level, WHOLE_PAGE, clock)
     lines = _with_rest(laid.level, lines, clock)
     if has_middling_ground(grey):
-        lines = _with_rest(
-            lay(prepare(grey, middling=True), laid.turned, laid.skew).level,
-            lines,
-            clock,
-            least=LEAST_LIGHT_TEXT,
-        )
-    lines = without_noise(lines)
-    return [
-        replace(line, words=tuple(replace(word, box=laid.back(word.box)) for word in line.words))
-        for line in lines
-    ], laid.turned
+        light = lay(prepare(grey, middling=True), laid.turned, laid.skew)
+        lines = _with_rest(light.level, lines, clock, least=LEAST_LIGHT_TEXT)
+    return [_line_back(line, laid) for line in without_noise(lines)], laid.turned
+
+
+def _line_back(line: OcrLine, laid: Laid) -> OcrLine:
+    """A line of an image laid for reading with its boxes on the image before."""
+    words = (replace(word, box=laid.back(word.box)) for word in line.words)
+    return replace(line, words=tuple(words))
 
 
 def _with_rest(
     level: Image, lines: list[OcrLine], clock: _Clock, *, least: int = LEAST_TEXT
 ) -> list[OcrLine]:
-    """The lines of a first pass with those of a further one over what that left over or was unsure of,
-    where that is `least` or more.
+    """The lines of a first pass with those of a second over what the first left over or was unsure of.
+
+    least: the pixels of text lines that must be left for a second pass.
     """
     if not clock.allows_more():
         return lines
@@ -273,8 +287,7 @@ def _with_rest(
     except DocumentError:
         return lines
     # Where the page as a whole was taken for a drawing, its letters are what was left over.
-    firm = _sure_letters(lines, level.size) >= _sure_letters(further, level.size)
-    if firm:
+    if _sure_letters(lines, level.size) >= _sure_letters(further, level.size):
         return add_pass(lines, further)
     return add_pass(further, lines)
 
@@ -285,21 +298,22 @@ def _within(image: Image) -> Image:
     scale = (MOST_PIXELS / max(1, grey.width * grey.height)) ** 0.5
     if scale >= 1:
         return grey
-    return grey.resize((max(1, int(grey.width * scale)), max(1, int(grey.height * scale))))
+    width = max(1, int(grey.width * scale))
+    height = max(1, int(grey.height * scale))
+    return grey.resize((width, height))
 
 
 def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
-    """True where the image these lines were read from may be wrong way up: it shows text, but not what was
-    read.
-    """
+    """Whether the image of these lines may lie the wrong way up: it shows text, but not what was read."""
     words = words_of(lines)
     if not _is_no_text(words) and _level_share(words, image.size) >= LEAST_LEVEL:
         return False
-    return max(text_area(image), text_area(turn(image, 90))) >= LEAST_TEXT
+    sideways = turn(image, 90)
+    return max(text_area(image), text_area(sideways)) >= LEAST_TEXT
 
 
 def _is_level(word: Word, size: tuple[int, int]) -> bool:
-    """False for a word along a side of the page: tesseract reads lines that run downwards too."""
+    """Whether a word is wider than high: tesseract reads lines that run downwards too."""
     return word.box.width * size[0] > word.box.height * size[1]
 
 
@@ -311,29 +325,27 @@ def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:
 
 
 def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
-    """Letters of words that are sure, long and level: upside down, tesseract finds short or doubtful ones."""
-    return letters(
-        [
-            word
-            for word in words_of(lines)
-            if word.sure >= SURE and letters([word]) >= LONG and _is_level(word, size)
-        ]
-    )
+    """Letters of words that are sure, long and level; upside down, words are read short or doubtful."""
+    sure = (word for word in words_of(lines) if word.sure >= SURE)
+    long = (word for word in sure if letters([word]) >= LONG)
+    return letters([word for word in long if _is_level(word, size)])
 
 
 def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock) -> int:
-    """Degrees clockwise, of `among`, by which the image is best read; 0 where none makes as many as
-    `least` letters sure.
+    """Degrees clockwise, of `among`, by which the image is best read; 0 where none is good enough.
+
+    least: the sure letters that a direction must give.
     """
     scale = min(TRIAL, TRIAL_SIDE / max(evened.size))
-    small = evened.resize((max(1, round(evened.width * scale)), max(1, round(evened.height * scale))))
+    width = max(1, round(evened.width * scale))
+    height = max(1, round(evened.height * scale))
+    small = evened.resize((width, height))
     found = {0: 0}
     for degrees in among:
         tried = turn(small, degrees)
         with suppress(DocumentError):
-            found[degrees] = _sure_letters(
-                _tesseract(tried, WHOLE_PAGE, clock, most=TRIAL_SECONDS), tried.size
-            )
+            lines = _tesseract(tried, WHOLE_PAGE, clock, most=TRIAL_SECONDS)
+            found[degrees] = _sure_letters(lines, tried.size)
     best = max(found, key=lambda degrees: found[degrees])
     if found[best] >= max(least, FEW_LETTERS):
         return best
@@ -341,8 +353,9 @@ def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock)
 
 
 def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SECONDS) -> list[OcrLine]:
-    """One pass in tesseract's page segmentation mode `mode`, in at most `most` seconds. Raises
-    DocumentError where it fails.
+    """The lines of one pass in tesseract's page segmentation mode `mode`, in at most `most` seconds.
+
+    Raises DocumentError where it fails.
     """
     import pytesseract
 
@@ -353,9 +366,7 @@ def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SEC
     if data:
         os.environ["TESSDATA_PREFIX"] = data
     with tempfile.TemporaryDirectory(prefix="ocr-") as folder:
-        path = (
-            Path(folder) / "page.pgm"
-        )  # written at once, where packing a PNG takes a fifth of the page's time
+        path = Path(folder) / "page.pgm"  # not packed: a PNG takes a fifth of the page's time
         image.save(path)
         try:
             table = pytesseract.image_to_data(
@@ -365,14 +376,13 @@ def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SEC
                 timeout=min(most, clock.left()),
             )
         except (pytesseract.TesseractError, RuntimeError) as error:
-            raise DocumentError(
-                f"tesseract failed: {str(error)[:200]}", hint="Scan the page again at 300 dpi."
-            ) from error
+            message = f"tesseract failed: {str(error)[:200]}"
+            raise DocumentError(message, hint="Scan the page again at 300 dpi.") from error
     return _lines(table, image.width, image.height)
 
 
 def _lines(table: dict[str, list[Any]], width: int, height: int) -> list[OcrLine]:
-    """tesseract's table of words as lines."""
+    """The lines of tesseract's table of words. width, height: of the image, in pixels."""
     lines: dict[tuple[int, int, int], list[Word]] = {}
     for i, raw in enumerate(table["text"]):
         text = str(raw).strip()
@@ -380,15 +390,11 @@ def _lines(table: dict[str, list[Any]], width: int, height: int) -> list[OcrLine
         if text and confidence >= 0:
             left = table["left"][i]
             top = table["top"][i]
-            box = Rect(
-                left / width,
-                top / height,
-                (left + table["width"][i]) / width,
-                (top + table["height"][i]) / height,
-            )
-            lines.setdefault((table["block_num"][i], table["par_num"][i], table["line_num"][i]), []).append(
-                Word(text, box, confidence)
-            )
+            right = left + table["width"][i]
+            bottom = top + table["height"][i]
+            box = Rect(left / width, top / height, right / width, bottom / height)
+            place = (table["block_num"][i], table["par_num"][i], table["line_num"][i])
+            lines.setdefault(place, []).append(Word(text, box, confidence))
     result: list[OcrLine] = []
     paragraph: tuple[int, int] | None = None
     for (block, number, _), words in lines.items():
