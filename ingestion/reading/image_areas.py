@@ -1,11 +1,10 @@
-"""Where images stand on a page that PDFium has open, tiles and strips of one picture joined; looks at no
-pixel.
-"""
+"""Finds where images stand on a page that PDFium has open, and joins tiles and strips of one picture."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pypdfium2.raw as raw
@@ -14,18 +13,18 @@ from ingestion.records import Rect, around
 
 __all__ = ["finest", "picture_places"]
 
-# Forms within forms that are looked into; deeper ones are made, not written.
+# How deep forms within forms are searched; only machines, such as an attacker's, nest them deeper.
 DEEPEST = 4
-# Objects of one page that are looked at: a page of drawings has some thousands, a bomb has millions.
+# Objects of one page that are searched: a page of drawings has some thousands, a bomb has millions.
 MOST_OBJECTS = 20_000
-# Images of one page that are kept, the largest ones: beyond that they are letters or dots, not pictures.
+# The largest images of a page that are kept; if there are more, they are letters or dots, not pictures.
 MOST_IMAGES = 200
-# Share of the page of the smallest image that may be part of a picture, and of the smallest picture that
-# holds text worth reading.
+# Share of the page that the smallest part of a picture takes, and the smallest picture with text worth
+# reading.
 LEAST_PART, LEAST_PICTURE = 0.002, 0.03
 # Pixels along the longer side below which an image shows no words.
 LEAST_PIXELS = 100
-# Pictures that stand no further apart than this share of the page are strips or tiles of one.
+# Images no further apart than this share of the page are strips or tiles of one picture.
 SEAM = 0.002
 
 Place = Callable[[float, float, float, float], Rect]
@@ -35,24 +34,23 @@ AS_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 def picture_places(page: Any, place: Place) -> list[Rect]:
-    """The places of images on `page`, largest first, those left out that are too small for words.
+    """The places of images on `page`, largest first, without those too small for words.
 
-    place: (left, top, right, bottom) in points to a rectangle of the page as shown.
+    place: turns (left, top, right, bottom) in points into a rectangle of the page as shown.
     """
     boxes = (place(*sides) for sides, _ in _images(page))
-    images = sorted((box for box in boxes if _area(box) >= LEAST_PART), key=_area, reverse=True)
-    return [box for box in _joined(images[:MOST_IMAGES]) if _area(box) >= LEAST_PICTURE]
+    parts = [box for box in boxes if _area(box) >= LEAST_PART]
+    largest = sorted(parts, key=_area, reverse=True)[:MOST_IMAGES]
+    return [box for box in _joined(largest) if _area(box) >= LEAST_PICTURE]
 
 
 def finest(page: Any) -> float:
     """Pixels per point of the finest image on `page`, 0.0 where there is none."""
-    return max(
-        (
-            pixels / max(1.0, right - left, top - bottom)
-            for (left, top, right, bottom), pixels in _images(page)
-        ),
-        default=0.0,
-    )
+    found = 0.0
+    for (left, top, right, bottom), pixels in _images(page):
+        points = max(1.0, right - left, top - bottom)
+        found = max(found, pixels / points)
+    return found
 
 
 def _area(box: Rect) -> float:
@@ -60,7 +58,7 @@ def _area(box: Rect) -> float:
 
 
 def _joined(boxes: Sequence[Rect]) -> list[Rect]:
-    """Boxes that touch as one around both, until none do; largest first."""
+    """The boxes, largest first, with touching ones replaced by a box around them until none touch."""
     joined: list[Rect] = []
     for box in boxes:
         apart = []
@@ -76,29 +74,27 @@ def _joined(boxes: Sequence[Rect]) -> list[Rect]:
 
 
 def _images(page: Any) -> Iterator[tuple[tuple[float, float, float, float], int]]:
-    """(left, top, right, bottom) in points and pixels along the longer side of each image of some size.
+    """(left, top, right, bottom) in points, and pixels along the longer side, of each image that is not tiny.
 
-    PDFium's own calls: its Python objects take three times as long.
+    Calls PDFium directly: its Python objects take three times as long.
     """
-    waiting = [(raw.FPDFPage_CountObjects(page), _getter(raw.FPDFPage_GetObject, page), AS_IS, 1)]
-    looked = 0
+    objects = partial(raw.FPDFPage_GetObject, page)
+    waiting = [(raw.FPDFPage_CountObjects(page), objects, AS_IS, 1)]
+    searched = 0
     while waiting:
         count, get, matrix, depth = waiting.pop()
-        for index in range(min(count, MOST_OBJECTS - looked)):
-            looked += 1
+        for index in range(min(count, MOST_OBJECTS - searched)):
+            searched += 1
             item = get(index)
             kind = raw.FPDFPageObj_GetType(item)
             if kind == raw.FPDF_PAGEOBJ_FORM and depth < DEEPEST:
-                getter = _getter(raw.FPDFFormObj_GetObject, item)
-                waiting.append(
-                    (raw.FPDFFormObj_CountObjects(item), getter, _within(_matrix_of(item), matrix), depth + 1)
-                )
-            elif kind == raw.FPDF_PAGEOBJ_IMAGE and (pixels := _pixels_of(item)) >= LEAST_PIXELS:
-                yield _sides_of(item, matrix), pixels
-
-
-def _getter(function: Callable[[Any, int], Any], of: Any) -> Callable[[int], Any]:
-    return lambda index: function(of, index)
+                objects = partial(raw.FPDFFormObj_GetObject, item)
+                inner = _within(_matrix_of(item), matrix)
+                waiting.append((raw.FPDFFormObj_CountObjects(item), objects, inner, depth + 1))
+            elif kind == raw.FPDF_PAGEOBJ_IMAGE:
+                pixels = _pixels_of(item)
+                if pixels >= LEAST_PIXELS:
+                    yield _sides_of(item, matrix), pixels
 
 
 def _matrix_of(item: Any) -> Matrix:
@@ -111,14 +107,10 @@ def _within(inner: Matrix, outer: Matrix) -> Matrix:
     """The matrix that does `inner` and then `outer`."""
     a, b, c, d, e, f = inner
     oa, ob, oc, od, oe, of = outer
-    return (
-        a * oa + b * oc,
-        a * ob + b * od,
-        c * oa + d * oc,
-        c * ob + d * od,
-        e * oa + f * oc + oe,
-        e * ob + f * od + of,
-    )
+    across = (a * oa + b * oc, a * ob + b * od)
+    down = (c * oa + d * oc, c * ob + d * od)
+    moved = (e * oa + f * oc + oe, e * ob + f * od + of)
+    return (*across, *down, *moved)
 
 
 def _pixels_of(item: Any) -> int:
@@ -133,7 +125,9 @@ def _sides_of(item: Any, matrix: Matrix) -> tuple[float, float, float, float]:
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     raw.FPDFPageObj_GetBounds(item, left, bottom, right, top)
     a, b, c, d, e, f = matrix
-    corners = [(x, y) for x in (left.value, right.value) for y in (bottom.value, top.value)]
+    xs = (left.value, right.value)
+    ys = (bottom.value, top.value)
+    corners = [(x, y) for x in xs for y in ys]
     across = [a * x + c * y + e for x, y in corners]
-    down = [b * x + d * y + f for x, y in corners]
-    return min(across), max(down), max(across), min(down)
+    up = [b * x + d * y + f for x, y in corners]
+    return min(across), max(up), max(across), min(up)

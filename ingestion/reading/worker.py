@@ -1,7 +1,7 @@
-"""The reading process: opens one foreign file and answers questions about its pages, under limits and without
-keys.
+"""Runs the reading process: opens one foreign file and answers questions about its pages, under limits.
 
-Nothing of it is parsed anywhere else. It serves one parent (see `reader`) until its pipe closes.
+The process has no keys, and foreign files are parsed nowhere else. It serves one parent (see `reader`) until
+its pipe closes.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ __all__ = ["answer", "main"]
 MEMORY_LIMIT = 1_500 * 2**20
 LARGEST_TEMPORARY_FILE = 500 * 2**20
 NICENESS = 10
-# Of a page's image, which goes through a pipe first: half the size of none at all, in a third of the time of
-# zlib's own choice.
+# For a page's image, which must pass a pipe: half the size of an uncompressed one, in a third of the time of
+# zlib's default.
 PNG_LEVEL = 2
 
 
 def _limit(*, awaited: bool) -> None:
     import resource
 
-    if not awaited:  # whoever asks a question meanwhile goes first
+    if not awaited:  # whoever asks a question meanwhile takes precedence
         os.nice(NICENESS)
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
@@ -50,7 +50,8 @@ def _limit(*, awaited: bool) -> None:
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     opened: Any = None
     while header := requests.read(4):
-        request = json.loads(requests.read(struct.unpack(">I", header)[0]))
+        (length,) = struct.unpack(">I", header)
+        request = json.loads(requests.read(length))
         try:
             if request["op"] == "open":
                 opened = open_document(Path(request["path"]), request["password"])
@@ -72,10 +73,8 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     number = request["page"]
     text, method, lines = file.text(number)
-    return {
-        "read": page_to(Page(number, text, method=method, lines=tuple(lines))),
-        "unread": needs_reading_again(text),
-    }
+    page = Page(number, text, method=method, lines=tuple(lines))
+    return {"read": page_to(page), "unread": needs_reading_again(text)}
 
 
 def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +84,8 @@ def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     number = request["page"]
     text, method, words = file.words(number)
     tables = find_tables(text, words, partial(file.rules, number))
-    page = Page(number, text, method=method, lines=lines_of(text, words), tables=tuple(tables))
+    lines = lines_of(text, words)
+    page = Page(number, text, method=method, lines=lines, tables=tuple(tables))
     pictures = [box_to(box) for box in file.pictures(number)]
     return {"read": page_to(page), "unread": needs_reading_again(text), "pictures": pictures}
 
@@ -95,15 +95,16 @@ def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     from ingestion.reading.layout import lines_of
 
     number = request["page"]
-    if file.may_show_text(number):
-        reading = read_image(file.image(number, file.reading_dpi(number)))
-    else:
-        reading = None
-    if not reading or not reading.words:
-        return {"read": page_to(Page(number, "", method="none"))}
-    page = Page(number, reading.text, method="ocr", confidence=reading.confidence, words=reading.words)
-    tables = tables_of(page.text, page.words, reading.turned)
-    return {"read": page_to(replace(page, lines=lines_of(page.text, page.words), tables=tables))}
+    nothing = {"read": page_to(Page(number, "", method="none"))}
+    if not file.may_show_text(number):
+        return nothing
+    reading = read_image(_reading_image(file, number))
+    if not reading.words:
+        return nothing
+    text, words = reading.text, reading.words
+    page = Page(number, text, method="ocr", confidence=reading.confidence, words=words)
+    tables = tables_of(text, words, reading.turned)
+    return {"read": page_to(replace(page, lines=lines_of(text, words), tables=tables))}
 
 
 def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -111,20 +112,26 @@ def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
     page = page_from(request["read"])
     pictures = [Rect(*box) for box in request["boxes"]]
-    return {
-        "read": page_to(read_pictures(page, file.image(page.number, file.reading_dpi(page.number)), pictures))
-    }
+    image = _reading_image(file, page.number)
+    return {"read": page_to(read_pictures(page, image, pictures))}
+
+
+def _reading_image(file: Any, number: int) -> Any:
+    """The image of a page at the resolution at which it is to be read."""
+    return file.image(number, file.reading_dpi(number))
 
 
 def _answer_glyphs(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    return {"glyphs": [(text, box_to(box)) for text, box in file.glyphs(request["page"])]}
+    glyphs = file.glyphs(request["page"])
+    return {"glyphs": [(text, box_to(box)) for text, box in glyphs]}
 
 
 def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     import io
 
     buffer = io.BytesIO()
-    file.image(request["page"], request["dpi"]).save(buffer, "PNG", compress_level=PNG_LEVEL)
+    image = file.image(request["page"], request["dpi"])
+    image.save(buffer, "PNG", compress_level=PNG_LEVEL)
     return {"png": base64.b64encode(buffer.getvalue()).decode()}
 
 
@@ -139,13 +146,14 @@ _ANSWERS = {
 
 
 def answer(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    """What an open file answers to a request, as it goes through the pipe. Raises DocumentError."""
+    """The answer of an open file to a request, as it is sent through the pipe. Raises DocumentError."""
     return _ANSWERS[request["op"]](file, request)
 
 
 def _work(words: Sequence[str]) -> None:
-    """Serve one parent until its pipe closes. Whatever libraries print goes nowhere, so that it cannot
-    garble the answers.
+    """Serve one parent until its pipe closes.
+
+    What libraries print is discarded, so that it cannot garble the answers.
     """
     _limit(awaited=AWAITED in words)
     answers = os.fdopen(os.dup(1), "wb")
