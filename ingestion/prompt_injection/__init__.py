@@ -1,1 +1,1 @@
-"""Text that gives orders to a machine, however it is hidden."""
+"""Finds text that gives orders to a machine, however it is hidden."""

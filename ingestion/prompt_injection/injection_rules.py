@@ -1,6 +1,4 @@
-"""Reads the rules by which text that gives orders to a machine is known, from the file beside it; finds
-nothing itself.
-"""
+"""Reads the rules that recognise text with orders to a machine, from the file beside this module."""
 
 from __future__ import annotations
 
@@ -16,18 +14,22 @@ __all__ = ["Rule", "goes_on", "rules", "squeezed"]
 
 SOURCE = Path(__file__).with_suffix(".txt")
 KINDS = ("when", "opening", "drop")
-# In a written pattern: a class of characters, or a space, which may be left out where "?" follows.
+# In a pattern as written: a class of characters, or a space, which may be left out where "?" follows.
 SPACE_OR_CLASS = re.compile(r"(\[(?:\\.|[^\]\\])*+\])| (\??)")
-# What lies between two words of an order: no end of a sentence, no clause that begins.
+# What may lie between two words of an order: no end of a sentence and no beginning of a clause.
 GAP = r"[^.!?;:,。！？；：，।|]{0,40}?"
-# A verb that is forbidden is no order to drop anything: "vergessen Sie nicht", "n'oubliez pas".
+# A verb with "not" is no order to drop anything: "vergessen Sie nicht", "n'oubliez pas".
 FORBIDDEN = r"(?![^.!?]{0,12}(?<![a-z])(?:nicht|pas|niet)(?![a-z]))"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way of giving orders. needs: a text without any of these stretches of folded text has none such.
-    opens: it counts where a sentence or clause begins only."""
+    """One way of giving orders.
+
+    needs: pieces of folded text; a text with none of them has no such order.
+    pattern: matches the order in folded text.
+    opens: whether it counts only where a sentence or clause begins.
+    """
 
     needs: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -42,25 +44,24 @@ def rules() -> tuple[Rule, ...]:
 
 @cache
 def squeezed() -> re.Pattern[str]:
-    """Orders of which only the letters are left, without gaps between words."""
+    """The pattern for orders written without gaps between words."""
     return _pattern(_parts()["squeezed"])
 
 
 @cache
 def goes_on() -> re.Pattern[str]:
-    """How the sentence after an order begins where it goes on with it."""
+    """The pattern for the beginning of a sentence that continues the order before it."""
     return _pattern(_parts()["goes_on"])
 
 
 def _lines() -> list[str]:
-    return [
-        line for line in SOURCE.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")
-    ]
+    lines = SOURCE.read_text(encoding="utf-8").split("\n")
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 @cache
 def _parts() -> dict[str, str]:
-    """name -> pattern of what patterns have in common, those that it is made of put in."""
+    """name -> pattern of each part that rules share, with the parts it refers to filled in."""
     parts: dict[str, str] = {}
     for line in _lines():
         if line.startswith("let "):
@@ -84,12 +85,12 @@ def _rules() -> Iterator[Rule]:
             written = _dropping(*body)
         else:
             written = "|".join(body)
-        every = _filled(needs, _parts()).replace("~", " ").split("|")
-        yield Rule(tuple(fold(need) for need in every), _pattern(written), kind == "opening")
+        pieces = _filled(needs, _parts()).replace("~", " ").split("|")
+        yield Rule(tuple(map(fold, pieces)), _pattern(written), kind == "opening")
 
 
 def _dropping(verbs: str, before: str, orders: str) -> str:
-    """The verb, then that orders were given before and what they are, in either order."""
+    """A pattern for the verb, then "before" and the word for orders, in either order."""
     return rf"(?:{verbs}){FORBIDDEN}{GAP}(?:(?:{before}){GAP}(?:{orders})|(?:{orders}){GAP}(?:{before}))"
 
 
@@ -100,7 +101,7 @@ def _filled(written: str, parts: dict[str, str]) -> str:
 
 
 def _pattern(written: str) -> re.Pattern[str]:
-    """A pattern over folded text: letters beyond ASCII as that has them, a space any white space."""
+    """A pattern over folded text: letters beyond ASCII are folded too, and a space is any white space."""
     folded = "".join(character if character.isascii() else fold(character) for character in written)
     return re.compile(SPACE_OR_CLASS.sub(_white, folded))
 

@@ -1,6 +1,4 @@
-"""Finds text that gives orders to a machine that reads it, not to a person; judges by wording alone, knows
-no page and no document.
-"""
+"""Finds text that gives orders to a machine reading it, rather than to a person, by its wording alone."""
 
 from __future__ import annotations
 
@@ -13,15 +11,15 @@ from ingestion.prompt_injection.obfuscation import Seen, closed_up, decoded, fol
 __all__ = ["find_instructions"]
 
 MARKS = str.maketrans(dict.fromkeys("\n\t,.:;!?()[]'\"-*", " "))
-# How far an order's sentence is followed back and on, in characters.
+# How far back and on the ends of an order's sentence are searched, in characters.
 REACH = 400
-# Sentences that go on with an order, at most, so that a list of wishes does not take the page.
+# At most so many sentences count as continuing an order, so that a list of wishes does not take the page.
 MOST_FURTHER = 4
 CLAUSE_OPENS = ".!?;:\"'(*[]>-•|。！？：।"
 OPENERS = frozenset(
     "please and then now but must should you always never to also instead kindly just so".split()
 )
-# Text is read in a further way where that shows one of these words.
+# Text is deciphered in a further way only where that shows one of these words.
 SIGNS_OF_ORDERS = (
     "instruction",
     "prompt",
@@ -37,24 +35,26 @@ SIGNS_OF_ORDERS = (
 
 
 def find_instructions(text: str) -> tuple[tuple[int, int], ...]:
-    """(start, end) of the sentences and lines of `text` that address their reader as a machine, in order,
-    none overlapping another.
+    """(start, end) of the sentences and lines of `text` that address a machine, in order and without overlap.
 
-    Orders in plain words, marks of a chat's roles, and both in disguise: other letters that look alike, gaps,
-    codes.
+    It finds orders in plain words and marks of a chat's roles, and both in disguise: as look-alike letters,
+    with gaps or in codes.
     """
     plain = seen(text)
-    found = [_sentence(text, start, end) for start, end in (*_plainly(plain, text), *_disguised(plain, text))]
-    found += [
-        (start, end) for start, end, said in decoded(text) if any(True for _ in _plainly(seen(said), said))
-    ]
+    orders = (*_orders(plain, text), *_disguised(plain, text))
+    found = [_sentence(text, start, end) for start, end in orders]
+    found += [(start, end) for start, end, message in decoded(text) if _has_orders(message)]
     if found:
         return tuple(_joined(found, text))
     return ()
 
 
-def _plainly(view: Seen, text: str) -> Iterator[tuple[int, int]]:
-    """Offsets in `text` of what the rules find in it as seen."""
+def _has_orders(text: str) -> bool:
+    return any(True for _ in _orders(seen(text), text))
+
+
+def _orders(view: Seen, text: str) -> Iterator[tuple[int, int]]:
+    """(start, end) in `text` of what the rules find in it as seen."""
     words = f" {view.text.translate(MARKS)} "
     for rule in rules():
         if any(need in words for need in rule.needs):
@@ -65,35 +65,41 @@ def _plainly(view: Seen, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _disguised(plain: Seen, text: str) -> Iterator[tuple[int, int]]:
-    """The same, of what is written with figures for letters, backwards or letter by letter."""
+    """(start, end) in `text` of orders written with figures for letters, backwards or letter by letter."""
     for view in turned(plain, SIGNS_OF_ORDERS):
-        yield from _plainly(view, text)
+        yield from _orders(view, text)
     closed, words = closed_up(plain)
     if words:
-        yield from _plainly(closed, text)
-        yield from (closed.span(*word) for word in words if squeezed().search(closed.text[slice(*word)]))
+        yield from _orders(closed, text)
+    for start, end in words:
+        if squeezed().search(closed.text[start:end]):
+            yield closed.span(start, end)
 
 
 def _opens(text: str, start: int) -> bool:
-    """Whether a sentence or clause begins there: at the start of all, after its mark, after "please" and the
-    like, or with a capital on a new line."""
+    """Whether a sentence or clause begins at `start`.
+
+    It does at the start of the text, after a mark that ends a clause, after "please" and the like, and with a
+    capital on a new line.
+    """
     before = text[max(0, start - 24) : start].rstrip(" \t")
     if not before or before[-1] in CLAUSE_OPENS:
         return True
     if before[-1] == "\n":
-        above = before.rstrip()
-        return (
-            not above
-            or above[-1] in CLAUSE_OPENS
-            or before.endswith("\n\n")
-            or text[start].isupper()
-            or fold(text[start]) == text[start].upper()
-        )
+        return _opens_line(before, text[start])
     return before.split()[-1].rstrip(",").casefold() in OPENERS
 
 
+def _opens_line(before: str, first: str) -> bool:
+    """The same at the start of a line. first: its first character."""
+    above = before.rstrip()
+    if not above or above[-1] in CLAUSE_OPENS or before.endswith("\n\n"):
+        return True
+    return first.isupper() or fold(first) == first.upper()
+
+
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """The sentence around it, with the sentences that go on with the order."""
+    """The sentence around an order, with the sentences that continue it."""
     start, end = sentence_around(text, start, end, reach=REACH)
     for _ in range(MOST_FURTHER):
         following = text[end : end + 40].lstrip()
@@ -105,7 +111,7 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _joined(spans: list[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:
-    """Spans in order, those that touch as one."""
+    """The spans in order, joined where they touch."""
     start, end = -1, -1
     for first, last in sorted(spans):
         if start >= 0 and (first <= end or not text[end:first].strip()):
