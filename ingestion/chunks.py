@@ -1,6 +1,4 @@
-"""Splits pages into chunks of 1000/200 with exact spans, and gives each its context; knows no index and no
-model.
-"""
+"""Splits pages into chunks of 1000 characters that overlap by 200, with exact spans and a context each."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ CHUNK_SIZE = 1000
 CHUNK_OVERLAP = 200
 # Paragraph, line, sentence, clause, word: a chunk ends at the strongest break that fits.
 SEPARATORS = ["\n\n", "\n", ". ", "; ", ", ", " ", ""]
-# What a context may take of each part, in characters; of all that is embedded the embedder's 48 tokens of
-# context.
+# What a context may take of each part, in characters. Of the whole context 48 tokens are embedded.
 TITLE_CHARACTERS = 80
 HEADING_CHARACTERS = 80
 CARRIED_CHARACTERS = 160
@@ -39,13 +36,14 @@ _splitter: RecursiveCharacterTextSplitter | None = None
 
 
 def prepare() -> None:
-    """Load the splitter ahead of need; its import takes half a second."""
+    """Load the splitter before it is needed; its import takes half a second."""
     _load()
 
 
 def split_page(text: str) -> list[tuple[int, int]]:
-    """Spans (start, end) of chunks of at most CHUNK_SIZE characters that together cover every
-    non-whitespace character of `text`.
+    """Spans (start, end) of chunks of at most CHUNK_SIZE characters.
+
+    Together they cover every character of `text` that is not white space.
     """
     if not text.strip():
         return []
@@ -56,7 +54,7 @@ def split_page(text: str) -> list[tuple[int, int]]:
 
 
 def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
-    """Chunks of all pages in order; none crosses a page. title: the document's, the head of every context."""
+    """Chunks of all pages in order; none crosses a page. title: the document's, it begins every context."""
     running = running_lines(pages)
     ordinal = 0
     heading = ""
@@ -65,16 +63,15 @@ def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
         carried = _carried(before, page.text)
         for start, end in split_page(page.text):
             heading = _heading(page.text[:end], running) or heading
-            parts = (
-                title[:TITLE_CHARACTERS],
-                heading,
-                _table_above(page, start, end),
-                carried if start == 0 else "",
-            )
+            table = _table_above(page, start, end)
+            parts = [title[:TITLE_CHARACTERS], heading, table]
+            if start == 0:
+                parts.append(carried)
             context = " | ".join(filter(None, map(one_line, parts)))
             yield Chunk(page.number, ordinal, start, end, page.text[start:end], context)
             ordinal += 1
-        before = "\n".join(line for line in page.text.split("\n") if line_shape(line) not in running)
+        lines = page.text.split("\n")
+        before = "\n".join(line for line in lines if line_shape(line) not in running)
 
 
 def _load() -> RecursiveCharacterTextSplitter:
@@ -93,9 +90,12 @@ def _load() -> RecursiveCharacterTextSplitter:
 
 
 def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where each piece stands. Of several places in repeated text, the last that leaves no gap is taken: then
-    each end is at or beyond the true one, so that the next piece is found too and the whole page is covered
-    (langchain's own start index takes the first place, and loses text on pages that repeat themselves)."""
+    """Where each piece stands.
+
+    Of several places in repeated text, the last that leaves no gap is taken. So each end is at or beyond the
+    true end, the next piece is found too, and the whole page is covered. (langchain's own start index takes
+    the first place, and loses text on pages that repeat themselves.)
+    """
     end = 0
     for piece in pieces:
         start = text.rfind(piece, 0, end + len(piece))
@@ -106,16 +106,14 @@ def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _heading(text: str, running: frozenset[str]) -> str:
-    """The last line of `text` that looks like a heading: short, no sentence end, numbered or in capitals
-    or title case.
+    """The last line of `text` that looks like a heading and is no running line.
+
+    A heading is short, does not end a sentence, and is numbered or in capitals or title case.
     """
     for line in map(str.strip, reversed(text.split("\n"))):
-        if (
-            4 <= len(line) <= HEADING_CHARACTERS
-            and not is_finished(line, also=":;")
-            and _is_heading(line)
-            and line_shape(line) not in running
-        ):
+        if not 4 <= len(line) <= HEADING_CHARACTERS or is_finished(line, also=":;"):
+            continue
+        if _is_heading(line) and line_shape(line) not in running:
             return line
     return ""
 
@@ -127,26 +125,26 @@ def _is_heading(line: str) -> bool:
         return False
     if NUMBERED_HEADING.match(line):
         return words[0][0].isupper()
-    return line.isupper() or (len(words) > 1 and all(word[0].isupper() for word in words if len(word) > 3))
+    if line.isupper():
+        return True
+    return len(words) > 1 and all(word[0].isupper() for word in words if len(word) > 3)
 
 
 def _table_above(page: Page, start: int, end: int) -> str:
-    """Caption and heads of the table whose rows the span begins with or holds, where they stand outside of
-    it: above it, or on the page before.
+    """Caption and heads of the table of which the span holds rows, where they stand outside the span.
+
+    They may stand above it or on the page before.
     """
     for table in page.tables:
         if any(start <= row.start < end for row in table.rows):
-            said = " ".join(page.text[start:end].split())
-            heads = ", ".join(dict.fromkeys(head for head in table.heads if head and head not in said))
+            text = " ".join(page.text[start:end].split())
+            missing = (head for head in table.heads if head and head not in text)
+            heads = ", ".join(dict.fromkeys(missing))
             caption = " ".join(table.caption.split())
-            return ": ".join(
-                part
-                for part in (
-                    caption[:TABLE_CHARACTERS] if caption not in said else "",
-                    heads[:TABLE_CHARACTERS],
-                )
-                if part
-            )
+            if caption in text:
+                caption = ""
+            parts = (caption[:TABLE_CHARACTERS], heads[:TABLE_CHARACTERS])
+            return ": ".join(filter(None, parts))
     return ""
 
 
@@ -156,4 +154,5 @@ def _carried(before: str, text: str) -> str:
     head = text.lstrip()[:1]
     if not tail or not head.islower() or is_finished(tail, also=":;"):
         return ""
-    return sentences(tail)[-1][-CARRIED_CHARACTERS:].replace("\n", " ").strip()
+    last = sentences(tail)[-1]
+    return last[-CARRIED_CHARACTERS:].replace("\n", " ").strip()

@@ -1,5 +1,6 @@
-"""One document read: its text alone, or whole, first pages with their tables, then what only images show;
-a page that fails costs no other page.
+"""Reads a document: only its text, or all of it, first pages with their tables, then what only images show.
+
+A page that fails does not affect the others.
 """
 
 from __future__ import annotations
@@ -22,25 +23,25 @@ from ingestion.pages.margins import running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.reading.reader import LOOK_SECONDS, Reader
-from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
+from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row, Table
 from ingestion.tables.detection import continue_tables
 
 __all__ = ["IMAGES", "TABLES", "Circumstances", "DocumentReading", "read_document", "read_text"]
 
 Result = TypeVar("Result")
 
-# A file that ends its reader so often is made to; a file with more text than ten times the longest budget
-# volumes is no document.
+# A file that ends its reader so often was made for it; a file with more than ten times the text of the
+# longest budget volumes is no document.
 MOST_DEATHS = 5
 MOST_CHARACTERS = 50_000_000
 GIVEN_UP = "The file made the reader fail too often, or has too much text; this page was not read."
-# What a reading may lack: tables, with all that only images show; or the latter alone.
+# What a reading may lack: tables and all that only images show, or only the latter.
 TABLES, IMAGES = "tables", "images"
 # Pages of text for which a further reader is worth its start, 0.15 s.
 PAGES_A_READER = 60
-# Images that are read in a moment: what there is without them is not worth being stored first.
+# So few images are read in a moment; it is not worth storing first what there is without them.
 FEW_IMAGES = 8
-# Bytes from which a file is taken to have so many before it says how many it has.
+# Bytes from which a file is assumed to have many pages before it says how many it has.
 LARGE_FILE = 500_000
 Progress = Callable[[str, int, int], None]
 # However many documents are read at once, no more pages than there are cores are in OCR together.
@@ -61,11 +62,14 @@ def _not_kept(page: Page) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
-    """A document as read: every page is there, in physical order, the unreadable ones with their problem.
+    """A document as read.
 
+    info: what opening the file tells.
+    pages: all pages in physical order, unreadable ones with their problem.
+    facts: what the document says of itself.
     lacks: TABLES where only its text was read, IMAGES where the images of some pages were not, "" where
-    nothing is missing. to_come: pages whose image is still to be read; of those without usable text nothing
-    stands here.
+        nothing is missing.
+    to_come: how many pages' images are still to be read; those without usable text are empty until then.
     """
 
     info: DocumentInfo
@@ -81,13 +85,20 @@ def _not_awaited(reading: DocumentReading) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """How a document is read. password: for this reading only. processes: reading at once, at least 1.
-    progress(phase, done, total): phase "reading" or "ocr". cancelled: asked a few times a second. images:
-    pages read from their images before, by number; keep: called with each further one, from any thread.
-    ocr_pages: the only pages that are read from their images, None for all that need it. before_images: gets
-    what there is before the first image is read, where more than FEW_IMAGES have to be. images_later: what
-    there is before the first image is all. awaited: someone waits for it, so that it goes before all other
-    reading."""
+    """How a document is read.
+
+    password: for this reading only.
+    processes: how many read at once, at least 1.
+    progress: called with (phase, done, total); phase is "reading" or "ocr".
+    cancelled: called a few times a second; true stops the reading.
+    images: pages read from their images before, by number.
+    keep: called with each further page read from its image, from any thread.
+    ocr_pages: the only pages that are read from their images, None for all that need it.
+    before_images: called with what there is before the first image is read, where more than FEW_IMAGES must
+        be read.
+    images_later: whether to stop before the first image is read.
+    awaited: whether someone waits, so that this reading takes precedence over all others.
+    """
 
     password: str | None = None
     processes: int = 2
@@ -105,8 +116,9 @@ CALM = Circumstances()
 
 
 def read_text(path: Path, how: Circumstances = CALM) -> DocumentReading:
-    """The text of all pages of `path`, with running lines and page labels: what words can be found by, in
-    a tenth of the time. Raises as read_document.
+    """The text of all pages of `path`, with running lines and page labels. Raises as read_document.
+
+    It is enough for a search by words, and takes a tenth of the time.
     """
     return _OpenFile(path, how).read_text()
 
@@ -115,16 +127,18 @@ def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
     """All pages of `path`: text and tables first, then OCR of the pages without usable text and of pictures
     of text on the others.
 
-    Raises DocumentError where the file cannot be opened at all, and CancelledError; a page that cannot be
-    read is a page with a problem.
+    A page that cannot be read becomes a page with a problem. Raises DocumentError where the file cannot be
+    opened at all, and CancelledError.
     """
     return _OpenFile(path, how).read()
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """A page as its text layer has it. unread: that is no text. pictures: where it has some that may hold
-    more.
+    """A page as its text layer has it.
+
+    unread: whether that is no text.
+    pictures: where the page has pictures that may hold more.
     """
 
     page: Page
@@ -150,16 +164,10 @@ class _OpenFile:
             layers = self._layers(info.pages, self._page)
             pages = {layer.page.number: layer.page for layer in layers}
             again = {layer.page.number for layer in layers if layer.unread and layer.page.problem != GIVEN_UP}
-            pictures = {
-                layer.page.number: layer.pictures
-                for layer in layers
-                if layer.pictures and layer.page.number not in again
-            }
+            with_text = [layer for layer in layers if layer.page.number not in again]
+            pictures = {layer.page.number: layer.pictures for layer in with_text if layer.pictures}
             numbers = sorted({*again, *pictures})
-            if numbers and (
-                self._how.images_later
-                or (self._how.before_images is not _not_awaited and len(numbers) > FEW_IMAGES)
-            ):
+            if numbers and self._is_wanted_early(len(numbers)):
                 early = _reading(info, self._without_images(layers), IMAGES, len(numbers))
                 if self._how.images_later:
                     return early
@@ -167,10 +175,17 @@ class _OpenFile:
             images = self._images(numbers, pictures, pages)
         return _reading(info, [*{**pages, **images}.values()])
 
+    def _is_wanted_early(self, images: int) -> bool:
+        """Whether what there is before so many images are read is of use by itself."""
+        if self._how.images_later:
+            return True
+        return self._how.before_images is not _not_awaited and images > FEW_IMAGES
+
     @contextmanager
     def _readers(self) -> Iterator[DocumentInfo]:
-        """Reading processes until all is read, and what opening the file tells. A large file is opened by
-        two at once.
+        """What opening the file tells, with reading processes kept until the context ends.
+
+        A large file is opened by two at once.
         """
         try:
             with ThreadPoolExecutor(1) as beside:
@@ -188,13 +203,14 @@ class _OpenFile:
             pass
 
     def _without_images(self, layers: Sequence[_Layer]) -> list[Page]:
-        """Pages as they are until their images are read: of those whose text is none nothing stands."""
-        return [
-            Page(layer.page.number, "", method="none", problem=layer.page.problem)
-            if layer.unread
-            else layer.page
-            for layer in layers
-        ]
+        """Pages as they are until their images are read; those without usable text are empty."""
+        pages: list[Page] = []
+        for layer in layers:
+            page = layer.page
+            if layer.unread:
+                page = Page(page.number, "", method="none", problem=page.problem)
+            pages.append(page)
+        return pages
 
     def _layers(self, count: int, read: Callable[[int], _Layer]) -> list[_Layer]:
         """Each page's text layer."""
@@ -206,22 +222,20 @@ class _OpenFile:
             self._characters += len(layer.page.text)
             return layer
 
+        def unread(page: Page) -> _Layer:
+            return _Layer(page, unread=True)
+
+        numbers = range(1, count + 1)
         threads = min(self._how.processes, -(-count // PAGES_A_READER))
-        done = self._each(
-            range(1, count + 1),
-            step,
-            lambda page: _Layer(page, unread=True),
-            phase="reading",
-            threads=threads,
-        )
-        return [done[number] for number in range(1, count + 1)]
+        done = self._each(numbers, step, unread, phase="reading", threads=threads)
+        return [done[number] for number in numbers]
 
     def _text(self, number: int) -> _Layer:
         with self._reader() as reader:
             return _Layer(*reader.text(number))
 
     def _page(self, number: int) -> _Layer:
-        """With its tables, unless these make the reader fail where the text alone does not."""
+        """A page with its tables, unless these make the reader fail where the text alone does not."""
         if self._deaths_in_tables < MOST_DEATHS:
             try:
                 with self._reader() as reader:
@@ -255,7 +269,8 @@ class _OpenFile:
 
         only = self._how.ocr_pages
         missing = [number for number in numbers if number not in known and (only is None or number in only)]
-        return {**known, **self._each(missing, read, unread, phase="ocr", threads=self._how.processes)}
+        made = self._each(missing, read, unread, phase="ocr", threads=self._how.processes)
+        return {**known, **made}
 
     def _each(
         self,
@@ -266,7 +281,7 @@ class _OpenFile:
         phase: str,
         threads: int,
     ) -> dict[int, Result]:
-        """number -> what `read` gives, or `unread` of an empty page that says what stopped it."""
+        """number -> what `read` gives, or what `unread` gives for an empty page with the problem."""
         done: dict[int, Result] = {}
         if numbers:
             self._how.progress(phase, 0, len(numbers))
@@ -281,7 +296,7 @@ class _OpenFile:
             except CancelledError:
                 return
             except DocumentError as error:
-                if error.retryable:  # the machine's fault and not the page's
+                if error.retryable:  # the machine's fault, not the page's
                     raise
                 self._deaths += isinstance(error, ReaderDiedError)
                 result = unread(Page(number, "", method="none", problem=error.message))
@@ -296,7 +311,7 @@ class _OpenFile:
 
     @contextmanager
     def _ocr_place(self) -> Iterator[None]:
-        """One of the places for OCR, waited for; other documents may have them for a while."""
+        """Wait for one of the places for OCR, which other documents may hold for a while."""
         while not _OCR_PLACES.acquire(timeout=LOOK_SECONDS):
             if self._how.cancelled():
                 raise CancelledError("Cancelled.")
@@ -307,16 +322,12 @@ class _OpenFile:
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
-        """A reader that nobody else uses meanwhile; one that died is not used again."""
+        """A reader that nobody else uses meanwhile; a reader that died is not used again."""
+        how = self._how
         try:
             reader = self._free.pop()
         except IndexError:
-            reader = Reader(
-                self._path,
-                password=self._how.password,
-                cancelled=self._how.cancelled,
-                awaited=self._how.awaited,
-            )
+            reader = Reader(self._path, password=how.password, cancelled=how.cancelled, awaited=how.awaited)
         try:
             yield reader
         except (ReaderDiedError, CancelledError):
@@ -329,42 +340,51 @@ class _OpenFile:
 
 
 def _size(path: Path) -> int:
-    """Bytes; 0 where it cannot be looked at, which its reader explains."""
+    """Bytes of a file; 0 where it cannot be read, which its reader will explain."""
     with suppress(OSError):
         return path.stat().st_size
     return 0
 
 
 def _ordering(info: DocumentInfo) -> frozenset[int]:
-    """The pages whose own label addresses a machine, and the first where the title does. info: as the file
-    has it, for what is unseen can be read.
+    """The pages whose own label addresses a machine, and the first page where the title does.
+
+    info: as the file has it, because a machine reads invisible characters too.
     """
-    called = [(1, info.title), *enumerate(info.labels, 1)]
-    return frozenset(number for number, text in called if text and find_instructions(text))
+    names = [(1, info.title), *enumerate(info.labels, 1)]
+    return frozenset(number for number, text in names if text and find_instructions(text))
 
 
 def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0) -> DocumentReading:
-    """Pages with their words joined across line ends, and with what only all pages together tell: labels,
-    running lines, table heads; and with what each is and orders, where its tables are there."""
+    """The reading of these pages, with words joined across line ends.
+
+    It has what only all pages together show: labels, running lines and table heads. Where tables were read,
+    it also has each page's kinds and instructions to machines.
+    """
     title = title_line(info.title)
     shown = replace(info, title=title, labels=tuple(map(label_line, info.labels)))
     words = vocabulary([page.text for page in pages])
     pages = continue_tables([_joined(page, words) for page in pages])
     labels = page_labels(pages, shown.labels)
-    pages = [
-        replace(page, label=label, label_source=source)
-        for page, (label, source) in zip(pages, labels, strict=True)
-    ]
+    labelled = zip(pages, labels, strict=True)
+    pages = [replace(page, label=label, label_source=source) for page, (label, source) in labelled]
     running = running_lines(pages)
     pages = [replace(page, running=running_spans(page, running)) for page in pages]
     if lacks != TABLES:
         ordering = _ordering(info)
-        pages = [
-            replace(page, kinds=page_kinds(page), instructions=(*named, *find_instructions(page.text)))
-            for page in pages
-            for named in [(NAMED,) if page.number in ordering else ()]
-        ]
+        pages = [_judged(page, page.number in ordering) for page in pages]
     return DocumentReading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
+
+
+def _judged(page: Page, is_ordering: bool) -> Page:
+    """The page with its kinds and instructions.
+
+    is_ordering: whether its own label, or on the first page the title, addresses a machine.
+    """
+    instructions = find_instructions(page.text)
+    if is_ordering:
+        instructions = (NAMED, *instructions)
+    return replace(page, kinds=page_kinds(page), instructions=instructions)
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:
@@ -372,15 +392,14 @@ def _joined(page: Page, words: frozenset[str]) -> Page:
     text, moved = join_line_breaks(page.text, words)
     if text == page.text:
         return page
-    return replace(
-        page,
-        text=text,
-        words=tuple(replace(word, start=moved(word.start), end=moved(word.end)) for word in page.words),
-        lines=tuple(replace(line, start=moved(line.start), end=moved(line.end)) for line in page.lines),
-        tables=tuple(
-            replace(table, rows=tuple(_moved_row(row, moved) for row in table.rows)) for table in page.tables
-        ),
-    )
+    moved_words = tuple(replace(word, start=moved(word.start), end=moved(word.end)) for word in page.words)
+    lines = tuple(replace(line, start=moved(line.start), end=moved(line.end)) for line in page.lines)
+    tables = tuple(_moved_table(table, moved) for table in page.tables)
+    return replace(page, text=text, words=moved_words, lines=lines, tables=tables)
+
+
+def _moved_table(table: Table, moved: Callable[[int], int]) -> Table:
+    return replace(table, rows=tuple(_moved_row(row, moved) for row in table.rows))
 
 
 def _moved_row(row: Row, moved: Callable[[int], int]) -> Row:

@@ -1,6 +1,4 @@
-"""The root of the project's errors: each says what is wrong, how to mend it, and whether trying again can
-help.
-"""
+"""Defines the root of the project's errors, and those of reading a document."""
 
 from __future__ import annotations
 
@@ -10,15 +8,17 @@ __all__ = ["CancelledError", "DocumentError", "EncryptedError", "ProjectError", 
 
 
 class ProjectError(Exception):
-    """Something the user can understand and act on; shells show it in one line, everything else is a bug and
-    shows.
+    """Something the user can understand and act on.
 
-    message: what is wrong, quoting the offending value, put on one line. hint: the fix, one sentence.
-    retryable: the same call may succeed later.
+    The user interfaces show it in one line; any other exception is a bug and is shown as one.
+
+    message: what is wrong, quoting the offending value, put on one line.
+    hint: the fix, in one sentence.
+    retryable: whether the same call may succeed later.
     """
 
     def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
-        # It quotes values from anywhere, and goes to logs and terminals.
+        # The message quotes values from anywhere, and goes to logs and terminals.
         self.message = " ".join(visible(message).split())
         super().__init__(self.message)
         self.hint = hint
@@ -45,6 +45,4 @@ class EncryptedError(DocumentError):
 
 
 class ReaderDiedError(DocumentError):
-    """The reading process was killed, ran out of memory or time; the page it was on is named in the
-    message.
-    """
+    """The reading process was killed or ran out of memory or time; the message names the page it was on."""

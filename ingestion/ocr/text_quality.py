@@ -29,8 +29,8 @@ FEWEST_LETTERS = 40
 # Real pages measured up to .03 of such characters (bullets from symbol fonts); broken encodings start at .2.
 MOST_UNREADABLE = 0.10
 # Share of letters in words that no language spells. Of 14,000 clean pages in 130 languages half are under
-# .02, and the worst have .17 (pictures drawn in letters aside). Pages whose glyphs have lost their letters have
-# .7 and more, so that a page half of which is garbled is found too.
+# .02, and the worst have .17 (pictures drawn in letters aside). Pages whose glyphs have lost their letters
+# have .7 and more, so that a page half of which is garbled is found too.
 MOST_IMPLAUSIBLE = 0.22
 # Letters added to what is right: a few words prove nothing.
 DOUBT = 80

@@ -1,5 +1,6 @@
-"""The kinds of files that can be read: a further kind is a module with a class that opens it, and a row
-here.
+"""Lists the kinds of files that can be read, and opens them.
+
+A further kind needs a module with a class that opens it, and a row here.
 """
 
 from __future__ import annotations
@@ -19,18 +20,21 @@ __all__ = [
     "open_document",
 ]
 
-# Bytes at the start of a file in which its sign is looked for: PDFs may begin with something else.
+# Bytes at the start of a file in which its sign is searched: PDFs may begin with something else.
 LOOKED_THROUGH = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of file. suffixes: ends of its files' names, case-folded, with the dot; signs: bytes near the
-    start by which such a file is known, in lower case; mime: what a browser is told it is, "" for what a
-    browser is only to save, as what could run there.
+    """A kind of file.
 
-    opener: "module:Class"; the class is made from a path and a password, has what PdfFile has, and is
-    imported in a reading process alone.
+    name: as users know it.
+    suffixes: ends of the files' names, case-folded, with the dot.
+    signs: bytes near the start by which such a file is recognised, in lower case.
+    mime: the type that a browser is given, "" where a browser must only save the file, because it could run
+        there.
+    opener: "module:Class". The class takes a path and a password, has what PdfFile has, and is only imported
+        in a reading process.
     """
 
     name: str
@@ -40,7 +44,7 @@ class Format:
     opener: str
 
 
-# The first one also gets what nobody knows, for it says best what is wrong with a damaged file.
+# The first kind also opens unknown files, because it says best what is wrong with a damaged one.
 FORMATS = (Format("PDF", (".pdf",), (b"%pdf",), "application/pdf", "ingestion.reading.pdf:PdfFile"),)
 SUFFIXES = tuple(suffix for known in FORMATS for suffix in known.suffixes)
 
@@ -51,21 +55,22 @@ def is_named_like_a_document(name: str | PurePath) -> bool:
 
 
 def is_document(path: Path) -> bool:
-    """Whether a file begins as one that can be read does. Raises OSError."""
+    """Whether a file begins like one that can be read. Raises OSError."""
     return _known(path) is not None
 
 
 def format_of(path: Path) -> Format:
-    """The format of a file, by its first bytes; what it is called does not matter."""
+    """The format of a file, by its first bytes; its name does not matter."""
     try:
         return _known(path) or FORMATS[0]
-    except OSError:  # told by its reader, as what the file's user can do about it
+    except OSError:  # its reader will say what the user can do about it
         return FORMATS[0]
 
 
 def open_document(path: Path, password: str | None = None) -> Any:
-    """A file, opened to be read. Raises DocumentError where it cannot be, EncryptedError where it needs a
-    password.
+    """A file, opened to be read.
+
+    Raises DocumentError where it cannot be read, EncryptedError where it needs a password.
     """
     module, _, name = format_of(path).opener.partition(":")
     return getattr(import_module(module), name)(path, password)
@@ -73,5 +78,8 @@ def open_document(path: Path, password: str | None = None) -> Any:
 
 def _known(path: Path) -> Format | None:
     with path.open("rb") as file:
-        begun = file.read(LOOKED_THROUGH).lower()
-    return next((known for known in FORMATS if any(sign in begun for sign in known.signs)), None)
+        start = file.read(LOOKED_THROUGH).lower()
+    for known in FORMATS:
+        if any(sign in start for sign in known.signs):
+            return known
+    return None

@@ -1,4 +1,4 @@
-"""Lines of a page from its words; knows text, offsets and boxes only."""
+"""Makes the lines of a page, with their boxes, from its words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ __all__ = ["lines_of"]
 
 
 def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
-    """The lines of `text` with a box around each; words: in the text's order, with offsets. Lines without
-    words are left out.
+    """The lines of `text` with a box around each, without lines that have no words.
+
+    words: in the text's order, with offsets.
     """
     lines: list[Line] = []
     box = Rect(0.0, 0.0, 0.0, 0.0)

@@ -1,7 +1,6 @@
-"""One reading process and how it is spoken to: limits on time, restarts and what may go in; parses nothing of
-a PDF itself.
+"""Starts a reading process and sends it requests, with limits on time and size; parses no PDF itself.
 
-Parent and child speak length-prefixed JSON over pipes. The child gets a minimal environment (no keys), its
+Parent and child exchange length-prefixed JSON over pipes. The child gets a minimal environment (no keys), its
 password by pipe, and its limits before PDFium loads.
 """
 
@@ -35,10 +34,10 @@ OPEN_SECONDS = 20.0
 PAGE_SECONDS = 10.0
 OCR_SECONDS = 60.0
 LARGEST_MESSAGE = 256 * 2**20
-# Seconds between two looks at whether to stop.
+# Seconds between two checks whether to stop.
 LOOK_SECONDS = 0.25
-# A reader's folder of temporary files names the process that made it, so that those of a killed one are
-# known.
+# The name of a reader's folder of temporary files has the id of the process that made it, so that folders of
+# killed processes can be found.
 FOLDER = "finpolicy-reader-"
 IN_MEMORY = Path("/dev/shm")
 
@@ -48,8 +47,9 @@ def _never() -> bool:
 
 
 class Reader:
-    """One reading process holding one open PDF. Start-up 0.15 s for the first, 0.01 s for others. Calls
-    from several threads take turns.
+    """One reading process with one open PDF. Calls from several threads take turns.
+
+    The first takes 0.15 s to start, others 0.01 s.
     """
 
     def __init__(
@@ -60,34 +60,34 @@ class Reader:
         cancelled: Callable[[], bool] = _never,
         awaited: bool = False,
     ) -> None:
-        """cancelled: asked while waiting; true ends the process. awaited: someone does, so that it steps back
-        behind nobody. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError."""
+        """Open a PDF. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError.
+
+        cancelled: called while waiting; true ends the process.
+        awaited: whether someone waits for the answers, so that the process does not lower its priority.
+        """
         self._lock = threading.Lock()
         self._cancelled = cancelled
         # What tesseract leaves behind when it is killed goes with this folder.
         _sweep_once()
         try:
             self._folder = _temporary_folder()
-            self._process = Forked(
-                [AWAITED] if awaited else [], {**_child_environment(), "TMPDIR": self._folder}
-            )
+            environment = {**_child_environment(), "TMPDIR": self._folder}
+            self._process = Forked([AWAITED] if awaited else [], environment)
         except OSError as error:
+            message = f"No reading process can be started: {error.strerror}."
             hint = "Free memory and space in the folder for temporary files, and add it again."
-            raise DocumentError(
-                f"No reading process can be started: {error.strerror}.", hint=hint, retryable=True
-            ) from error
+            raise DocumentError(message, hint=hint, retryable=True) from error
         try:
-            pages, title, labels, encrypted = self.call(
-                {"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS
-            )["info"]
+            request = {"op": "open", "path": str(path.resolve()), "password": password}
+            pages, title, labels, encrypted = self.call(request, OPEN_SECONDS)["info"]
             self.info = DocumentInfo(pages, title, tuple(labels), encrypted)
         except BaseException:
             self.close()
             raise
 
     def text(self, number: int) -> tuple[Page, bool]:
-        """Page `number`, physical, 1-based, as its text layer has it, and whether that is no text and its
-        image is to be read.
+        """Page `number` (physical, 1-based) as its text layer has it, and whether its image must be read
+        because that is no text.
         """
         answer = self.call({"op": "text", "page": number}, PAGE_SECONDS)
         return page_from(answer["read"]), bool(answer["unread"])
@@ -95,41 +95,34 @@ class Reader:
     def page(self, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
         """The same with its tables, and where it has pictures that may hold text."""
         answer = self.call({"op": "page", "page": number}, PAGE_SECONDS)
-        return (
-            page_from(answer["read"]),
-            bool(answer["unread"]),
-            tuple(Rect(*box) for box in answer["pictures"]),
-        )
+        pictures = tuple(Rect(*box) for box in answer["pictures"])
+        return page_from(answer["read"]), bool(answer["unread"]), pictures
 
     def ocr(self, number: int) -> Page:
-        """Page `number` read from its image; method "none" where the page shows nothing that could be
-        text.
-        """
-        return page_from(self.call({"op": "ocr", "page": number}, OCR_SECONDS)["read"])
+        """Page `number` read from its image; method "none" where it shows nothing that could be text."""
+        answer = self.call({"op": "ocr", "page": number}, OCR_SECONDS)
+        return page_from(answer["read"])
 
     def pictures(self, page: Page, pictures: Sequence[Rect]) -> Page:
-        """The page with the text that its pictures hold after its own, as it is where they hold none."""
+        """The page with the text of its pictures after its own; unchanged where they have none."""
         boxes = list(map(astuple, pictures))
-        return page_from(
-            self.call(
-                {"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}, OCR_SECONDS
-            )["read"]
-        )
+        request = {"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}
+        return page_from(self.call(request, OCR_SECONDS)["read"])
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Characters of page `number` with their boxes, in text order."""
-        return [
-            (text, Rect(*box))
-            for text, box in self.call({"op": "glyphs", "page": number}, PAGE_SECONDS)["glyphs"]
-        ]
+        answer = self.call({"op": "glyphs", "page": number}, PAGE_SECONDS)
+        return [(text, Rect(*box)) for text, box in answer["glyphs"]]
 
     def png(self, number: int, *, dpi: int = 110) -> bytes:
         """Page `number` as a PNG."""
-        return base64.b64decode(self.call({"op": "png", "page": number, "dpi": dpi}, PAGE_SECONDS * 2)["png"])
+        answer = self.call({"op": "png", "page": number, "dpi": dpi}, PAGE_SECONDS * 2)
+        return base64.b64decode(answer["png"])
 
     def call(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """One request and its answer. Raises what the child raised, ReaderDiedError where it died or took
-        longer than `seconds`.
+        """The answer to a request.
+
+        Raises what the child raised, and ReaderDiedError where it died or took longer than `seconds`.
         """
         with self._lock:
             try:
@@ -140,12 +133,10 @@ class Reader:
                 raise
             except (OSError, EOFError, ValueError) as error:
                 self.close()
-                late = isinstance(error, TimeoutError)
-                what = (
-                    f"took longer than {seconds:.0f} seconds"
-                    if late
-                    else "made the reader fail or run out of memory"
-                )
+                if isinstance(error, TimeoutError):
+                    what = f"took longer than {seconds:.0f} seconds"
+                else:
+                    what = "made the reader fail or run out of memory"
                 where = f"Page {request['page']}" if "page" in request else "Opening the file"
                 raise ReaderDiedError(f"{where} {what}.", hint="Repair or re-export the PDF.") from None
         if "error" in answer:
@@ -166,8 +157,9 @@ class Reader:
 
 
 def _temporary_folder() -> str:
-    """In memory where the disk of temporary files is full: text and page images need none of it, and
-    tesseract little.
+    """A new folder for temporary files, in memory where their disk is full.
+
+    Text and page images need no such files, and tesseract only small ones.
     """
     prefix = f"{FOLDER}{os.getpid()}-"
     try:
@@ -194,17 +186,16 @@ def _sweep_in(place: Path) -> None:
 
 
 def _child_environment() -> dict[str, str]:
-    kept = {
-        name: os.environ[name]
-        for name in ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
-        if name in os.environ
-    }
+    names = ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     return {**kept, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}
 
 
 def _receive(pipe: Any, deadline: float, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where the child is gone,
-    ValueError on nonsense.
+    """The next message from a pipe.
+
+    Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where the child is gone, and
+    ValueError where the data is no message.
     """
     (size,) = struct.unpack(">I", _read_exactly(pipe, 4, deadline, cancelled))
     if size > LARGEST_MESSAGE:

@@ -1,5 +1,6 @@
-"""Reading processes that wait a while for the next page of the same file, since starting one takes longer
-than a page; knows no store.
+"""Keeps reading processes for a while for the next page of the same file.
+
+Starting a process takes longer than reading a page.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from ingestion.reading.reader import Reader
 
 __all__ = ["Readers"]
 
-# Who looks at a page looks at the next one, or at another citation, within a minute. Each process that waits
+# Who looks at a page looks at the next page, or at another citation, within a minute. Each waiting process
 # takes some 50 MB.
 IDLE_SECONDS, MOST_WAITING = 60.0, 2
 
 
 class Readers:
-    """The processes that wait, by file. Safe from several threads; a process serves one of them at a time."""
+    """The waiting processes, by file. Thread-safe; a process serves one thread at a time."""
 
     def __init__(self, *, idle_seconds: float = IDLE_SECONDS) -> None:
         self._idle_seconds = idle_seconds
@@ -30,8 +31,9 @@ class Readers:
 
     @contextmanager
     def reading(self, path: Path, password: str | None = None) -> Iterator[Reader]:
-        """A process that has the file open. One that a password opened serves once, and so does one in
-        which anything failed. Raises as Reader does.
+        """A process that has the file open. Raises as Reader does.
+
+        It serves only once if it needed a password or if anything failed in it.
         """
         reader = (self._take(path) if password is None else None) or Reader(path, password=password)
         try:
@@ -45,13 +47,14 @@ class Readers:
             reader.close()
 
     def close(self) -> None:
-        """End all that wait, and from now on let none wait."""
+        """End all waiting processes, and let none wait from now on."""
         self._closed = True
         self.end_waiting()
 
     def end_waiting(self) -> None:
-        """End those that wait, as when a file they have open is erased; those at work end by themselves, a
-        little later.
+        """End the waiting processes, for example when a file they have open is erased.
+
+        Those at work end by themselves a little later.
         """
         with self._lock:
             waiting, self._waiting = list(self._waiting.values()), OrderedDict()
@@ -79,12 +82,12 @@ class Readers:
                 timer.start()
                 while len(self._waiting) > MOST_WAITING:
                     left.append(self._waiting.popitem(last=False)[1])
-        for one, its_timer in left:
-            its_timer.cancel()
-            one.close()
+        for ended, ended_timer in left:
+            ended_timer.cancel()
+            ended.close()
 
     def _end(self, path: Path, reader: Reader) -> None:
-        """Nobody came for it in time."""
+        """End a process that was not used in time."""
         with self._lock:
             found = self._waiting.get(path)
             if found is None or found[0] is not reader:
