@@ -61,10 +61,12 @@ def steps(frequencies: dict[str, float]) -> bytes:
         chance = (pairs[triple[:2]] + len(symbols) * UNSEEN) / len(symbols)
         ratio = math.log((frequencies.get(triple, 0.0) + UNSEEN) / chance)
         found.append(sum(ratio > bound for bound in BOUNDS))
-    return bytes(
-        sum(step << 2 * place for place, step in enumerate(found[at : at + 4]))
-        for at in range(0, len(found), 4)
-    )
+    return bytes(_packed(found[at : at + 4]) for at in range(0, len(found), 4))
+
+
+def _packed(steps: list[int]) -> int:
+    """Four steps, two bits each, as one byte."""
+    return sum(step << 2 * place for place, step in enumerate(steps))
 
 
 if __name__ == "__main__":

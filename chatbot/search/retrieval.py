@@ -104,7 +104,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _DocumentInReach:
     """A live version in reach.
 
     name: of the document.
@@ -136,7 +136,7 @@ class _Scope:
     more: whether there are other candidates.
     """
 
-    documents: Mapping[int, _Candidate]
+    documents: Mapping[int, _DocumentInReach]
     keep: Mapping[int, Ordinals] | None = None
     more: bool = False
 
@@ -397,7 +397,7 @@ class Retriever:
             bonus += newest.get(name, 0.0)
             years = years_of(name, facts)
             chunk_pages = self._library.chunk_pages(version)
-            found[version] = _Candidate(name, years, chunk_pages, named, bonus)
+            found[version] = _DocumentInReach(name, years, chunk_pages, named, bonus)
         return _Scope(found)
 
     def _rows(
@@ -647,7 +647,7 @@ def _again(search: Callable[[], list[Hit]], query: Query) -> list[Hit]:
         return search()
 
 
-def _most_named_first(row: tuple[int, _Candidate]) -> tuple[float, int]:
+def _most_named_first(row: tuple[int, _DocumentInReach]) -> tuple[float, int]:
     """Sorts (version, document) by how much the question names it, ties by version."""
     version, document = row
     return -document.named, version

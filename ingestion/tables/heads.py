@@ -69,7 +69,7 @@ def head_of(
     floor: the first line that may be looked at. labels: their left and right sides.
     """
     zone = _Zone(columns, *labels)
-    found = _Found([], [], [])
+    found = _FoundHead([], [], [])
     top = first
     while top > max(floor, first - MOST_HEAD_LINES):
         line = lines[top - 1]
@@ -100,7 +100,7 @@ def _with_period(head: str, label: str) -> str:
 
 
 @dataclass(slots=True)
-class _Found:
+class _FoundHead:
     """What the lines above the rows hold, from below.
 
     rows: the pieces over the columns, by line, the uppermost line first.
