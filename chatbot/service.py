@@ -200,9 +200,9 @@ class Chatbot:
         passwords: by document name.
         """
         found = {
-            one.name: one
-            for one in self.library.unread(wait=True)
-            if not one.problem or one.name in passwords
+            file.name: file
+            for file in self.library.unread(wait=True)
+            if not file.problem or file.name in passwords
         }
         begun: set[str] = set()
 
@@ -213,7 +213,8 @@ class Chatbot:
             progress(document, phase, done, total)
 
         for result in self.add(
-            [Upload(one.path, one.name, passwords.get(one.name)) for one in found.values()], progress=noted
+            [Upload(file.path, file.name, passwords.get(file.name)) for file in found.values()],
+            progress=noted,
         ):
             self.library.tried(found[result.document], result)
             yield result

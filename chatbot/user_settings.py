@@ -199,7 +199,7 @@ PREFERENCES: tuple[Preference, ...] = (
         zero="none",
     ),
 )
-BY_NAME: Mapping[str, Preference] = {one.name: one for one in PREFERENCES}
+BY_NAME: Mapping[str, Preference] = {preference.name: preference for preference in PREFERENCES}
 _FIELDS = frozenset(field.name for field in fields(Settings))
 assert BY_NAME.keys() <= _FIELDS
 
@@ -224,22 +224,22 @@ def server_value(name: str, settings: Settings) -> Value:
 
 def check_value(name: str, value: object) -> Value:
     """Returns `value` in the preference's own type. Raises SettingsError for another type or out of range."""
-    one = BY_NAME[name]
+    preference = BY_NAME[name]
     default = server_value(name, Settings())
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise SettingsError(f"{one.label} is on or off.")
+            raise SettingsError(f"{preference.label} is on or off.")
         return value
     whole = isinstance(default, int)
     if (
         isinstance(value, bool)
         or not isinstance(value, int if whole else int | float)
-        or not one.least <= value <= one.most
+        or not preference.least <= value <= preference.most
     ):  # NaN is neither
         kind = "a whole number" if whole else "a number"
         raise SettingsError(
-            f"{one.label} cannot be {str(value)[:40]}.",
-            hint=f"Choose {kind} from {one.least:g} to {one.most:g}.",
+            f"{preference.label} cannot be {str(value)[:40]}.",
+            hint=f"Choose {kind} from {preference.least:g} to {preference.most:g}.",
         )
     if whole:
         return value

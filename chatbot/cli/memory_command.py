@@ -15,7 +15,7 @@ __all__ = ["actions", "commands_by_memory", "memory", "options_by_name"]
 
 def commands_by_memory() -> dict[str, Commands]:
     """Returns the commands of each memory that has any."""
-    return {one.name: one.part("commands").COMMANDS for one in layers_with("commands")}
+    return {layer.name: layer.part("commands").COMMANDS for layer in layers_with("commands")}
 
 
 def actions() -> dict[str, str]:

@@ -132,7 +132,11 @@ def answer_text(answer: Answer) -> str:
         for number in answer.numbers
         if number.status not in {"supported", "derived"}
     ]
-    lines += [f"{one.mark}: “{' '.join(one.text.split())}”" for one in answer.statements if one.mark]
+    lines += [
+        f"{statement.mark}: “{' '.join(statement.text.split())}”"
+        for statement in answer.statements
+        if statement.mark
+    ]
     lines += answer.superseded
     from chatbot.memory.layers import beside
 

@@ -128,16 +128,19 @@ def change_between(before: Entry, after: Entry) -> Change:
     else:
         formula += "; of a figure that is not above zero no percentage is formed"
     if first.scale != last.scale:  # the coarser one is rounded by more than the finer one shows
-        coarse = max((first, last), key=lambda one: one.scale * 10.0**-one.decimals)
+        coarse = max((first, last), key=lambda quantity: quantity.scale * 10.0**-quantity.decimals)
         formula += f"; {coarse.text} is rounded"
     return Change(since, f"{_signed(difference, decimals)}{f' {unit}' if unit else ''}", relative, formula)
 
 
 def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
     """Returns the change of a rate or share, which is given in points only."""
-    was, now = (one.value * (0.01 if one.unit == "basis points" else 1.0) for one in (first, last))
+    was, now = (
+        quantity.value * (0.01 if quantity.unit == "basis points" else 1.0) for quantity in (first, last)
+    )
     decimals = min(
-        MOST_DECIMALS, max(one.decimals + 2 * (one.unit == "basis points") for one in (first, last))
+        MOST_DECIMALS,
+        max(quantity.decimals + 2 * (quantity.unit == "basis points") for quantity in (first, last)),
     )
     difference = _number(now - was, decimals)
     formula = f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = {difference} {POINTS}"
@@ -146,10 +149,10 @@ def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
 
 def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
     """Says why two figures cannot be compared, "" if they can."""
-    doubtful = next((one for one in (first, last) if one.status not in FINE), None)
+    doubtful = next((quantity for quantity in (first, last) if quantity.status not in FINE), None)
     if doubtful is not None:
         return f"Not worked out: {doubtful.text} is not confirmed by the page."
-    kinds = {_kind(one) for one in (first, last)}
+    kinds = {_kind(quantity) for quantity in (first, last)}
     if len(kinds) > 1:
         return f"Not worked out: one is {_kind(first)}, the other {_kind(last)}."
     if _is_rate(first):
@@ -159,9 +162,11 @@ def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
             return f"Not worked out: one is in {first.unit}, the other in {last.unit}."
         if not same_document:
             return f"Not worked out: one is in {first.unit or last.unit}, of the other no currency is stated."
-    bare = [one for one in (first, last) if one.scale == 1.0 and abs(one.value) < LEAST_WHOLE]
+    bare = [
+        quantity for quantity in (first, last) if quantity.scale == 1.0 and abs(quantity.value) < LEAST_WHOLE
+    ]
     if first.scale != last.scale and bare:
-        scaled = next(one for one in (first, last) if one is not bare[0])
+        scaled = next(quantity for quantity in (first, last) if quantity is not bare[0])
         return (
             f"Not worked out: one is in {SCALE_NAMES.get(scaled.scale, 'another scale')}s, of the other no "
             f"scale is stated."
@@ -184,7 +189,7 @@ def _kind(quantity: Quantity) -> str:
 
 
 def _money(*quantities: Quantity) -> str:
-    return next((one.unit for one in quantities if one.unit in MONEY and one.unit), "")
+    return next((quantity.unit for quantity in quantities if quantity.unit in MONEY and quantity.unit), "")
 
 
 def _number(value: float, decimals: int) -> str:
