@@ -17,7 +17,7 @@ from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
 from ingestion.language.periods import Period
 
-__all__ = ["from_cells", "turned_level"]
+__all__ = ["derived_from_cells", "turned_level"]
 
 LEAD, TRAIL = 6, 4  # words before and after a figure in which its move is told
 # Digits that a result must show: many cells come to a single digit.
@@ -33,7 +33,7 @@ _SHARED = frozenset("of share half proportion accounted".split())
 _Cells = dict[int, Figure]  # column -> figure
 
 
-def from_cells(claim: Claim, pages: Iterable[PageEvidence], said: str) -> str:
+def derived_from_cells(claim: Claim, pages: Iterable[PageEvidence], said: str) -> str:
     """The arithmetic, "(17,606 - 15,785) / 15,785", "" where none of these cells come to the figure.
 
     The cells are two years of a row whose label the sentence has, where a move is told beside the figure; or

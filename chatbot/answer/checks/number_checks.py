@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.checks.cell_derivations import from_cells, turned_level
+from chatbot.answer.checks.cell_derivations import derived_from_cells, turned_level
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.direction import turned_moves
 from chatbot.answer.checks.durations import counts_years
@@ -748,7 +748,7 @@ def _with_cells(
             continue
         scope = scopes[index]
         sentence = text[scope.start : scope.end]
-        written = from_cells(claims[index], pages[index], sentence)
+        written = derived_from_cells(claims[index], pages[index], sentence)
         if written:
             checked[index] = _derived(check, f"{written} = {check.text}")
     return checked
