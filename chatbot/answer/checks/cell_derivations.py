@@ -17,7 +17,7 @@ from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
 from ingestion.language.periods import Period
 
-__all__ = ["derived_from_cells", "turned_level"]
+__all__ = ["derived_from_cells", "reversed_level"]
 
 LEAD, TRAIL = 6, 4  # words before and after a figure in which its move is told
 # Digits that a result must show: many cells come to a single digit.
@@ -53,7 +53,7 @@ def derived_from_cells(claim: Claim, pages: Iterable[PageEvidence], said: str) -
     return ""
 
 
-def turned_level(claim: Claim, page: PageEvidence, place: CellPlace) -> str:
+def reversed_level(claim: Claim, page: PageEvidence, place: CellPlace) -> str:
     """Why the row of a cell does not go the way that the answer says, "rose to 5": all its earlier periods
     are on the other side. "" where one of them is not.
     """

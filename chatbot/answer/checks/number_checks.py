@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.checks.cell_derivations import derived_from_cells, turned_level
+from chatbot.answer.checks.cell_derivations import derived_from_cells, reversed_level
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.direction import turned_moves
 from chatbot.answer.checks.durations import counts_years
@@ -496,7 +496,7 @@ def _objection_to_cell(claim: Claim, place: CellPlace, view: PageEvidence) -> st
     if mention.head and printed and not quoted:
         return f"its value stands in {tables.shown(place)}; another row is read out"
     objection = objection_to(tables, place, mention, quoted=quoted)
-    return objection or turned_level(claim, view, place)
+    return objection or reversed_level(claim, view, place)
 
 
 def _is_only_note_mark(claim: Claim, placed: OnPage) -> bool:
