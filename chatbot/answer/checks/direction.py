@@ -11,7 +11,7 @@ from chatbot.answer.checks.formulas import amount_of
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES, VERBS_OF_MOVES
 
-__all__ = ["turned_moves"]
+__all__ = ["reversed_moves"]
 
 # Characters before the first of two figures in which their move is told, and between the two.
 MOVE_REACH, LONGEST_GAP = 120, 80
@@ -21,7 +21,9 @@ _APART = re.compile(r"[,;]|\b(?:and|while|but)\b", re.IGNORECASE)  # something e
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def turned_moves(text: str, figures: Sequence[Figure], scopes: Sequence[Scope]) -> Iterator[tuple[int, str]]:
+def reversed_moves(
+    text: str, figures: Sequence[Figure], scopes: Sequence[Scope]
+) -> Iterator[tuple[int, str]]:
     """(position of the newer figure, why it is wrong) of each two figures in succession that are told as a
     move "to" one "from" the other, and go the other way.
     """

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.cell_derivations import derived_from_cells, reversed_level
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
-from chatbot.answer.checks.direction import turned_moves
+from chatbot.answer.checks.direction import reversed_moves
 from chatbot.answer.checks.durations import counts_years
 from chatbot.answer.checks.enumerations import item_of
 from chatbot.answer.checks.figure_matches import (
@@ -158,7 +158,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     for _ in range(2):  # a change may be shown before what it is a share of
         checks = _with_formulas(text, claims, checks, pages)
         checks = _with_reckoned(text, figures, exact, scopes, checks)
-    for position, why in turned_moves(text, figures, scopes):
+    for position, why in reversed_moves(text, figures, scopes):
         turned = checks[position]
         checks[position] = replace(turned, status="contradicted", formula=None, reason=why)
     calculation = worked_out_of(prompt)
