@@ -8,7 +8,7 @@ from itertools import combinations
 
 from chatbot.answer.checks.claims import Claim
 from chatbot.answer.checks.figure_matches import direction_told, level_told, move_told
-from chatbot.answer.checks.formulas import amount_of, comes_to
+from chatbot.answer.checks.formulas import amount_of, evaluates_to
 from chatbot.evidence.figure_names import agreement, label_words
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.table_cells import CellPlace, TableView
@@ -251,4 +251,4 @@ def _shares(
 
 def _comes_to_unsigned(amount: float, figure: Figure) -> bool:
     """Whether an amount is a figure, sign aside."""
-    return comes_to(abs(amount), figure) or comes_to(amount, figure)
+    return evaluates_to(abs(amount), figure) or evaluates_to(amount, figure)

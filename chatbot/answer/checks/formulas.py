@@ -14,7 +14,7 @@ from itertools import pairwise
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import YEAR
 
-__all__ = ["Formula", "amount_of", "comes_to", "find_formulas", "is_constant"]
+__all__ = ["Formula", "amount_of", "evaluates_to", "find_formulas", "is_constant"]
 
 # Of averages, quarters, days, percent: no page states them.
 _CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})
@@ -224,7 +224,7 @@ def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, res
     have one scale.
     """
     full = _evaluate(tokens, _amounts(figures, operands))
-    if comes_to(full, result):
+    if evaluates_to(full, result):
         return True
     scales = {figures[index].scale for index in operands}
     if len(scales) > 1:
@@ -238,7 +238,7 @@ def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, res
     return result.percent == "percent" and _close(100 * shown, result, result.value)
 
 
-def comes_to(computed: float, result: Figure) -> bool:
+def evaluates_to(computed: float, result: Figure) -> bool:
     """Whether a plain number is a figure within the digits that it shows."""
     return _close(computed, result, amount_of(result))
 

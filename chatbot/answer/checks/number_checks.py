@@ -21,7 +21,7 @@ from chatbot.answer.checks.figure_matches import (
     other_sense,
     rounds,
 )
-from chatbot.answer.checks.formulas import Formula, comes_to, find_formulas, is_constant
+from chatbot.answer.checks.formulas import Formula, evaluates_to, find_formulas, is_constant
 from chatbot.answer.checks.model_arithmetic import against_calculation
 from chatbot.answer.checks.sentence_arithmetic import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
@@ -818,7 +818,7 @@ def _repeated(
     if not figure.percent or not figure.decimals:
         return ""
     for value, written in exact:
-        if comes_to(value, figure):  # "1.79%" of what was shown as 1.8%
+        if evaluates_to(value, figure):  # "1.79%" of what was shown as 1.8%
             return written
     return ""
 

@@ -13,7 +13,7 @@ from itertools import combinations, pairwise, product
 
 from chatbot.answer.checks.claims import Scope
 from chatbot.answer.checks.figure_matches import direction_told, move_told
-from chatbot.answer.checks.formulas import amount_of, comes_to
+from chatbot.answer.checks.formulas import amount_of, evaluates_to
 from chatbot.evidence.figure_names import label_words
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
@@ -295,7 +295,7 @@ def _of_near(sought: _Sought) -> str:
         if 2 * tolerance * len(tried) / SPREAD > MOST_CHANCE:
             return ""
         for value, written in tried:
-            if comes_to(value, result):
+            if evaluates_to(value, result):
                 return written
     return ""
 
@@ -507,7 +507,7 @@ def _part_of_next(sought: _Sought, following: Sequence[Figure]) -> str:
         return ""
     if not _OF.search(sought.text, rate.end, whole.start):
         return ""
-    if comes_to(amount_of(rate) * amount_of(whole), result):
+    if evaluates_to(amount_of(rate) * amount_of(whole), result):
         return f"{rate.text} * {whole.text}"
     return ""
 
@@ -550,7 +550,7 @@ def _of_all(sought: _Sought) -> str:
         return ""
     if ":" not in sought.text[figure.end : following[0].start]:
         return ""
-    if not comes_to(sum(map(amount_of, following)), figure):
+    if not evaluates_to(sum(map(amount_of, following)), figure):
         return ""
     return " + ".join(addend.text for addend in following)
 
@@ -578,7 +578,7 @@ def _is_share(part: Figure, whole: Figure, result: Figure) -> bool:
     divisor = amount_of(whole)
     if not divisor:
         return False
-    return comes_to(amount_of(part) / divisor, result)
+    return evaluates_to(amount_of(part) / divisor, result)
 
 
 def _of_two(sought: _Sought, pair: _Pair) -> Iterator[str]:
@@ -607,7 +607,7 @@ def _difference(sought: _Sought, pair: _Pair) -> Iterator[str]:
     points = first.percent == "percent" and result.percent is not None
     if not points and not _alike(first, result):
         return
-    if not comes_to(amount_of(larger) - amount_of(smaller), result):
+    if not evaluates_to(amount_of(larger) - amount_of(smaller), result):
         return
     newer = _newer(sought.text, pair)
     change = 1 if newer is larger else -1
@@ -631,7 +631,7 @@ def _change(sought: _Sought, pair: _Pair, *, stated: bool) -> Iterator[str]:
         if not is_base and (stated or _is_base(text, other)):
             continue
         change = (amount_of(other) - amount_of(base)) / amount_of(base)
-        if not comes_to(change, result) and not comes_to(abs(change), result):
+        if not evaluates_to(change, result) and not evaluates_to(abs(change), result):
             continue
         rising = 1 if change > 0 else -1
         if newer is other and amount_of(base) > 0 and _turned(sought, rising):
@@ -683,7 +683,7 @@ def _mean(sought: _Sought) -> str:
     before = _alike_before(sought)
     for count in range(2, min(len(before), MOST_ADDED) + 1):
         addends = before[-count:]
-        if comes_to(sum(map(amount_of, addends)) / count, sought.figure):
+        if evaluates_to(sum(map(amount_of, addends)) / count, sought.figure):
             written = " + ".join(figure.text for figure in addends)
             return f"({written}) / {count}"
     return ""
@@ -700,9 +700,9 @@ def _factor(sought: _Sought) -> str:
         rate = sought.figures[other]
         if rate.percent != "percent":
             continue
-        if comes_to(1 + amount_of(rate), result):
+        if evaluates_to(1 + amount_of(rate), result):
             return f"1 + {rate.text}"
-        if comes_to(1 - amount_of(rate), result):
+        if evaluates_to(1 - amount_of(rate), result):
             return f"1 - {rate.text}"
     return ""
 
@@ -716,7 +716,7 @@ def _sum(sought: _Sought) -> str:
     before = _alike_before(sought)
     for count in range(2, min(len(before), MOST_ADDED) + 1):
         addends = before[-count:]
-        if comes_to(sum(map(amount_of, addends)), sought.figure):
+        if evaluates_to(sum(map(amount_of, addends)), sought.figure):
             return " + ".join(figure.text for figure in addends)
     return ""
 
