@@ -23,7 +23,7 @@ from chatbot.answer.checks.figure_matches import (
 )
 from chatbot.answer.checks.formulas import Formula, evaluates_to, find_formulas, is_constant
 from chatbot.answer.checks.model_arithmetic import against_calculation
-from chatbot.answer.checks.sentence_arithmetic import reckoned
+from chatbot.answer.checks.sentence_arithmetic import computed_in_sentence
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figure_names import (
@@ -835,9 +835,9 @@ def _with_reckoned(
     """
     checked = list(checks)
     sound = {index: check.status in FINE for index, check in enumerate(checked)}
-    results = dict(reckoned(text, figures, scopes, sound))
+    results = dict(computed_in_sentence(text, figures, scopes, sound))
     if list(exact) != list(figures):  # "7.2 from 6.6, up 9.8%" is worked out from what was rounded
-        from_exact = dict(reckoned(text, exact, scopes, sound))
+        from_exact = dict(computed_in_sentence(text, exact, scopes, sound))
         results = {**from_exact, **results}
     by_digits: dict[str, list[int]] = {}
     for index in results:

@@ -19,7 +19,7 @@ from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
 from ingestion.language.periods import YEAR
 
-__all__ = ["REPORTED", "reckoned"]
+__all__ = ["REPORTED", "computed_in_sentence"]
 
 # Figures that are added up; more than that are a table of their own, and some of those add up to anything.
 MOST_ADDED = 8
@@ -169,7 +169,7 @@ class _Told:
     divides: bool
 
 
-def reckoned(
+def computed_in_sentence(
     text: str, figures: Sequence[Figure], scopes: Sequence[Scope], sound: Mapping[int, bool]
 ) -> Iterator[tuple[int, str]]:
     """(position, arithmetic) of each figure that comes from others: as the difference, the ratio or the
