@@ -24,7 +24,7 @@ from chatbot.answer.checks.figure_matches import (
 from chatbot.answer.checks.formulas import Formula, evaluates_to, find_formulas, is_constant
 from chatbot.answer.checks.model_arithmetic import against_calculation
 from chatbot.answer.checks.sentence_arithmetic import computed_in_sentence
-from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
+from chatbot.answer.checks.table_figures import cell_mismatch, names_row, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figure_names import (
     SAME_PERIOD,
@@ -495,7 +495,7 @@ def _objection_to_cell(claim: Claim, place: CellPlace, view: PageEvidence) -> st
     quoted = place.row in printed and not speaks_of_another_row(tables, place, mention)
     if mention.head and printed and not quoted:
         return f"its value stands in {tables.shown(place)}; another row is read out"
-    objection = objection_to(tables, place, mention, quoted=quoted)
+    objection = cell_mismatch(tables, place, mention, quoted=quoted)
     return objection or reversed_level(claim, view, place)
 
 

@@ -14,7 +14,7 @@ from chatbot.evidence.table_cells import CellPlace, Named, TablesOfPage, TableVi
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.periods import Period
 
-__all__ = ["names_row", "objection_to", "reads_row", "speaks_of_another_row"]
+__all__ = ["cell_mismatch", "names_row", "reads_row", "speaks_of_another_row"]
 
 # Share of a word's weight that counts against a row whose label has the word where the answer lacks it.
 UNSAID = 0.5
@@ -37,7 +37,7 @@ _CHANGES = label_words(
 )
 
 
-def objection_to(tables: TablesOfPage, place: CellPlace, mention: Mention, *, quoted: bool = False) -> str:
+def cell_mismatch(tables: TablesOfPage, place: CellPlace, mention: Mention, *, quoted: bool = False) -> str:
     """Why this cell is not the one the answer speaks of; "" where it may be. quoted: the answer has its
     row as printed, so that only the column counts.
     """
