@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from chatbot.answer.citations.citation_forms import inert
+from chatbot.answer.citations.citation_forms import with_inert_keys
 from chatbot.answer.source_text import source_text
 from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.records import Exchange, Hit, Note, Prompt
@@ -133,7 +133,7 @@ def build_prompt(request: Request) -> Prompt:
     if request.doubt:
         doubt = DOUBT.format(why=cut_to_tokens(_line(request.doubt), DOUBT_TOKENS))
     today = f"Today is {request.today}." if request.today else ""
-    question = _joined(_worked_out(request, keys), f"Question: {inert(request.question)}", FORM)
+    question = _joined(_worked_out(request, keys), f"Question: {with_inert_keys(request.question)}", FORM)
     fixed = sum(map(count_tokens, (RULES, *EXAMPLE, today, doubt, question)))
     room = request.max_tokens - fixed
     before = _within(_layers(request), room - SMALLEST_EXCERPT * len(keys))
@@ -246,7 +246,7 @@ def _layer(head: str, lines: Sequence[str]) -> str:
 
 def _line(text: str) -> str:
     """A text on one line, so that nothing remembered can look like another layer of the prompt."""
-    return inert(" ".join(text.split()))
+    return with_inert_keys(" ".join(text.split()))
 
 
 def _numbered(text: str, keys: Sequence[str]) -> str:
@@ -263,4 +263,4 @@ def _label(number: int, hit: Hit) -> str:
     page = f"page {hit.page}{printed}{read}"
     parts = (hit.document, hit.facts.period or "", hit.facts.status or "", page, hit.context)
     line = " · ".join(one_line(part) for part in parts if part.strip())
-    return f"[{number}] {inert(one_line(line))}"
+    return f"[{number}] {with_inert_keys(one_line(line))}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chatbot.answer.citations.citation_forms import inert
+from chatbot.answer.citations.citation_forms import with_inert_keys
 from chatbot.records import Hit
 from ingestion.records import Row, Table
 
@@ -30,7 +30,7 @@ def source_text(hit: Hit, *, since: int = 0) -> str:
             pieces += [_plain(text[position:start]), shown]
             position = end
     pieces.append(_plain(text[position:]))
-    return inert("".join(pieces).strip())
+    return with_inert_keys("".join(pieces).strip())
 
 
 def _rows(hit: Hit) -> list[tuple[int, int, str]]:

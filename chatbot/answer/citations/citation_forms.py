@@ -9,7 +9,7 @@ from pathlib import PurePath
 from chatbot.answer.citations.citation_keys import ANY_KEY, escape_keys
 from chatbot.records import Hit, Prompt
 
-__all__ = ["inert", "read_citations"]
+__all__ = ["read_citations", "with_inert_keys"]
 
 _NUMBER = rf"(?:{ANY_KEY.pattern.removesuffix('?')}|S?[1-9][0-9]?(?![0-9]))"
 _CALLED = (
@@ -66,7 +66,7 @@ def read_citations(text: str, prompt: Prompt) -> str:
     return _PAGE.sub(of_page, _FORMS.sub(of_numbers, _without_list(text, prompt)))
 
 
-def inert(text: str) -> str:
+def with_inert_keys(text: str) -> str:
     """A text of equal length in which nothing can be read as a citation.
 
     Brackets around what could be one become ⟦ and ⟧.
