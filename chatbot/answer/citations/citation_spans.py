@@ -14,7 +14,7 @@ from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_st
 from chatbot.answer.checks.sentence_arithmetic import REPORTED
 from chatbot.answer.citations.altered_words import alteration, has_numbers, repeats
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citations.clauses import Clause, clauses_of, is_aside, says_clause, unsaid
+from chatbot.answer.citations.clauses import Clause, clauses_of, is_aside, says_clause, unsupported_clauses
 from chatbot.answer.citations.model_refusals import says_absent
 from chatbot.answer.citations.printed_matches import instructs_by_name, printed_row, repeats_order
 from chatbot.answer.citations.quotation_lookup import (
@@ -419,7 +419,7 @@ class _Answer:
         """A verb or a cause in the statement at the mark that none of the pages cited together has."""
         statement = self.blanked[slice(*self._statement(mark))]
         pages = [page_of(self.prompt.sources[key]) for key in self._keys_beside(mark)]
-        words = [unsaid(statement, page, self._known_text) for page in pages]
+        words = [unsupported_clauses(statement, page, self._known_text) for page in pages]
         if all(words):
             return words[0]
         return ""

@@ -14,7 +14,16 @@ from chatbot.evidence.word_runs import comparable_words, tells
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.opposites import DENIALS, MOVES, OPPOSITES
 
-__all__ = ["BETWEEN_CLAUSES", "PAST", "VERB", "clauses_of", "has_clause", "is_aside", "says_clause", "unsaid"]
+__all__ = [
+    "BETWEEN_CLAUSES",
+    "PAST",
+    "VERB",
+    "clauses_of",
+    "has_clause",
+    "is_aside",
+    "says_clause",
+    "unsupported_clauses",
+]
 
 # Share of the words of a clause that must stand in one sentence of the page.
 LEAST_OF_CLAUSE = 0.75
@@ -232,7 +241,7 @@ def _in_sense_at_figures(clause: Clause, page: PageEvidence) -> bool:
     return any(_has_same_sense(clause, page, sentence) for sentence in sentences)
 
 
-def unsaid(said: str, page: PageEvidence, known: str) -> str:
+def unsupported_clauses(said: str, page: PageEvidence, known: str) -> str:
     """A word for what was done or for its cause that a page lacks; "" for none.
 
     The page has other words of the sentence. What is said with a figure is left to the figure.
