@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
-from chatbot.answer.compare.comparison_figures import Part, stated, worked_out
+from chatbot.answer.compare.comparison_figures import Part, derived_figure, stated
 from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, fits, names
 from chatbot.comparison import Entry, EntryPlace, Nearest
 from chatbot.records import MODEL_TEXT, Answer, NumberCheck, Understanding
@@ -48,7 +48,7 @@ def read_entry(answer: Answer, place: EntryPlace) -> Entry:
     query = _query(answer, asked, place)
     parts = list(_parts(answer))
     if asked.form in {"figure", "passage", "yes_no"} and not ASKS_WORDS.search(asked.subject):
-        found = worked_out(answer, parts, query) or stated(answer, parts, query)
+        found = derived_figure(answer, parts, query) or stated(answer, parts, query)
         if found is not None:
             quantity, part, cited = found
             undated = "" if quantity.dated else _why_undated(answer)

@@ -34,7 +34,7 @@ from ingestion.language.numbers import (
     stated_mark,
 )
 
-__all__ = ["Part", "stated", "worked_out"]
+__all__ = ["Part", "derived_figure", "stated"]
 
 RATES = frozenset({"%", "percentage points", "basis points"})
 # The question asks for a share or a rate.
@@ -102,7 +102,7 @@ class Part:
     figures: tuple[tuple[Figure, NumberCheck | None], ...]
 
 
-def worked_out(
+def derived_figure(
     answer: Answer, parts: Sequence[Part], wanted: MeasureQuery
 ) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
     """The result of arithmetic that the answer shows for the year, with what its operands are cited from."""
