@@ -17,7 +17,7 @@ from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
 from chatbot.memory.compression.sessions import CompressionStats, Sessions
 from chatbot.memory.compression.shortening import Long, fit_exchanges, shorten
 from chatbot.memory.conversations.answer_records import with_versions
-from chatbot.memory.conversations.conversation_store import ConversationRow, Conversations, Said
+from chatbot.memory.conversations.conversation_store import ConversationRow, Conversations, StoredExchange
 from chatbot.memory.conversations.history import CALLED, HistoryLayer
 from chatbot.memory.conversations.summary import SummaryLayer, summarise
 from chatbot.memory.conversations.topic_return import asks_again, goes_back
@@ -192,7 +192,7 @@ class MemoryService:
         notes, notices = self._notes(replace(recall, before=0), row, own)
         return Before(whole, shortened.context, notes, shortened.compression, notices)
 
-    def _tokens(self, row: ConversationRow, said: Sequence[Said]) -> list[int]:
+    def _tokens(self, row: ConversationRow, said: Sequence[StoredExchange]) -> list[int]:
         """Tokens of each exchange. An id that was erased and used again is another conversation."""
         return self._sessions.tokens(f"{row.id} {row.begun_at}", said)
 
@@ -225,7 +225,7 @@ class MemoryService:
                 notices.append(Notice(f"Answered without {label}: {error.message}", error.hint))
         return tuple(notes), tuple(notices)
 
-    def _searched(self, said: Said, owner: str) -> str:
+    def _searched(self, said: StoredExchange, owner: str) -> str:
         """What was searched for an exchange: its question as it stands alone."""
         with suppress(StoreError):
             kept = self._conversations.answer(said.conversation, said.number, owner)

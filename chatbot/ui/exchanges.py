@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.errors import StoreError
-from chatbot.memory.conversations.conversation_store import ConversationRow, Said
+from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
 from chatbot.records import Notice
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
@@ -40,7 +40,7 @@ ENDINGS = {
 }
 
 
-def draw_exchanges(row: ConversationRow, said: Sequence[Said], context: AppContext) -> None:
+def draw_exchanges(row: ConversationRow, said: Sequence[StoredExchange], context: AppContext) -> None:
     """Draws these exchanges, oldest first, and the button for earlier ones."""
     if said:
         first = said[0].number
@@ -168,7 +168,7 @@ def stopped_html(text: str, *, by_model: bool) -> str:
     )
 
 
-def _draw_answer(one: Said, context: AppContext) -> None:
+def _draw_answer(one: StoredExchange, context: AppContext) -> None:
     if one.state == "stopped":
         st.html(stopped_html(one.assistant, by_model=has_model(context)))
         draw_ask_again(one.user, one.number)
@@ -181,7 +181,7 @@ def _draw_answer(one: Said, context: AppContext) -> None:
         _draw_complete(one, context)
 
 
-def _draw_complete(one: Said, context: AppContext) -> None:
+def _draw_complete(one: StoredExchange, context: AppContext) -> None:
     try:
         answer = context.chatbot.memory.answer(one.conversation, one.number, session.owner())
     except StoreError as error:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ProjectError
-from chatbot.memory.conversations.conversation_store import Said
+from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
 
@@ -102,7 +102,7 @@ class Asking:
         """Nobody waits for it any more. A stopped question may still wait for a silent endpoint."""
         return self.finished or self.stopped
 
-    def is_of(self, said: Said) -> bool:
+    def is_of(self, said: StoredExchange) -> bool:
         """Tells whether it writes the last exchange of its conversation.
 
         In one conversation one question is answered at a time.

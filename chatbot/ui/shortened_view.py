@@ -10,7 +10,7 @@ import streamlit as st
 from chatbot.errors import StoreError
 from chatbot.memory.compression.messages import Spans, pieces
 from chatbot.memory.compression.sessions import CompressionStats
-from chatbot.memory.conversations.conversation_store import Said
+from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Compression
 from chatbot.ui import overlay, session
 from chatbot.ui.app_context import AppContext
@@ -104,7 +104,7 @@ def _shortening(
     return at, f"{original_tokens:,}", share, f"{chunks_compressed:,}"
 
 
-def kept_html(said: Said, compression: Compression) -> str:
+def kept_html(said: StoredExchange, compression: Compression) -> str:
     """Renders one earlier exchange, with what was left out struck through.
 
     That is also named for those who cannot see it.
@@ -122,7 +122,7 @@ def kept_html(said: Said, compression: Compression) -> str:
     return f'<section class="kept">{head}<p class="asked">{parts[0]}</p><p>{parts[1]}</p></section>'
 
 
-def in_prompt(said: Said, compression: Compression) -> bool:
+def in_prompt(said: StoredExchange, compression: Compression) -> bool:
     """Tells whether anything of an exchange reached the prompt."""
     return said.number in compression.kept or 0 < compression.whole_from <= said.number
 

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chatbot.memory.conversations.conversation_store import Said
+from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.memory.memory_database import keep_latest
 from chatbot.models.tokens import count_tokens
 
@@ -50,7 +50,7 @@ class Sessions:
         self._model, self._clock, self._lock = model, clock, threading.Lock()
         self._sessions = OrderedDict[str, tuple[float, dict[int, int]]]()
 
-    def tokens(self, conversation: str, said: Sequence[Said]) -> list[int]:
+    def tokens(self, conversation: str, said: Sequence[StoredExchange]) -> list[int]:
         """Tokens of each exchange, question and answer; counted once while the session lives."""
         counts = self._counts(conversation)
         fresh = {}

@@ -13,7 +13,7 @@ import numpy as np
 
 from chatbot.memory.compression.compress import Compressed, compress
 from chatbot.memory.compression.messages import Message
-from chatbot.memory.conversations.conversation_store import Said
+from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.memory.conversations.history import rank_exchanges
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Compression, Exchange, Recall
@@ -56,7 +56,7 @@ class Long:
     fingerprint: of the embedder whose vectors are used.
     """
 
-    older: Sequence[Said]
+    older: Sequence[StoredExchange]
     tokens: Sequence[int]
     whole: int
     sent: int
@@ -145,7 +145,7 @@ def shorten(
     return Shortened(context, compression)
 
 
-def _messages_of(exchange: Said) -> tuple[Message, Message]:
+def _messages_of(exchange: StoredExchange) -> tuple[Message, Message]:
     """An exchange's question and answer, as messages to compress."""
     question = Message(f"{exchange.number}u", "user", exchange.user)
     answer = Message(f"{exchange.number}a", "assistant", exchange.cited)
@@ -154,7 +154,7 @@ def _messages_of(exchange: Said) -> tuple[Message, Message]:
 
 def _likeliest(
     long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors]
-) -> tuple[list[Said], int]:
+) -> tuple[list[StoredExchange], int]:
     """(at most MOST_TOKENS of the older exchanges, in order of time; their tokens)."""
     older = long.older
     numbers = [exchange.number for exchange in older]

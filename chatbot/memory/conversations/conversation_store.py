@@ -27,7 +27,16 @@ from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Exchange
 from chatbot.store.vector_index import Vectors
 
-__all__ = ["KEPT_DAYS", "PRIVATE", "TABLES", "WINDOW", "ConversationRow", "Conversations", "Said", "Summary"]
+__all__ = [
+    "KEPT_DAYS",
+    "PRIVATE",
+    "TABLES",
+    "WINDOW",
+    "ConversationRow",
+    "Conversations",
+    "StoredExchange",
+    "Summary",
+]
 
 TABLES = Tables(
     "conversations",
@@ -124,7 +133,7 @@ class ConversationRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StoredExchange:
     """One exchange as stored.
 
     conversation: id of its conversation.
@@ -377,7 +386,9 @@ class Conversations:
             sources = [(digest, conversation, number) for digest in files.values()]
             connection.executemany("insert or ignore into source values (?, ?, ?)", sources)
 
-    def said(self, conversation: str, owner: str, *, last: int = -1, before: int = 2**62) -> list[Said]:
+    def said(
+        self, conversation: str, owner: str, *, last: int = -1, before: int = 2**62
+    ) -> list[StoredExchange]:
         """The exchanges, oldest first; none of a conversation that is missing, deleted or not this owner's.
 
         last: only this many, -1 for all. before: only those with a lower number.
@@ -390,14 +401,14 @@ class Conversations:
             "desc limit ?"
         )
         rows = self._file(conversation).read(statement, (conversation, owner, before, last))
-        return [Said(*row) for row in reversed(rows)]
+        return [StoredExchange(*row) for row in reversed(rows)]
 
-    def given(self, conversation: str, owner: str, *, last: int = -1) -> list[Said]:
+    def given(self, conversation: str, owner: str, *, last: int = -1) -> list[StoredExchange]:
         """Like said, without exchanges whose answers are being written."""
         exchanges = self.said(conversation, owner, last=last)
         return [exchange for exchange in exchanges if exchange.state != "answering"]
 
-    def complete(self, conversation: str, owner: str, *, before: int = 2**62) -> list[Said]:
+    def complete(self, conversation: str, owner: str, *, before: int = 2**62) -> list[StoredExchange]:
         """Like said, only exchanges whose answers are complete."""
         exchanges = self.said(conversation, owner, before=before)
         return [exchange for exchange in exchanges if exchange.state == "complete"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chatbot.fit import fit_text
-from chatbot.memory.conversations.conversation_store import ConversationRow, Said
+from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
 from chatbot.records import MODEL_TEXT, Answer, Citation, NumberCheck
 from chatbot.serialize import answer_record
 
@@ -36,7 +36,7 @@ FORMATTED_START = re.compile(r"^((?:\s|[-*+]\s|[0-9]{1,9}[.)]\s)*)([#=]|`(?=``)|
 
 
 def export_conversation(
-    row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None], form: str
+    row: ConversationRow, said: Sequence[StoredExchange], answers: Sequence[Answer | None], form: str
 ) -> str:
     """The whole conversation as text.
 
@@ -57,7 +57,7 @@ def file_name(row: ConversationRow, form: str) -> str:
     return f"{stem}.{'md' if form == 'markdown' else 'json'}"
 
 
-def _json(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None]) -> str:
+def _json(row: ConversationRow, said: Sequence[StoredExchange], answers: Sequence[Answer | None]) -> str:
     exchanges = [_exchange_record(one, answer) for one, answer in zip(said, answers, strict=True)]
     record = {
         "conversation": row.id,
@@ -69,7 +69,7 @@ def _json(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer |
     return json.dumps(record, indent=2) + "\n"
 
 
-def _exchange_record(exchange: Said, answer: Answer | None) -> dict[str, Any]:
+def _exchange_record(exchange: StoredExchange, answer: Answer | None) -> dict[str, Any]:
     return {
         "number": exchange.number,
         "at": _time(exchange.at),
@@ -80,7 +80,7 @@ def _exchange_record(exchange: Said, answer: Answer | None) -> dict[str, Any]:
     }
 
 
-def _markdown(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None]) -> str:
+def _markdown(row: ConversationRow, said: Sequence[StoredExchange], answers: Sequence[Answer | None]) -> str:
     plural = "s" if len(said) != 1 else ""
     blocks = [f"# {_plain(row.title)}", f"Begun {_time(row.begun_at)}, {len(said)} exchange{plural}."]
     for exchange, answer in zip(said, answers, strict=True):

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.memory.conversations.conversation_store import Conversations, Said
+from chatbot.memory.conversations.conversation_store import Conversations, StoredExchange
 from chatbot.memory.conversations.topic_return import goes_back
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import Embedder
@@ -50,7 +50,7 @@ class RecalledExchange:
     score: cosine plus weighted share of words, 0 to 1 + WORDS_WEIGHT.
     """
 
-    said: Said
+    said: StoredExchange
     score: float
 
 
@@ -72,7 +72,11 @@ def likeness_of(query: str, texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def rank_exchanges(
-    recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[str, int], Vectors], *, fingerprint: str = ""
+    recall: Recall,
+    said: Sequence[StoredExchange],
+    vectors: Mapping[tuple[str, int], Vectors],
+    *,
+    fingerprint: str = "",
 ) -> list[RecalledExchange]:
     """The exchanges by how much they have to do with the question, best first; of equals, the later first.
 
@@ -89,7 +93,7 @@ def rank_exchanges(
     return [RecalledExchange(said[at], float(scores[at])) for at in order]
 
 
-def _compared_text(exchange: Said) -> str:
+def _compared_text(exchange: StoredExchange) -> str:
     """The text of an exchange that is compared with a question."""
     question = exchange.user[:COMPARED_CHARACTERS]
     answer = exchange.cited[:COMPARED_CHARACTERS]
@@ -148,7 +152,7 @@ class HistoryLayer:
             return self._conversations.vectors(conversations, self._embedder.fingerprint)
         return {}
 
-    def _note(self, said: Said, recall: Recall) -> Note:
+    def _note(self, said: StoredExchange, recall: Recall) -> Note:
         day = time.strftime("%d %B %Y", time.localtime(said.at))
         if said.conversation == recall.conversation:
             where = "this conversation"

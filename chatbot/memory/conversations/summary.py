@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chatbot.memory.conversations.answer_records import CITED
-from chatbot.memory.conversations.conversation_store import Conversations, Said, Summary
+from chatbot.memory.conversations.conversation_store import Conversations, StoredExchange, Summary
 from chatbot.memory.conversations.history import likeness_of
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Note, Recall
@@ -30,7 +30,7 @@ and what the user wants or decided.
 - Reply with the summary and nothing else."""
 
 
-def cited_facts(said: Sequence[Said], most_tokens: int = FACTS_TOKENS) -> list[str]:
+def cited_facts(said: Sequence[StoredExchange], most_tokens: int = FACTS_TOKENS) -> list[str]:
     """Sentences of the answers that hold a figure and cite its page, verbatim and in order.
 
     They have at most most_tokens tokens. The first sentence of each answer is taken first, then the second
@@ -59,7 +59,7 @@ def _facts(cited: str) -> Iterator[str]:
             yield cited[start:end].strip()
 
 
-def summarise(said: Sequence[Said], model: LLM) -> Summary:
+def summarise(said: Sequence[StoredExchange], model: LLM) -> Summary:
     """One summary of these exchanges, by one call. Raises ModelError."""
     lines: list[str] = []
     for exchange in said:
@@ -102,7 +102,7 @@ class SummaryLayer:
         source = f"exchanges {summary.first} to {summary.last}, by {summary.model}"
         return Note(self.name, source, summary.text)
 
-    def due(self, conversation: str, owner: str, before: int) -> list[Said]:
+    def due(self, conversation: str, owner: str, before: int) -> list[StoredExchange]:
         """The oldest BLOCK of exchanges before a number that no summary covers; [] if there are fewer."""
         summaries = self._conversations.summaries(conversation, owner)
         covered = max((summary.last for summary in summaries), default=0)

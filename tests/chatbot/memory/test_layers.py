@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatbot.memory.conversations.conversation_store import Conversations, Said, Summary
+from chatbot.memory.conversations.conversation_store import Conversations, StoredExchange, Summary
 from chatbot.memory.conversations.history import HistoryLayer, likeness_of, rank_exchanges
 from chatbot.memory.conversations.summary import BLOCK, SummaryLayer, cited_facts, summarise
 from chatbot.memory.layers import MemoryLayer
@@ -125,7 +125,7 @@ def test_words_count_without_vectors_and_rare_ones_more() -> None:
     assert shares[2] > shares[1] and shares[0] == shares[1] and shares[3] == 0
     assert likeness_of("the of", ["the of"]).tolist() == [0.0]
     said = [
-        Said("c", number, text, "", "complete", "", float(number))
+        StoredExchange("c", number, text, "", "complete", "", float(number))
         for number, text in enumerate(["deficit", "audit", "deficit"], 1)
     ]
     assert [one.said.number for one in rank_exchanges(Recall("deficit", None, "c", "me"), said, {})] == [
@@ -142,8 +142,8 @@ def test_words_count_without_vectors_and_rare_ones_more() -> None:
     )
 
 
-def said(number: int, answer: str) -> Said:
-    return Said("c", number, f"Question {number}?", answer, "complete", answer, float(number))
+def said(number: int, answer: str) -> StoredExchange:
+    return StoredExchange("c", number, f"Question {number}?", answer, "complete", answer, float(number))
 
 
 def test_a_summary_keeps_cited_facts_word_for_word() -> None:

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.compression.sessions import CompressionStats
-from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations, Said
+from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations, StoredExchange
 from chatbot.records import Answer, Citation, Compression, Note
 from chatbot.store.library import Upload
 from chatbot.ui.app_context import AppContext
@@ -335,7 +335,7 @@ def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: 
 
 
 def test_what_is_kept_is_plain_and_what_is_left_out_is_struck_and_named() -> None:
-    said = Said("c", 2, "Two <b>?", "Said", "complete", "Kept. Gone. Kept & more.", 0.0)
+    said = StoredExchange("c", 2, "Two <b>?", "StoredExchange", "complete", "Kept. Gone. Kept & more.", 0.0)
     html = kept_html(said, SHORTENED)
     assert (
         '<p class="asked">Two<del><span class="unseen">[left out: </span> &lt;b&gt;?<span '

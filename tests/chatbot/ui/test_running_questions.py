@@ -11,7 +11,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import QuestionError
-from chatbot.memory.conversations.conversation_store import Said
+from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.ui.running_questions import Asking, RunningQuestions
 
@@ -242,7 +242,7 @@ def test_a_stopped_question_holds_nobody_up() -> None:
 
 def test_a_question_knows_its_exchange() -> None:
     asking = Asking("How \ud800much?", 1)
-    said = Said("c", 1, "How ?much?", "", "answering", "", asking.at + 0.01)
+    said = StoredExchange("c", 1, "How ?much?", "", "answering", "", asking.at + 0.01)
     assert asking.is_of(said)
     assert not asking.is_of(replace(said, at=asking.at - 1))
     assert not asking.is_of(replace(said, user="What?"))

@@ -8,11 +8,11 @@ import pytest
 
 from chatbot.memory.compression import sessions as module
 from chatbot.memory.compression.sessions import MOST_SESSIONS, SESSION_SECONDS, Sessions
-from chatbot.memory.conversations.conversation_store import Said
+from chatbot.memory.conversations.conversation_store import StoredExchange
 
 
-def said(number: int, text: str = "The ceiling is 3 per cent.") -> Said:
-    return Said("c", number, "How much?", text, "complete", text, 0.0)
+def said(number: int, text: str = "The ceiling is 3 per cent.") -> StoredExchange:
+    return StoredExchange("c", number, "How much?", text, "complete", text, 0.0)
 
 
 def test_each_exchange_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +31,7 @@ def test_each_exchange_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_empty_exchange_counts_nothing() -> None:
     sessions = Sessions()
-    empty = Said("c", 1, "", "", "complete", "", 0.0)
+    empty = StoredExchange("c", 1, "", "", "complete", "", 0.0)
     assert sessions.tokens("c", [empty]) == [0] and sessions.tokens("c", [empty]) == [0]
 
 

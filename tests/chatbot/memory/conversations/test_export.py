@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from chatbot.memory.conversations.conversation_store import ConversationRow, Said
+from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
 from chatbot.memory.conversations.export import FORMATS, export_conversation, file_name
 from chatbot.records import Answer, Citation, NumberCheck
 
@@ -30,8 +30,8 @@ ANSWER = Answer(
     numbers=(NumberCheck("$4.5 million", 4.5, "USD", 1e6, None, "supported", "S1-7f3a"),),
 )
 SAID = [
-    Said("abc", 1, ANSWER.question, ANSWER.text, "complete", ANSWER.text, 1_700_000_000.0),
-    Said(
+    StoredExchange("abc", 1, ANSWER.question, ANSWER.text, "complete", ANSWER.text, 1_700_000_000.0),
+    StoredExchange(
         "abc", 2, "And [this](http://evil.example)?", "Half an ans", "stopped", "Half an ans", 1_700_000_100.0
     ),
 ]
@@ -52,7 +52,9 @@ def test_markdown_reads_as_the_conversation_did() -> None:
 
 def test_the_beginning_of_a_line_makes_no_list_and_no_heading() -> None:
     said = [
-        Said("abc", 1, "How much?", "3. of 4\n# 5\n3.0 per cent\n- and _this_ of a_b", "complete", "", 0.0)
+        StoredExchange(
+            "abc", 1, "How much?", "3. of 4\n# 5\n3.0 per cent\n- and _this_ of a_b", "complete", "", 0.0
+        )
     ]
     text = export_conversation(ROW, said, [None], "markdown")
     assert "3\\. of 4  \n\\# 5  \n3\\.0 per cent  \n\\- and \\_this\\_ of a_b" in text
@@ -63,7 +65,7 @@ def test_what_a_chat_model_formats_stays_but_for_headings_links_and_html() -> No
         "## Cost\n\n**It** costs $4 [x](http://evil.example) ![i](http://evil.example) <b>.\n\n- one\n- "
         "two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n---"
     )
-    said = [Said("abc", 1, "How much?", wrote, "complete", "", 0.0)]
+    said = [StoredExchange("abc", 1, "How much?", wrote, "complete", "", 0.0)]
     text = export_conversation(ROW, said, [replace(ANSWER, model="gpt")], "markdown")
     assert (
         "\n\\## Cost\n\n**It** costs \\$4 \\[x\\](http\\://evil.example) "
@@ -77,7 +79,7 @@ def test_what_a_chat_model_formats_stays_but_for_headings_links_and_html() -> No
     "wrote", ["It is so.\n\n```\nx", "- # h", "1. # h\n* # g", "> # h", "- - # h", "~~~\nx", "   ```\nx"]
 )
 def test_a_chat_model_makes_no_heading_and_leaves_no_code_open(wrote: str) -> None:
-    said = [Said("abc", number, "How much?", wrote, "complete", "", 0.0) for number in (1, 2)]
+    said = [StoredExchange("abc", number, "How much?", wrote, "complete", "", 0.0) for number in (1, 2)]
     text = export_conversation(ROW, said, [replace(ANSWER, model="gpt")] * 2, "markdown")
     tags = re.findall(r"<(h[1-6]|pre|code)\b", MarkdownIt("commonmark", {"html": True}).render(text))
     assert tags == ["h1", "h2", "h3", "h2", "h3"]
