@@ -34,7 +34,7 @@ from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import Reranked, rerank
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts, named_share, years_of
-from chatbot.search.spelling import spelled
+from chatbot.search.spelling import corrected_spelling
 from chatbot.store.library import Library
 from chatbot.store.term_scores import Lexicon
 from ingestion.language.measures import Measure
@@ -134,7 +134,7 @@ class Finder:
         self._library, self._context_tokens = library, context_tokens
         self._retriever = Retriever(library)
 
-    def spelled(self, query: str, names: Sequence[str]) -> str:
+    def corrected_spelling(self, query: str, names: Sequence[str]) -> str:
         """The query with typing slips corrected by the words of the documents that are asked, () for all."""
         versions = list(self._library.scope(names))
         if len(versions) > MOST_READ:  # a word that one of them has is no slip
@@ -144,7 +144,7 @@ class Finder:
         def frequency(term: str) -> int:
             return sum(self._library.terms(version).pages.frequency(term) for version in versions)
 
-        return spelled(query, frequency)
+        return corrected_spelling(query, frequency)
 
     def with_names(self, asked: Understanding, names: Sequence[str]) -> Understanding:
         """What is asked, with the names that were typed without a capital.

@@ -14,7 +14,7 @@ from itertools import islice
 from chatbot.models.tokens import count_tokens
 from ingestion.language.terms import STOP_WORDS, terms
 
-__all__ = ["spelled"]
+__all__ = ["corrected_spelling"]
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -25,7 +25,7 @@ LONGEST = 24
 MOST = 2
 
 
-def spelled(query: str, frequency: Callable[[str], int]) -> str:
+def corrected_spelling(query: str, frequency: Callable[[str], int]) -> str:
     """The query with slips corrected, else as it is. frequency: on how many pages a term stands."""
     found = (match for match in WORD.finditer(query) if _is_slip(match, frequency))
     slips = list(islice(found, MOST + 1))

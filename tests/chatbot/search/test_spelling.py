@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.search.spelling import spelled
+from chatbot.search.spelling import corrected_spelling
 from ingestion.language.terms import terms
 
 PAGES = ("inflation", "inflation", "government liabilities", "Zambia", "household spending", "gender")
@@ -23,7 +23,7 @@ def frequency(term: str) -> int:
     ],
 )
 def test_a_slip_is_put_right(query: str, meant: str) -> None:
-    assert spelled(query, frequency) == meant
+    assert corrected_spelling(query, frequency) == meant
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_a_slip_is_put_right(query: str, meant: str) -> None:
     ],
 )
 def test_all_else_is_left_as_it_is(query: str) -> None:
-    assert spelled(query, frequency) == query
+    assert corrected_spelling(query, frequency) == query
