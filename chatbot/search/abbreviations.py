@@ -8,7 +8,7 @@ from itertools import islice
 
 from ingestion.language.terms import STOP_WORDS, terms
 
-__all__ = ["said_otherwise"]
+__all__ = ["other_spellings"]
 
 _SHORT = re.compile(r"\b[A-Z][A-Za-z]{0,4}[A-Z]s?\b|\b(?:[A-Z]\.){2,6}")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -18,7 +18,7 @@ FEWEST_WORDS, FEWEST_LETTERS = 2, 3
 LONGEST = 6
 
 
-def said_otherwise(names: Sequence[str], text: str) -> frozenset[str]:
+def other_spellings(names: Sequence[str], text: str) -> frozenset[str]:
     """The terms of these names that a text does not print and yet says: of initials that it spells out,
     and of words whose initials it prints.
     """

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.records import Hit, Understanding
-from chatbot.search.abbreviations import said_otherwise
+from chatbot.search.abbreviations import other_spellings
 from chatbot.search.entities import name_words, named_together, names_of
 from chatbot.search.question_terms import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
@@ -317,7 +317,7 @@ def also_known(
     """`known`, and the terms of the question's names that these pages spell out or abbreviate."""
     on_pages = set[str]()
     for hit in hits:
-        on_pages |= said_otherwise(names_of(asked), hit.page_text)
+        on_pages |= other_spellings(names_of(asked), hit.page_text)
     return lambda term: term in on_pages or known(term)
 
 
@@ -326,7 +326,7 @@ def _names_of(hit: Hit, asked: Understanding) -> frozenset[str]:
     that it uses in another form.
     """
     text = f"{hit.page_text} {hit.context}"
-    return frozenset(terms(text)) | said_otherwise(names_of(asked), text)
+    return frozenset(terms(text)) | other_spellings(names_of(asked), text)
 
 
 def _says(page: frozenset[str], name: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.search.abbreviations import said_otherwise
+from chatbot.search.abbreviations import other_spellings
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from chatbot.search.abbreviations import said_otherwise
     ],
 )
 def test_a_name_is_known_by_its_initials_and_initials_by_their_words(name: str, text: str) -> None:
-    assert said_otherwise([name], text)
+    assert other_spellings([name], text)
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_a_name_is_known_by_its_initials_and_initials_by_their_words(name: str, 
     ],
 )
 def test_other_words_say_no_name(name: str, text: str) -> None:
-    assert not said_otherwise([name], text)
+    assert not other_spellings([name], text)
