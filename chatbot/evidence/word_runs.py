@@ -21,11 +21,11 @@ __all__ = [
     "Words",
     "common_end",
     "comparable_words",
+    "distinctive_words",
     "longest_run",
     "names_figure",
     "span_of",
     "spans_of",
-    "telling_words",
     "tells",
 ]
 
@@ -103,7 +103,7 @@ def comparable_words(text: str) -> Words:
     return Words(tuple(texts), tuple(starts), tuple(ends), joined, tuple(offsets))
 
 
-def telling_words(words: Words) -> int:
+def distinctive_words(words: Words) -> int:
     """How many of the words carry meaning: no stop words, numbers, scales, currencies or months."""
     return sum(map(tells, words.texts))
 

@@ -32,7 +32,7 @@ from chatbot.evidence.word_runs import (
     TELLING_WORDS,
     Words,
     comparable_words,
-    telling_words,
+    distinctive_words,
 )
 from chatbot.records import FINE, REWORDED, Citation, Hit, NumberCheck, Prompt
 from ingestion.language.list_items import SAFE_ITEM
@@ -558,7 +558,7 @@ class _Answer:
         quote = view.text[slice(*span)]
         found = comparable_words(quote)
         # So many figures stand nowhere in this order by chance.
-        tells = telling_words(found) > 0 or len(found.texts) >= MIN_QUOTE_WORDS
+        tells = distinctive_words(found) > 0 or len(found.texts) >= MIN_QUOTE_WORDS
         if not tells or _is_of_known_row(hit, span):
             return span, OTHER_HEAD, quote
         return span, "", quote
@@ -817,8 +817,8 @@ def _of_quotations(statement: str, words: Words, quotations: list[list[str]], vi
     if reason:
         return place, reason, quote
     unframed = _FRAME.sub(" ", statement)
-    in_quotes = sum(telling_words(comparable_words(part)) for parts in quotations for part in parts)
-    if in_quotes >= LEAST_QUOTED * telling_words(comparable_words(unframed)):
+    in_quotes = sum(distinctive_words(comparable_words(part)) for parts in quotations for part in parts)
+    if in_quotes >= LEAST_QUOTED * distinctive_words(comparable_words(unframed)):
         return place, "", quote
     return place, "" if repeats(unframed, view, place) else IN_PART, quote
 
@@ -826,12 +826,12 @@ def _of_quotations(statement: str, words: Words, quotations: list[list[str]], vi
 def _tells_enough(quote: str, words: Words) -> bool:
     """Whether a quote found for a statement's words is more than a figure or a date."""
     found = comparable_words(quote)
-    telling = telling_words(found)
+    telling = distinctive_words(found)
     # A label of one word with two figures after it is a row, which stands nowhere by chance.
     figures = sum(word[0].isdigit() for word in found.texts)
     if telling > 0 and figures > 1:
         return True
-    return telling >= min(TELLING_WORDS, telling_words(words))
+    return telling >= min(TELLING_WORDS, distinctive_words(words))
 
 
 def _difference(statement: str, words: Words, view: PageEvidence, span: _Span) -> str:

@@ -17,7 +17,7 @@ from chatbot.answer.citations.clauses import BETWEEN_CLAUSES, PAST, VERB, Clause
 from chatbot.answer.citations.latex import plain_arithmetic
 from chatbot.evidence.page import page_of
 from chatbot.evidence.page_sentences import NEAR, stems_of
-from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, telling_words
+from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, distinctive_words
 from chatbot.records import FINE, MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
@@ -363,7 +363,7 @@ def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[t
     if _OF_EXCERPTS.match(text, start, last_key) and _BUT_NOT.fullmatch(text, cut, end):
         return whole
     behind = _without_keys(text[cut:end])
-    if telling_words(comparable_words(behind)) < FEWEST_TELLING:
+    if distinctive_words(comparable_words(behind)) < FEWEST_TELLING:
         return whole
     return [(start, cut), (cut, end)]
 
@@ -397,7 +397,7 @@ def _states(text: str) -> bool:
         return False
     if _TABLE_RULE.fullmatch(stripped) or _YES_OR_NO.fullmatch(stripped):
         return False
-    if telling_words(comparable_words(stripped)) >= FEWEST_TELLING:
+    if distinctive_words(comparable_words(stripped)) >= FEWEST_TELLING:
         return True
     if len(_UNSPACED.findall(stripped)) >= FEWEST_UNSPACED:
         return True
@@ -428,7 +428,7 @@ def _is_question(text: str) -> bool:
     verb = VERB.search(text)
     if verb is None or _ASKS.search(text[: verb.end()]):
         return True
-    return telling_words(comparable_words(text[: verb.start()])) == 0
+    return distinctive_words(comparable_words(text[: verb.start()])) == 0
 
 
 def _is_table_head(sentences: Sequence[_ModelSentence], index: int) -> bool:
@@ -468,7 +468,7 @@ def _is_sentence(part: str) -> bool:
     verb = VERB.search(part) or PAST.search(part)
     if verb is None:
         return False
-    if not telling_words(comparable_words(part[: verb.start()])):
+    if not distinctive_words(comparable_words(part[: verb.start()])):
         return False
     return bool(_LETTER.search(part[verb.end() :]))
 
@@ -607,7 +607,7 @@ def _sums_up(text: str, prompt: Prompt, key: str) -> bool:
     page = page_of(prompt.sources[key])
     words = stems_of(text)
     compared = comparable_words(text)
-    if telling_words(compared) > MOST_SUMMED_UP:
+    if distinctive_words(compared) > MOST_SUMMED_UP:
         return False
     if len(words & page.stems.all) < LEAST_SUMMED_UP * len(words):
         return False

@@ -15,11 +15,11 @@ from chatbot.evidence.word_runs import (
     STOP_WORDS,
     Words,
     comparable_words,
+    distinctive_words,
     longest_run,
     names_figure,
     span_of,
     spans_of,
-    telling_words,
 )
 from ingestion.language.list_items import ITEM_START
 from ingestion.language.numbers import Figure
@@ -165,7 +165,7 @@ def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | No
     found = comparable_words(view.text[start:end])
     if len(found.texts) >= MIN_QUOTE_WORDS:
         return span
-    is_row = telling_words(found) > 0 and _has_figure(found.texts)
+    is_row = distinctive_words(found) > 0 and _has_figure(found.texts)
     if is_row and _is_whole_lines(view.text, *span):
         return span
     return None
