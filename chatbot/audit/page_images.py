@@ -13,7 +13,7 @@ from ingestion.pages.highlights import locate_quote
 from ingestion.reading.reader import Reader
 from ingestion.records import Rect, Word
 
-__all__ = ["Drawn", "Marks", "Read", "draw", "looks_alike", "places"]
+__all__ = ["DrawnPage", "Marks", "Read", "draw", "looks_alike", "places"]
 
 # Dots per inch, tried in this order until a page's image is small enough to be embedded.
 DPI = (110, 72, 36)
@@ -40,7 +40,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnPage:
     """The image of a page, as PNG."""
 
     png: bytes
@@ -51,14 +51,14 @@ class Drawn:
         return hashlib.sha256(self.png).hexdigest()
 
 
-def draw(reader: Reader, number: int, *, dpi: int = 0) -> Drawn:
+def draw(reader: Reader, number: int, *, dpi: int = 0) -> DrawnPage:
     """Draws a page without marks. Raises DocumentError.
 
     dpi: resolution; 0 for the finest that gives a small enough image.
     """
-    drawn = Drawn(b"", 0)
+    drawn = DrawnPage(b"", 0)
     for tried in [dpi] if dpi else DPI:
-        drawn = Drawn(reader.png(number, dpi=tried), tried)
+        drawn = DrawnPage(reader.png(number, dpi=tried), tried)
         if len(drawn.png) <= MOST_BYTES:
             break
     return drawn
