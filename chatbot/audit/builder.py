@@ -14,7 +14,7 @@ from re import sub
 
 import chatbot
 from chatbot.audit.html_page import render
-from chatbot.audit.page_images import Marks, Read, draw, places
+from chatbot.audit.page_images import Marks, ReadPage, draw, places
 from chatbot.audit.recheck import checks_of, stated
 from chatbot.audit.record import (
     FORMAT,
@@ -261,7 +261,7 @@ class _RecordBuilder:
         drawn = draw(reader, number)
         self.images[drawn.sha256] = drawn.png
         leaf = Leaf(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
-        page = Read(number, stored.method, stored.words, stored.text)
+        page = ReadPage(number, stored.method, stored.words, stored.text)
         return leaf, list(places(reader, page, quotes))
 
     def _unseen(self, place: Place, missing: str) -> Leaf:

@@ -13,7 +13,7 @@ from ingestion.pages.highlights import locate_quote
 from ingestion.reading.reader import Reader
 from ingestion.records import Rect, Word
 
-__all__ = ["DrawnPage", "Marks", "Read", "draw", "looks_alike", "places"]
+__all__ = ["DrawnPage", "Marks", "ReadPage", "draw", "looks_alike", "places"]
 
 # Dots per inch, tried in this order until a page's image is small enough to be embedded.
 DPI = (110, 72, 36)
@@ -26,7 +26,7 @@ Marks = tuple[tuple[float, float, float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadPage:
     """How a page was read.
 
     number: physical page, 1-based.
@@ -64,7 +64,7 @@ def draw(reader: Reader, number: int, *, dpi: int = 0) -> DrawnPage:
     return drawn
 
 
-def places(reader: Reader, page: Read, quotes: Sequence[tuple[str, int]]) -> list[Marks]:
+def places(reader: Reader, page: ReadPage, quotes: Sequence[tuple[str, int]]) -> list[Marks]:
     """Returns the rectangles over each quotation, () where it is not found. Raises DocumentError.
 
     quotes: (quotation, its offset in the page's text), -1 for an unknown offset.

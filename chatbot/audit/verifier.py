@@ -16,7 +16,7 @@ from pathlib import Path
 from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.audit.document_lookup import LocatedDocument, find_documents, is_digest
 from chatbot.audit.html_page import render
-from chatbot.audit.page_images import Read, draw, looks_alike, places
+from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
 from chatbot.audit.parser import AuditFile
 from chatbot.audit.recheck import RecheckedAnswer, check_again
 from chatbot.audit.record import WITH_BASIS, FigureCheckRecord, Leaf, Quote, Record, digest_of
@@ -254,7 +254,7 @@ def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) 
     if not shown:
         return
     quoted = [(quote.quote, quote.start) for quote in quotes]
-    anew = places(reader, Read(page.number, page.method, page.words, page.text), quoted)
+    anew = places(reader, ReadPage(page.number, page.method, page.words, page.text), quoted)
     for quote, found in zip(quotes, anew, strict=True):
         if not _is_close(quote.marks, found):
             detail = "the quotation stands elsewhere on the page, or nowhere on it"
