@@ -20,8 +20,8 @@ from chatbot.audit.record import (
     FORMAT,
     Considered,
     Document,
-    Leaf,
     NoteRecord,
+    PageImageRecord,
     Quote,
     Record,
     Sent,
@@ -222,9 +222,9 @@ class _RecordBuilder:
 
     def _leaves(
         self, quoted: Mapping[Place, Sequence[Quoted]]
-    ) -> tuple[tuple[Leaf, ...], dict[Place, list[Marks]]]:
+    ) -> tuple[tuple[PageImageRecord, ...], dict[Place, list[Marks]]]:
         """Returns the pages, and the places of the quotations on each. Every file is opened once."""
-        leaves: dict[Place, Leaf] = {}
+        leaves: dict[Place, PageImageRecord] = {}
         marks: dict[Place, list[Marks]] = {}
         for digest in dict.fromkeys(place[1] for place in quoted):
             of_file = {place: quotes for place, quotes in quoted.items() if place[1] == digest}
@@ -251,7 +251,9 @@ class _RecordBuilder:
             raise NotFoundError("The document's file is not kept any more.")
         return Reader(path, password=self.occasion.passwords.get(digest))
 
-    def _leaf(self, reader: Reader, place: Place, quotes: Sequence[Quoted]) -> tuple[Leaf, list[Marks]]:
+    def _leaf(
+        self, reader: Reader, place: Place, quotes: Sequence[Quoted]
+    ) -> tuple[PageImageRecord, list[Marks]]:
         name, digest, number = place
         version = self.catalog.holding(digest)
         try:
@@ -260,17 +262,17 @@ class _RecordBuilder:
             raise NotFoundError("That page is not kept any more.") from error
         drawn = draw(reader, number)
         self.images[drawn.sha256] = drawn.png
-        leaf = Leaf(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
+        leaf = PageImageRecord(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
         page = ReadPage(number, stored.method, stored.words, stored.text)
         return leaf, list(places(reader, page, quotes))
 
-    def _unseen(self, place: Place, missing: str) -> Leaf:
+    def _unseen(self, place: Place, missing: str) -> PageImageRecord:
         """A page without its image."""
         name, digest, number = place
         hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
         hit = hits.get((name, number))
         label, method = (hit.page_label, hit.extraction_method) if hit else (None, "none")
-        return Leaf(name, digest, number, label, method, None, 0, missing)
+        return PageImageRecord(name, digest, number, label, method, None, 0, missing)
 
     def _quotes(self, pages: Sequence[Place], marks: Mapping[Place, list[Marks]]) -> tuple[Quote, ...]:
         left = {place: iter(found) for place, found in marks.items()}

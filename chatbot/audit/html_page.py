@@ -15,7 +15,7 @@ from pathlib import Path
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
 from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
-from chatbot.audit.record import WITH_FORMATTING, FigureCheckRecord, Leaf, Quote, Record, dump
+from chatbot.audit.record import WITH_FORMATTING, FigureCheckRecord, PageImageRecord, Quote, Record, dump
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND
 from chatbot.settings import PROGRAM
 
@@ -165,7 +165,7 @@ def _linked(text: str, quotes: Sequence[Quote]) -> str:
     return KEYS_IN_BRACKETS.sub(links, text)
 
 
-def _leaf_link(at: int, leaf: Leaf) -> str:
+def _leaf_link(at: int, leaf: PageImageRecord) -> str:
     return f'<a href="#page-{at + 1}">{plain(leaf.document)}, {page_name(leaf.page, leaf.label)}</a>'
 
 
@@ -265,7 +265,7 @@ def _leaves(record: Record, images: Mapping[str, bytes]) -> str:
     return f"<section><h2>The pages</h2>{''.join(articles)}</section>"
 
 
-def _leaf(at: int, leaf: Leaf, quotes: Sequence[Quote], images: Mapping[str, bytes]) -> str:
+def _leaf(at: int, leaf: PageImageRecord, quotes: Sequence[Quote], images: Mapping[str, bytes]) -> str:
     name = f"{plain(leaf.document)}, {page_name(leaf.page, leaf.label)}"
     how = READ.get(leaf.method, "No text was found on it")
     if leaf.image is None:

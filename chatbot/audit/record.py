@@ -26,8 +26,8 @@ __all__ = [
     "Considered",
     "Document",
     "FigureCheckRecord",
-    "Leaf",
     "NoteRecord",
+    "PageImageRecord",
     "Quote",
     "Record",
     "Sent",
@@ -79,7 +79,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class PageImageRecord:
     """A page that is shown.
 
     page: physical page, 1-based.
@@ -233,7 +233,7 @@ class Record:
     notices: tuple[str, ...]
     quotes: tuple[Quote, ...]
     checks: tuple[FigureCheckRecord, ...]
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[PageImageRecord, ...]
     nearest: tuple[int, ...]
     sources: tuple[Source, ...]
     considered: tuple[Considered, ...]

@@ -19,7 +19,7 @@ from chatbot.audit.html_page import render
 from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
 from chatbot.audit.parser import AuditFile
 from chatbot.audit.recheck import RecheckedAnswer, check_again
-from chatbot.audit.record import WITH_BASIS, FigureCheckRecord, Leaf, Quote, Record, digest_of
+from chatbot.audit.record import WITH_BASIS, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
 from chatbot.store.scope_fingerprint import scope_fingerprint
@@ -196,7 +196,7 @@ def _document(
     return VerificationLine(what, CONFIRMED, detail)
 
 
-def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[VerificationLine]:
+def _leaf(file: AuditFile, at: int, leaf: PageImageRecord, opened: Gathered) -> Iterator[VerificationLine]:
     """Checks a page: that it exists, its printed number, its image and the marks on it."""
     what = _name(leaf)
     document = opened.get(leaf.sha256)
@@ -236,7 +236,7 @@ def _is_printed(label: str | None, page: Page) -> bool:
     return re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", page.text) is not None
 
 
-def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> VerificationLine:
+def _image(file: AuditFile, leaf: PageImageRecord, reader: Reader) -> VerificationLine:
     what = f"image of {_name(leaf)}"
     if leaf.image is None:
         return VerificationLine(what, CONFIRMED, "none, as the file says")
@@ -351,7 +351,7 @@ def _quote(
     return VerificationLine(what, CONFIRMED, f"located anew on {_name(leaf)}{read}")
 
 
-def _leads_to(leaf: Leaf, page: tuple[str, str, int] | None) -> bool:
+def _leads_to(leaf: PageImageRecord, page: tuple[str, str, int] | None) -> bool:
     return page == (leaf.document, leaf.sha256, leaf.page)
 
 
@@ -451,5 +451,5 @@ def _searched(record: Record, opened: Gathered) -> VerificationLine:
     return VerificationLine(what, CONFIRMED, f"{listed}; the file says that others may have been there")
 
 
-def _name(leaf: Leaf) -> str:
+def _name(leaf: PageImageRecord) -> str:
     return f"{leaf.document}, p. {leaf.page}"

@@ -34,8 +34,8 @@ from chatbot.audit.record import (
     Considered,
     Document,
     FigureCheckRecord,
-    Leaf,
     NoteRecord,
+    PageImageRecord,
     Quote,
     Record,
     Sent,
@@ -638,8 +638,8 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
         ),
         *(
             (
-                Leaf("a.pdf", "0" * 64, 1, "i", "text", "1" * 64, 110, ""),
-                Leaf("b.pdf", "2" * 64, 2, None, "ocr", None, 0, "Gone."),
+                PageImageRecord("a.pdf", "0" * 64, 1, "i", "text", "1" * 64, 110, ""),
+                PageImageRecord("b.pdf", "2" * 64, 2, None, "ocr", None, 0, "Gone."),
             ),
             (1,),
         ),
