@@ -142,7 +142,7 @@ def _try(change: Callable[..., None], *arguments: object) -> None:
     except NotFoundError:
         return
     except StoreError as error:
-        session.tell(error)
+        session.notify(error)
 
 
 def export(conversation: str, owner: str, form: str, context: AppContext) -> bytes:

@@ -76,7 +76,7 @@ def attempt(change: Change) -> None:
     except NotFoundError:
         return
     except ProjectError as error:
-        session.tell(error)
+        session.notify(error)
 
 
 def finish(change: Change) -> None:

@@ -44,6 +44,7 @@ __all__ = [
     "list_more",
     "listed_most",
     "note_rated",
+    "notify",
     "open_conversation",
     "owner",
     "put_undo_away",
@@ -54,7 +55,6 @@ __all__ = [
     "shared_model",
     "show_earlier",
     "take_scope",
-    "tell",
     "told",
     "undoable",
     "where_seen",
@@ -337,13 +337,13 @@ def restore_conversation(conversation: str, context: AppContext) -> None:
     except NotFoundError:  # erased in another tab
         pass
     except StoreError as error:
-        tell(error)
+        notify(error)
         return
     if deleted == conversation:
         put_undo_away()
 
 
-def tell(error: ProjectError) -> None:
+def notify(error: ProjectError) -> None:
     """Shows in the next run what went wrong in a change."""
     st.session_state["problem"] = error
 

@@ -165,7 +165,7 @@ def _change(change: Callable[[], None]) -> None:
     try:
         change()
     except ProjectError as error:
-        session.tell(error)
+        session.notify(error)
 
 
 def _draw_state(context: AppContext, *, saved: bool) -> None:

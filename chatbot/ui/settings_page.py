@@ -165,7 +165,7 @@ def _try(change: Callable[[], None]) -> None:
     try:
         change()
     except ProjectError as error:
-        session.tell(error)
+        session.notify(error)
 
 
 if __name__ == "__main__" and (context := opening().context) is not None:
