@@ -41,7 +41,7 @@ def open_document(context: AppContext, name: str, page: int = 1) -> None:
     try:
         version, named = next(iter(context.chatbot.library.scope([name]).items()))
     except NotFoundError:
-        document_session.tell(
+        document_session.notify(
             "There is no such document here.", "It was removed, or has another name: look in the list."
         )
         return

@@ -156,8 +156,8 @@ def _correct(context: AppContext, name: str, said: DocumentFacts) -> None:
     try:
         context.chatbot.library.correct(name, said)
     except NotFoundError:
-        document_session.tell(GONE)
+        document_session.notify(GONE)
         document_session.close_dialog()
     except ProjectError as error:
-        document_session.tell(error.message, error.hint)
+        document_session.notify(error.message, error.hint)
         document_session.close_dialog()

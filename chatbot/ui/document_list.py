@@ -123,7 +123,7 @@ def _restore(row: DocumentRow, context: AppContext) -> None:
     ):
         document_session.attempt(context.restore, row.name)
     elif now is None or row.removed_at is None:
-        document_session.tell(
+        document_session.notify(
             "This was changed in another tab meanwhile.", "The list shows what is there now."
         )
 

@@ -21,10 +21,10 @@ __all__ = [
     "digest_of",
     "folder_wanted",
     "note_removed",
+    "notify",
     "problem",
     "put_undo_away",
     "removed_last",
-    "tell",
     "upload_number",
     "uploaded",
     "want_folder",
@@ -53,7 +53,7 @@ def close_dialog() -> None:
     st.session_state.pop(DIALOG, None)
 
 
-def tell(message: str, hint: str = "") -> None:
+def notify(message: str, hint: str = "") -> None:
     """Shows an error in the next run. hint: what to do."""
     st.session_state[PROBLEM] = (message, hint)
 
@@ -69,7 +69,7 @@ def attempt(do: Callable[[str], object], name: str) -> None:
     try:
         do(name)
     except ProjectError as error:
-        tell(error.message, "" if "python -m" in error.hint else error.hint)
+        notify(error.message, "" if "python -m" in error.hint else error.hint)
 
 
 def note_removed(name: str) -> None:
