@@ -252,7 +252,7 @@ def _draw_notes(row: ConversationRow | None, context: AppContext) -> None:
             )
         )
     shown = session.conversation()
-    problem = session.told()
+    problem = session.notified()
     if problem is not None:
         st.toast(
             plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:"

@@ -24,7 +24,7 @@ def show(context: AppContext) -> None:
     """Draws the page."""
     st.title("Memory", anchor=False)
     st.html(quiet_html(WHOSE.format(session.where_seen())))
-    problem = session.told()
+    problem = session.notified()
     if problem is not None:
         st.html(notice_html(problem.message, problem.hint))
     layers = layers_with("tab")

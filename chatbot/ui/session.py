@@ -44,6 +44,7 @@ __all__ = [
     "list_more",
     "listed_most",
     "note_rated",
+    "notified",
     "notify",
     "open_conversation",
     "owner",
@@ -55,7 +56,6 @@ __all__ = [
     "shared_model",
     "show_earlier",
     "take_scope",
-    "told",
     "undoable",
     "where_seen",
 ]
@@ -348,7 +348,7 @@ def notify(error: ProjectError) -> None:
     st.session_state["problem"] = error
 
 
-def told() -> ProjectError | None:
+def notified() -> ProjectError | None:
     """Returns what went wrong in a change, once; None if nothing did."""
     found: ProjectError | None = st.session_state.pop("problem", None)
     return found

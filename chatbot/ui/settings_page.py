@@ -40,7 +40,7 @@ def show(context: AppContext) -> None:
     """Draws the page."""
     st.title("Settings", anchor=False)
     st.html(quiet_html(WHOSE))
-    problem = session.told()
+    problem = session.notified()
     if problem is not None:
         st.html(notice_html(problem.message, problem.hint))
     try:
