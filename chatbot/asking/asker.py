@@ -180,7 +180,7 @@ class Asker:
         again: an exchange that is to be explained again. model: the one that answers, None for none.
         """
         text = yield from self._query(question, ask, exchanges, again, stop)
-        understanding = understand(text if again else self.finder.spelled(question, ask.names), text)
+        understanding = understand(text if again else self.finder.corrected_spelling(question, ask.names), text)
         understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
         mode = "keyword" if vector is None else "hybrid"
@@ -269,7 +269,7 @@ class Asker:
         else:
             meant, returned_to = self.lending.gone_back(question, ask)
             query = yield from self._completed(meant, returned_to or exchanges, ask.owner, stop)
-        return self.finder.spelled(query, ask.names)
+        return self.finder.corrected_spelling(query, ask.names)
 
     def _of_several(
         self, question: str, wanted: Query, unread: set[int], stop: Callable[[], bool]

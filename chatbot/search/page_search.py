@@ -187,7 +187,7 @@ class Finder:
         tell: gets what the user should know.
         Raises QuestionError, NotFoundError, ModelError.
         """
-        query = self.spelled(find.query, find.names)
+        query = self.corrected_spelling(find.query, find.names)
         embedder = self._library.embedder
         if coming := pending_content(self._library, find.names):
             tell(coming)
