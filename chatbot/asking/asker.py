@@ -180,7 +180,9 @@ class Asker:
         again: an exchange that is to be explained again. model: the one that answers, None for none.
         """
         text = yield from self._query(question, ask, exchanges, again, stop)
-        understanding = understand(text if again else self.finder.corrected_spelling(question, ask.names), text)
+        understanding = understand(
+            text if again else self.finder.corrected_spelling(question, ask.names), text
+        )
         understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
         mode = "keyword" if vector is None else "hybrid"
