@@ -20,7 +20,7 @@ def rule(room: str, name: str) -> Rule:
 
 def test_a_function_gives_nothing_while_it_is_switched_off_also_where_it_was_imported() -> None:
     with switched(
-        [rule("chatbot.search.abbreviations", ".said_otherwise = empty")], lambda one: one.off(one.original)
+        [rule("chatbot.search.abbreviations", ".other_spellings = empty")], lambda one: one.off(one.original)
     ):
         assert refusal.said_otherwise(["CEO"], TEXT) == frozenset()
     assert refusal.said_otherwise(["CEO"], TEXT) == {"ceo"}
