@@ -27,6 +27,8 @@ MOST_HEAD_LINES = 3
 MOST_LISTED_ROWS = 12
 # Items of a list that are quoted with the sentence that announces it.
 MOST_ITEMS = 40
+# The end of an item that goes on in the next.
+GOES_ON_IN_NEXT = re.compile(r"[;,](?:\s(?:and|or))?$")
 # Numbers in a sentence that announces a list without a colon. More are the heads of a table's columns.
 MOST_NUMBERS_IN_LEAD = 1
 # Characters of a table row. A longer one is several rows, or a paragraph that was taken for a row.
@@ -315,15 +317,24 @@ def _items_of(lead: Passage, following: Sequence[Passage]) -> list[Passage]:
         return []
     if not announces and not _leads_on(lead.text):
         return []
-    items = []
+    items: list[Passage] = []
     for passage in following[:MOST_ITEMS]:
         # An item may have several sentences; one that announces a list of its own ends this one.
         if not passage.is_item or not passage.follows or _announces(passage.text):
             break
         if _kind_of_item(passage.text, roman=nested) not in ("", kind):
             break
+        if _is_complete(items):
+            break
         items.append(passage)
     return items
+
+
+def _is_complete(items: Sequence[Passage]) -> bool:
+    """Whether a list that is one sentence has ended: its items end in ";" or ",", its last in a full stop."""
+    if len(items) < 2:
+        return False
+    return bool(GOES_ON_IN_NEXT.search(items[-2].text)) and is_finished(items[-1].text)
 
 
 def _leads_on(text: str) -> bool:

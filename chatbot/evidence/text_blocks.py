@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
 from ingestion.language.list_items import DRAWN_AS, LINE_ITEM
@@ -46,6 +46,9 @@ LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 COUNTED = re.compile(r"\(([2-9]|[b-h])\)\s")
 # The number of a paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
 PARAGRAPH_NUMBER = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d{1,2}){1,3})\s+(?=[A-Z])")
+# A footnote at its line's beginning, and the mark that refers to it: "2 The limit is fixed", "left out.2".
+FOOTNOTE = re.compile(r"(\d{1,2})\s(?=[A-Z])")
+FOOTNOTE_MARK = re.compile(r"[a-z)][.,;:”]?(\d{1,2})(?=\s)")
 # A speaker in a transcript: "CHAIR LOWE.", "MARY ANN HOLT:".
 SPEAKER = re.compile(r"(?:[A-Z][A-Z.'’-]{1,30} ){0,4}[A-Z][A-Z'’-]{1,30}[.:] ")
 # What may be among the figures of a row: figures, units, dashes, notes, and words for an empty cell.
@@ -81,11 +84,12 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     stripped = map(str.strip, text.translate(DRAWN_AS).split("\n"))
     # Entries of a table of contents say nothing.
     lines = [line for line in stripped if not LEADER.search(line)]
+    notes = set(FOOTNOTE_MARK.findall(text))
     prose: list[str] = []
     for at, line in enumerate(lines):
         following = lines[at + 1] if at + 1 < len(lines) else ""
         row = _is_row(line, prose, following)
-        if prose and (row or _begins_block(prose, lines, at)):
+        if prose and (row or _is_footnote(line, notes) or _begins_block(prose, lines, at)):
             yield " ".join(prose), False
             prose = []
         if row:
@@ -94,6 +98,12 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
             prose.append(line)
     if prose:
         yield " ".join(prose), False
+
+
+def _is_footnote(line: str, notes: Collection[str]) -> bool:
+    """Whether a line begins a footnote. notes: the numbers that the page's text refers to."""
+    note = FOOTNOTE.match(line)
+    return note is not None and note[1] in notes
 
 
 def _begins_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:

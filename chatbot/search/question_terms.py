@@ -49,7 +49,7 @@ _FIGURE = re.compile(
 # Worth 2 of 220 questions, costs 1.
 _LIST = re.compile(
     r"^\W*(?:list|name|enumerate)\b|\bwhat are the (?:\w+ ){0,4}\w+s\b"
-    r"|\bwhich (?:\w+ ){0,3}(?:\w+s)\b(?! (?:is|was|has)\b)"
+    r"|\b(?:which|(?:under|in|on) what) (?:\w+ ){0,3}(?:\w+s)\b(?! (?:is|was|has)\b)"
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten) (?:\w+ ){0,2}"
     r"(?:pillars|principles|objectives|things|risks|measures|priorities|factors|components|conditions"
     r"|reasons|steps|goals|areas|criteria)\b"

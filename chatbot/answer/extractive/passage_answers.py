@@ -14,7 +14,7 @@ from chatbot.answer.extractive.passage_scores import (
     score_passages,
     shared_words,
 )
-from chatbot.answer.tables.cell_lookup import is_planned
+from chatbot.answer.tables.cell_lookup import is_planned, limit_column
 from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.table_wording import in_a_sentence
 from chatbot.answer.verdict import asks_yes_or_no
@@ -344,14 +344,17 @@ def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> I
 def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passage]:
     """The passage with the sentences around it that go with it and have room.
 
-    Those before it are at most two that it refers back to; of a list, and with `around`, any two. All stand
-    next to each other.
+    Those before it are at most two that it refers back to. With `around`, and where a list is asked for that
+    nothing announces, they are any two. All stand next to each other.
     """
     if candidate.passage.is_row:
         return [candidate.passage]
-    is_wide = is_list or around
-    most = MOST_LIST_WORDS if is_wide else WINDOW_WORDS
+    most = MOST_LIST_WORDS if is_list or around else WINDOW_WORDS
     whole = _whole_list(candidate, most)
+    is_whole_list = "\n" in whole.text  # with what announces it: nothing need go on from it
+    is_wide = around or (is_list and not is_whole_list)
+    if not is_wide:
+        most = WINDOW_WORDS
     window = [whole]
     at = whole.at
     room = most - _word_count(whole)
@@ -530,7 +533,10 @@ def _columns_asked_for(passage: Passage, asked: Understanding) -> list[tuple[str
     heads = [head for head in table.heads if head]
     if any(map(_is_figure, heads)) or len(set(heads)) < min(len(heads), 2):
         return []  # its first row, taken for its heads
-    columns = zip(table.heads, passage.row.cells, strict=False)
+    columns = list(zip(table.heads, passage.row.cells, strict=False))
+    limit = limit_column(table, passage.row)
+    if limit is not None:
+        columns = [columns[limit]]
     pairs = [(head, cell.text) for head, cell in columns if cell is not None and head]
     chosen = _of_periods(pairs, asked.periods) or _sharing_words(pairs, content_terms(asked.subject))
     return [(head, _with_unit(cell, head, passage.row, table)) for head, cell in chosen[:MOST_COLUMNS]]

@@ -27,6 +27,7 @@ __all__ = [
     "columns_by_year",
     "find_cell",
     "is_planned",
+    "limit_column",
     "newest_year",
     "stated_unit",
     "states_percent",
@@ -41,6 +42,8 @@ RANK_COST = 0.05
 PHRASE_COST = 0.03
 ASKED_BONUS = 0.2
 BEGINS_BONUS = 0.1
+# What rows of rules and the columns of their limits are called.
+LIMIT = re.compile(r"\b(?:limit|ceiling|floor|cap|threshold)s?\b", re.IGNORECASE)
 # Words that make a label no narrower.
 TOTALS = frozenset(terms("total consolidated note"))
 # What follows this word says whose the figure is, and does not make the row another measure's. The words
@@ -299,6 +302,19 @@ def _column(table: Table, year: int | None) -> int | None:
 def is_planned(head: str) -> bool:
     """Whether a column has what was meant to be rather than what was, "Budget 2024"."""
     return not PLANNED.isdisjoint(re.findall(r"[a-z]+", head.casefold()))
+
+
+def limit_column(table: Table, row: Row) -> int | None:
+    """The one column of limits of a row that is called a limit: "Limit" of a "Deficit ceiling".
+
+    The other columns have what is limited. None where there is no such column or it is empty.
+    """
+    if not LIMIT.search(row.label):
+        return None
+    columns = [column for column, head in enumerate(table.heads) if LIMIT.search(head)]
+    if len(columns) != 1 or columns[0] >= len(row.cells) or row.cells[columns[0]] is None:
+        return None
+    return columns[0]
 
 
 def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]:

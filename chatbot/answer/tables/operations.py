@@ -20,6 +20,7 @@ from chatbot.answer.tables.cell_lookup import (
     cell_of,
     columns_by_year,
     is_planned,
+    limit_column,
 )
 from chatbot.answer.tables.table_wording import (
     amount,
@@ -326,7 +327,7 @@ def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding)
         years = _years(asked, [found])
         verdict = _verdict(question, kind, [found], years)
         if kind == "bound":
-            cells = [found.cell(_one_year([found], years))]
+            cells = [_bound_cell([found], years)]
         else:
             before, after = _pair([found], years)
             cells = [after, before]
@@ -398,6 +399,13 @@ class _Found:
         if cell is None:
             raise _NoCellError
         return cell
+
+    def limit(self) -> FoundCell | None:
+        """The figure of the column of limits, where the row is called a limit and there is one."""
+        column = limit_column(self.table, self.row)
+        if column is None:
+            return None
+        return cell_of(self.key, self.hit, self.table, self.row, column)
 
     def cells(self, years: Sequence[int]) -> list[FoundCell]:
         """The figures of some years, oldest first; of all years where none is named.
@@ -668,6 +676,11 @@ def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
     return chosen[-1]
 
 
+def _bound_cell(rows: Sequence[_Found], years: Sequence[int]) -> FoundCell:
+    """The first row's figure that is held against an amount. Raises _NoCellError."""
+    return rows[0].limit() or rows[0].cell(_one_year(rows, years))
+
+
 def _cells_of_one_year(rows: Sequence[_Found], years: Sequence[int]) -> list[FoundCell]:
     """The figure of each row in the one year. Raises _NoCellError, also where they do not go together."""
     year = _one_year(rows, years)
@@ -719,7 +732,7 @@ def _verdict(question: str, kind: str, rows: Sequence[_Found], years: Sequence[i
     if is_other(first.row.label, question):
         return ""
     if kind == "bound":
-        return by_bound(question, amount(first.cell(_one_year(rows, years))))
+        return by_bound(question, amount(_bound_cell(rows, years)))
     if kind == "plan":
         plan, actual = _planned_and_actual(first, years)
         return by_plan(question, plan.value, actual.value)
@@ -733,7 +746,7 @@ def _verdict(question: str, kind: str, rows: Sequence[_Found], years: Sequence[i
 
 
 def _stated(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    cell = rows[0].cell(_one_year(rows, years))
+    cell = _bound_cell(rows, years)
     sentence = in_a_sentence(cell.label, [(stated_value(cell), cell.head)])
     yield f"{sentence} [{cell.key}]"
     yield from said([cell])

@@ -1,0 +1,45 @@
+"""What the sample documents answer to the first questions of a new reader, with the real embedded model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chatbot.asking.question import Ask
+from chatbot.records import Answer
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+
+
+@pytest.fixture(scope="module")
+def chatbot(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chatbot]:
+    """The chatbot of the fiscal policy statement."""
+    home = tmp_path_factory.mktemp("samples-indexed")
+    with Chatbot(Settings(home=home)) as opened:
+        list(opened.add([Upload(samples / "Valmora_Fiscal_Policy_Statement_2025.pdf")]))
+        yield opened
+
+
+def answer_to(chatbot: Chatbot, question: str) -> Answer:
+    answer = list(chatbot.ask(Ask(question)))[-1]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_conditions_are_quoted_whole_and_without_what_follows_their_list(chatbot: Chatbot) -> None:
+    answer = answer_to(chatbot, "Under what conditions may the rules be suspended?")
+    first, _, behind = answer.text.partition("\n\n")
+    assert first.startswith("The application of the deficit ceiling and of the expenditure growth rule")
+    assert [line[:4] for line in first.splitlines()[1:]] == ["(a) ", "(b) ", "(c) "]
+    assert first.endswith("or public health. [S1]")
+    assert "The limit is fixed for the year" not in behind  # a footnote of the page
+    assert all(citation.verified for citation in answer.citations)
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [("4%", "No."), ("2%", "Yes.")])
+def test_a_ceiling_is_compared_by_its_limit_and_not_by_the_plan(
+    chatbot: Chatbot, limit: str, verdict: str
+) -> None:
+    answer = answer_to(chatbot, f"Is the deficit ceiling above {limit}?")
+    assert answer.text.startswith(f"{verdict} Deficit ceiling (of GDP) was 3.0% (Limit). [S1]")
