@@ -14,9 +14,9 @@ __all__ = ["FOUND", "hit_of", "prompt_over", "rows_of"]
 FOUND = Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", text="")
 
 
-def hit_of(page: str, **fields: Any) -> Hit:
-    """A page that says `page`, which is its best chunk too. fields: what else differs, as in Hit."""
-    return replace(FOUND, **{"text": page, "page_text": page, **fields})
+def hit_of(said: str, /, **fields: Any) -> Hit:
+    """A page that says `said`, which is its best chunk too. fields: what else differs, as in Hit."""
+    return replace(FOUND, **{"text": said, "page_text": said, **fields})
 
 
 def prompt_over(*hits: Hit, question: str = "q", nonce: str = "7f3a") -> Prompt:
