@@ -7,48 +7,45 @@ import time
 import pytest
 
 from chatbot.answer.citations.model_refusals import is_refusal
+from tests.case_rows import case_lines
 
-REFUSALS = [
-    "NOT IN THESE DOCUMENTS",
-    (
-        "NOT IN THESE DOCUMENTS. The sources budget K17.4 million for arrears in 2024 [S1-7f3a], and no "
-        "other year."
-    ),
-    "**Not in these documents.** There is no rate.",
-    "Answer: NOT IN THESE DOCUMENTS. No rate is given.",
-    "I'm sorry, but the excerpts do not contain the unemployment rate.",
-    "I’m sorry, the provided documents don't mention a carbon tax.",
-    "Sorry, I cannot find this information in the sources.",
-    "Unfortunately, the context does not specify the amount.",
-    "The provided excerpts do not contain information on dividends.",
-    "These sources do not say who signed it.",
-    "There is no information about dividends in the documents.",
-    "Based on the provided sources, I cannot determine the answer.",
-    "Based on these excerpts, there is no mention of a penalty.",
-    "I could not find any data on exports.",
-    "We are unable to answer this from the context.",
-    "The requested information is not available in the documents.",
-    "The answer cannot be determined from the pages given.",
-]
-ANSWERS = [
-    "The ceiling is 3.0 per cent.",
-    "The excerpts do not state the rate of 2024. In 2023 it was 5 per cent [S1-7f3a].",
-    "There is no ceiling on debt.",
-    "There are no exceptions to the rule [S1-7f3a].",
-    "The government did not provide grants.",
-    "The data are not seasonally adjusted [S1-7f3a].",
-    "Whoever is not in these documents is not paid.",
-    "Sorry state of public finances: the deficit is 9 per cent.",
-    "",
-]
+REFUSALS = """
+NOT IN THESE DOCUMENTS
+NOT IN THESE DOCUMENTS. The sources budget K17.4 million for arrears in 2024 [S1-7f3a], and no other year.
+**Not in these documents.** There is no rate.
+Answer: NOT IN THESE DOCUMENTS. No rate is given.
+I'm sorry, but the excerpts do not contain the unemployment rate.
+I’m sorry, the provided documents don't mention a carbon tax.
+Sorry, I cannot find this information in the sources.
+Unfortunately, the context does not specify the amount.
+The provided excerpts do not contain information on dividends.
+These sources do not say who signed it.
+There is no information about dividends in the documents.
+Based on the provided sources, I cannot determine the answer.
+Based on these excerpts, there is no mention of a penalty.
+I could not find any data on exports.
+We are unable to answer this from the context.
+The requested information is not available in the documents.
+The answer cannot be determined from the pages given.
+"""
+ANSWERS = """
+The ceiling is 3.0 per cent.
+The excerpts do not state the rate of 2024. In 2023 it was 5 per cent [S1-7f3a].
+There is no ceiling on debt.
+There are no exceptions to the rule [S1-7f3a].
+The government did not provide grants.
+The data are not seasonally adjusted [S1-7f3a].
+Whoever is not in these documents is not paid.
+Sorry state of public finances: the deficit is 9 per cent.
+"""
 
 
-@pytest.mark.parametrize("text", REFUSALS)
+@pytest.mark.parametrize("text", case_lines(REFUSALS))
 def test_a_refusal_is_known(text: str) -> None:
     assert is_refusal(text)
 
 
-@pytest.mark.parametrize("text", ANSWERS)
+@pytest.mark.parametrize("text", [*case_lines(ANSWERS), ""])
 def test_an_answer_is_none(text: str) -> None:
     assert not is_refusal(text)
 
@@ -58,6 +55,7 @@ def test_an_answer_is_none(text: str) -> None:
     "unit", ["the ", "sorry ", "\n", "i cannot find ", "the data ", "based on the sources "]
 )
 def test_it_is_known_in_little_time(unit: str) -> None:
+    endless = unit * (100_000 // len(unit))
     started = time.process_time()
-    is_refusal(unit * (100_000 // len(unit)))
+    is_refusal(endless)
     assert time.process_time() - started < 1
