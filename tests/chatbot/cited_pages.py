@@ -9,7 +9,7 @@ from chatbot.records import Hit, Prompt
 from ingestion.records import Cell, Row
 from tests.case_rows import case_rows
 
-__all__ = ["FOUND", "hit_of", "prompt_over", "rows_of"]
+__all__ = ["FOUND", "hit_of", "prompt_over", "rows_in", "rows_of"]
 
 FOUND = Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", text="")
 
@@ -41,6 +41,22 @@ def rows_of(table: str, begin: int = 0) -> tuple[str, tuple[Row, ...]]:
         said = [value for value in values if value != "-"]
         text += " ".join([label, *said]) + "\n"
     return text, tuple(rows)
+
+
+def rows_in(text: str, table: str) -> tuple[Row, ...]:
+    """Rows where a text has them. table: as in rows_of, without sections or empty cells."""
+    return tuple(_row_in(text, label, values) for label, *values in case_rows(table))
+
+
+def _row_in(text: str, label: str, values: list[str]) -> Row:
+    start = text.index(f"{label} {values[0]}")
+    end = start + len(label)
+    cells = []
+    for value in values:
+        begin = text.index(value, end)
+        end = begin + len(value)
+        cells.append(Cell(value, begin, end))
+    return Row(label, tuple(cells), "", start, end)
 
 
 def _row_of(label: str, values: list[str], start: int) -> Row:
