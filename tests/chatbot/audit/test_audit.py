@@ -10,7 +10,8 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,14 +32,8 @@ from chatbot.audit.recheck import check_again, with_keys
 from chatbot.audit.record import (
     FORMAT,
     AuditFileError,
-    Considered,
-    Document,
-    FigureCheckRecord,
-    NoteRecord,
-    PageImageRecord,
     Quote,
     Record,
-    Sent,
     Source,
     StatementRecord,
     digest_of,
@@ -49,25 +44,18 @@ from chatbot.audit.record import (
 from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, DocumentSources, VerificationLine, verify
 from chatbot.errors import DocumentError, ModelError, NotFoundError
 from chatbot.models.chat import LLM
-from chatbot.records import Answer, Hit, Prompt
+from chatbot.records import Answer, Citation
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from ingestion.document import read_document
 from ingestion.reading.reader import Reader
-from tests.fakes import HashEmbedder, ScriptedModel
+from tests.case_rows import case_lines, case_rows
+from tests.chatbot.cited_pages import hit_of, prompt_over
+from tests.fakes import ScriptedModel
 from tests.pdfs import make_pdf, make_scan
+from tests.stores import RULES, hashing
 
-PAGES = [
-    (
-        "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported "
-        "to Parliament within 30 days."
-    ),
-    (
-        "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to "
-        "1,577 million crowns."
-    ),
-]
 QUESTION = "What is the deficit ceiling?"
 HOSTILE = (
     "What is the deficit ceiling? </pre></script><script>alert(1)</script><img src=x onerror=alert(1)> "
@@ -76,19 +64,21 @@ HOSTILE = (
 Make = Callable[..., Chatbot]
 
 
+def rules(folder: Path) -> Upload:
+    return Upload(make_pdf(folder / "Rules.pdf", RULES, labels=["i", "ii"]))
+
+
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
-    opened: list[Chatbot] = []
+    with ExitStack() as opened:
 
-    def build(model: LLM | None = None, uploads: Sequence[Upload] = ()) -> Chatbot:
-        chatbot = Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder(dimension=256), model=model)
-        opened.append(chatbot)
-        list(chatbot.add(uploads or [Upload(make_pdf(tmp_path / "Rules.pdf", PAGES, labels=["i", "ii"]))]))
-        return chatbot
+        def build(model: LLM | None = None, uploads: Sequence[Upload] = ()) -> Chatbot:
+            settings = Settings(home=tmp_path / "home")
+            chatbot = opened.enter_context(Chatbot(settings, embedder=hashing(), model=model))
+            list(chatbot.add(uploads or [rules(tmp_path)]))
+            return chatbot
 
-    yield build
-    for chatbot in opened:
-        chatbot.close()
+        yield build
 
 
 @pytest.fixture(scope="module")
@@ -100,13 +90,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def file(home: Path) -> AuditFile:
     """The audit file of an answer from that store, which is closed."""
-    with Chatbot(Settings(home=home / "home"), embedder=HashEmbedder(dimension=256)) as chatbot:
-        list(chatbot.add([Upload(make_pdf(home / "Rules.pdf", PAGES, labels=["i", "ii"]))]))
+    with Chatbot(Settings(home=home / "home"), embedder=hashing()) as chatbot:
+        list(chatbot.add([rules(home)]))
         return audited(chatbot, home)
 
 
 def ask(chatbot: Chatbot, question: str = QUESTION, **given: object) -> Answer:
-    answer = [*chatbot.ask(Ask(question, **given))][-1]  # type: ignore[arg-type]
+    *_, answer = chatbot.ask(Ask(question, **given))  # type: ignore[arg-type]
     assert isinstance(answer, Answer)
     return answer
 
@@ -118,19 +108,23 @@ def written(tmp_path: Path, data: bytes) -> AuditFile:
 
 
 def audited(chatbot: Chatbot, tmp_path: Path, question: str = QUESTION) -> AuditFile:
-    return written(tmp_path, audit_file(chatbot, ask(chatbot, question), Occasion(time.time())))
+    answer = ask(chatbot, question)
+    return written(tmp_path, audit_file(chatbot, answer, Occasion(time.time())))
 
 
 def findings(
-    file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None
+    file: AuditFile, tmp_path: Path, folder: Path | None = None, password: str = ""
 ) -> list[VerificationLine]:
-    return list(verify(file, DocumentSources(tmp_path / "home" / "documents", folder, passwords or {})))
+    passwords = {"Locked.pdf": password} if password else {}
+    sources = DocumentSources(tmp_path / "home" / "documents", folder, passwords)
+    return list(verify(file, sources))
 
 
 def wrong(
-    file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None
+    file: AuditFile, tmp_path: Path, folder: Path | None = None, password: str = ""
 ) -> list[VerificationLine]:
-    return [one for one in findings(file, tmp_path, folder, passwords) if one.status != CONFIRMED]
+    found = findings(file, tmp_path, folder, password)
+    return [one for one in found if one.status != CONFIRMED]
 
 
 def forged(file: AuditFile, record: Record, images: dict[str, bytes] | None = None) -> AuditFile:
@@ -140,19 +134,18 @@ def forged(file: AuditFile, record: Record, images: dict[str, bytes] | None = No
     return AuditFile(render(record, images).encode(), record, images)
 
 
+def names(found: Sequence[VerificationLine]) -> list[str]:
+    return [one.what for one in found]
+
+
 def says(messages: Sequence[tuple[str, str]]) -> list[str]:
-    key = re.findall(r"^\[(1)\] ", messages[-1][1], re.M)[0]
-    texts = [
-        (
-            f"The deficit ceiling is 3.0 per cent of output in every year [{key}]. A breach costs 45 "
-            f"million [{key}, S9-abcd]."
-        ),
-        (
-            f'\n\nIt is "reported to Parliament within 30 days" [{key}] [S1]. The sum is 3.0 + 30 = 33 (see '
-            f"{key})."
-        ),
-    ]
-    return texts
+    *_, (_, prompt) = messages
+    (key,) = set(re.findall(r"^\[(1)\] ", prompt, re.M))
+    ceiling = f"The deficit ceiling is 3.0 per cent of output in every year [{key}]."
+    breach = f" A breach costs 45 million [{key}, S9-abcd]."
+    report = f'\n\nIt is "reported to Parliament within 30 days" [{key}] [S1].'
+    total = f" The sum is 3.0 + 30 = 33 (see {key})."
+    return [ceiling + breach, report + total]
 
 
 # --- what is made is confirmed
@@ -163,20 +156,20 @@ def test_an_answer_in_the_documents_words_is_confirmed(make: Make, tmp_path: Pat
     file = audited(make(), tmp_path)
     assert wrong(file, tmp_path) == []
     record = file.record
-    assert (record.question, record.answered, record.model, record.sent, record.whole) == (
-        QUESTION,
-        True,
-        "extractive",
-        None,
-        True,
-    )
-    assert record.leaves[0].label == "i" and record.leaves[0].image in file.images
-    assert all(quote.verified and quote.marks for quote in record.quotes)
-    assert [check.status for check in record.checks if check.text.startswith("3.0")] == ["supported"] * sum(
-        check.text.startswith("3.0") for check in record.checks
-    )
+    assert record.question == QUESTION
+    assert record.answered
+    assert record.model == "extractive"
+    assert record.sent is None
+    assert record.whole
+    leaf = record.leaves[0]
+    assert leaf.label == "i"
+    assert leaf.image in file.images
+    assert all(quote.verified for quote in record.quotes)
+    assert all(quote.marks for quote in record.quotes)
+    ceilings = [check for check in record.checks if check.text.startswith("3.0")]
+    assert all(check.status == "supported" for check in ceilings)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d", record.asked_at)
-    assert record.documents[0].sha256 == record.leaves[0].sha256
+    assert record.documents[0].sha256 == leaf.sha256
 
 
 def test_an_answer_of_a_model_is_confirmed_with_all_that_is_doubtful_in_it(
@@ -185,40 +178,47 @@ def test_an_answer_of_a_model_is_confirmed_with_all_that_is_doubtful_in_it(
     file = audited(make(ScriptedModel(says)), tmp_path)
     assert wrong(file, tmp_path) == []
     record = file.record
-    assert record.sent is not None and (record.sent.model, record.sent.host) == ("scripted", "this process")
-    assert [role for role, _ in record.sent.messages] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-    ] and "deficit ceiling" in record.sent.messages[-1][1]
+    sent = record.sent
+    assert sent is not None
+    assert sent.model == "scripted"
+    assert sent.host == "this process"
+    assert [role for role, _ in sent.messages] == ["system", "user", "assistant", "user"]
+    *_, (_, asked) = sent.messages
+    assert "deficit ceiling" in asked
     assert {quote.leaf for quote in record.quotes} == {0, None}
     assert {check.status for check in record.checks} >= {"supported", "unsupported"}
-    assert any(check.status == "derived" and check.operands for check in record.checks)
-    assert "no such source" in file.data.decode() and "not found on the cited pages" in file.data.decode()
+    derived = [check for check in record.checks if check.status == "derived"]
+    assert any(check.operands for check in derived)
+    shown = file.data.decode()
+    assert "no such source" in shown
+    assert "not found on the cited pages" in shown
 
 
 def test_what_stands_in_for_a_failed_model_says_so(make: Make, tmp_path: Path) -> None:
-    file = audited(make(ScriptedModel([ModelError("It is out of order.")])), tmp_path)
+    broken = ScriptedModel([ModelError("It is out of order.")])
+    file = audited(make(broken), tmp_path)
     assert wrong(file, tmp_path) == []
-    assert file.record.sent is not None and "out of order" in file.record.sent.failure
+    sent = file.record.sent
+    assert sent is not None
+    assert "out of order" in sent.failure
 
 
 def test_a_refusal_shows_the_nearest_pages(make: Make, tmp_path: Path) -> None:
     file = audited(make(), tmp_path, "Who wrote the opera about a magic flute?")
     assert wrong(file, tmp_path) == []
-    assert (
-        not file.record.answered
-        and file.record.nearest
-        and all(file.record.leaves[at].image for at in file.record.nearest)
-    )
+    record = file.record
+    assert not record.answered
+    assert record.nearest
+    assert all(record.leaves[at].image for at in record.nearest)
     assert b"Not in these documents" in file.data
 
 
 def test_a_refusal_of_the_model_is_confirmed(make: Make, tmp_path: Path) -> None:
-    file = audited(make(ScriptedModel(["Not in these documents. I looked [S1]."])), tmp_path)
+    refusing = ScriptedModel(["Not in these documents. I looked [S1]."])
+    file = audited(make(refusing), tmp_path)
     assert wrong(file, tmp_path) == []
-    assert not file.record.answered and file.record.sent is not None
+    assert not file.record.answered
+    assert file.record.sent is not None
 
 
 def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -> None:
@@ -235,42 +235,36 @@ def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -
     assert any("Remembered" in notice for notice in file.record.notices)
     with pytest.raises(NotFoundError):
         audit_kept(chatbot, conversation, 1, "somebody else")
+    rule = "When inflation rises above target, then shorten duration."
+    noted = ask(chatbot, rule, conversation=conversation)
     with pytest.raises(DocumentError):
-        audit_file(
-            chatbot,
-            ask(
-                chatbot,
-                "When inflation rises above target, then shorten duration.",
-                conversation=conversation,
-            ),
-            Occasion(),
-        )
+        audit_file(chatbot, noted, Occasion())
 
 
 def test_pages_read_by_ocr_are_read_again(make: Make, tmp_path: Path) -> None:
-    chatbot = make(uploads=[Upload(make_scan(tmp_path / "Scan.pdf", PAGES))])
-    file = audited(chatbot, tmp_path)
-    assert file.record.leaves[0].method == "ocr" and file.record.quotes[0].confidence is not None
+    scan = Upload(make_scan(tmp_path / "Scan.pdf", RULES))
+    file = audited(make(uploads=[scan]), tmp_path)
+    assert file.record.leaves[0].method == "ocr"
+    assert file.record.quotes[0].confidence is not None
     assert wrong(file, tmp_path) == []
 
 
 def test_a_protected_page_is_shown_only_with_its_password(make: Make, tmp_path: Path) -> None:
-    chatbot = make(
-        uploads=[Upload(make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame"), password="sesame")]
-    )
+    locked = make_pdf(tmp_path / "Locked.pdf", RULES, user_password="sesame")
+    chatbot = make(uploads=[Upload(locked, password="sesame")])
     answer = ask(chatbot)
     shut = written(tmp_path, audit_file(chatbot, answer, Occasion(time.time())))
-    assert (
-        shut.record.leaves[0].image is None
-        and "protected" in shut.record.leaves[0].missing
-        and not shut.images
-    )
+    leaf = shut.record.leaves[0]
+    assert leaf.image is None
+    assert "protected" in leaf.missing
+    assert not shut.images
     assert {one.status for one in wrong(shut, tmp_path)} == {UNKNOWN}
-    assert wrong(shut, tmp_path, passwords={"Locked.pdf": "sesame"}) == []
+    assert wrong(shut, tmp_path, password="sesame") == []
     passwords = {leaf.sha256: "sesame" for leaf in shut.record.leaves}
-    opened = written(tmp_path, audit_file(chatbot, answer, Occasion(time.time(), passwords=passwords)))
+    with_passwords = Occasion(time.time(), passwords=passwords)
+    opened = written(tmp_path, audit_file(chatbot, answer, with_passwords))
     assert opened.record.leaves[0].image in opened.images
-    assert wrong(opened, tmp_path, passwords={"Locked.pdf": "sesame"}) == []
+    assert wrong(opened, tmp_path, password="sesame") == []
     assert b"sesame" not in opened.data
 
 
@@ -278,18 +272,22 @@ def test_what_was_added_since_is_not_listed_as_searched(make: Make, tmp_path: Pa
     chatbot = make()
     asked_at, answer = time.time(), ask(chatbot)
     time.sleep(0.01)
-    list(chatbot.add([Upload(make_pdf(tmp_path / "Later.pdf", ["Something else"]))]))
-    file = written(tmp_path, audit_file(chatbot, answer, Occasion(asked_at)))
-    assert ([one.name for one in file.record.documents], file.record.whole) == (["Rules.pdf"], True)
+    later = Upload(make_pdf(tmp_path / "Later.pdf", ["Something else"]))
+    list(chatbot.add([later]))
+    record = written(tmp_path, audit_file(chatbot, answer, Occasion(asked_at))).record
+    assert [one.name for one in record.documents] == ["Rules.pdf"]
+    assert record.whole
     chatbot.remove("Rules.pdf", purge=True)
     file = written(tmp_path, audit_file(chatbot, answer, Occasion(asked_at)))
-    assert (file.record.documents, file.record.whole) == ((), False)
+    assert file.record.documents == ()
+    assert not file.record.whole
     assert file.record.leaves[0].image is None
     assert UNKNOWN in {one.status for one in findings(file, tmp_path)}
 
 
 def test_the_same_record_makes_the_same_file(file: AuditFile, home: Path) -> None:
-    assert render(load(dump(file.record)), file.images).encode() == file.data
+    reloaded = load(dump(file.record))
+    assert render(reloaded, file.images).encode() == file.data
     assert digest_of(file.record) == file.record.digest
 
 
@@ -310,113 +308,163 @@ def in_record(data: bytes, old: str, new: str) -> bytes:
     return head + mark + tail.replace(old.encode(), new.encode(), 1)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("3.0 per cent of output", "5.0 per cent of output"),
-        ("✓ verified", "✓ Verified"),
-        ("(printed i)", "(printed v)"),
-        ("</header>", "<p>added</p></header>"),
-        ("default-src 'none'", "default-src *"),
-        (".quiet {", ".quiet { display: none;"),
-        ('<rect x="', '<rect x="9'),
-    ],
-)
+VISIBLE = """
+3.0 per cent of output | 5.0 per cent of output
+✓ verified | ✓ Verified
+(printed i) | (printed v)
+</header> | <p>added</p></header>
+default-src 'none' | default-src *
+.quiet { | .quiet { display: none;
+<rect x=" | <rect x="9
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), case_rows(VISIBLE))
 def test_what_is_changed_by_hand_where_it_is_seen(
     file: AuditFile, home: Path, tmp_path: Path, old: str, new: str
 ) -> None:
     changed = written(tmp_path, in_visible(file.data, old, new))
-    assert [(one.what, one.status) for one in wrong(changed, home)] == [("visible part", DIFFERS)]
+    (found,) = wrong(changed, home)
+    assert found.what == "visible part"
+    assert found.status == DIFFERS
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("3.0 per cent", "5.0 per cent"), ('"verified": true', '"verified": false'), ('"page": 1', '"page": 2')],
-)
+RECORDED = """
+3.0 per cent | 5.0 per cent
+"verified": true | "verified": false
+"page": 1 | "page": 2
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), case_rows(RECORDED))
 def test_what_is_changed_by_hand_in_the_record(
     file: AuditFile, home: Path, tmp_path: Path, old: str, new: str
 ) -> None:
     changed = written(tmp_path, in_record(file.data, old, new))
-    assert {"digest", "visible part"} <= {one.what for one in wrong(changed, home)}
+    assert {"digest", "visible part"} <= set(names(wrong(changed, home)))
+
+
+MISREAD = [
+    ('"format": 4,', '"format": 4,\n "format": 4,'),
+    ('"format": 4,', '"format": 4, "more": 2,'),
+    ('"seconds": ', '"seconds":  '),
+]
 
 
 def test_what_machines_would_read_otherwise_is_found(file: AuditFile, home: Path, tmp_path: Path) -> None:
-    for old, new in (
-        ('"format": 4,', '"format": 4,\n "format": 4,'),
-        ('"format": 4,', '"format": 4, "more": 2,'),
-        ('"seconds": ', '"seconds":  '),
-    ):
+    for old, new in MISREAD:
         changed = written(tmp_path, in_record(file.data, old, new))
-        assert [one.what for one in wrong(changed, home)] == ["visible part"]
+        assert names(wrong(changed, home)) == ["visible part"]
 
 
-def quote(record: Record, **changes: object) -> Record:
-    first = replace(record.quotes[0], **changes)  # type: ignore[arg-type]
-    return replace(record, quotes=(first, *record.quotes[1:]))
+def with_first(record: Record, part: str, **changes: Any) -> Record:
+    """With these changes to the first of its quotes, leaves or checks."""
+    first, *others = getattr(record, part)
+    changed = (replace(first, **changes), *others)
+    return replace(record, **{part: changed})  # type: ignore[arg-type]
 
 
-def leaf(record: Record, **changes: object) -> Record:
-    first = replace(record.leaves[0], **changes)  # type: ignore[arg-type]
-    return replace(record, leaves=(first, *record.leaves[1:]))
+# Of the first quotation, page image or check, or of the record: what is changed and where that is found.
+FORGED_FIELDS = """
+quotes | {"quote": "The deficit ceiling is 5.0 per cent"} | quotation [S1]
+quotes | {"start": 0, "end": 5} | quotation [S1]
+quotes | {"verified": false, "reason": "so it is"} | quotation [S1]
+quotes | {"leaf": null} | quotation [S1]
+leaves | {"page": 2} | page Rules.pdf, p. 2
+leaves | {"page": 900} | page Rules.pdf, p. 900
+leaves | {"label": "7"} | page Rules.pdf, p. 1
+leaves | {"method": "ocr"} | page Rules.pdf, p. 1
+leaves | {"sha256": "../../../etc/passwd"} | document Rules.pdf
+leaves | {"dpi": 100000} | image of Rules.pdf, p. 1
+checks | {"status": "contradicted"} | figure 3.0 per cent
+checks | {"value": 5.0} | figure 3.0 per cent
+record | {"whole": false} | documents searched
+record | {"answered": false} | refusal
+"""
 
 
-def check(record: Record, **changes: object) -> Record:
-    first = replace(record.checks[0], **changes)  # type: ignore[arg-type]
-    return replace(record, checks=(first, *record.checks[1:]))
+def expect_found(file: AuditFile, record: Record, where: str, home: Path) -> None:
+    """A file which agrees with itself is found out, there among others."""
+    found = wrong(forged(file, record), home)
+    assert found
+    assert not {"digest", "visible part"} & set(names(found))
+    assert any(name.startswith(where) for name in names(found)), found
 
 
-FORGERIES: dict[str, tuple[Callable[[Record], Record], str]] = {
-    "figure of the answer": (
-        lambda one: replace(one, answer=one.answer.replace("3.0", "5.0")),
-        "quotation [S1]",
-    ),
-    "quotation": (lambda one: quote(one, quote="The deficit ceiling is 5.0 per cent"), "quotation [S1]"),
-    "place of the quotation": (lambda one: quote(one, start=0, end=5), "quotation [S1]"),
-    "verified": (lambda one: quote(one, verified=False, reason="so it is"), "quotation [S1]"),
-    "mark": (lambda one: quote(one, marks=((0.1, 0.9, 0.2, 0.95),)), "mark of [S1]"),
-    "unknown key": (lambda one: quote(one, leaf=None), "quotation [S1]"),
-    "page": (lambda one: leaf(one, page=2), "page Rules.pdf, p. 2"),
-    "page beyond": (lambda one: leaf(one, page=900), "page Rules.pdf, p. 900"),
-    "printed page": (lambda one: leaf(one, label="7"), "page Rules.pdf, p. 1"),
-    "method": (lambda one: leaf(one, method="ocr"), "page Rules.pdf, p. 1"),
-    "hash": (lambda one: leaf(one, sha256="0" * 64), "document Rules.pdf"),
-    "path for a hash": (lambda one: leaf(one, sha256="../../../etc/passwd"), "document Rules.pdf"),
-    "dpi": (lambda one: leaf(one, dpi=100_000), "image of Rules.pdf, p. 1"),
-    "status": (lambda one: check(one, status="contradicted"), "figure 3.0 per cent"),
-    "value": (lambda one: check(one, value=5.0), "figure 3.0 per cent"),
-    "formula": (lambda one: check(one, formula="1 + 2 = 3.0", operands=("1", "2")), "figure 3.0 per cent"),
-    "one check less": (lambda one: replace(one, checks=one.checks[1:]), ""),
-    "one citation less": (lambda one: replace(one, quotes=one.quotes[1:]), "citations"),
-    "source page": (
-        lambda one: replace(
-            one, sources=tuple(replace(source, page=3 - source.page) for source in one.sources)
-        ),
-        "quotation [S1]",
-    ),
-    "source beyond": (
-        lambda one: replace(one, sources=tuple(replace(source, page=99) for source in one.sources)),
-        "sources",
-    ),
-    "documents": (lambda one: replace(one, documents=()), "documents searched"),
-    "all documents": (lambda one: replace(one, whole=False), "documents searched"),
-    "period": (
-        lambda one: replace(
-            one, documents=tuple(replace(document, period="1999") for document in one.documents)
-        ),
-        "documents searched",
-    ),
-    "refused": (lambda one: replace(one, answered=False), "refusal"),
-}
-
-
-@pytest.mark.parametrize("what", FORGERIES)
-def test_a_forgery_that_agrees_with_itself_is_found_in_the_documents(
-    file: AuditFile, home: Path, tmp_path: Path, what: str
+@pytest.mark.parametrize(("part", "fields", "where"), case_rows(FORGED_FIELDS))
+def test_a_field_that_is_forged_is_found_in_the_documents(
+    file: AuditFile, home: Path, part: str, fields: str, where: str
 ) -> None:
-    change, where = FORGERIES[what]
-    found = wrong(forged(file, change(file.record)), home)
-    assert found and not {"digest", "visible part"} & {one.what for one in found}
-    assert any(one.what.startswith(where) for one in found), found
+    changes = json.loads(fields)
+    if part == "record":
+        record = replace(file.record, **changes)
+    else:
+        record = with_first(file.record, part, **changes)
+    expect_found(file, record, where, home)
+
+
+def with_another_figure(record: Record) -> Record:
+    return replace(record, answer=record.answer.replace("3.0", "5.0"))
+
+
+def with_another_mark(record: Record) -> Record:
+    return with_first(record, "quotes", marks=((0.1, 0.9, 0.2, 0.95),))
+
+
+def with_another_hash(record: Record) -> Record:
+    return with_first(record, "leaves", sha256="0" * 64)
+
+
+def with_a_formula(record: Record) -> Record:
+    return with_first(record, "checks", formula="1 + 2 = 3.0", operands=("1", "2"))
+
+
+def without_a_check(record: Record) -> Record:
+    return replace(record, checks=record.checks[1:])
+
+
+def without_a_citation(record: Record) -> Record:
+    return replace(record, quotes=record.quotes[1:])
+
+
+def with_the_other_page(record: Record) -> Record:
+    sources = [replace(source, page=3 - source.page) for source in record.sources]
+    return replace(record, sources=tuple(sources))
+
+
+def with_a_page_beyond(record: Record) -> Record:
+    sources = [replace(source, page=99) for source in record.sources]
+    return replace(record, sources=tuple(sources))
+
+
+def without_documents(record: Record) -> Record:
+    return replace(record, documents=())
+
+
+def with_another_period(record: Record) -> Record:
+    documents = [replace(document, period="1999") for document in record.documents]
+    return replace(record, documents=tuple(documents))
+
+
+FORGERIES = [
+    (with_another_figure, "quotation [S1]"),
+    (with_another_mark, "mark of [S1]"),
+    (with_another_hash, "document Rules.pdf"),
+    (with_a_formula, "figure 3.0 per cent"),
+    (without_a_check, ""),
+    (without_a_citation, "citations"),
+    (with_the_other_page, "quotation [S1]"),
+    (with_a_page_beyond, "sources"),
+    (without_documents, "documents searched"),
+    (with_another_period, "documents searched"),
+]
+
+
+@pytest.mark.parametrize(("change", "where"), FORGERIES)
+def test_a_forgery_that_agrees_with_itself_is_found_in_the_documents(
+    file: AuditFile, home: Path, change: Callable[[Record], Record], where: str
+) -> None:
+    expect_found(file, change(file.record), where, home)
 
 
 def test_another_image_is_found(file: AuditFile, home: Path, tmp_path: Path) -> None:
@@ -424,15 +472,21 @@ def test_another_image_is_found(file: AuditFile, home: Path, tmp_path: Path) -> 
     other = repainted(png)
     digest = hashlib.sha256(other).hexdigest()
     assert digest != name
-    changed = written(tmp_path, file.data.replace(base64.b64encode(png), base64.b64encode(other)))
-    assert [one.what for one in wrong(changed, home)] == ["visible part", "image of Rules.pdf, p. 1"]
-    found = wrong(forged(file, leaf(file.record, image=digest), {digest: other}), home)
-    assert [one.what for one in found] == ["image of Rules.pdf, p. 1"]
+    old, new = base64.b64encode(png), base64.b64encode(other)
+    changed = written(tmp_path, file.data.replace(old, new))
+    assert names(wrong(changed, home)) == ["visible part", "image of Rules.pdf, p. 1"]
+    record = with_first(file.record, "leaves", image=digest)
+    found = wrong(forged(file, record, {digest: other}), home)
+    assert names(found) == ["image of Rules.pdf, p. 1"]
+
+
+def opened_image(png: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(png)).convert("RGB")
 
 
 def repainted(png: bytes) -> bytes:
     """The page with a white stain over a few letters."""
-    page = Image.open(io.BytesIO(png)).convert("RGB")
+    page = opened_image(png)
     page.paste((255, 255, 255), (190, 100, 230, 120))
     return encoded(page)
 
@@ -443,73 +497,82 @@ def encoded(page: Image.Image) -> bytes:
     return output.getvalue()
 
 
+def drawn(folder: Path, text: str) -> bytes:
+    """The image of a page."""
+    with Reader(make_pdf(folder / "a.pdf", [text])) as reader:
+        return reader.png(1, dpi=110)
+
+
 def test_an_image_may_be_smoothed_otherwise_but_no_letter_may_differ(
     file: AuditFile, home: Path, tmp_path: Path
 ) -> None:
-    images = []
-    for figure in ("3.0", "3.8"):
-        with Reader(make_pdf(tmp_path / "a.pdf", [PAGES[0].replace("3.0", figure)])) as reader:
-            images.append(reader.png(1, dpi=110))
-    assert not looks_alike(images[1], images[0])
-    page = Image.open(io.BytesIO(images[0])).convert("RGB")
-    assert looks_alike(encoded(page.point([min(255, value + 6) for value in range(256)] * 3)), images[0])
-    assert not looks_alike(encoded(page.resize((page.width, page.height + 1))), images[0])
-    assert not looks_alike(encoded(Image.new("RGB", (30_000, 1))), images[0])
-    assert not looks_alike(b"GIF89a", images[0]) and not looks_alike(images[0][:500], images[0])
+    rules, _ = RULES
+    png = drawn(tmp_path, rules)
+    assert not looks_alike(drawn(tmp_path, rules.replace("3.0", "3.8")), png)
+    page = opened_image(png)
+    brighter = [min(255, value + 6) for value in range(256)]
+    smoothed = page.point(brighter * 3)
+    assert looks_alike(encoded(smoothed), png)
+    longer = page.resize((page.width, page.height + 1))
+    assert not looks_alike(encoded(longer), png)
+    broad = Image.new("RGB", (30_000, 1))
+    assert not looks_alike(encoded(broad), png)
+    assert not looks_alike(b"GIF89a", png)
+    assert not looks_alike(png[:500], png)
 
 
-KEYS = [
-    "[{a}]",
-    "{a}",
-    "({a})",
-    "[{a}; {b}]",
-    "[{a}, S9-00ff]",
-    "[S1]",
-    "[S7-abcd]",
-    "see {b}",
-    "[ {b} ][{a}]",
-    "S1",
-    "[x {a}]",
-]
-SAID = [
-    "The deficit ceiling is 3.0 per cent",
-    "It is 1,577 million crowns",
-    "“reported to Parliament within 30 days”",
-    "1 + 2 = 3",
-    "- an item:",
-    "",
-    "Ms. A",
-]
+# The ways to write one key or two.
+KEYS = case_lines("""
+[{a}]
+{a}
+({a})
+[{a}; {b}]
+[{a}, S9-00ff]
+[S1]
+[S7-abcd]
+see {b}
+[ {b} ][{a}]
+S1
+[x {a}]
+""")
+SAID = case_lines("""
+The deficit ceiling is 3.0 per cent
+It is 1,577 million crowns
+“reported to Parliament within 30 days”
+1 + 2 = 3
+- an item:
+Ms. A
+""")
 ENDS = [". ", " ", "\n", "\n\n", ", and "]
 
 
-@hypothesis.given(
-    st.lists(
-        st.tuples(st.sampled_from(SAID), st.sampled_from(KEYS), st.sampled_from(ENDS)), min_size=1, max_size=6
-    )
-)
+PARTS = st.tuples(st.sampled_from([*SAID, ""]), st.sampled_from(KEYS), st.sampled_from(ENDS))
+
+
+def quote_of(citation: Citation) -> Quote:
+    leaf = None if citation.document is None else 0
+    return Quote(citation.key, leaf, citation.quote, citation.verified, None, 0, 0, None, False, ())
+
+
+@hypothesis.given(st.lists(PARTS, min_size=1, max_size=6))
 def test_an_answer_is_checked_again_as_it_was_checked_first(parts: list[tuple[str, str, str]]) -> None:
-    keys = {"a": "S1-0a1b2c", "b": "S2-0a1b2c"}
-    sources = {
-        key: Hit("Rules.pdf", 1, at + 1, None, None, "text", None, "1:0", text, page_text=text)
-        for at, (key, text) in enumerate(zip(keys.values(), PAGES, strict=True))
-    }
-    prompt = Prompt(QUESTION, QUESTION, sources, (), (), (), "")
-    shown, citations, checks = check_answer(
-        "".join(said + " " + key.format(**keys) + end for said, key, end in parts), prompt
-    )
-    quotes = [
-        Quote(
-            one.key, None if one.document is None else 0, one.quote, one.verified, None, 0, 0, None, False, ()
-        )
-        for one in citations
-    ]
-    again = check_answer(with_keys(shown, quotes, list(sources)), prompt)
-    assert again[0] == shown
-    assert [(one.key, one.page, one.verified) for one in again[1]] == [
-        (one.key, one.page, one.verified) for one in citations
-    ]
-    assert again[2] == checks
+    first, second = RULES
+    rules = hit_of(first, document="Rules.pdf")
+    debt = hit_of(second, document="Rules.pdf", page=2)
+    prompt = prompt_over(rules, debt, question=QUESTION, nonce="0a1b2c")
+    answer = ""
+    for said, key, end in parts:
+        answer += f"{said} {key.format(a='S1-0a1b2c', b='S2-0a1b2c')}{end}"
+    shown, citations, checks = check_answer(answer, prompt)
+    quotes = [quote_of(citation) for citation in citations]
+    keyed = with_keys(shown, quotes, list(prompt.sources))
+    shown_again, cited_again, checked_again = check_answer(keyed, prompt)
+    assert shown_again == shown
+    for again, before in zip(cited_again, citations, strict=True):
+        assert again.key == before.key
+        assert again.page == before.page
+        assert again.verified == before.verified
+    assert checked_again == checks
 
 
 # --- documents
@@ -522,9 +585,11 @@ def test_documents_are_found_by_their_bytes_alone(make: Make, tmp_path: Path) ->
     elsewhere.mkdir(parents=True)
     (kept,) = (tmp_path / "home" / "documents").glob("*.pdf")
     (elsewhere / "any name.bin").write_bytes(kept.read_bytes())
-    kept.write_bytes(make_pdf(tmp_path / "other.pdf", ["Other words"]).read_bytes())
+    other = make_pdf(tmp_path / "other.pdf", ["Other words"])
+    kept.write_bytes(other.read_bytes())
     found = wrong(file, tmp_path)
-    assert found and {one.status for one in found} == {UNKNOWN}
+    assert found
+    assert {one.status for one in found} == {UNKNOWN}
     assert "--documents" in found[0].detail
     assert wrong(file, tmp_path, elsewhere.parent) == []
     kept.unlink()
@@ -532,23 +597,25 @@ def test_documents_are_found_by_their_bytes_alone(make: Make, tmp_path: Path) ->
 
 
 def test_a_title_counts_only_where_the_document_is_called_so(file: AuditFile, tmp_path: Path) -> None:
-    reading = read_document(
-        make_pdf(tmp_path / "a.pdf", ["Report\nTotal revenue came to 450.\nTotal cost came to 300."])
-    )
-    source = Source("S1-00ff", "a.pdf", "0" * 64, 1, 0, "Accounts (in millions)")
-    quotes = (replace(file.record.quotes[0], leaf=0),)
+    page = "Report\nTotal revenue came to 450.\nTotal cost came to 300."
+    reading = read_document(make_pdf(tmp_path / "a.pdf", [page]))
+    unhashed = "0" * 64
+    source = Source("S1-00ff", "a.pdf", unhashed, 1, 0, "Accounts (in millions)")
     record = replace(
         file.record,
         question="?",
         answer="Total revenue came to 450 million [S1].",
-        quotes=quotes,
+        quotes=(replace(file.record.quotes[0], leaf=0),),
         sources=(source,),
     )
-    found = [
-        check_again(record, {"0" * 64: reading}, {"0" * 64: titles}).checks[0].status
-        for titles in ([source.title], ["a"], [])
-    ]
-    assert found[0] == "supported" and "supported" not in found[1:]
+
+    def status(titles: list[str]) -> str:
+        checked = check_again(record, {unhashed: reading}, {unhashed: titles})
+        return checked.checks[0].status
+
+    assert status([source.title]) == "supported"
+    assert status(["a"]) != "supported"
+    assert status([]) != "supported"
 
 
 # --- what it shows of others
@@ -572,33 +639,26 @@ class Tags(HTMLParser):
 
 def test_nothing_of_others_takes_effect(make: Make, tmp_path: Path) -> None:
     name = "<b onclick=x>&amp; \u202eRules.pdf"
-    document = Upload(
-        make_pdf(
-            tmp_path / "a.pdf",
-            [PAGES[0] + "\n<script>alert(2)</script> The deficit ceiling is 4.0 per cent </pre>."],
-        ),
-        name,
-    )
-    chatbot = make(
-        ScriptedModel(
-            lambda messages: [*says(messages), "<script>alert(3)</script></pre><!-- \u202e </style>"]
-        ),
-        [document],
-    )
-    file = audited(chatbot, tmp_path, HOSTILE)
+    first, _ = RULES
+    page = first + "\n<script>alert(2)</script> The deficit ceiling is 4.0 per cent </pre>."
+    document = Upload(make_pdf(tmp_path / "a.pdf", [page]), name)
+    script = "<script>alert(3)</script></pre><!-- \u202e </style>"
+    model = ScriptedModel(lambda messages: [*says(messages), script])
+    file = audited(make(model, [document]), tmp_path, HOSTILE)
     assert wrong(file, tmp_path) == []
     text = file.data.decode()
     tags = Tags()
     tags.feed(text)
-    assert tags.names.isdisjoint({"script", "b", "iframe", "object", "form", "input", "base", "video"})
-    assert not [name for name in tags.attributes if name.startswith("on") or name == "style"]
+    assert tags.names.isdisjoint("script b iframe object form input base video".split())
+    assert "style" not in tags.attributes
+    assert not [name for name in tags.attributes if name.startswith("on")]
     assert all(address.startswith(("#", "data:")) for address in tags.addresses)
-    assert "\u202e" not in text and "‹U+202E›" in text
-    assert (
-        text.count(RECORD_START) == 1
-        and json.loads(text.partition(RECORD_START)[2].partition(RECORD_END)[0])["question"]
-        == file.record.question
-    )
+    assert "\u202e" not in text
+    assert "‹U+202E›" in text
+    assert text.count(RECORD_START) == 1
+    _, _, behind = text.partition(RECORD_START)
+    machine_readable, _, _ = behind.partition(RECORD_END)
+    assert json.loads(machine_readable)["question"] == file.record.question
     assert "default-src 'none'" in text
 
 
@@ -606,84 +666,55 @@ def test_names_of_files_are_plain() -> None:
     at = time.mktime((2026, 11, 22, 12, 0, 0, 0, 0, -1))
     assert file_name("What is the contingency reserve?", at) == "audit-2026-11-22-contingency-reserve.html"
     assert file_name("../../<b>\u202e\n", at) == "audit-2026-11-22.html"
-    assert (
-        file_name("Öffentliche Schulden: " + "wort " * 5_000, at)
-        == "audit-2026-11-22-offentliche-schulden-wort-wort-wort-wort.html"
-    )
+    long = file_name("Öffentliche Schulden: " + "wort " * 5_000, at)
+    assert long == "audit-2026-11-22-offentliche-schulden-wort-wort-wort-wort.html"
     assert len(file_name("x" * 100_000)) < 90
+
+
+# As the first program that made audit files wrote it.
+FIRST_FORMAT = load(Path(__file__).with_name("record_of_format_1.json").read_text(encoding="utf-8"))
+
+
+def of_format(number: int) -> Record:
+    """That record in one of the later formats."""
+    found = StatementRecord("It is 3 [S1].", "cited_by_check", "S1")
+    not_found = StatementRecord("Or [S9].", "unsupported", None)
+    stated = replace(FIRST_FORMAT, format=number, statements=(found, not_found))
+    if number == 2:
+        return stated
+    bold = "**It** is 3 [S1].\n\n| a | b |\n|---|---|\n| 1 | <i> |"
+    formatted = replace(stated, answer=bold)
+    if number == 3:
+        return formatted
+    located, _ = FIRST_FORMAT.quotes
+    reworded = replace(located, verified=False, reason="compare", basis="reworded")
+    figures = replace(located, basis="figures")
+    return replace(formatted, quotes=(reworded, figures))
+
+
+# Of the pages of formats 1 to 4.
+DIGESTS = "8b2e60dd5ac06d34 f2cbf3fc2f4b1db8 e8c46710e8e69c79 bc4d1437ef05bc8e"
 
 
 def test_the_page_of_a_format_stays_as_it_is() -> None:
     """Files made before are verified by drawing them anew. Where this fails, raise FORMAT, keep the code
     of the format before, and enter the new digest.
     """
-    values: list[Any] = [
-        *(
-            1,
-            "0.1.0",
-            "2026-11-22T12:00:00+01:00",
-            "2026-11-22T11:59:58+01:00",
-            1.25,
-            "What is it?",
-            "What is it?",
-            (("About", "it"),),
-            True,
-        ),
-        *(
-            "It is 3 [S1].\n\nOr [S9].",
-            None,
-            ("Note",),
-            (),
-            (FigureCheckRecord("3", 3.0, None, 1.0, None, "supported", "S1", None, "there", ()),),
-        ),
-        *(
-            (
-                PageImageRecord("a.pdf", "0" * 64, 1, "i", "text", "1" * 64, 110, ""),
-                PageImageRecord("b.pdf", "2" * 64, 2, None, "ocr", None, 0, "Gone."),
-            ),
-            (1,),
-        ),
-        *(
-            (Source("S1-00ff", "a.pdf", "0" * 64, 1, 0, "a"),),
-            (Considered("a.pdf", 1, "i", 1.5, "meaning 0.50"),),
-            ("a.pdf",),
-        ),
-        *(
-            (Document("a.pdf", "0" * 64, "2025", "draft"),),
-            False,
-            "m",
-            Sent("m", "h", (("system", "s"), ("user", "u")), ""),
-        ),
-        *((NoteRecord("cases", "here", "that"),), "Shortened.", "e", "index-0", "3" * 64),
-    ]
-    quotes = (
-        Quote("S1", 0, "It is\n3", True, None, 0, 7, 88.0, True, ((0.1, 0.2, 0.3, 0.4),)),
-        Quote("S9", None, "", False, "none", -1, -1, None, False, ()),
-    )
-    first = replace(Record(*values), quotes=quotes)
-    stated = (
-        StatementRecord("It is 3 [S1].", "cited_by_check", "S1"),
-        StatementRecord("Or [S9].", "unsupported", None),
-    )
-    bold = "**It** is 3 [S1].\n\n| a | b |\n|---|---|\n| 1 | <i> |"
-    formatted = replace(first, format=3, statements=stated, answer=bold)
-    free = replace(quotes[0], verified=False, reason="compare", basis="reworded")
-    reworded = replace(formatted, format=FORMAT, quotes=(free, replace(quotes[0], basis="figures")))
-    texts = [
-        render(one, {"1" * 64: b"image"})
-        for one in (first, replace(first, format=2, statements=stated), formatted, reworded)
-    ]
-    assert all("<strong>" not in text and "basis" not in text for text in texts[:2])
-    assert "[S1] ≈</a>" in texts[3] and "≈ compare" in texts[3] and "✓ figures confirmed" in texts[3]
-    assert (
-        '<strong>It</strong> is 3 <a class="key" href="#citation-1">[S1]</a>.' in texts[2]
-        and "&lt;i&gt;</td>" in texts[2]
-    )
-    digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
-    assert (FORMAT, digests) == (
-        4,
-        ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8", "e8c46710e8e69c79", "bc4d1437ef05bc8e"],
-    )
+    assert FORMAT == 4
+    records = [FIRST_FORMAT, of_format(2), of_format(3), of_format(4)]
+    texts = [render(record, {"1" * 64: b"image"}) for record in records]
+    first, with_statements, formatted, with_basis = texts
+    for text in (first, with_statements):
+        assert "<strong>" not in text
+        assert "basis" not in text
+    assert '<strong>It</strong> is 3 <a class="key" href="#citation-1">[S1]</a>.' in formatted
+    assert "&lt;i&gt;</td>" in formatted
+    assert "[S1] ≈</a>" in with_basis
+    assert "≈ compare" in with_basis
+    assert "✓ figures confirmed" in with_basis
+    digests = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    for digest, beginning in zip(digests, DIGESTS.split(), strict=True):
+        assert digest[:16] == beginning
 
 
 # --- files that are no audit files
@@ -719,7 +750,8 @@ def test_what_is_no_audit_file_is_said_to_be_none(tmp_path: Path, data: bytes) -
     begun = time.monotonic()
     with pytest.raises(AuditFileError) as error:
         written(tmp_path, data)
-    assert error.value.message and error.value.hint
+    assert error.value.message
+    assert error.value.hint
     assert time.monotonic() - begun < 5
 
 
@@ -734,36 +766,42 @@ def test_large_files_are_not_read(tmp_path: Path) -> None:
 
 def test_more_than_any_answer_holds_is_refused(file: AuditFile, home: Path) -> None:
     record = file.record
-    for change in (
-        {"quotes": record.quotes * 2_000},
-        {"answer": "1 " * 60_000},
-        {"leaves": record.leaves * 100},
-    ):
+    many_quotes = replace(record, quotes=record.quotes * 2_000)
+    long_answer = replace(record, answer="1 " * 60_000)
+    many_leaves = replace(record, leaves=record.leaves * 100)
+    for large in (many_quotes, long_answer, many_leaves):
         with pytest.raises(DocumentError):
-            sealed(replace(record, **change))
+            sealed(large)
         with pytest.raises(AuditFileError):
-            load(dump(replace(record, **change)))
+            load(dump(large))
+
+
+NO_NUMBERS = [('"seconds": ', '"seconds": 1e999, "x": '), ('"dpi": ', '"dpi": 1e99, "x": ')]
+IMPOSSIBLE = [
+    ('"page": 1,', '"page": 99999999999999999999,'),
+    ('"page": 1,', '"page": -1,'),
+    ('"leaf": 0', '"leaf": -1'),
+    ('"end": ', '"end": -9'),
+]
 
 
 def test_numbers_that_cannot_be_are_told_not_followed(file: AuditFile, home: Path) -> None:
     text = dump(file.record)
-    for old, new in (('"seconds": ', '"seconds": 1e999, "x": '), ('"dpi": ', '"dpi": 1e99, "x": ')):
-        with pytest.raises(AuditFileError):
-            load(text.replace(old, new, 1))
-    for old, new in (
-        ('"page": 1,', '"page": 99999999999999999999,'),
-        ('"page": 1,', '"page": -1,'),
-        ('"leaf": 0', '"leaf": -1'),
-        ('"end": ', '"end": -9'),
-    ):
+    for old, new in NO_NUMBERS:
         changed = text.replace(old, new, 1)
-        assert wrong(AuditFile(shell(changed), load(changed), file.images), home)
+        with pytest.raises(AuditFileError):
+            load(changed)
+    for old, new in IMPOSSIBLE:
+        changed = text.replace(old, new, 1)
+        impossible = AuditFile(shell(changed), load(changed), file.images)
+        assert wrong(impossible, home)
 
 
 @pytest.mark.timed
 def test_much_text_is_checked_in_little_time(file: AuditFile, home: Path) -> None:
-    one = "The ceiling is 3.0 per cent “of it” [S1]. "
-    record = replace(file.record, answer=one * 900, quotes=file.record.quotes[:1] * 900)
+    sentence = "The ceiling is 3.0 per cent “of it” [S1]. "
+    quotes = file.record.quotes[:1]
+    record = replace(file.record, answer=sentence * 900, quotes=quotes * 900)
     begun = time.monotonic()
     assert wrong(forged(file, record), home)
     assert time.monotonic() - begun < 30
