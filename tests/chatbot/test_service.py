@@ -34,13 +34,25 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def ask(chatbot: Chatbot, question: str = QUESTION, **given: object) -> tuple[Answer, list[Event]]:
     events = list(chatbot.ask(Ask(question, **given)))  # type: ignore[arg-type]
-    assert isinstance(events[-1], Answer)
-    return events[-1], events
+    *_, answer = events
+    assert isinstance(answer, Answer)
+    return answer, events
+
+
+def answer_of(chatbot: Chatbot, question: str = QUESTION, **given: object) -> Answer:
+    answer, _ = ask(chatbot, question, **given)
+    return answer
+
+
+def told_of(chatbot: Chatbot, question: str = QUESTION) -> list[str]:
+    _, events = ask(chatbot, question)
+    return notices(events)
 
 
 def key_of(messages: Sequence[tuple[str, str]]) -> str:
     """The number of the first source of a prompt."""
-    found = re.search(r"^\[(1)\] ", messages[-1][1], re.M)
+    *_, (_, prompt) = messages
+    found = re.search(r"^\[(1)\] ", prompt, re.M)
     assert found
     return found[1]
 
@@ -49,25 +61,56 @@ def notices(events: Sequence[Event]) -> list[str]:
     return [event.text for event in events if isinstance(event, Notice)]
 
 
+def cite(messages: Sequence[tuple[str, str]]) -> list[str]:
+    """What a model says that cites the first source."""
+    return [f"It is 3.0 per cent. [{key_of(messages)}]"]
+
+
+def tokens(events: Sequence[Event]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Token)]
+
+
+def stages(events: Sequence[Event]) -> list[Stage]:
+    return [event for event in events if isinstance(event, Stage)]
+
+
+def statuses(answer: Answer) -> dict[str, str]:
+    return {number.text: number.status for number in answer.numbers}
+
+
+def add(chatbot: Chatbot, path: Path, *pages: str) -> None:
+    list(chatbot.add([Upload(make_pdf(path, pages))]))
+
+
+CEILING = "The deficit ceiling is 3.0 per cent of output in every year. [S1]"
+
+
+BREACH = "A breach is reported to Parliament within 30 days. [S1]"
+
+
 def test_an_extractive_answer_is_verbatim_cited_and_checked(make: Make) -> None:
     answer, events = ask(make())
-    assert next(event.name for event in events if isinstance(event, Stage)) == "searching"
-    assert any(isinstance(event, Token) for event in events)
-    assert (answer.answered, answer.model) == (True, "extractive")
-    assert answer.text == (
-        "The deficit ceiling is 3.0 per cent of output in every year. [S1] A breach is reported to "
-        "Parliament within 30 days. [S1]"
-    )
+    assert stages(events)[0].name == "searching"
+    assert tokens(events)
+    assert answer.answered
+    assert answer.model == "extractive"
+    assert answer.text == f"{CEILING} {BREACH}"
     citation = answer.citations[0]
-    assert (citation.document, citation.page, citation.verified) == ("Rules.pdf", 1, True)
-    assert answer.considered[0].page_text[citation.start : citation.end] == citation.quote
-    assert (answer.numbers[0].text, answer.numbers[0].status) == ("3.0 per cent", "supported")
+    assert citation.document == "Rules.pdf"
+    assert citation.page == 1
+    assert citation.verified
+    page = answer.considered[0].page_text
+    assert page[citation.start : citation.end] == citation.quote
+    number = answer.numbers[0]
+    assert number.text == "3.0 per cent"
+    assert number.status == "supported"
     assert [stage for stage, _ in answer.timings] == ["searching", "answering"]
-    assert 0 < sum(seconds for _, seconds in answer.timings) <= answer.seconds + 0.1
+    spent = sum(seconds for _, seconds in answer.timings)
+    assert 0 < spent <= answer.seconds + 0.1
 
 
 def test_what_no_page_speaks_of_is_refused_with_the_nearest_pages(make: Make) -> None:
-    answer, _ = ask(make(), "Who won the football championship in Brazil?")
+    answer = answer_of(make(), "Who won the football championship in Brazil?")
     assert not answer.answered
     assert answer.reason == "no_entity"
     assert answer.text == "Not in these documents. These documents do not mention Brazil."
@@ -77,20 +120,22 @@ def test_what_no_page_speaks_of_is_refused_with_the_nearest_pages(make: Make) ->
 def test_an_answer_says_whom_and_which_year_of_the_question_it_leaves_out(make: Make) -> None:
     answer, events = ask(make(), "What is the deficit ceiling of Ostrava and Parliament in 2030 and 2035?")
     assert answer.answered
-    assert notices(events) == [
-        "These documents do not mention Ostrava.",
-        "These documents say nothing about 2035.",
-    ]
-    assert answer.notices == tuple(notices(events))
+    whom, which_year = notices(events)
+    assert whom == "These documents do not mention Ostrava."
+    assert which_year == "These documents say nothing about 2035."
+    assert answer.notices == (whom, which_year)
+
+
+PRICES = """Prices
+
+Inflation was 2.1 per cent in 2021 and 3.4 per cent in 2022.
+
+Growth averaged 4 per cent over these years."""
 
 
 def test_an_average_that_is_asked_for_and_not_worked_out_is_told(tmp_path: Path) -> None:
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
-        text = (
-            "Prices\n\nInflation was 2.1 per cent in 2021 and 3.4 per cent in 2022.\n\nGrowth averaged 4 "
-            "per cent over these years."
-        )
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Prices.pdf", [text]))]))
+        add(chatbot, tmp_path / "Prices.pdf", PRICES)
         answer, events = ask(chatbot, "What was the average inflation of 2021 and 2022?")
         assert "3.4 per cent" in answer.text
         assert NO_AVERAGE in notices(events)
@@ -101,131 +146,116 @@ def test_an_average_that_is_asked_for_and_not_worked_out_is_told(tmp_path: Path)
 
 def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make) -> None:
     chatbot = make()
-    list(
-        chatbot.add(
-            [
-                Upload(
-                    make_pdf(
-                        tmp_path / "Johnson_Johnson_2023.pdf", ["The dividend was 4.70 dollars a share."]
-                    )
-                )
-            ]
-        )
-    )
+    add(chatbot, tmp_path / "Johnson_Johnson_2023.pdf", "The dividend was 4.70 dollars a share.")
     answer, events = ask(chatbot, "What was the dividend a share of JnJ in dollars?")
     assert answer.answered
     assert notices(events) == []
 
 
+OSTLAND = """Ostland debt report
+Public debt of 2023 was 71.0 per cent of output. The public debt fell by 2 points of output."""
+
+
+NORLAND = """Norland tax schedule
+The excise duty on petrol is 5.12 crowns per litre. Value added tax is 20 per cent."""
+
+
 def test_anothers_figures_are_not_given_for_whoever_is_asked(tmp_path: Path, make: Make) -> None:
     chatbot = make()
-    debt = (
-        "Ostland debt report\nPublic debt of 2023 was 71.0 per cent of output. The public debt fell by 2 "
-        "points of output."
-    )
-    tax = (
-        "Norland tax schedule\nThe excise duty on petrol is 5.12 crowns per litre. Value added tax is 20 "
-        "per cent."
-    )
-    list(
-        chatbot.add(
-            [
-                Upload(make_pdf(tmp_path / "ostland_2023.pdf", [debt])),
-                Upload(make_pdf(tmp_path / "norland_2023.pdf", [tax])),
-            ]
-        )
-    )
-    assert "71.0" in ask(chatbot, "What was the public debt of Ostland in 2023?")[0].text
-    other, _ = ask(chatbot, "What was the public debt of Norland?")
+    add(chatbot, tmp_path / "ostland_2023.pdf", OSTLAND)
+    add(chatbot, tmp_path / "norland_2023.pdf", NORLAND)
+    assert "71.0" in answer_of(chatbot, "What was the public debt of Ostland in 2023?").text
+    other = answer_of(chatbot, "What was the public debt of Norland?")
     assert "71.0" not in other.text
     assert {hit.document for hit in other.considered} == {"norland_2023.pdf"}
     compared, events = ask(chatbot, "Compare the public debt of Ostland and Norland")
-    assert compared.notices == tuple(notices(events)) == ("The pages quoted do not name Norland.",)
+    assert notices(events) == ["The pages quoted do not name Norland."]
+    assert compared.notices == ("The pages quoted do not name Norland.",)
 
 
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
     with Chatbot(Settings(home=tmp_path), embedder=HashEmbedder()) as chatbot:
-        answer, _ = ask(chatbot)
-    assert (answer.answered, answer.reason) == (False, "no_documents")
+        answer = answer_of(chatbot)
+    assert not answer.answered
+    assert answer.reason == "no_documents"
 
 
 def test_a_models_statements_are_checked_and_a_forged_key_is_shown(make: Make) -> None:
-    model = ScriptedModel(
-        lambda messages: [
-            f"The deficit ceiling is 3.0 per cent of output [{key_of(messages)}]. ",
-            "It was 9.9 per cent before [S9-000000].",
-        ]
-    )
-    answer, events = ask(make(model))
-    assert [event.text for event in events if isinstance(event, Token)][
-        1
-    ] == "It was 9.9 per cent before [S9-000000]."
-    assert [(citation.key, citation.verified) for citation in answer.citations] == [
-        ("S1", True),
-        ("S9-000000", False),
-    ]
+    forged = "It was 9.9 per cent before [S9-000000]."
+
+    def say(messages: Sequence[tuple[str, str]]) -> list[str]:
+        return [f"The deficit ceiling is 3.0 per cent of output [{key_of(messages)}]. ", forged]
+
+    answer, events = ask(make(ScriptedModel(say)))
+    assert tokens(events)[1] == forged
+    of_source, of_nothing = answer.citations
+    assert of_source.key == "S1"
+    assert of_source.verified
+    assert of_nothing.key == "S9-000000"
+    assert not of_nothing.verified
     assert "[S9-000000]" in answer.text
-    assert {number.text: number.status for number in answer.numbers} == {
-        "3.0 per cent": "supported",
-        "9.9 per cent": "unsupported",
-    }
+    assert statuses(answer) == {"3.0 per cent": "supported", "9.9 per cent": "unsupported"}
 
 
 def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
-    answer, _ = ask(make(ScriptedModel(["NOT IN THESE DOCUMENTS. ", "The year 2031 is missing."])))
-    assert (answer.answered, answer.reason, answer.model) == (False, "not_in_excerpts", "scripted")
+    answer = answer_of(make(ScriptedModel(["NOT IN THESE DOCUMENTS. ", "The year 2031 is missing."])))
+    assert not answer.answered
+    assert answer.reason == "not_in_excerpts"
+    assert answer.model == "scripted"
     assert answer.nearest
 
 
 def test_a_refusal_is_checked_like_an_answer(make: Make) -> None:
     said = "NOT IN THESE DOCUMENTS. The deficit ceiling is 3.0 per cent of output [1], not 4.5 per cent [1]."
-    answer, _ = ask(make(ScriptedModel([said])))
-    assert not answer.answered and answer.reason == "not_in_excerpts" and answer.nearest
-    assert "[S1]" in answer.text and answer.citations[0].document == "Rules.pdf"
-    assert {number.text: number.status for number in answer.numbers}["3.0 per cent"] == "supported"
+    answer = answer_of(make(ScriptedModel([said])))
+    assert not answer.answered
+    assert answer.reason == "not_in_excerpts"
+    assert answer.nearest
+    assert "[S1]" in answer.text
+    assert answer.citations[0].document == "Rules.pdf"
+    assert statuses(answer)["3.0 per cent"] == "supported"
 
 
 @pytest.mark.parametrize(("read", "is_told"), [(0, False), (10, True), (5_000, False)])
 def test_a_prompt_that_its_endpoint_cut_is_told(make: Make, read: int, is_told: bool) -> None:
-    with Provider(
-        [Say(["The deficit ceiling is 3.0 per cent of output [1]."], prompt_tokens=read)]
-    ) as provider:
-        model = OpenAIModel(Settings(chat_model="m", base_url=provider.url, api_key="k"))
-        _, events = ask(make(model))
-    assert any("of the prompt: its context is too short" in notice for notice in notices(events)) is is_told
+    said = Say(["The deficit ceiling is 3.0 per cent of output [1]."], prompt_tokens=read)
+    with Provider([said]) as provider:
+        settings = Settings(chat_model="m", base_url=provider.url, api_key="k")
+        told = told_of(make(OpenAIModel(settings)))
+    assert any("of the prompt: its context is too short" in notice for notice in told) is is_told
 
 
 def test_a_polite_refusal_is_one(make: Make) -> None:
-    answer, _ = ask(make(ScriptedModel(["I'm sorry, but the excerpts do not contain the ceiling of 2031."])))
-    assert (answer.answered, answer.reason) == (False, "not_in_excerpts")
+    said = "I'm sorry, but the excerpts do not contain the ceiling of 2031."
+    answer = answer_of(make(ScriptedModel([said])))
+    assert not answer.answered
+    assert answer.reason == "not_in_excerpts"
 
 
 def test_a_comparison_reaches_the_model_with_every_side(make: Make, tmp_path: Path) -> None:
     model = ScriptedModel(["NOT IN THESE DOCUMENTS"])
     chatbot = make(model)
     filler = [f"Acme 2023\nRevenue of Acme and of others, chapter {number}." for number in range(12)]
-    acme = make_pdf(
-        tmp_path / "ACME_2023_10K.pdf", [*filler, "Acme\nRevenue of Acme was 120 million crowns in 2023."]
-    )
-    mcduck = make_pdf(
-        tmp_path / "MCDUCKS_2023_10K.pdf", ["The company\nRevenue was 90 million crowns in 2023."]
-    )
-    list(chatbot.add([Upload(acme), Upload(mcduck)]))
-    answer, _ = ask(chatbot, "Whose revenue was larger in 2023, Acme's or McDuck's?")
-    assert answer.prompt is not None
-    assert {"ACME_2023_10K.pdf", "MCDUCKS_2023_10K.pdf"} <= {
-        hit.document for hit in answer.prompt.sources.values()
-    }
-    assert len(answer.prompt.sources) > 4
-    assert "Revenue was 90 million crowns in 2023." in model.calls[-1][0][-1][1]
+    of_acme = "Acme\nRevenue of Acme was 120 million crowns in 2023."
+    add(chatbot, tmp_path / "ACME_2023_10K.pdf", *filler, of_acme)
+    of_mcduck = "Revenue was 90 million crowns in 2023."
+    add(chatbot, tmp_path / "MCDUCKS_2023_10K.pdf", f"The company\n{of_mcduck}")
+    prompt = answer_of(chatbot, "Whose revenue was larger in 2023, Acme's or McDuck's?").prompt
+    assert prompt is not None
+    documents = {hit.document for hit in prompt.sources.values()}
+    assert {"ACME_2023_10K.pdf", "MCDUCKS_2023_10K.pdf"} <= documents
+    assert len(prompt.sources) > 4
+    messages, _, _ = model.calls[-1]
+    *_, (_, sent) = messages
+    assert of_mcduck in sent
 
 
 def test_a_failing_model_is_an_error_beside_an_answer_in_the_documents_words(make: Make) -> None:
-    answer, events = ask(
-        make(ScriptedModel(["The deficit", ModelError("the line broke.", hint="Ask again.")]))
-    )
+    broken = ModelError("the line broke.", hint="Ask again.")
+    answer, events = ask(make(ScriptedModel(["The deficit", broken])))
     assert "the line broke. It had said: “The deficit …”" in notices(events)
-    assert (answer.model, answer.error) == ("extractive", "the line broke. Ask again.")
+    assert answer.model == "extractive"
+    assert answer.error == "the line broke. Ask again."
     assert "The deficit ceiling is 3.0 per cent" in answer.text
 
 
@@ -233,15 +263,13 @@ def test_pages_that_a_model_names_without_citing_them_are_told(make: Make) -> No
     def say(messages: Sequence[tuple[str, str]]) -> list[str]:
         return [f"The deficit ceiling is 3.0 per cent [{key_of(messages)}], as page 1 and page 77 say."]
 
-    _, events = ask(make(ScriptedModel(say)))
-    assert "The answer speaks of page 77 without a citation: only what is numbered is checked." in notices(
-        events
-    )
+    warning = "The answer speaks of page 77 without a citation: only what is numbered is checked."
+    assert warning in told_of(make(ScriptedModel(say)))
 
 
 def test_an_answer_cut_by_its_limit_or_stopped_says_so(make: Make) -> None:
     chatbot = make(ScriptedModel(["The deficit ceiling is"], finish="length"))
-    assert "The answer reached its token limit and lacks its end." in notices(ask(chatbot)[1])
+    assert "The answer reached its token limit and lacks its end." in told_of(chatbot)
     stopped = list(chatbot.ask(Ask(QUESTION), stop=lambda: True))
     assert "You stopped the answer." in notices(stopped)
 
@@ -275,7 +303,7 @@ def test_a_busy_endpoint_that_recovers_answers(make: Make) -> None:
     with Provider([Refuse(429, "busy"), reply]) as provider:
         chatbot = make(chat_model="m", base_url=provider.url)
         assert isinstance(chatbot.models.answering(), OpenAIModel)
-        answer, _ = ask(chatbot)
+        answer = answer_of(chatbot)
     assert answer.text == "The deficit ceiling is 3.0 per cent of output [S1]."
     assert answer.citations[0].verified
 
@@ -283,18 +311,16 @@ def test_a_busy_endpoint_that_recovers_answers(make: Make) -> None:
 def test_conversations_remember_and_follow_ups_are_searched_standalone(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("local")
-    ask(chatbot, "What does the debt service come to?", conversation=talk)
-    answer, _ = ask(chatbot, "And the anchor?", conversation=talk)
-    assert answer.search_query == "What does the debt service come to? And the anchor?"
-    assert answer.question == "And the anchor?"
-    assert [exchange.user for exchange in chatbot.conversations.window(talk, "local")] == [
-        "What does the debt service come to?",
-        "And the anchor?",
-    ]
-    assert ask(chatbot, "And the anchor?")[0].search_query == "And the anchor?"
-    assert ask(chatbot, "And the anchor?", history=(Exchange(QUESTION, "3"),))[0].search_query.startswith(
-        QUESTION
-    )
+    first, follow_up = "What does the debt service come to?", "And the anchor?"
+    ask(chatbot, first, conversation=talk)
+    answer = answer_of(chatbot, follow_up, conversation=talk)
+    assert answer.search_query == f"{first} {follow_up}"
+    assert answer.question == follow_up
+    window = chatbot.conversations.window(talk, "local")
+    assert [exchange.user for exchange in window] == [first, follow_up]
+    assert answer_of(chatbot, follow_up).search_query == follow_up
+    after_history = answer_of(chatbot, follow_up, history=(Exchange(QUESTION, "3"),))
+    assert after_history.search_query.startswith(QUESTION)
 
 
 @pytest.fixture(scope="module")
@@ -315,9 +341,10 @@ def test_a_real_language_model_streams_and_whatever_it_says_is_checked(
 ) -> None:
     chatbot = make(chat_model="small", base_url=language_model, answer_tokens=60, context_tokens=1_500)
     answer, events = ask(chatbot)
-    pieces = [event.text for event in events if isinstance(event, Token)]
+    pieces = tokens(events)
     assert len(pieces) > 5
-    assert (answer.model, answer.error) == ("small", None)
+    assert answer.model == "small"
+    assert answer.error is None
     assert all(citation.reason for citation in answer.citations if not citation.verified)
     assert "".join(pieces).strip()
 
@@ -330,7 +357,8 @@ def test_questions_that_cannot_be_asked(make: Make, question: str) -> None:
 
 
 def test_the_longest_question_is_searched(make: Make) -> None:
-    answer, _ = ask(make(), ("deficit ceiling " * LONGEST_QUESTION)[:LONGEST_QUESTION].strip())
+    endless = "deficit ceiling " * LONGEST_QUESTION
+    answer = answer_of(make(), endless[:LONGEST_QUESTION].strip())
     assert answer.considered
 
 
@@ -341,56 +369,56 @@ def test_an_unknown_scope_is_named(make: Make) -> None:
 
 def test_a_removed_document_is_not_answered_from(make: Make) -> None:
     chatbot = make()
-    assert ask(chatbot)[0].answered
+    assert answer_of(chatbot).answered
     chatbot.remove("Rules.pdf")
-    assert ask(chatbot)[0].reason == "no_documents"
+    assert answer_of(chatbot).reason == "no_documents"
     chatbot.restore("Rules.pdf")
-    assert ask(chatbot)[0].answered
+    assert answer_of(chatbot).answered
 
 
 def test_a_citation_opens_its_page_with_the_passage_marked(make: Make) -> None:
     chatbot = make()
-    citation = ask(chatbot)[0].citations[0]
+    citation = answer_of(chatbot).citations[0]
     assert citation.version is not None
     assert citation.page is not None
     image, marks = chatbot.page_image(citation.version, citation.page, citation.quote)
     assert image.startswith(b"\x89PNG")
     assert len(marks) == 1
-    assert chatbot.page_image(citation.version, citation.page, "words that are not there")[1] == ()
+    _, marks = chatbot.page_image(citation.version, citation.page, "words that are not there")
+    assert marks == ()
 
 
 def test_a_dead_embedding_endpoint_leaves_search_by_words(make: Make, tmp_path: Path) -> None:
     make().close()
-    with Chatbot(
-        Settings(
-            home=tmp_path / "home",
-            embedding_model="e",
-            base_url="http://127.0.0.1:9/v1",
-            embedding_dimension=8,
-            timeout=1,
-        )
-    ) as chatbot:
+    settings = Settings(
+        home=tmp_path / "home",
+        embedding_model="e",
+        base_url="http://127.0.0.1:9/v1",
+        embedding_dimension=8,
+        timeout=1,
+    )
+    with Chatbot(settings) as chatbot:
         answer, events = ask(chatbot)
     assert answer.answered
     assert "Searched by words alone" in notices(events)[0]
 
 
+ARREARS = """Annex C: Arrears
+The statement of arrears shows 412 million crowns at the end of the year.
+It was 398 million before."""
+
+
 def test_a_citation_of_a_scan_says_how_surely_its_own_words_were_read(tmp_path: Path) -> None:
-    lines = [
-        "Annex C: Arrears",
-        "The statement of arrears shows 412 million crowns at the end of the year.",
-        "It was 398 million before.",
-    ]
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
-        list(chatbot.add([Upload(make_scan(tmp_path / "Scan.pdf", ["\n".join(lines)]))]))
-        answer, _ = ask(chatbot, "What does the statement of arrears show?")
+        list(chatbot.add([Upload(make_scan(tmp_path / "Scan.pdf", [ARREARS]))]))
+        answer = answer_of(chatbot, "What does the statement of arrears show?")
         (version,) = chatbot.library.scope([])
         words = chatbot.library.catalog.page(version, 1).words
     assert answer.citations, answer
-    (citation,) = {citation.confidence for citation in answer.citations if "412" in citation.quote}
-    (figure,) = [word.confidence for word in words if "412" in word.text]
-    assert citation is not None
-    assert citation == pytest.approx(figure, abs=0.1), answer
+    (confidence,) = {citation.confidence for citation in answer.citations if "412" in citation.quote}
+    (of_the_figure,) = [word.confidence for word in words if "412" in word.text]
+    assert confidence is not None
+    assert confidence == pytest.approx(of_the_figure, abs=0.1), answer
 
 
 # --- long queries and reranking
@@ -416,34 +444,34 @@ def test_a_short_query_finds_the_same_in_every_strategy(make: Make) -> None:
     chatbot = make()
     plain = [(hit.page, hit.chunk_id) for hit in chatbot.search(QUESTION)]
     for strategy in STRATEGIES:
-        assert [(hit.page, hit.chunk_id) for hit in chatbot.find(Find(QUESTION, strategy=strategy))] == plain
+        hits = chatbot.find(Find(QUESTION, strategy=strategy))
+        assert [(hit.page, hit.chunk_id) for hit in hits] == plain
 
 
 def test_a_long_question_tells_how_far_it_is(make: Make) -> None:
     _, events = ask(make(), LONG)
-    steps = [(event.done, event.total) for event in events if isinstance(event, Stage) and event.total]
-    assert steps == [(done, len(steps)) for done in range(1, len(steps) + 1)]
+    steps = [stage for stage in stages(events) if stage.total]
     assert len(steps) > 1
+    assert {stage.total for stage in steps} == {len(steps)}
+    assert [stage.done for stage in steps] == list(range(1, len(steps) + 1))
 
 
 def reverse(messages: Sequence[tuple[str, str]]) -> list[str]:
-    return [json.dumps(re.findall(r"^(P\d+-[0-9a-f]+): ", messages[1][1], re.M)[::-1])]
+    _, asked = messages[1]
+    keys = re.findall(r"^(P\d+-[0-9a-f]+): ", asked, re.M)
+    return [json.dumps(keys[::-1])]
 
 
 def test_the_chat_model_orders_the_pages_where_that_is_switched_on(make: Make) -> None:
     chatbot = make(ScriptedModel(reverse, ["No."]), rerank=True)
     reversed_order = [hit.page for hit in chatbot.search(QUESTION)]
     order = [hit.page for hit in chatbot.search(QUESTION)]
-    assert reversed_order == order[::-1] != order
+    assert reversed_order == order[::-1]
+    assert reversed_order != order
 
 
 def test_where_it_cannot_the_order_of_the_search_stands_and_it_is_told(make: Make) -> None:
-    answer, events = ask(
-        make(
-            ScriptedModel(["No."], lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"]),
-            rerank=True,
-        )
-    )
+    answer, events = ask(make(ScriptedModel(["No."], cite), rerank=True))
     assert answer.answered
     assert any("in the order of the search" in text for text in notices(events))
 
@@ -454,28 +482,37 @@ def reranks(model: ScriptedModel) -> int:
 
 
 def test_pages_are_put_into_order_once(make: Make) -> None:
-    model = ScriptedModel(reverse, lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
-    answer, _ = ask(make(model, rerank=True))
-    assert answer.answered and reranks(model) == 1
-    assert answer.prompt is not None and [hit.page for hit in answer.prompt.sources.values()][:2] == [2, 1]
+    model = ScriptedModel(reverse, cite)
+    answer = answer_of(make(model, rerank=True))
+    assert answer.answered
+    assert reranks(model) == 1
+    assert answer.prompt is not None
+    pages = [hit.page for hit in answer.prompt.sources.values()]
+    assert pages[:2] == [2, 1]
 
 
 def test_no_order_is_asked_for_where_the_search_doubts(make: Make) -> None:
     model = ScriptedModel(["NOT IN THESE DOCUMENTS."])
-    answer, _ = ask(make(model, rerank=True), "Who won the 1998 world cup in football?")
-    assert not answer.answered and reranks(model) == 0 and len(model.calls) == 1
+    answer = answer_of(make(model, rerank=True), "Who won the 1998 world cup in football?")
+    assert not answer.answered
+    assert reranks(model) == 0
+    assert len(model.calls) == 1
 
 
 def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chatbot.asking.asker.SLOW_SECONDS", 0.0)
-    model = ScriptedModel(reverse, lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
+    model = ScriptedModel(reverse, cite)
     chatbot = make(model, rerank=True)
-    said = []
-    for _ in range(3):
-        said.append(sum("answers alone" in text for text in notices(ask(chatbot)[1])))
-    assert said == [1, 0, 0] and reranks(model) == 1
+
+    def times_said() -> int:
+        return sum("answers alone" in text for text in told_of(chatbot))
+
+    assert times_said() == 1
+    assert times_said() == 0
+    assert times_said() == 0
+    assert reranks(model) == 1
 
 
 def test_an_order_that_comes_late_is_not_asked_for_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -484,50 +521,46 @@ def test_an_order_that_comes_late_is_not_asked_for_again(make: Make, monkeypatch
         return ["first", "and more"]
 
     monkeypatch.setattr("chatbot.search.reranking.MOST_SECONDS", 0.2)
-    model = ScriptedModel(late, lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
+    model = ScriptedModel(late, cite)
     chatbot = make(model, rerank=True)
-    said = notices(ask(chatbot)[1])
-    assert any("took longer than 0.2 s" in text and "answers alone" in text for text in said)
-    assert (
-        not any("in the order of the search" in text for text in notices(ask(chatbot)[1]))
-        and reranks(model) == 1
-    )
+    late_notices = [text for text in told_of(chatbot) if "took longer than 0.2 s" in text]
+    assert any("answers alone" in text for text in late_notices)
+    assert not any("in the order of the search" in text for text in told_of(chatbot))
+    assert reranks(model) == 1
+
+
+def size_of(messages: Sequence[tuple[str, str]]) -> int:
+    return sum(count_tokens(content) for _, content in messages)
 
 
 def test_a_prompt_that_is_too_long_is_sent_once_more_and_shorter(make: Make) -> None:
     too_long = ModelError("The prompt is too long for the model.", kind="length")
-    model = ScriptedModel([too_long], lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
+    model = ScriptedModel([too_long], cite)
     chatbot = make(model, context_tokens=4_000)
     answer, events = ask(chatbot)
-    assert (
-        answer.answered
-        and answer.error is None
-        and any("asked again with less" in text for text in notices(events))
-    )
-
-    def sent(messages: Sequence[tuple[str, str]]) -> int:
-        return sum(count_tokens(content) for _, content in messages)
-
-    first, second = (sent(messages) for messages, _, _ in model.calls)
-    assert second <= max(1_500, first // 2) and len(model.calls) == 2
+    assert answer.answered
+    assert answer.error is None
+    assert any("asked again with less" in text for text in notices(events))
+    first, second = [size_of(messages) for messages, _, _ in model.calls]
+    assert second <= max(1_500, first // 2)
     ask(chatbot)
-    assert sent(model.calls[2][0]) <= 1_500, "what it takes is known from then on"
+    messages, _, _ = model.calls[2]
+    assert size_of(messages) <= 1_500, "what it takes is known from then on"
 
 
 def test_a_prompt_that_is_too_long_twice_is_given_up(make: Make) -> None:
     model = ScriptedModel([ModelError("The prompt is too long for the model.", kind="length")])
-    answer, _ = ask(make(model))
-    assert (
-        answer.error == "The prompt is too long for the model." and answer.answered and len(model.calls) == 2
-    )
+    answer = answer_of(make(model))
+    assert answer.error == "The prompt is too long for the model."
+    assert answer.answered
+    assert len(model.calls) == 2
 
 
 def test_an_endpoint_with_a_short_context_is_sent_no_more_than_it_takes(make: Make) -> None:
     told = {"/v1/models": {"data": [{"id": "m", "max_model_len": 4_096}]}}
     with Provider(["It is 3.0 per cent [1]."], told=told) as provider:
-        answer, _ = ask(make(chat_model="m", base_url=provider.url))
+        answer = answer_of(make(chat_model="m", base_url=provider.url))
         (received,) = provider.requests
     assert answer.answered
-    assert (
-        sum(count_tokens(message["content"]) for message in received.body["messages"]) <= 4_096 * 0.7 - 1_000
-    )
+    sizes = [count_tokens(message["content"]) for message in received.body["messages"]]
+    assert sum(sizes) <= 4_096 * 0.7 - 1_000

@@ -10,7 +10,8 @@ from chatbot.settings import ROOT, default_home, load_settings
 
 
 def test_a_checkout_is_its_own_home() -> None:
-    assert load_settings({}).home == default_home() == ROOT
+    assert default_home() == ROOT
+    assert load_settings({}).home == ROOT
 
 
 def test_an_installed_copy_has_the_users_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,4 +22,5 @@ def test_an_installed_copy_has_the_users_data_folder(tmp_path: Path, monkeypatch
 
 def test_a_home_that_is_named_comes_first(tmp_path: Path) -> None:
     settings = load_settings({"FINPOLICY_HOME": str(tmp_path)})
-    assert (settings.store, settings.documents) == (tmp_path / "chroma_db", tmp_path / "documents")
+    assert settings.store == tmp_path / "chroma_db"
+    assert settings.documents == tmp_path / "documents"
