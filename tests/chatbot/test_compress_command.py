@@ -9,22 +9,17 @@ from typing import Any
 
 import pytest
 
+from tests.case_rows import case_lines, case_rows
 from tests.commands import run as run_command
 
 FIGURE = "The programme will cost $4.5 million (page 8)."
 SAID = [
     f"Well, that number {at} was a nice chat indeed. Shall we go on? Yes, let us do so." for at in range(40)
 ]
-FIELDS = {
-    "compressed",
-    "original_tokens",
-    "compressed_tokens",
-    "target_tokens",
-    "tail_tokens",
-    "chunks",
-    "chunks_compressed",
-    "chunks_removed",
-}
+FIELDS = (
+    "compressed original_tokens compressed_tokens target_tokens tail_tokens chunks chunks_compressed "
+    "chunks_removed"
+)
 
 
 def run(folder: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -38,36 +33,50 @@ def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+# However short, what is said is compressed.
+ALWAYS = ("--max-tokens", 1)
+
+
+def line_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """The only one."""
+    (line,) = lines(done)
+    return line
+
+
 def write(path: Path, rows: list[Any]) -> Path:
-    path.write_text(
-        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8"
-    )
+    """A file of a row a line; one that is no text is written as JSON."""
+    written = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    path.write_bytes("\n".join(written).encode("utf-8", "surrogatepass"))
     return path
 
 
 @pytest.fixture
 def said(tmp_path: Path) -> Path:
     contents = [FIGURE, *SAID, "Thanks.", "You are welcome."]
-    return write(
-        tmp_path / "said.jsonl",
-        [{"id": f"m{at}", "role": "user", "content": text} for at, text in enumerate(contents)],
-    )
+    rows = [{"id": f"m{at}", "role": "user", "content": text} for at, text in enumerate(contents)]
+    return write(tmp_path / "said.jsonl", rows)
 
 
 def test_one_object_tells_what_is_left(said: Path) -> None:
-    (line,) = lines(run(said.parent, said, "--max-tokens", 1, "--json"))
-    assert list(line) == ["id", "context", "kept", "stats"] and line["id"] is None
-    assert all(list(message) == ["role", "content"] for message in line["context"])
-    assert line["context"][0]["content"] == FIGURE
-    assert [message["content"] for message in line["context"][-2:]] == ["Thanks.", "You are welcome."]
-    assert list(line["kept"]) == [f"m{at}" for at in range(43)] and line["kept"]["m0"] == 1.0
-    assert set(line["stats"]) > FIELDS
-    assert 0.4 < line["stats"]["compressed_tokens"] / line["stats"]["original_tokens"] <= 0.5
+    line = line_of(run(said.parent, said, *ALWAYS, "--json"))
+    assert list(line) == ["id", "context", "kept", "stats"]
+    assert line["id"] is None
+    context, kept, stats = line["context"], line["kept"], line["stats"]
+    assert all(list(message) == ["role", "content"] for message in context)
+    first, *_, thanks, welcome = [message["content"] for message in context]
+    assert first == FIGURE
+    assert thanks == "Thanks."
+    assert welcome == "You are welcome."
+    assert list(kept) == [f"m{at}" for at in range(43)]
+    assert kept["m0"] == 1.0
+    assert set(stats) > set(FIELDS.split())
+    assert 0.4 < stats["compressed_tokens"] / stats["original_tokens"] <= 0.5
 
 
 def test_no_store_is_opened_and_the_threshold_holds(said: Path) -> None:
-    (line,) = lines(run(said.parent, said, "--json"))
-    assert not line["stats"]["compressed"] and set(line["kept"].values()) == {1.0}
+    line = line_of(run(said.parent, said, "--json"))
+    assert not line["stats"]["compressed"]
+    assert set(line["kept"].values()) == {1.0}
     assert not (said.parent / "home").exists()
 
 
@@ -76,147 +85,117 @@ def test_each_query_has_its_own_object_in_order(said: Path) -> None:
         said.parent / "queries.jsonl",
         [{"id": "a", "query": "What does the programme cost?"}, "", {"id": 7, "query": "number 33?"}],
     )
+    options = (*ALWAYS, "--ratio", 0.1, "--keep-last", 0, "--queries", queries)
     for more in ([], ["--no-vectors"]):
-        first, second = lines(
-            run(
-                said.parent,
-                said,
-                "--max-tokens",
-                1,
-                "--ratio",
-                0.1,
-                "--keep-last",
-                0,
-                "--queries",
-                queries,
-                *more,
-            )
-        )
-        assert (first["id"], second["id"]) == ("a", 7)
-        assert first["kept"]["m0"] == 1.0 and second["kept"]["m34"] == 1.0
+        first, second = lines(run(said.parent, said, *options, *more))
+        assert first["id"] == "a"
+        assert first["kept"]["m0"] == 1.0
+        assert second["id"] == 7
+        assert second["kept"]["m34"] == 1.0
     assert not (said.parent / "home" / "chroma_db").exists()
 
 
+OPTIONS = [
+    ("--ratio", 0.2),
+    ("--keep-last", 9),
+    ("--scoring", "seed"),
+    ("--rho", 0.2),
+    ("--query", "number 17?"),
+]
+
+
 def test_every_option_reaches_the_compression(said: Path) -> None:
-    plain = lines(run(said.parent, said, "--max-tokens", 1, "--json"))
-    for options in (
-        ["--ratio", 0.2],
-        ["--keep-last", 9],
-        ["--scoring", "seed"],
-        ["--rho", 0.2],
-        ["--query", "number 17?"],
-    ):
-        assert lines(run(said.parent, said, "--max-tokens", 1, "--json", *options)) != plain
-    sharings = [
-        lines(
-            run(
-                said.parent,
-                said,
-                "--max-tokens",
-                1,
-                "--json",
-                "--scoring",
-                "seed",
-                "--rho",
-                0,
-                "--gamma",
-                gamma,
-            )
-        )
-        for gamma in (0.5, 9)
-    ]
-    assert sharings[0] != sharings[1]
+    def compressed(*options: object) -> dict[str, Any]:
+        return line_of(run(said.parent, said, *ALWAYS, "--json", *options))
+
+    plain = compressed()
+    for option in OPTIONS:
+        assert compressed(*option) != plain
+    seeded = ("--scoring", "seed", "--rho", 0)
+    assert compressed(*seeded, "--gamma", 0.5) != compressed(*seeded, "--gamma", 9)
 
 
 def test_without_json_the_conversation_is_printed(said: Path) -> None:
-    done = run(said.parent, said, "--max-tokens", 1, "--ratio", 0.1)
-    assert (
-        done.stdout.startswith(f"user: {FIGURE}\n\nuser: ") and "tokens kept;" in done.stdout.splitlines()[-1]
-    )
+    printed = run(said.parent, said, *ALWAYS, "--ratio", 0.1).stdout
+    assert printed.startswith(f"user: {FIGURE}\n\nuser: ")
+    assert "tokens kept;" in printed.splitlines()[-1]
 
 
 def test_without_the_model_words_alone_choose(said: Path) -> None:
-    done = run(
-        said.parent,
-        said,
-        "--max-tokens",
-        1,
-        "--json",
-        "--query",
-        "programme",
-        FINPOLICY_MODEL_CACHE="/dev/null",
-    )
-    assert lines(done)[0]["kept"]["m0"] == 1.0 and "words alone" in done.stderr
+    options = (*ALWAYS, "--json", "--query", "programme")
+    done = run(said.parent, said, *options, FINPOLICY_MODEL_CACHE="/dev/null")
+    assert line_of(done)["kept"]["m0"] == 1.0
+    assert "words alone" in done.stderr
 
 
 def test_content_is_text_whatever_it_holds(tmp_path: Path) -> None:
     content = "<|endoftext|> \u2028 \x1b[31m \ud800 今天很好。"
-    path = write(
-        tmp_path / "odd.jsonl",
-        ["\ufeff" + json.dumps({"id": 1, "role": "anyone", "content": content}), "", ""],
-    )
-    (line,) = lines(run(tmp_path, path, "--json"))
-    assert line["context"] == [{"role": "anyone", "content": content}] and line["kept"] == {"1": 1.0}
+    message = json.dumps({"id": 1, "role": "anyone", "content": content})
+    path = write(tmp_path / "odd.jsonl", ["\ufeff" + message, "", ""])
+    line = line_of(run(tmp_path, path, "--json"))
+    assert line["context"] == [{"role": "anyone", "content": content}]
+    assert line["kept"] == {"1": 1.0}
     assert "\x1b" not in run(tmp_path, path).stdout
 
 
 def test_an_empty_file_is_an_empty_conversation(tmp_path: Path) -> None:
-    (line,) = lines(run(tmp_path, write(tmp_path / "none.jsonl", []), "--json"))
-    assert (line["context"], line["kept"], line["stats"]["original_tokens"]) == ([], {}, 0)
+    empty = write(tmp_path / "none.jsonl", [])
+    line = line_of(run(tmp_path, empty, "--json"))
+    assert line["context"] == []
+    assert line["kept"] == {}
+    assert line["stats"]["original_tokens"] == 0
+
+
+# "\\n" parts the lines of a file.
+BAD_LINES = """
+{ | line 1: this is not JSON
+\\n[1] | line 2: this is not an object
+{"id": "a", "role": "user"} | line 1: id, role or content
+{"id": true, "role": "user", "content": ""} | line 1: id, role or content
+{"id": "1", "role": "user", "content": ""}\\n{"id": 1, "role": "user", "content": ""} | line 2: the id '1' \
+stands twice
+"""
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        (["{"], "line 1: this is not JSON"),
-        (["", "[1]"], "line 2: this is not an object"),
-        ([{"id": "a", "role": "user"}], "line 1: id, role or content"),
-        ([{"id": True, "role": "user", "content": ""}], "line 1: id, role or content"),
-        (
-            [{"id": "1", "role": "user", "content": ""}, {"id": 1, "role": "user", "content": ""}],
-            "line 2: the id '1' stands twice",
-        ),
-        (["\ud800"], "line 1: this is not JSON"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ("text", "told"), [*case_rows(BAD_LINES), ("\ud800", "line 1: this is not JSON")], ids=range(6)
 )
-def test_bad_lines_are_named_with_the_fix(tmp_path: Path, rows: list[Any], told: str) -> None:
-    path = tmp_path / "bad.jsonl"
-    path.write_bytes(
-        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows).encode(
-            "utf-8", "surrogatepass"
-        )
-    )
+def test_bad_lines_are_named_with_the_fix(tmp_path: Path, text: str, told: str) -> None:
+    path = write(tmp_path / "bad.jsonl", text.split("\\n"))
     done = run(tmp_path, path, "--json")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"{path}, {told}" in done.stderr and "A line is {" in done.stderr
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"{path}, {told}" in done.stderr
+    assert "A line is {" in done.stderr
 
 
 def test_bad_queries_and_missing_files_are_named(said: Path) -> None:
-    done = run(
-        said.parent, said, "--queries", write(said.parent / "queries.jsonl", [{"id": "a", "text": "?"}])
-    )
-    assert done.returncode == 1 and "queries.jsonl, line 1: id or query" in done.stderr
+    queries = write(said.parent / "queries.jsonl", [{"id": "a", "text": "?"}])
+    done = run(said.parent, said, "--queries", queries)
+    assert done.returncode == 1
+    assert "queries.jsonl, line 1: id or query" in done.stderr
     done = run(said.parent, said.parent / "nowhere.jsonl")
-    assert done.returncode == 1 and "nowhere.jsonl cannot be read" in done.stderr
+    assert done.returncode == 1
+    assert "nowhere.jsonl cannot be read" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        "--ratio 0",
-        "--ratio 1.5",
-        "--ratio nan",
-        "--rho 2",
-        "--gamma -1",
-        "--keep-last -1",
-        "--max-tokens -1",
-        "--scoring best",
-    ],
-)
+OUT_OF_RANGE = """
+--ratio 0
+--ratio 1.5
+--ratio nan
+--rho 2
+--gamma -1
+--keep-last -1
+--max-tokens -1
+--scoring best
+"""
+
+
+@pytest.mark.parametrize("options", case_lines(OUT_OF_RANGE))
 def test_values_out_of_range_are_usage(said: Path, options: str) -> None:
     done = run(said.parent, said, *options.split())
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.returncode == 2
+    assert done.stdout == ""
 
 
 def test_one_query_or_a_file_of_them(said: Path) -> None:

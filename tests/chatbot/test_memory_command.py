@@ -17,6 +17,7 @@ from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import EventRow, Health, Imported, RecalledEvent
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.state import State
+from tests.case_rows import case_lines, case_rows
 from tests.fakes import HashEmbedder
 
 # (exit code, output, errors) of a command.
@@ -36,9 +37,26 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return command
 
 
+def output_of(told: tuple[int, str, str]) -> str:
+    _, output, _ = told
+    return output
+
+
+def errors_of(told: tuple[int, str, str]) -> str:
+    _, _, errors = told
+    return errors
+
+
 def lines(told: tuple[int, str, str]) -> list[dict[str, Any]]:
-    assert told[0] == 0, told
-    return [json.loads(line) for line in told[1].splitlines()]
+    code, output, _ = told
+    assert code == 0, told
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def line_of(told: tuple[int, str, str]) -> dict[str, Any]:
+    """The only one."""
+    (line,) = lines(told)
+    return line
 
 
 def test_rated_answers(run: Run, tmp_path: Path) -> None:
@@ -47,134 +65,158 @@ def test_rated_answers(run: Run, tmp_path: Path) -> None:
     run("cases", "add", "Who audits?", "Nobody.", "--not-helpful")
     file = tmp_path / "cases.jsonl"
     file.write_text('{"case": "What is debt?", "plan": "60 per cent.", "case_label": "positive"}\nbroken\n')
-    code, out, err = run("cases", "import", str(file), "--json")
-    assert code == 1 and json.loads(out)["added"] == 1 and err.startswith("Line 2: ")
-    found = lines(run("cases", "list", "--json"))
-    assert sorted((one["question"], one["reward"]) for one in found) == [
-        ("What is debt?", 1),
-        ("What is the deficit ceiling?", 1),
-        ("Who audits?", 0),
-    ]
-    best = lines(run("cases", "search", "what is the deficit ceiling", "--json"))[0]
-    assert best["rank"] == 1 and best["plan"] == "3 per cent."
-    assert len(run("cases", "export")[1].splitlines()) == 3
-    assert run("cases", "remove", best["key"])[0] == 0 and run("cases", "remove", best["key"])[0] == 1
-    assert lines(run("cases", "health", "--json"))[0]["cases"] == 2
-    assert lines(run("cases", "restore", best["key"], "--json"))[0]["plan"] == "3 per cent."
-    assert run("cases", "restore", best["key"])[0] == 1
-    for number in range(14):
+    code, output, errors = run("cases", "import", str(file), "--json")
+    assert code == 1
+    assert json.loads(output)["added"] == 1
+    assert errors.startswith("Line 2: ")
+    listed = lines(run("cases", "list", "--json"))
+    rewards = {one["question"]: one["reward"] for one in listed}
+    assert len(listed) == 3
+    assert rewards == {"What is debt?": 1, "What is the deficit ceiling?": 1, "Who audits?": 0}
+    best, *_ = lines(run("cases", "search", "what is the deficit ceiling", "--json"))
+    assert best["rank"] == 1
+    assert best["plan"] == "3 per cent."
+    exported = output_of(run("cases", "export"))
+    assert len(exported.splitlines()) == 3
+
+
+def test_a_rated_answer_is_removed_and_restored(run: Run) -> None:
+    run("cases", "add", "What is the deficit ceiling?", "3 per cent.")
+    run("cases", "add", "Who audits?", "Nobody.")
+    key = lines(run("cases", "search", "what is the deficit ceiling", "--json"))[0]["key"]
+    removed, *_ = run("cases", "remove", key)
+    assert removed == 0
+    removed_again, *_ = run("cases", "remove", key)
+    assert removed_again == 1
+    assert line_of(run("cases", "health", "--json"))["cases"] == 1
+    assert line_of(run("cases", "restore", key, "--json"))["plan"] == "3 per cent."
+    restored_again, *_ = run("cases", "restore", key)
+    assert restored_again == 1
+
+
+def test_as_many_rated_answers_are_told_as_are_asked_for(run: Run) -> None:
+    for number in range(17):
         run("cases", "add", "deficit ceiling " * (number + 1), "Some.")
-    assert [len(lines(run("cases", "list", "--json", *some))) for some in ([], ["-k", "2"])] == [17, 2]
-    assert [
-        len(lines(run("cases", "search", "deficit ceiling", "--json", "-k", some))) for some in ("1", "12")
-    ] == [1, 12]
+    assert len(lines(run("cases", "list", "--json"))) == 17
+    assert len(lines(run("cases", "list", "--json", "-k", "2"))) == 2
+    assert len(lines(run("cases", "search", "deficit ceiling", "--json", "-k", "1"))) == 1
+    assert len(lines(run("cases", "search", "deficit ceiling", "--json", "-k", "12"))) == 12
     assert run("cases", "reembed") == (0, "0 rated answers without a vector.\n", "")
 
 
 def test_situations(run: Run) -> None:
     run("situations", "add", "inflation rises above target", "shorten duration", "--scope", "bonds")
     assert lines(run("situations", "search", "inflation rises", "--json")) == []
-    (found,) = lines(
-        run("situations", "search", "inflation rises above target", "--scope", "Bonds", "--json")
-    )
-    assert found["recommendation"] == "shorten duration" and found["similarity_score"] == pytest.approx(
-        1, abs=0.01
-    )
-    (kept,) = lines(run("situations", "list", "--json"))
-    code, _, err = run("situations", "remove", kept["key"])
-    assert code == 0, err
-    assert lines(run("situations", "health", "--json"))[0]["situations"] == 0
+    search = ("situations", "search", "inflation rises above target", "--scope", "Bonds", "--json")
+    found = line_of(run(*search))
+    assert found["recommendation"] == "shorten duration"
+    assert found["similarity_score"] == pytest.approx(1, abs=0.01)
+    kept = line_of(run("situations", "list", "--json"))
+    code, _, errors = run("situations", "remove", kept["key"])
+    assert code == 0, errors
+    assert line_of(run("situations", "health", "--json"))["situations"] == 0
 
 
 def test_situations_are_imported_as_they_are_listed(run: Run, tmp_path: Path) -> None:
     run("situations", "add", "inflation rises above target", "shorten duration", "--scope", "bonds")
-    (listed,) = lines(run("situations", "list", "--json"))
+    listed = line_of(run("situations", "list", "--json"))
     run("situations", "remove", listed["key"])
     file = tmp_path / "situations.jsonl"
     file.write_text(json.dumps(listed) + '\n["oil falls", "wait"]\nbroken\n')
-    code, out, err = run("situations", "import", str(file), "--json")
-    done = json.loads(out)
-    assert (
-        code == 1
-        and (done["added"], done["known"], [one["line"] for one in done["unreadable"]]) == (2, 0, [3])
-        and err.startswith("Line 3: ")
-    )
+    code, output, errors = run("situations", "import", str(file), "--json")
+    done = json.loads(output)
+    assert code == 1
+    assert done["added"] == 2
+    assert done["known"] == 0
+    assert [one["line"] for one in done["unreadable"]] == [3]
+    assert errors.startswith("Line 3: ")
     assert listed in lines(run("situations", "list", "--json"))
     exported = tmp_path / "exported.jsonl"
-    exported.write_text(run("situations", "export")[1])
+    exported.write_text(output_of(run("situations", "export")))
     assert run("situations", "import", str(exported)) == (0, "0 added, 2 known, 0 lines unreadable.\n", "")
-    assert [
-        run(memory, "import", str(tmp_path / "nowhere"))[0] for memory in ("cases", "situations", "signals")
-    ] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("memory", ["cases", "situations", "signals"])
+def test_a_file_that_is_not_there_is_not_imported(run: Run, tmp_path: Path, memory: str) -> None:
+    code, *_ = run(memory, "import", str(tmp_path / "nowhere"))
+    assert code == 1
+
+
+ADDED = (
+    "1 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which stay "
+    "away; 0 read into signals.\n"
+)
 
 
 def test_news_are_added_imported_searched_and_removed(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the store does with them is tested on a real Postgres elsewhere."""
-    told: list[tuple[object, ...]] = []
+    told: list[News] = []
+    anew: list[bool] = []
 
     def add(self: Signals, news: News, model: object = None, *, again: bool = False) -> Imported:
-        told.append((*((one.text, one.source, one.at.isoformat(), one.link) for one in news.items), again))
+        told.append(news)
+        anew.append(again)
         return Imported(read=len(news.items), changed=1, removed=2)
 
     monkeypatch.setattr(Signals, "add", add)
-    code, out, _ = run(
-        "signals",
-        "add",
-        "Rates rose.",
-        "--source",
-        "agency",
-        "--date",
-        "2026-01-31",
-        "--link",
-        "https://example.org/a",
-    )
-    assert (code, out) == (
-        0,
-        (
-            "1 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which "
-            "stay away; 0 read into signals.\n"
-        ),
-    )
-    assert told == [(("Rates rose.", "agency", "2026-01-31T00:00:00+00:00", "https://example.org/a"), True)]
-    code, _, err = run("signals", "add", "Rates rose.", "--date", "soon")
-    assert code == 2 and "cannot be read" in err
+    origin = ("--source", "agency", "--date", "2026-01-31", "--link", "https://example.org/a")
+    code, output, _ = run("signals", "add", "Rates rose.", *origin)
+    assert code == 0
+    assert output == ADDED
+    assert anew == [True]
+    (item,) = told[0].items
+    assert item.text == "Rates rose."
+    assert item.source == "agency"
+    assert item.at.isoformat() == "2026-01-31T00:00:00+00:00"
+    assert item.link == "https://example.org/a"
+    code, _, errors = run("signals", "add", "Rates rose.", "--date", "soon")
+    assert code == 2
+    assert "cannot be read" in errors
     file = tmp_path / "news.csv"
     file.write_text("text,date\nRates fell.,2026-01-31\n")
-    (done,) = lines(run("signals", "import", str(file), "--json"))
-    assert (done["changed"], done["removed"]) == (1, 2) and told[-1][-1] is False
+    done = line_of(run("signals", "import", str(file), "--json"))
+    assert done["changed"] == 1
+    assert done["removed"] == 2
+    assert anew == [True, False]
 
 
 def test_a_file_in_which_nothing_can_be_read_says_what_one_holds(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("no json\n" * 30)
     for memory in ("cases", "situations"):
-        code, out, err = run(memory, "import", str(file))
-        assert (code, out) == (1, "0 added, 0 known, 30 lines unreadable.\n")
-        assert (
-            len(err.splitlines()) == 22 and "And 10 more lines." in err and f"memory {memory} export" in err
-        )
+        code, output, errors = run(memory, "import", str(file))
+        assert code == 1
+        assert output == "0 added, 0 known, 30 lines unreadable.\n"
+        assert len(errors.splitlines()) == 22
+        assert "And 10 more lines." in errors
+        assert f"memory {memory} export" in errors
 
 
-def test_news_of_the_future_and_news_while_off_are_marked(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The signals are in order."""
     monkeypatch.setattr(Signals, "health", lambda self, options=None: Health("normal"))
-    monkeypatch.setattr(
-        Signals,
-        "listed",
-        lambda self, most: [EventRow(1, "Rates rose.", datetime(2096, 1, 1, tzinfo=UTC), "vector")],
-    )
-    assert run("signals", "list")[1] == "1  2096-01-01 00:00 (in the future)  Rates rose.\n"
-    monkeypatch.setattr(
-        Signals, "add", lambda self, news, model, again: Imported(read=1, events=1, tellings=1)
-    )
-    monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True, on=False)))
-    code, out, err = run("signals", "add", "Rates rose.")
-    assert code == 0 and out and "switched off: what is imported is kept" in err
 
 
+@pytest.mark.usefixtures("well")
+def test_news_of_the_future_and_news_while_off_are_marked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    future = EventRow(1, "Rates rose.", datetime(2096, 1, 1, tzinfo=UTC), "vector")
+    imported = Imported(read=1, events=1, tellings=1)
+    off = State(imported=True, on=False)
+    monkeypatch.setattr(Signals, "listed", lambda self, most: [future])
+    listed = output_of(run("signals", "list"))
+    assert listed == "1  2096-01-01 00:00 (in the future)  Rates rose.\n"
+    monkeypatch.setattr(Signals, "add", lambda self, news, model, again: imported)
+    monkeypatch.setattr(Signals, "state", property(lambda self: off))
+    code, output, errors = run("signals", "add", "Rates rose.")
+    assert code == 0
+    assert output
+    assert "switched off: what is imported is kept" in errors
+
+
+@pytest.mark.usefixtures("well")
 def test_news_are_searched_as_of_a_day(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
@@ -185,14 +227,14 @@ def test_news_are_searched_as_of_a_day(run: Run, monkeypatch: pytest.MonkeyPatch
         return []
 
     monkeypatch.setattr(Signals, "find", find)
-    monkeypatch.setattr(Signals, "health", lambda self, options=None: Health("normal"))
     code, _, told = run("signals", "search", "rates", "--date", "2024-12-26")
-    assert (code, asked) == (
-        0,
-        [datetime(2024, 12, 26, tzinfo=UTC)],
-    ) and "in the 168 hours before 2024-12-26 00:00" in told
+    assert code == 0
+    assert asked == [datetime(2024, 12, 26, tzinfo=UTC)]
+    assert "in the 168 hours before 2024-12-26 00:00" in told
     code, _, told = run("signals", "search", "rates", "--date", "garbage")
-    assert code == 2 and "'garbage' is no time." in told and len(asked) == 1
+    assert code == 2
+    assert "'garbage' is no time." in told
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("memory", ["cases", "situations", "signals"])
@@ -200,114 +242,123 @@ def test_what_is_no_file_is_not_waited_for(run: Run, tmp_path: Path, memory: str
     os.mkfifo(tmp_path / "pipe.jsonl")
     for path in (tmp_path / "pipe.jsonl", Path("/dev/zero")):
         code, _, told = run(memory, "import", str(path))
-        assert code == 1 and "It is not a file" in told
+        assert code == 1
+        assert "It is not a file" in told
+
+
+OF_ANOTHER_ACTION = """
+cases list --date 5
+signals list --scope x
+cases export -k 1
+situations list --not-helpful
+"""
 
 
 def test_an_option_of_another_action_is_wrong_usage(run: Run) -> None:
-    for given in (
-        ["cases", "list", "--date", "5"],
-        ["signals", "list", "--scope", "x"],
-        ["cases", "export", "-k", "1"],
-        ["situations", "list", "--not-helpful"],
-    ):
-        code, _, told = run(*given)
-        assert code == 2 and "takes no -" in told and "It belongs to `memory " in told
+    for command in case_lines(OF_ANOTHER_ACTION):
+        code, _, told = run(*command.split())
+        assert code == 2
+        assert "takes no -" in told
+        assert "It belongs to `memory " in told
     run("situations", "add", "inflation rises", "shorten duration", "--scope", "Valmora")
-    assert "shorten duration" in run("situations", "list", "--scope", "valmora")[1]
+    assert "shorten duration" in output_of(run("situations", "list", "--scope", "valmora"))
     code, listed, told = run("situations", "list", "--scope", "elsewhere")
-    assert (code, listed) == (0, "") and "No advice is recorded on elsewhere." in told
+    assert code == 0
+    assert listed == ""
+    assert "No advice is recorded on elsewhere." in told
 
 
 def test_signals_are_off_until_something_is_imported(run: Run) -> None:
-    health = lines(run("signals", "health", "--json"))[0]
-    assert health["state"] == "off" and "No news has been imported" in health["message"]
+    health = line_of(run("signals", "health", "--json"))
+    assert health["state"] == "off"
+    assert "No news has been imported" in health["message"]
 
 
-@pytest.mark.parametrize(
-    ("memory", "teaches"),
-    [
-        ("cases", "memory cases add"),
-        ("situations", "memory situations add"),
-        ("signals", "memory signals import"),
-    ],
-)
+TEACHES = """
+cases | memory cases add
+situations | memory situations add
+signals | memory signals import
+"""
+
+
+@pytest.mark.parametrize(("memory", "teaches"), case_rows(TEACHES))
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(
     run: Run, memory: str, teaches: str, form: list[str], tmp_path: Path
 ) -> None:
     for action in (["list"], ["search", "anything"]):
-        code, out, err = run(memory, *action, *form)
-        assert (code, out) == (0, "") and err.startswith("Note: ") and teaches in err
-    code, out, err = run(memory, "health", *form)
-    assert code == 0 and out and not err
-    code, out, err = run(memory, "remove", "1", *form)
-    assert code == 1 and not out and err.startswith("Error: ")
-    assert not (tmp_path / "home" / "chroma_db" / "signals" / "data").exists(), (
-        "no server is started for that"
-    )
+        code, output, errors = run(memory, *action, *form)
+        assert code == 0
+        assert output == ""
+        assert errors.startswith("Note: ")
+        assert teaches in errors
+    code, output, errors = run(memory, "health", *form)
+    assert code == 0
+    assert output
+    assert not errors
+    code, output, errors = run(memory, "remove", "1", *form)
+    assert code == 1
+    assert not output
+    assert errors.startswith("Error: ")
+    server = tmp_path / "home" / "chroma_db" / "signals" / "data"
+    assert not server.exists(), "no server is started for that"
+
+
+SWITCHED_OFF = "News signals are switched off. Switch them on: python -m chatbot memory signals on\n"
 
 
 def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
-    assert run("signals", "off") == (
-        0,
-        "off: News signals are switched off. Switch them on: python -m chatbot memory signals on\n",
-        "",
-    )
-    for action in (["list"], ["search", "anything"], ["reembed"]):
-        assert run("signals", *action) == (
-            0,
-            "",
-            "Note: News signals are switched off. Switch them on: python -m chatbot memory signals on\n",
-        )
-    code, out, _ = run("signals", "on")
-    assert code == 0 and "No news has been imported" in out
+    assert run("signals", "off") == (0, f"off: {SWITCHED_OFF}", "")
+    for action in ("list", "search anything", "reembed"):
+        assert run("signals", *action.split()) == (0, "", f"Note: {SWITCHED_OFF}")
+    code, output, _ = run("signals", "on")
+    assert code == 0
+    assert "No news has been imported" in output
 
 
 def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("cases", "add", "What is the deficit ceiling?", "3 per cent.")
-    assert "None of 1 rated answer is to a question like this" in run("cases", "search", "pumpkins")[2]
+    told = errors_of(run("cases", "search", "pumpkins"))
+    assert "None of 1 rated answer is to a question like this" in told
     run("situations", "add", "inflation rises", "shorten duration", "--scope", "bonds")
-    assert (
-        run("situations", "search", "inflation rises")[2]
-        == "Note: No advice is recorded of no subject. There is some on bonds: ask with --scope.\n"
-    )
+    told = errors_of(run("situations", "search", "inflation rises"))
+    assert told == "Note: No advice is recorded of no subject. There is some on bonds: ask with --scope.\n"
     health = Health("normal", database="d", events=2, signals=2, read=2, unsure=2, confidence=0.6, hours=168)
     monkeypatch.setattr(Signals, "health", lambda self, options=None: health)
     monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, as_of, options: [])
-    code, out, err = run("signals", "search", "pumpkins", "--json")
-    assert (code, out) == (0, "") and (
-        "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60. MEMORY_MIN_CONFIDENCE"
-    ) in err
-    code, out, _ = run("signals", "health")
     recallable = "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60."
-    assert (code, out) == (
-        0,
-        (
-            f"normal: 2 events, 2 signals, d. {recallable} MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS "
-            f"change that.\n"
-        ),
-    )
-    assert lines(run("signals", "health", "--json"))[0]["recallable"] == 0
+    code, output, errors = run("signals", "search", "pumpkins", "--json")
+    assert code == 0
+    assert output == ""
+    assert f"{recallable} MEMORY_MIN_CONFIDENCE" in errors
+    code, output, _ = run("signals", "health")
+    assert code == 0
+    options = "MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS change that."
+    assert output == f"normal: 2 events, 2 signals, d. {recallable} {options}\n"
+    assert line_of(run("signals", "health", "--json"))["recallable"] == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["situations", "reembed"], "has no 'reembed'"),
-        (["cases", "add", "one text"], "takes TEXT TEXT"),
-        (["situations", "list", "more"], "takes nothing more"),
-        (["signals", "add", "one", "two"], "takes TEXT."),
-        (["signals", "remove", "x"], "is no event"),
-        (["signals", "remove", "²"], "is no event"),
-    ],
-)
-def test_wrong_usage_is_said(run: Run, arguments: list[str], said: str) -> None:
-    code, _, err = run(*arguments)
-    assert code == 2 and said in err
+# The words of the command are parted by commas.
+WRONG_USAGE = """
+situations, reembed | has no 'reembed'
+cases, add, one text | takes TEXT TEXT
+situations, list, more | takes nothing more
+signals, add, one, two | takes TEXT.
+signals, remove, x | is no event
+signals, remove, ² | is no event
+"""
+
+
+@pytest.mark.parametrize(("command", "said"), case_rows(WRONG_USAGE))
+def test_wrong_usage_is_said(run: Run, command: str, said: str) -> None:
+    code, _, errors = run(*command.split(", "))
+    assert code == 2
+    assert said in errors
 
 
 def test_a_number_of_lines_that_is_none_is_wrong_usage(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     for number in ("0", "-1", "x", "\u00b2", "9" * 5_000):
         with pytest.raises(SystemExit) as ended:
             run("cases", "list", f"-k={number}")
-        assert ended.value.code == 2 and "ask for 1 or more" in capsys.readouterr().err
+        assert ended.value.code == 2
+        assert "ask for 1 or more" in capsys.readouterr().err

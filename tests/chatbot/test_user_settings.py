@@ -26,26 +26,32 @@ from chatbot.user_settings import (
     in_own_words,
     server_value,
 )
+from tests.case_rows import case_lines, case_rows
 from tests.provider import Provider, Refuse
 
 SERVER = Settings(chat_model="servers", base_url="https://model.example/v1", api_key="sk-server")
 MINE = "http://127.0.0.1:11434/v1"
 
 
+OWN = {"answers": "own", "chat_model": "m", "base_url": MINE}
+
+
 def test_each_has_a_sentence_on_its_effect_and_takes_its_default() -> None:
-    assert {one.name for one in PREFERENCES} < {field.name for field in fields(Settings)}
+    names = {field.name for field in fields(Settings)}
+    assert set(BY_NAME) < names
     for one in PREFERENCES:
-        assert one.label and one.effect.endswith("."), one.name
-        assert check_value(one.name, server_value(one.name, Settings())) == server_value(
-            one.name, Settings()
-        ), one.name
+        assert one.label, one.name
+        assert one.effect.endswith("."), one.name
+        default = server_value(one.name, Settings())
+        assert check_value(one.name, default) == default, one.name
 
 
 def test_the_embedded_model_is_never_built_in_the_folder_one_works_in(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert Settings().model_cache == load_settings().model_cache == tmp_path / "finpolicy"
+    assert Settings().model_cache == tmp_path / "finpolicy"
+    assert load_settings().model_cache == tmp_path / "finpolicy"
 
 
 @pytest.mark.parametrize(
@@ -72,39 +78,42 @@ def test_what_is_out_of_range_or_of_another_kind_is_refused(name: str, value: ob
 
 def test_what_is_chosen_stands_over_the_servers_and_stays_coherent() -> None:
     made = applied(SERVER, {"window": 3, "rerank": True, "signals_confidence": 1, "unknown": 7, "home": "/"})
-    assert (made.window, made.prompt_exchanges, made.rerank, made.signals_confidence) == (3, 3, True, 1.0)
+    assert made.window == 3
+    assert made.prompt_exchanges == 3
+    assert made.rerank is True
+    assert made.signals_confidence == 1.0
     assert made.home == SERVER.home
     assert applied(SERVER, {}) == SERVER
 
 
 def test_the_servers_key_goes_to_the_servers_endpoint_only() -> None:
-    own = {"answers": "own", "chat_model": "m", "base_url": MINE}
-    assert (
-        applied(SERVER, own).api_key,
-        applied(SERVER, own).base_url,
-        applied(SERVER, own).endpoint_rule,
-    ) == ("", MINE, "user")
-    assert applied(SERVER, own, "sk-mine").api_key == "sk-mine"
-    assert applied(SERVER, own | {"base_url": SERVER.base_url}).api_key == ""
-    at_servers = applied(SERVER, own | {"base_url": ""})
-    assert (at_servers.api_key, at_servers.base_url, at_servers.chat_model) == (
-        "sk-server",
-        SERVER.base_url,
-        "m",
-    )
-    assert applied(SERVER, own | {"base_url": ""}, "sk-mine").api_key == "sk-mine"
+    mine = applied(SERVER, OWN)
+    assert mine.api_key == ""
+    assert mine.base_url == MINE
+    assert mine.endpoint_rule == "user"
+    assert applied(SERVER, OWN, "sk-mine").api_key == "sk-mine"
+    same_url = OWN | {"base_url": SERVER.base_url}
+    assert applied(SERVER, same_url).api_key == ""
+    no_url = OWN | {"base_url": ""}
+    at_servers = applied(SERVER, no_url)
+    assert at_servers.api_key == "sk-server"
+    assert at_servers.base_url == SERVER.base_url
+    assert at_servers.chat_model == "m"
+    assert applied(SERVER, no_url, "sk-mine").api_key == "sk-mine"
     none = applied(SERVER, {"answers": "none", "chat_model": "m"})
-    assert (none.chat_model, none.api_key) == ("", "")
+    assert none.chat_model == ""
+    assert none.api_key == ""
 
 
 def test_an_operator_can_forbid_models_of_ones_own_and_offline_always_wins() -> None:
-    own = {"answers": "own", "chat_model": "m", "base_url": MINE}
-    assert applied(replace(SERVER, user_models="0"), own, "sk-mine") == replace(SERVER, user_models="0")
-    offline = applied(replace(SERVER, offline=True), own)
+    forbidding = replace(SERVER, user_models="0")
+    assert applied(forbidding, OWN, "sk-mine") == forbidding
+    offline = replace(SERVER, offline=True)
+    chosen = applied(offline, OWN)
     with pytest.raises(ModelError, match="FINPOLICY_OFFLINE"):
-        check_endpoint(offline.base_url, offline)
+        check_endpoint(chosen.base_url, chosen)
     with pytest.raises(ModelError, match="FINPOLICY_OFFLINE"):
-        check_model("m", MINE, replace(SERVER, offline=True))
+        check_model("m", MINE, offline)
 
 
 @pytest.mark.parametrize(
@@ -121,36 +130,34 @@ def test_the_setting_is_one_or_nothing() -> None:
         load_settings({"FINPOLICY_USER_MODELS": "some"})
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://169.254.169.254/latest",
-        "http://2852039166/v1",
-        "http://0xa9fea9fe/v1",
-        "http://0251.0376.0251.0376/v1",
-        "http://[fe80::1]/v1",
-        "http://[fd00:ec2::254]/v1",
-        "http://[::ffff:169.254.169.254]/v1",
-        "https://metadata.google.internal/v1",
-        "https://METADATA.google.internal./v1",
-        "https://user@model.example/v1",
-        "https://user:hunter2@model.example/v1",
-        "http://192.168.1.1/v1",
-        "http://model.example/v1",
-        "ftp://localhost/v1",
-        "https://localhost:99999/v1",
-        "https://exa mple/v1",
-        "https://" + "a" * 600,
-        "javascript:alert(1)",
-    ],
-)
+REFUSED = """
+http://169.254.169.254/latest
+http://2852039166/v1
+http://0xa9fea9fe/v1
+http://0251.0376.0251.0376/v1
+http://[fe80::1]/v1
+http://[fd00:ec2::254]/v1
+http://[::ffff:169.254.169.254]/v1
+https://metadata.google.internal/v1
+https://METADATA.google.internal./v1
+https://user@model.example/v1
+https://user:hunter2@model.example/v1
+http://192.168.1.1/v1
+http://model.example/v1
+ftp://localhost/v1
+https://localhost:99999/v1
+https://exa mple/v1
+javascript:alert(1)
+"""
+
+
+@pytest.mark.parametrize("url", [*case_lines(REFUSED), "https://" + "a" * 600])
 def test_an_endpoint_that_must_not_be_contacted_is_refused_when_it_is_saved(url: str) -> None:
     with pytest.raises(ProjectError) as caught:
         check_model("m", url, SERVER)
-    assert (
-        "OPENAI_" not in f"{caught.value.message}{caught.value.hint}"
-        and "hunter2" not in caught.value.message
-    )
+    refusal = caught.value
+    assert "OPENAI_" not in f"{refusal.message}{refusal.hint}"
+    assert "hunter2" not in refusal.message
 
 
 @pytest.mark.parametrize(
@@ -167,23 +174,24 @@ def test_plain_http_goes_to_this_machine_only(url: str) -> None:
     assert check_model(" m ", f"{url}/ " if url else " ", SERVER) == ("m", url)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        *(
-            MINE,
-            "https://127.0.0.1/v1",
-            "https://10.0.0.7/v1",
-            "https://[::1]/v1",
-            "https://[fd12::1]/v1",
-            "https://100.64.0.1/v1",
-        ),
-        *("https://[fec0::1]/v1", "https://[::127.0.0.1]/v1", "https://224.0.0.1/v1"),
-    ],
-)
+NOT_OF_THE_INTERNET = """
+http://127.0.0.1:11434/v1
+https://127.0.0.1/v1
+https://10.0.0.7/v1
+https://[::1]/v1
+https://[fd12::1]/v1
+https://100.64.0.1/v1
+https://[fec0::1]/v1
+https://[::127.0.0.1]/v1
+https://224.0.0.1/v1
+"""
+
+
+@pytest.mark.parametrize("url", case_lines(NOT_OF_THE_INTERNET))
 def test_where_others_can_open_the_pages_only_the_internet_is_reached(url: str) -> None:
+    open_to_others = replace(SERVER, open_to_others=True, user_models="1")
     with pytest.raises(ModelError, match="an address of this machine or its network"):
-        check_model("m", url, replace(SERVER, open_to_others=True, user_models="1"))
+        check_model("m", url, open_to_others)
 
 
 @pytest.mark.parametrize("model", ["", "  ", "a\nb", "m" * 201])
@@ -199,49 +207,47 @@ def test_what_is_no_key_is_refused_without_being_repeated(key: str) -> None:
     assert key not in f"{caught.value} {caught.value.hint}"
 
 
-@pytest.mark.parametrize(
-    ("then", "said"),
-    [("169.254.169.254", "link-local or cloud metadata"), ("192.0.2.7", "can be read on the way")],
-)
+ELSEWHERE = """
+169.254.169.254 | link-local or cloud metadata
+192.0.2.7 | can be read on the way
+"""
+
+
+@pytest.mark.parametrize(("then", "said"), case_rows(ELSEWHERE))
 def test_a_name_that_leads_elsewhere_when_it_is_connected_to_is_refused_then(
     monkeypatch: pytest.MonkeyPatch, then: str, said: str
 ) -> None:
     """As an attacker's name server would: this machine when it is checked, another address a moment later."""
-    answers = iter(
-        [[ip_address("127.0.0.1")], [ip_address(then)], *[[ip_address("127.0.0.1")], [ip_address(then)]] * 5]
-    )
+    here, elsewhere = ip_address("127.0.0.1"), ip_address(then)
     asked = []
 
     def addresses(host: str) -> list[object]:
         asked.append(host)
-        return list(next(answers))
+        return [here] if len(asked) % 2 else [elsewhere]
+
+    def connect(*given: object, **options: object) -> None:
+        pytest.fail(f"connected to {given}")
 
     monkeypatch.setattr(endpoints, "_addresses", addresses)
-    monkeypatch.setattr(
-        socket, "create_connection", lambda *given, **options: pytest.fail(f"connected to {given}")
-    )
-    settings = applied(
-        Settings(timeout=1), {"answers": "own", "chat_model": "m", "base_url": "http://rebinding.example/v1"}
-    )
+    monkeypatch.setattr(socket, "create_connection", connect)
+    settings = applied(Settings(timeout=1), OWN | {"base_url": "http://rebinding.example/v1"})
     with pytest.raises(ModelError, match=said):
         "".join(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
     assert len(asked) >= 2
 
 
 def test_a_redirect_is_not_followed() -> None:
-    with Provider([Refuse(307, headers={"Location": "http://169.254.169.254/v1"})]) as provider:
-        settings = applied(
-            Settings(), {"answers": "own", "chat_model": "m", "base_url": provider.url}, "sk-mine"
-        )
+    elsewhere = Refuse(307, headers={"Location": "http://169.254.169.254/v1"})
+    with Provider([elsewhere]) as provider:
+        settings = applied(Settings(), OWN | {"base_url": provider.url}, "sk-mine")
         with pytest.raises(ModelError, match="redirects elsewhere"):
             "".join(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
         assert len(provider.requests) == 1
 
 
 def test_messages_speak_of_the_page_and_not_of_variables() -> None:
-    told = in_own_words(
-        ModelError("OPENAI_BASE_URL is wrong.", hint="Check OPENAI_API_KEY and FINPOLICY_CHAT_MODEL.")
-    )
+    hint = "Check OPENAI_API_KEY and FINPOLICY_CHAT_MODEL."
+    told = in_own_words(ModelError("OPENAI_BASE_URL is wrong.", hint=hint))
     assert told.message == "The endpoint on the Settings page is wrong."
     assert told.hint == "Check the key on the Settings page and the model on the Settings page."
 
