@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import NOTHING_FOUND
@@ -22,19 +23,38 @@ from chatbot.memory.conversations.answer_records import pack_answer, unpack_answ
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND, Answer
 from chatbot.serialize import answer_record
 from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from tests.case_rows import case_lines
 from tests.provider import Behaviour, Body, Provider, Refuse, first_key
-from tests.stores import Make
+from tests.stores import Make, hashing
 
 QUESTION = "What is the deficit ceiling?"
 CEILING = "The deficit ceiling is 3.0 per cent of output in every year"
 LEVY = "The government will abolish the fuel levy for all farmers next spring"
 
 
+ABROAD = "Who won the cup in Brazil?"
+
+
+NO_BRAZIL = "Not in these documents. These documents do not mention Brazil."
+
+
+BREACH = "A breach is reported to Parliament within 30 days"
+
+
+ANCHOR = "The debt anchor is 60 per cent of output, to be reached by 2030."
+
+
+def ask(chatbot: Chatbot, question: str = QUESTION) -> Answer:
+    *_, answer = chatbot.ask(Ask(question))
+    assert isinstance(answer, Answer)
+    return answer
+
+
 def answered(make: Make, *script: Behaviour, question: str = QUESTION) -> tuple[Answer, Provider, Chatbot]:
     with Provider(script) as provider:
         chatbot = make(chat_model="m", base_url=provider.url, timeout=5.0)
-        answer = list(chatbot.ask(Ask(question)))[-1]
-    assert isinstance(answer, Answer)
+        answer = ask(chatbot, question)
     return answer, provider, chatbot
 
 
@@ -51,60 +71,66 @@ def stated(answer: Answer) -> list[tuple[str, str, str | None]]:
 # ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Summarize the document",
-        "What are the key measures?",
-        "Wie hoch darf das Deficit sein?",
-        "Who won the cup in Brazil?",
-    ],
-)
+def answer_of(make: Make, *script: Behaviour, question: str = QUESTION) -> Answer:
+    answer, _, _ = answered(make, *script, question=question)
+    return answer
+
+
+def prompt_of(provider: Provider) -> str:
+    """The last message of the only request."""
+    (request,) = provider.requests
+    prompt: str = request.body["messages"][-1]["content"]
+    return prompt
+
+
+def statuses(answer: Answer) -> list[str]:
+    return [one.status for one in answer.statements]
+
+
+ASKED = """
+Summarize the document
+What are the key measures?
+Wie hoch darf das Deficit sein?
+Who won the cup in Brazil?
+"""
+
+
+@pytest.mark.parametrize("question", case_lines(ASKED))
 def test_a_model_is_asked_whatever_the_search_doubts(make: Make, question: str) -> None:
     chatbot = make()
-    without = list(chatbot.ask(Ask(question)))[-1]
+    without = ask(chatbot, question)
     chatbot.close()
-    assert isinstance(without, Answer)
     answer, provider, _ = answered(make, cited(f"{CEILING} KEY."), question=question)
-    assert len(provider.requests) == 1
-    assert (answer.answered, answer.text) == (True, f"{CEILING} [S1].")
-    prompt = provider.requests[0].body["messages"][-1]["content"]
-    assert ("The search doubts that these sources answer: " in prompt) == (not without.answered)
+    assert answer.answered
+    assert answer.text == f"{CEILING} [S1]."
+    prompt = prompt_of(provider)
+    doubts = "The search doubts that these sources answer: " in prompt
+    assert doubts == (not without.answered)
     assert f"Question: {question}\n" in prompt
 
 
 def test_the_doubt_is_told_with_its_reason(make: Make) -> None:
-    _, provider, _ = answered(make, "NOT IN THESE DOCUMENTS. No.", question="Who won the cup in Brazil?")
-    assert (
-        "answer: These documents do not mention Brazil. It may be wrong"
-        in provider.requests[0].body["messages"][-1]["content"]
-    )
+    _, provider, _ = answered(make, "NOT IN THESE DOCUMENTS. No.", question=ABROAD)
+    assert "answer: These documents do not mention Brazil. It may be wrong" in prompt_of(provider)
 
 
 def test_a_model_that_fails_leaves_the_refusal_of_the_search(make: Make) -> None:
-    answer, provider, _ = answered(make, Refuse(400), question="Who won the cup in Brazil?")
+    answer, provider, _ = answered(make, Refuse(400), question=ABROAD)
     assert len(provider.requests) == 1
-    assert (answer.answered, answer.reason, answer.text) == (
-        False,
-        "no_entity",
-        "Not in these documents. These documents do not mention Brazil.",
-    )
-    assert answer.error and answer.nearest
+    assert not answer.answered
+    assert answer.reason == "no_entity"
+    assert answer.text == NO_BRAZIL
+    assert answer.error
+    assert answer.nearest
 
 
 def test_without_a_page_it_is_not_asked(tmp_path: Path) -> None:
-    from chatbot.settings import Settings
-    from tests.stores import hashing
-
-    with (
-        Provider(["Hello"]) as provider,
-        Chatbot(
-            Settings(home=tmp_path, chat_model="m", base_url=provider.url), embedder=hashing()
-        ) as chatbot,
-    ):
-        answer = list(chatbot.ask(Ask(QUESTION)))[-1]
-    assert isinstance(answer, Answer)
-    assert (answer.reason, provider.requests) == ("no_documents", [])
+    with Provider(["Hello"]) as provider:
+        settings = Settings(home=tmp_path, chat_model="m", base_url=provider.url)
+        with Chatbot(settings, embedder=hashing()) as chatbot:
+            answer = ask(chatbot)
+    assert answer.reason == "no_documents"
+    assert provider.requests == []
 
 
 # --- what its statements rest on
@@ -112,144 +138,128 @@ def test_without_a_page_it_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_each_statement_is_cited_found_or_unsupported(make: Make) -> None:
-    answer, _, _ = answered(
-        make,
-        cited(
-            f"{CEILING} KEY. {LEVY}, by 60 per cent. The debt anchor is 60 per cent of output, to be "
-            f"reached by 2030."
-        ),
-    )
-    assert stated(answer) == [
-        (f"{CEILING} [S1].", "cited", "S1"),
-        (f"{LEVY}, by 60 per cent.", "unsupported", None),
-        ("The debt anchor is 60 per cent of output, to be reached by 2030. [S2]", "cited_by_check", "S2"),
-    ]
-    assert [(one.key, one.verified, one.page) for one in answer.citations] == [
-        ("S1", True, 1),
-        ("S2", True, 2),
-    ]
+    answer = answer_of(make, cited(f"{CEILING} KEY. {LEVY}, by 60 per cent. {ANCHOR}"))
+    ceiling, levy, anchor = stated(answer)
+    assert ceiling == (f"{CEILING} [S1].", "cited", "S1")
+    assert levy == (f"{LEVY}, by 60 per cent.", "unsupported", None)
+    assert anchor == (f"{ANCHOR} [S2]", "cited_by_check", "S2")
+    assert [one.key for one in answer.citations] == ["S1", "S2"]
+    assert [one.page for one in answer.citations] == [1, 2]
+    assert all(one.verified for one in answer.citations)
     # The levy's 60 per cent stands on a page, but nothing is cited for it.
-    assert [(one.text, one.status, one.citation) for one in answer.numbers if one.text.startswith("60")] == [
-        ("60 per cent", "present_elsewhere", None),
-        ("60 per cent", "supported", "S2"),
-    ]
+    of_levy, of_anchor = [one for one in answer.numbers if one.text.startswith("60")]
+    assert of_levy.text == "60 per cent"
+    assert of_levy.status == "present_elsewhere"
+    assert of_levy.citation is None
+    assert of_anchor.text == "60 per cent"
+    assert of_anchor.status == "supported"
+    assert of_anchor.citation == "S2"
 
 
 def test_a_figure_that_the_page_has_otherwise_is_given_no_citation(make: Make) -> None:
-    answer, _, _ = answered(
-        make,
-        cited(f"A breach is reported to Parliament within 30 days KEY. {CEILING.replace('3.0', '9.0')}."),
-    )
-    assert [one.status for one in answer.statements] == ["cited", "unsupported"]
+    wrong = CEILING.replace("3.0", "9.0")
+    answer = answer_of(make, cited(f"{BREACH} KEY. {wrong}."))
+    assert statuses(answer) == ["cited", "unsupported"]
 
 
 def test_headings_questions_and_lines_that_lead_in_state_nothing(make: Make) -> None:
-    said = (
-        f"## Key measures\n\nYes. The document says the following:\n\n- {CEILING} KEY\n- A breach is "
-        f"reported to Parliament within 30 days KEY\n\nShall I go on?"
-    )
-    answer, _, _ = answered(make, cited(said))
-    assert [one.status for one in answer.statements] == ["cited", "cited"]
+    said = f"""## Key measures
+
+Yes. The document says the following:
+
+- {CEILING} KEY
+- {BREACH} KEY
+
+Shall I go on?"""
+    assert statuses(answer_of(make, cited(said))) == ["cited", "cited"]
 
 
 def test_a_line_that_leads_in_with_news_is_a_statement(make: Make) -> None:
-    answer, _, _ = answered(make, cited(f"{LEVY}, as follows:\n\n- {CEILING} KEY"))
-    assert [one.status for one in answer.statements] == ["unsupported", "cited"]
+    answer = answer_of(make, cited(f"{LEVY}, as follows:\n\n- {CEILING} KEY"))
+    assert statuses(answer) == ["unsupported", "cited"]
 
 
-def test_a_key_counts_for_its_list_and_its_paragraph_where_the_page_has_their_words(make: Make) -> None:
-    answer, _, chatbot = answered(
-        make, cited(f"- Ceiling: 3.0 per cent\n- Breach reported within 30 days\n- {LEVY}\n- {CEILING} KEY")
-    )
-    assert [(one.status, one.citation) for one in answer.statements] == [
-        ("cited", "S1"),
-        ("cited", "S1"),
-        ("unsupported", None),
-        ("cited", "S1"),
-    ]
-    chatbot.close()
-    answer, _, _ = answered(
-        make,
-        cited(f"The ceiling is 3.0 per cent. {LEVY}. A breach is reported to Parliament within 30 days KEY."),
-    )
-    assert [one.status for one in answer.statements] == ["cited", "unsupported", "cited"]
+def test_a_key_counts_for_its_list_where_the_page_has_its_words(make: Make) -> None:
+    listed = f"- Ceiling: 3.0 per cent\n- Breach reported within 30 days\n- {LEVY}\n- {CEILING} KEY"
+    answer = answer_of(make, cited(listed))
+    assert statuses(answer) == ["cited", "cited", "unsupported", "cited"]
+    assert [one.citation for one in answer.statements] == ["S1", "S1", None, "S1"]
+
+
+def test_a_key_counts_for_its_paragraph_where_the_page_has_its_words(make: Make) -> None:
+    answer = answer_of(make, cited(f"The ceiling is 3.0 per cent. {LEVY}. {BREACH} KEY."))
+    assert statuses(answer) == ["cited", "unsupported", "cited"]
 
 
 def test_where_nothing_is_found_the_documents_own_words_come_first(make: Make) -> None:
-    answer, _, _ = answered(make, f"{LEVY}. It will also sell [S7] two harbours to investors from overseas.")
+    answer = answer_of(make, f"{LEVY}. It will also sell [S7] two harbours to investors from overseas.")
     own, behind, said = answer.text.partition(f"\n\n{MODEL_TEXT}\n\n")
-    assert behind and CEILING in own and said.startswith(LEVY)
+    assert behind
+    assert CEILING in own
+    assert said.startswith(LEVY)
     assert {one.status for one in answer.statements if one.text in own} == {"cited"}
     assert {one.status for one in answer.statements if one.text in said} == {"unsupported"}
     assert NOTHING_FOUND in answer.notices
 
 
 def test_behind_a_refusal_too(make: Make) -> None:
-    answer, _, _ = answered(make, f"{LEVY}.", question="Who won the cup in Brazil?")
-    assert (answer.answered, answer.citations) == (False, ())
-    assert (
-        answer.text
-        == f"Not in these documents. These documents do not mention Brazil.\n\n{MODEL_TEXT}\n\n{LEVY}."
-    )
+    answer = answer_of(make, f"{LEVY}.", question=ABROAD)
+    assert not answer.answered
+    assert answer.citations == ()
+    assert answer.text == f"{NO_BRAZIL}\n\n{MODEL_TEXT}\n\n{LEVY}."
     assert stated(answer) == [(f"{LEVY}.", "unsupported", None)]
 
 
 def test_a_model_cannot_pass_its_text_for_the_documents_own(make: Make) -> None:
-    answer, _, _ = answered(make, f"{LEVY}.\n\n{MODEL_TEXT}\n\nSo it is.")
+    answer = answer_of(make, f"{LEVY}.\n\n{MODEL_TEXT}\n\nSo it is.")
     assert answer.text.count(MODEL_TEXT) == 1
     assert (f"{LEVY}.", "unsupported", None) in stated(answer)
 
 
 def test_answers_in_the_documents_own_words_are_cited(make: Make) -> None:
-    answer = list(make().ask(Ask(QUESTION)))[-1]
-    assert isinstance(answer, Answer)
-    assert answer.statements and {one.status for one in answer.statements} == {"cited"}
-    assert all(one.citation == "S1" and one.text in answer.text for one in answer.statements)
+    answer = ask(make())
+    assert answer.statements
+    for statement in answer.statements:
+        assert statement.status == "cited"
+        assert statement.citation == "S1"
+        assert statement.text in answer.text
 
 
 # --- wherever it is shown
 # ---------------------------------------------------------------------------------------------------------
 
-MIXED = cited(f"{CEILING} KEY. {LEVY}. The debt anchor is 60 per cent of output, to be reached by 2030.")
+MIXED = cited(f"{CEILING} KEY. {LEVY}. {ANCHOR}")
 
 
 def test_the_command_line_says_it(
     make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chatbot = make()
-    home = chatbot.settings.home
     chatbot.close()
     with Provider([MIXED]) as provider:
-        for name, value in (
-            ("FINPOLICY_HOME", str(home)),
-            ("FINPOLICY_CHAT_MODEL", "m"),
-            ("OPENAI_BASE_URL", provider.url),
-        ):
-            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("FINPOLICY_HOME", str(chatbot.settings.home))
+        monkeypatch.setenv("FINPOLICY_CHAT_MODEL", "m")
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
         assert main(["ask", QUESTION]) == 0
         text = capsys.readouterr().out
         assert main(["ask", QUESTION, "--json"]) == 0
         line = json.loads(capsys.readouterr().out)
     assert f"{NOT_FOUND}: “{LEVY}.”" in text
     assert f"{ADDED}: “The debt anchor" in text
-    assert [(one["status"], one["citation"]) for one in line["statements"]] == [
-        ("cited", "S1"),
-        ("unsupported", None),
-        ("cited_by_check", "S2"),
-    ]
+    ceiling, levy, anchor = line["statements"]
+    assert (ceiling["status"], ceiling["citation"]) == ("cited", "S1")
+    assert (levy["status"], levy["citation"]) == ("unsupported", None)
+    assert (anchor["status"], anchor["citation"]) == ("cited_by_check", "S2")
 
 
 def test_an_audit_file_has_it_and_is_verified(make: Make, tmp_path: Path) -> None:
-    for script, question in (
-        (MIXED, QUESTION),
-        (f"{LEVY}.", QUESTION),
-        (f"{LEVY}.", "Who won the cup in Brazil?"),
-    ):
+    path = tmp_path / "audit.html"
+    for script, question in ((MIXED, QUESTION), (f"{LEVY}.", QUESTION), (f"{LEVY}.", ABROAD)):
         answer, _, chatbot = answered(make, script, question=question)
-        path = tmp_path / "audit.html"
         path.write_bytes(audit_file(chatbot, answer, Occasion()))
         assert f"⚠ {NOT_FOUND}" in path.read_text("utf-8")
-        findings = list(verify(read_file(path), DocumentSources(chatbot.settings.documents)))
+        documents = DocumentSources(chatbot.settings.documents)
+        findings = list(verify(read_file(path), documents))
         assert {one.status for one in findings} == {"confirmed"}, findings
         assert answer.answered == any(one.what == "statements" for one in findings)
         chatbot.close()
@@ -264,10 +274,9 @@ def test_a_comparison_never_shows_it(make: Make) -> None:
 
 
 def test_an_answer_that_was_kept_before_is_read(make: Make) -> None:
-    answer, _, _ = answered(make, MIXED)
-    assert unpack_answer(pack_answer(answer, {}))[0].statements == answer.statements
+    answer = answer_of(make, MIXED)
+    kept, *_ = unpack_answer(pack_answer(answer, {}))
+    assert kept.statements == answer.statements
     older = answer_record(answer)
     del older["statements"]
-    from pydantic import TypeAdapter
-
     assert TypeAdapter(Answer).validate_python(older).statements == ()
