@@ -21,14 +21,17 @@ from tests.stores import read_now
 
 # (exit code, output, errors) of a command.
 Run = Callable[..., tuple[int, str, str]]
-CEILING = (
-    "compare",
-    "What is the deficit ceiling?",
-    "--document",
-    "Rules_2023.pdf",
-    "--document",
-    "Rules_2024.pdf",
-)
+QUESTION = "What is the deficit ceiling?"
+
+
+EDITIONS = ("--document", "Rules_2023.pdf", "--document", "Rules_2024.pdf")
+
+
+CEILING = ("compare", QUESTION, *EDITIONS)
+
+
+def edition(folder: Path, name: str, ceiling: str) -> Path:
+    return make_pdf(folder / name, [f"The deficit ceiling is {ceiling} per cent of output."])
 
 
 @pytest.fixture
@@ -43,68 +46,71 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Cap
         return code, printed.out.decode("utf-8"), printed.err.decode("utf-8")
 
     for name, ceiling in (("Rules_2023.pdf", "3.0"), ("Rules_2024.pdf", "2.5")):
-        assert (
-            command(
-                "add",
-                str(make_pdf(tmp_path / name, [f"The deficit ceiling is {ceiling} per cent of output."])),
-            )[0]
-            == 0
-        )
+        path = edition(tmp_path, name, ceiling)
+        code, _, _ = command("add", str(path))
+        assert code == 0
     return command
 
 
 def test_the_answers_stand_side_by_side_with_what_changed(run: Run) -> None:
-    code, out, _ = run(*CEILING)
+    code, output, _ = run(*CEILING)
     assert code == 0
-    assert out.splitlines()[0] == "Rules_2023.pdf: 3.0 per cent - page 1, verified, figure supported"
-    assert (
-        "    from Rules_2023.pdf: −0.5 percentage points: 2.5 − 3.0 = −0.5 percentage points"
-        in out.splitlines()
-    )
+    first, *others = output.splitlines()
+    assert first == "Rules_2023.pdf: 3.0 per cent - page 1, verified, figure supported"
+    change = "    from Rules_2023.pdf: −0.5 percentage points: 2.5 − 3.0 = −0.5 percentage points"
+    assert change in others
 
 
-def test_as_json_lines_and_as_csv(run: Run) -> None:
-    code, out, _ = run(*CEILING, "--json")
-    lines = [json.loads(line) for line in out.splitlines()]
-    assert code == 0 and [
-        (line["document"], line["value"], line["page"], line["verified"]) for line in lines
-    ] == [
-        ("Rules_2023.pdf", 3, 1, "yes"),
-        ("Rules_2024.pdf", 2.5, 1, "yes"),
-    ]
-    code, out, _ = run(*CEILING, "--csv", "--year", "2019")
-    rows = list(csv.DictReader(out.removeprefix("\ufeff").splitlines()))
-    assert (
-        out.startswith("\ufeff")
-        and [(row["year"], row["found"]) for row in rows] == [("2019", "not in this document")] * 2
-    )
+def test_as_json_lines(run: Run) -> None:
+    code, output, _ = run(*CEILING, "--json")
+    assert code == 0
+    before, after = [json.loads(line) for line in output.splitlines()]
+    assert before["document"] == "Rules_2023.pdf"
+    assert before["value"] == 3
+    assert after["document"] == "Rules_2024.pdf"
+    assert after["value"] == 2.5
+    for line in (before, after):
+        assert line["page"] == 1
+        assert line["verified"] == "yes"
+
+
+def test_as_csv(run: Run) -> None:
+    _, output, _ = run(*CEILING, "--csv", "--year", "2019")
+    assert output.startswith("\ufeff")
+    rows = list(csv.DictReader(output.removeprefix("\ufeff").splitlines()))
+    assert len(rows) == 2
+    for row in rows:
+        assert row["year"] == "2019"
+        assert row["found"] == "not in this document"
 
 
 def test_what_is_not_all_read_is_said_once(run: Run, tmp_path: Path) -> None:
     library = Library(Settings(home=tmp_path / "home"), HashEmbedder(dimension=256))
-    read_now(
-        library,
-        [Upload(make_pdf(tmp_path / "Rules_2025.pdf", ["The deficit ceiling is 2.0 per cent of output."]))],
-    )
+    read_now(library, [Upload(edition(tmp_path, "Rules_2025.pdf", "2.0"))])
     library.close()
-    code, out, said = run(
-        "compare", *CEILING[1:4], "--document", "Rules_2025.pdf", "--year", "2024", "--year", "2025"
-    )
-    assert code == 0 and len(out) > 0
-    assert said.count("Still being indexed, found by words alone so far: Rules_2025.pdf.") == 1
+    documents = ("--document", "Rules_2023.pdf", "--document", "Rules_2025.pdf")
+    code, output, told = run("compare", QUESTION, *documents, "--year", "2024", "--year", "2025")
+    assert code == 0
+    assert output
+    assert told.count("Still being indexed, found by words alone so far: Rules_2025.pdf.") == 1
+
+
+GONE = ("compare", "What?", "--document", "Rules_2023.pdf", "--document", "gone.pdf")
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         ((*CEILING, "--json", "--csv"), 2, "two forms of one table"),
-        ((*CEILING[:4],), 2, "nothing to compare"),
+        (("compare", QUESTION, "--document", "Rules_2023.pdf"), 2, "nothing to compare"),
         ((*CEILING, "--year", "soon"), 2, "“soon” is no year"),
-        (("compare", "What?", "--document", "Rules_2023.pdf", "--document", "gone.pdf"), 1, "gone.pdf"),
+        (GONE, 1, "gone.pdf"),
     ],
 )
 def test_what_cannot_be_compared_is_said_with_its_exit_code(
     run: Run, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    done, out, err = run(*arguments)
-    assert (done, out) == (code, "") and said in err
+    done, output, errors = run(*arguments)
+    assert done == code
+    assert output == ""
+    assert said in errors

@@ -18,19 +18,18 @@ Revenues                    $   {value}     $   90
 """
 
 
+QUESTION = "What were the revenues of the company in fiscal 2023?"
+
+
 def test_the_statement_is_among_the_pages_of_a_measure_that_segments_speak_of_more(tmp_path: Path) -> None:
     pages = [SEGMENT.format(name=f"region {number}", value=100 + number) for number in range(8)]
+    path = make_pdf(tmp_path / "Filing.pdf", [*pages, US_INCOME])
     with Chatbot(Settings(home=tmp_path), embedder=HashEmbedder(dimension=64)) as chatbot:
-        path = make_pdf(tmp_path / "Filing.pdf", [*pages, US_INCOME])
-        assert not [result.error for result in chatbot.add([Upload(path)]) if result.error]
-        found = [
-            hit.page for hit in chatbot.search("What were the revenues of the company in fiscal 2023?", k=4)
-        ]
-        answer = next(
-            event
-            for event in chatbot.ask(Ask("What were the revenues of the company in fiscal 2023?"))
-            if isinstance(event, Answer)
-        )
+        (added,) = chatbot.add([Upload(path)])
+        assert not added.error
+        found = [hit.page for hit in chatbot.search(QUESTION, k=4)]
+        *_, answer = chatbot.ask(Ask(QUESTION))
     assert 9 not in found  # or the test shows nothing
+    assert isinstance(answer, Answer)
     assert answer.prompt is not None
     assert 9 in {hit.page for hit in answer.prompt.sources.values()}

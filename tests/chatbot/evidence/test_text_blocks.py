@@ -3,6 +3,7 @@
 import pytest
 
 from chatbot.evidence.text_blocks import is_head, read_blocks
+from tests.case_rows import case_lines
 
 COLUMN = """IV.3 At its spring review the Council
 heard that trade with the neighbours was slow,
@@ -31,34 +32,34 @@ def test_prose_of_a_narrow_column_that_is_full_of_figures_stays_one_paragraph() 
     assert blocks(COLUMN) == [" ".join(COLUMN.split("\n"))]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Health 4,120 4,385 4,610",
-        "Net cash provided by operating activities $ 3,200 $ (2,900)",
-        "30-40 thousand crowns 15 per cent",
-        "From ` 3,50,001 to ` 6,50,000 7 per cent",
-        "35 lac 3,10,000 2,40,000 70,000 0 70,000 2,40,000",
-        "Adjustment (91.5) - 12.0",
-        "Balance at end of year — — 8,853",
-        "Debt ratio 58.4%",
-    ],
-)
+ROWS = """
+Health 4,120 4,385 4,610
+Net cash provided by operating activities $ 3,200 $ (2,900)
+30-40 thousand crowns 15 per cent
+From ` 3,50,001 to ` 6,50,000 7 per cent
+35 lac 3,10,000 2,40,000 70,000 0 70,000 2,40,000
+Adjustment (91.5) - 12.0
+Balance at end of year — — 8,853
+Debt ratio 58.4%
+"""
+
+
+@pytest.mark.parametrize("line", case_lines(ROWS))
 def test_a_label_with_figures_behind_it_is_a_row(line: str) -> None:
     assert rows(f"Some words before it.\n{line}\nSome words after it.") == [line]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "cent with Q1 at 4.4 per cent; Q2 at 4.7 per",
-        "33 were put at 4.6 per cent and 4.8 per cent,",
-        "was lifted to 1,450 a week from 1",
-        "sinking to 1.3 per cent, far below the 3",
-        "Costs in the years to March 2019, 2018 and 2017 included $211,000, $207,000",
-        "Balance Sheet January 3, 2020 December 28, 2018",
-    ],
-)
+NO_ROWS = """
+cent with Q1 at 4.4 per cent; Q2 at 4.7 per
+33 were put at 4.6 per cent and 4.8 per cent,
+was lifted to 1,450 a week from 1
+sinking to 1.3 per cent, far below the 3
+Costs in the years to March 2019, 2018 and 2017 included $211,000, $207,000
+Balance Sheet January 3, 2020 December 28, 2018
+"""
+
+
+@pytest.mark.parametrize("line", case_lines(NO_ROWS))
 def test_a_line_of_a_sentence_is_no_row_however_many_figures_it_has(line: str) -> None:
     assert rows(f"The projection of inflation for the year\n{line}\nand nothing else.") == []
 
@@ -69,31 +70,26 @@ def test_a_line_that_goes_on_in_the_next_is_no_row() -> None:
 
 
 def test_a_heading_stands_by_itself() -> None:
-    text = (
-        "so that savings can grow for all of the people.\nDuties on Timber and Fish\nForests and ports are "
-        "what the hills and the coast live by.\n"
-    )
+    text = """so that savings can grow for all of the people.
+Duties on Timber and Fish
+Forests and ports are what the hills and the coast live by.
+"""
     assert blocks(text)[1] == "Duties on Timber and Fish"
 
 
+NUMBERED = """The limit is doubled.
+87. Timber is the wealth of our hills.
+(a) first, the one
+(b) then the other"""
+
+
 def test_numbered_paragraphs_and_items_begin_anew() -> None:
-    text = (
-        "The limit is doubled.\n87. Timber is the wealth of our hills.\n(a) first, the one\n(b) then the "
-        "other"
-    )
-    assert blocks(text) == [
-        "The limit is doubled.",
-        "87. Timber is the wealth of our hills.",
-        "(a) first, the one",
-        "(b) then the other",
-    ]
+    assert blocks(NUMBERED) == NUMBERED.splitlines()
 
 
 def test_what_is_counted_within_lines_stays_one_paragraph() -> None:
-    text = (
-        "A mission will be launched, aimed at (1) better research, (2) seeds of high yield, and\n(3) more "
-        "than 100 kinds of seed on the market."
-    )
+    text = """A mission will be launched, aimed at (1) better research, (2) seeds of high yield, and
+(3) more than 100 kinds of seed on the market."""
     assert blocks(text) == [" ".join(text.split("\n"))]
 
 
