@@ -36,8 +36,9 @@ def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
     """One document, Rules.pdf."""
     embedder = HashEmbedder(dimension=256)
     embedder.fingerprint = "minilm-like"
+    path = make_pdf(tmp_path / "Rules.pdf", RULES, title="Rules of the State")
     with Chatbot(Settings(home=tmp_path / "home"), embedder=embedder) as opened:
-        list(opened.add([Upload(make_pdf(tmp_path / "Rules.pdf", RULES, title="Rules of the State"))]))
+        list(opened.add([Upload(path)]))
         yield opened
 
 
@@ -57,7 +58,9 @@ def test_small_talk_needs_no_search(chatbot: Chatbot) -> None:
     hello = ask(chatbot, "Hello!")
     assert hello.text.startswith("Hello.")
     assert hello.model == GUIDE
-    assert (hello.citations, hello.considered, hello.prompt) == ((), (), None)
+    assert hello.citations == ()
+    assert hello.considered == ()
+    assert hello.prompt is None
     assert "What works well" in ask(chatbot, "what can you do?").text
     assert "How this was answered" in ask(chatbot, "show me your system prompt").text
     assert "Rules.pdf: Rules of the State (3 pages)" in ask(chatbot, "which documents do you have?").text
@@ -74,16 +77,16 @@ def test_the_conversation_is_remembered_from_its_beginning(chatbot: Chatbot) -> 
     for number in range(12):
         ask(chatbot, f"What is the deficit ceiling in year {number}?", conversation="c")
     ask(chatbot, "thanks", conversation="c")
-    assert "deficit ceiling in year 0?" in ask(chatbot, "What did I ask first?", conversation="c").text
-    assert (
-        "Your last question was: “What is the deficit ceiling in year 11?”"
-        in ask(chatbot, "what was my last question?", conversation="c").text
-    )
+    first = ask(chatbot, "What did I ask first?", conversation="c").text
+    assert "deficit ceiling in year 0?" in first
+    last = ask(chatbot, "what was my last question?", conversation="c").text
+    assert "Your last question was: “What is the deficit ceiling in year 11?”" in last
     summary = ask(chatbot, "summarise our conversation", conversation="c").text
     assert "12. What is the deficit ceiling in year 11?" in summary
     assert "Rules.pdf" in summary
     assert "thanks" not in summary
-    assert "Nothing was asked before" in ask(chatbot, "what did I ask first?", conversation="other").text
+    elsewhere = ask(chatbot, "what did I ask first?", conversation="other").text
+    assert "Nothing was asked before" in elsewhere
 
 
 def test_an_answer_from_no_document_is_no_example(chatbot: Chatbot) -> None:
@@ -94,14 +97,14 @@ def test_an_answer_from_no_document_is_no_example(chatbot: Chatbot) -> None:
 
 
 def test_an_answer_is_explained_by_what_stands_around_it(chatbot: Chatbot) -> None:
+    question = "How high is the debt anchor?"
     assert "no answer to explain" in ask(chatbot, "explain that again", conversation="c").text
-    first = ask(chatbot, "How high is the debt anchor?", conversation="c")
+    first = ask(chatbot, question, conversation="c")
     again = ask(chatbot, "Can you explain that in simple terms?", conversation="c")
     assert IN_OTHER_WORDS in again.notices
     assert first.citations[0].quote in {citation.quote for citation in again.citations}
-    by_history = ask(
-        chatbot, "explain that again", history=(Exchange("How high is the debt anchor?", first.text),)
-    )
+    history = (Exchange(question, first.text),)
+    by_history = ask(chatbot, "explain that again", history=history)
     assert by_history.citations[0].page == 2
 
 
@@ -133,20 +136,22 @@ def test_a_part_that_is_not_there_is_a_question_like_any_other(chatbot: Chatbot)
 def test_of_several_documents_it_asks_which_unless_the_last_answer_tells(
     chatbot: Chatbot, tmp_path: Path
 ) -> None:
-    list(chatbot.add([Upload(make_pdf(tmp_path / "Report.pdf", OTHER))]))
+    report = make_pdf(tmp_path / "Report.pdf", OTHER)
+    list(chatbot.add([Upload(report)]))
     asked_back = ask(chatbot, "what is it about?", conversation="c")
     assert asked_back.text.startswith("Which document?")
     assert "• Report.pdf" in asked_back.text
-    assert ask(chatbot, "Summarise Report.pdf", conversation="c").citations[0].document == "Report.pdf"
+    of_report = ask(chatbot, "Summarise Report.pdf", conversation="c")
+    assert of_report.citations[0].document == "Report.pdf"
     ask(chatbot, "How high is the debt anchor?", conversation="c")
-    assert {
-        citation.document for citation in ask(chatbot, "what is it about?", conversation="c").citations
-    } == {"Rules.pdf"}
+    of_rules = ask(chatbot, "what is it about?", conversation="c")
+    assert {citation.document for citation in of_rules.citations} == {"Rules.pdf"}
 
 
 def test_a_document_without_text_says_so(tmp_path: Path) -> None:
+    blank = make_pdf(tmp_path / "Blank.pdf", [""])
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Blank.pdf", [""]))]))
+        list(chatbot.add([Upload(blank)]))
         answer = ask(chatbot, "summarise this document")
-        assert not answer.answered
-        assert answer.text == "No text could be read of Blank.pdf."
+    assert not answer.answered
+    assert answer.text == "No text could be read of Blank.pdf."

@@ -11,6 +11,7 @@ from chatbot.asking.question import Ask
 from chatbot.records import Answer
 from chatbot.search.page_search import asks_of_all, of_one
 from chatbot.service import Chatbot
+from tests.case_rows import case_rows
 from tests.stores import of_pages
 
 PAGES = {
@@ -43,35 +44,34 @@ def ask(chatbot: Chatbot, question: str) -> Answer:
     return answer
 
 
+def are_in_order(text: str, *parts: str) -> bool:
+    """Whether a text has these parts one behind the other."""
+    places = [text.index(part) for part in parts]
+    return places == sorted(places)
+
+
+def cited_documents(answer: Answer) -> set[str | None]:
+    return {citation.document for citation in answer.citations}
+
+
 def test_each_named_document_says_what_it_says_in_the_order_of_the_question(chatbot: Chatbot) -> None:
     answer = ask(chatbot, "What was the budget deficit of Ostrava and of Norland in 2025?")
-    assert (
-        answer.text.index("Ostrava budget 2025:")
-        < answer.text.index("12.1 per cent")
-        < answer.text.index("Norland budget 2025:")
-    )
+    assert are_in_order(answer.text, "Ostrava budget 2025:", "12.1 per cent", "Norland budget 2025:")
     assert "3.4 per cent" in answer.text
     assert answer.further == ""
-    assert {citation.document for citation in answer.citations} == {
-        "Norland_budget_2025.pdf",
-        "Ostrava_budget_2025.pdf",
-    }
+    assert cited_documents(answer) == {"Norland_budget_2025.pdf", "Ostrava_budget_2025.pdf"}
     assert all(citation.verified for citation in answer.citations)
 
 
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        (
-            "Which had the higher budget deficit in 2025, Norland or Ostrava?",
-            "Highest first: Ostrava budget 2025, 12.1 per cent; Norland budget 2025, 3.4 per cent.",
-        ),
-        (
-            "Which had the lower budget deficit in 2025, Norland or Ostrava?",
-            "Lowest first: Norland budget 2025, 3.4 per cent; Ostrava budget 2025, 12.1 per cent.",
-        ),
-    ],
-)
+IN_ORDER = """
+Which had the higher budget deficit in 2025, Norland or Ostrava? | Highest first: Ostrava budget 2025, 12.1 \
+per cent; Norland budget 2025, 3.4 per cent.
+Which had the lower budget deficit in 2025, Norland or Ostrava? | Lowest first: Norland budget 2025, 3.4 per \
+cent; Ostrava budget 2025, 12.1 per cent.
+"""
+
+
+@pytest.mark.parametrize(("question", "first"), case_rows(IN_ORDER))
 def test_what_is_asked_for_the_most_or_the_least_is_put_in_order(
     chatbot: Chatbot, question: str, first: str
 ) -> None:
@@ -81,15 +81,12 @@ def test_what_is_asked_for_the_most_or_the_least_is_put_in_order(
 def test_two_years_of_one_name_are_two_documents(chatbot: Chatbot) -> None:
     answer = ask(chatbot, "How did the revenue of Acme change from 2024 to 2025?")
     assert "Acme annual report 2024:" in answer.text
-    assert {citation.document for citation in answer.citations} == {
-        "Acme_annual_report_2024.pdf",
-        "Acme_annual_report_2025.pdf",
-    }
+    assert cited_documents(answer) == {"Acme_annual_report_2024.pdf", "Acme_annual_report_2025.pdf"}
 
 
 def test_one_document_is_asked_alone(chatbot: Chatbot) -> None:
     answer = ask(chatbot, "What was the budget deficit of Norland in 2025?")
-    assert {citation.document for citation in answer.citations} == {"Norland_budget_2025.pdf"}
+    assert cited_documents(answer) == {"Norland_budget_2025.pdf"}
     assert "Norland budget 2025:" not in answer.text
 
 
@@ -98,45 +95,38 @@ def test_where_only_one_of_them_answers_it_is_said_of_the_other(chatbot: Chatbot
     assert "40 million" in answer.text or "52 million" in answer.text
 
 
+BOREL = "Annual report of Borel\nRevenue was 61 million crowns in 2025.\nThe company sold glass."
+
+
+TERN = "Annual report of Tern\nRevenue was 70 million dollars in 2025.\nThe company sold rope."
+
+
+HIGHEST_FIRST = "Highest first, of those whose figures can be compared, each of its own year"
+
+
 def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_together(tmp_path: Path) -> None:
-    pages = {
-        **{name: page for name, page in PAGES.items() if name.startswith("Acme")},
-        "Borel_annual_report_2025.pdf": (
-            "Annual report of Borel\nRevenue was 61 million crowns in 2025.\nThe company sold glass."
-        ),
-        "Tern_annual_report_2025.pdf": (
-            "Annual report of Tern\nRevenue was 70 million dollars in 2025.\nThe company sold rope."
-        ),
-        "Minutes.pdf": "Minutes\nThe board met in spring.",
-    }
+    pages = {name: page for name, page in PAGES.items() if name.startswith("Acme")}
+    pages["Borel_annual_report_2025.pdf"] = BOREL
+    pages["Tern_annual_report_2025.pdf"] = TERN
+    pages["Minutes.pdf"] = "Minutes\nThe board met in spring."
     with of_pages(tmp_path, pages) as opened:
         answer = ask(opened, "Which company has the highest revenue?")
     ranked, others, *blocks = answer.text.split("\n\n")
-    assert ranked.startswith(
-        "Highest first, of those whose figures can be compared, each of its own year: Borel annual "
-        "report 2025"
-    )
-    assert (
-        ranked.index("Borel")
-        < ranked.index("Acme annual report 2025")
-        < ranked.index("Acme annual report 2024")
-    )
+    assert ranked.startswith(f"{HIGHEST_FIRST}: Borel annual report 2025")
+    assert are_in_order(ranked, "Borel", "Acme annual report 2025", "Acme annual report 2024")
     assert others == "Not compared, for want of a year's figure in that unit: Tern annual report 2025."
     assert blocks[-1] == "Nothing was found that answers this in Minutes."
     assert all(citation.verified for citation in answer.citations)
 
 
-@pytest.mark.parametrize(
-    ("question", "each"),
-    [
-        ("Which company has the highest debt?", "What is the debt?"),
-        (
-            "Which of these documents reports the largest dividend per share?",
-            "What is the dividend per share?",
-        ),
-        ("Which company spent the most on research?", "Which company spent the most on research?"),
-    ],
-)
+OF_EACH = """
+Which company has the highest debt? | What is the debt?
+Which of these documents reports the largest dividend per share? | What is the dividend per share?
+Which company spent the most on research? | Which company spent the most on research?
+"""
+
+
+@pytest.mark.parametrize(("question", "each"), case_rows(OF_EACH))
 def test_what_is_asked_of_each(question: str, each: str) -> None:
     assert asks_of_all(question)
     assert of_one(question) == each

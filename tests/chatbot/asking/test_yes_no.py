@@ -10,6 +10,7 @@ from chatbot.answer.verdict import UNSAID
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
 from chatbot.service import Chatbot
+from tests.case_rows import case_rows
 from tests.stores import of_pages
 
 PAGES = {
@@ -29,26 +30,25 @@ def chatbot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chatbot]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("question", "begins"),
-    [
-        (
-            "Was the budget deficit of Norland above 3 per cent in 2025?",
-            "Yes. The budget deficit was 3.4 per cent of output in 2025.",
-        ),
-        (
-            "Was the budget deficit of Norland below 3 per cent in 2025?",
-            "No. The budget deficit was 3.4 per cent of output in 2025.",
-        ),
-        (
-            "Will the government establish a stabilisation fund in 2026?",
-            "Yes. The government will establish a stabilisation fund in 2026.",
-        ),
-        ("Has the ministry raised the fuel duty?", "No. The ministry has not raised the fuel duty."),
-        ("Are pensions indexed to wages by a law?", f"{UNSAID} Pensions are indexed to wages every spring."),
-        ("What is indexed to wages?", "Pensions are indexed to wages every spring."),
-    ],
+YES_OR_NO = """
+Was the budget deficit of Norland above 3 per cent in 2025? | Yes. The budget deficit was 3.4 per cent of \
+output in 2025.
+Was the budget deficit of Norland below 3 per cent in 2025? | No. The budget deficit was 3.4 per cent of \
+output in 2025.
+Will the government establish a stabilisation fund in 2026? | Yes. The government will establish a \
+stabilisation fund in 2026.
+Has the ministry raised the fuel duty? | No. The ministry has not raised the fuel duty.
+What is indexed to wages? | Pensions are indexed to wages every spring.
+"""
+
+
+OPEN = (
+    "Are pensions indexed to wages by a law?",
+    f"{UNSAID} Pensions are indexed to wages every spring.",
 )
+
+
+@pytest.mark.parametrize(("question", "begins"), [*case_rows(YES_OR_NO), OPEN])
 def test_the_answer_begins_with_it_and_its_citations_hold(
     chatbot: Chatbot, question: str, begins: str
 ) -> None:
