@@ -4,12 +4,14 @@ beside the answer.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import pytest
 
 from chatbot.asking.model_limits import ModelLimits, ask_context
 from chatbot.settings import LEAST_CONTEXT, Settings
+from tests.case_rows import case_rows
 from tests.provider import Drip, Provider
 
 MODEL = "qwen:7b"
@@ -19,76 +21,92 @@ def settings(url: str) -> Settings:
     return Settings(chat_model=MODEL, base_url=url, timeout=2.0, context_tokens=12_000, answer_tokens=1_000)
 
 
+def models(*entries: object) -> dict[str, object]:
+    """What /v1/models lists."""
+    return {"/v1/models": {"data": list(entries)}}
+
+
 def listed(**fields: object) -> dict[str, object]:
     """As /v1/models lists it, among others."""
-    return {
-        "/v1/models": {
-            "data": [{"id": "other", "max_model_len": 999_999}, {"id": MODEL, "object": "model", **fields}]
-        }
-    }
+    other = {"id": "other", "max_model_len": 999_999}
+    return models(other, {"id": MODEL, "object": "model", **fields})
 
 
-OLLAMA = listed(owned_by="library")
-LLAMA = {
-    "/v1/models": {
-        "data": [{"id": "/models/a.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}]
-    }
+LLAMA_ENTRY = {"id": "/models/a.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}
+
+
+SERVERS = {
+    "ollama": listed(owned_by="library"),
+    "llama": models(LLAMA_ENTRY),
+    "studio": listed(owned_by="organization_owner"),
 }
-STUDIO = listed(owned_by="organization_owner")
 
 
-@pytest.mark.parametrize(
-    ("told", "context"),
-    [
-        (listed(owned_by="vllm", max_model_len=8_192), 8_192),
-        (listed(context_length=32_768), 32_768),
-        (listed(meta={"n_ctx": 4_096}), 4_096),
-        ({**LLAMA, "/props": {"default_generation_settings": {"n_ctx": 4_096}, "total_slots": 1}}, 4_096),
-        ({**OLLAMA, "/api/ps": {"models": [{"name": MODEL, "context_length": 4_096}]}}, 4_096),
-        (
-            {
-                **OLLAMA,
-                "/api/ps": {"models": []},
-                "/api/show": {"parameters": "stop  <end>\nnum_ctx    2048", "model_info": {"x": 1}},
-            },
-            2_048,
-        ),
-        ({**OLLAMA, "/api/ps": {"models": []}, "/api/show": {"parameters": ""}}, None),
-        ({**OLLAMA, "/api/ps": []}, None),
-        (
-            {
-                **STUDIO,
-                "/api/v0/models": {
-                    "data": [{"id": MODEL, "loaded_context_length": 4_096, "max_context_length": 32_768}]
-                },
-            },
-            4_096,
-        ),
-        ({**STUDIO, "/api/v0/models": {"data": [{"id": MODEL, "state": "not-loaded"}]}}, None),
-        (listed(owned_by="someone"), 0),
-        (listed(max_model_len=True), 0),
-        (listed(max_model_len=-5), 0),
-        (listed(max_model_len="8192"), 0),
-        (listed(max_model_len=16), 0),
-        (listed(max_model_len=10**400), 0),
-        (listed(max_model_len=10**4_200), 0),
-        ({"/v1/models": {"data": "none"}}, 0),
-        ({"/v1/models": []}, 0),
-        ({}, 0),
-    ],
-)
-def test_a_context_is_told_as_each_server_tells_it(told: Mapping[str, object], context: int | None) -> None:
+# The context, the fields of the model in the list of models.
+LISTED = """
+8192 | {"owned_by": "vllm", "max_model_len": 8192}
+32768 | {"context_length": 32768}
+4096 | {"meta": {"n_ctx": 4096}}
+0 | {"owned_by": "someone"}
+0 | {"max_model_len": true}
+0 | {"max_model_len": -5}
+0 | {"max_model_len": "8192"}
+0 | {"max_model_len": 16}
+"""
+
+
+def context_told(told: Mapping[str, object]) -> int | None:
+    """The context that is read off what a server tells, of which nothing else is asked."""
     with Provider(["fine"], told=told) as provider:
-        assert ask_context(settings(provider.url)) == context
-        assert not [one for one in provider.requests if one.path.endswith("/completions")], "nothing is asked"
+        context = ask_context(settings(provider.url))
+    completions = [one for one in provider.requests if one.path.endswith("/completions")]
+    assert not completions, "nothing is asked"
+    return context
+
+
+@pytest.mark.parametrize(("context", "fields"), case_rows(LISTED))
+def test_a_context_is_told_in_the_list_of_models(context: str, fields: str) -> None:
+    assert context_told(listed(**json.loads(fields))) == int(context)
+
+
+@pytest.mark.parametrize("length", [10**400, 10**4_200])
+def test_a_context_beyond_all_measure_is_none(length: int) -> None:
+    assert context_told(listed(max_model_len=length)) == 0
+
+
+# The context, the server, and what it tells at further addresses.
+TOLD = """
+4096 | llama | {"/props": {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}}
+4096 | ollama | {"/api/ps": {"models": [{"name": "qwen:7b", "context_length": 4096}]}}
+2048 | ollama | {"/api/ps": {"models": []}, "/api/show": {"parameters": "stop  <end>\\nnum_ctx    2048", \
+"model_info": {"x": 1}}}
+unknown | ollama | {"/api/ps": {"models": []}, "/api/show": {"parameters": ""}}
+unknown | ollama | {"/api/ps": []}
+4096 | studio | {"/api/v0/models": {"data": [{"id": "qwen:7b", "loaded_context_length": 4096, \
+"max_context_length": 32768}]}}
+unknown | studio | {"/api/v0/models": {"data": [{"id": "qwen:7b", "state": "not-loaded"}]}}
+"""
+
+
+@pytest.mark.parametrize(("context", "server", "more"), case_rows(TOLD))
+def test_a_context_is_told_as_each_server_tells_it(context: str, server: str, more: str) -> None:
+    expected = None if context == "unknown" else int(context)
+    assert context_told({**SERVERS[server], **json.loads(more)}) == expected
+
+
+@pytest.mark.parametrize("told", [{"/v1/models": {"data": "none"}}, {"/v1/models": []}, {}])
+def test_what_is_no_list_of_models_tells_no_context(told: Mapping[str, object]) -> None:
+    assert context_told(told) == 0
 
 
 def test_an_endpoint_that_does_not_answer_is_left_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chatbot.asking.model_limits.MOST_SECONDS", 0.2)
-    with Provider(["fine"], models=Drip(b"HTTP/1.1 200 OK\r\n\r\n", b" ")) as provider:
+    endless = Drip(b"HTTP/1.1 200 OK\r\n\r\n", b" ")
+    with Provider(["fine"], models=endless) as provider:
         assert ask_context(settings(provider.url)) == 0
-    assert ask_context(settings("http://127.0.0.1:1/v1")) == 0
-    assert ask_context(Settings(chat_model=MODEL, base_url="http://127.0.0.1:1/v1", offline=True)) == 0
+    nobody = "http://127.0.0.1:1/v1"
+    assert ask_context(settings(nobody)) == 0
+    assert ask_context(Settings(chat_model=MODEL, base_url=nobody, offline=True)) == 0
 
 
 def test_a_prompt_takes_what_the_context_leaves_by_any_vocabulary() -> None:
@@ -100,19 +118,16 @@ def test_a_prompt_takes_what_the_context_leaves_by_any_vocabulary() -> None:
         return contexts.get(one.chat_model)
 
     limits = ModelLimits(ask)
-    rooms = [
-        limits.prompt_tokens(Settings(chat_model=name)) for name in ("a", "b", "c", "d", "e", "a", "d", "e")
-    ]
-    assert rooms == [
-        int(8_192 * 0.7) - 1_000,
-        LEAST_CONTEXT,
-        12_000,
-        12_000,
-        12_000,
-        int(8_192 * 0.7) - 1_000,
-        12_000,
-        12_000,
-    ]
+
+    def room_for(model: str) -> int:
+        return limits.prompt_tokens(Settings(chat_model=model))
+
+    for _ in range(2):
+        assert room_for("a") == int(8_192 * 0.7) - 1_000
+        assert room_for("b") == LEAST_CONTEXT
+        assert room_for("c") == 12_000
+        assert room_for("d") == 12_000
+        assert room_for("e") == 12_000
     assert asked == ["a", "b", "c", "d", "e", "e"], "what was told, or is never told, is not asked again"
 
 
@@ -124,9 +139,12 @@ def test_what_was_too_long_is_remembered() -> None:
 
 
 def test_a_slow_model_is_known_for_a_while_and_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits, one, other = ModelLimits(lambda _: 0), Settings(chat_model="a"), Settings(chat_model="b")
+    limits = ModelLimits(lambda _: 0)
+    one, other = Settings(chat_model="a"), Settings(chat_model="b")
     assert not limits.is_slow(one)
-    assert (limits.found_slow(one), limits.found_slow(one)) == (True, False)
-    assert limits.is_slow(one) and not limits.is_slow(other)
+    assert limits.found_slow(one)
+    assert not limits.found_slow(one)
+    assert limits.is_slow(one)
+    assert not limits.is_slow(other)
     monkeypatch.setattr("chatbot.asking.model_limits.time.monotonic", lambda: 1e12)
     assert not limits.is_slow(one)

@@ -11,66 +11,69 @@ from chatbot.records import (
     Answer,
     Citation,
     Compression,
-    Hit,
     Note,
     NumberCheck,
     PageRef,
-    Prompt,
     Understanding,
 )
 from chatbot.serialize import answer_line, answer_record, hit_line
+from tests.chatbot.cited_pages import hit_of, prompt_over
 
-HIT = Hit(
-    "Rules.pdf",
-    3,
-    8,
-    "6",
-    "printed",
-    "text",
-    None,
-    "3-1",
-    "The cost is $4.5 million.",
-    page_text="Much text",
+HIT = hit_of(
+    "Much text",
+    document="Rules.pdf",
+    version=3,
+    page=8,
+    page_label="6",
+    label_source="printed",
+    chunk_id="3-1",
+    text="The cost is $4.5 million.",
     scores={"vector": 0.5},
 )
+CITED = Citation("S1", "Rules.pdf", 8, "6", "The cost is $4.5 million.", True, 0, 25, version=3)
+
+
 ANSWER = Answer(
     "What does it cost?",
     "What does the bridge cost?",
     "It costs $4.5 million [S1].",
     True,
-    citations=(Citation("S1", "Rules.pdf", 8, "6", "The cost is $4.5 million.", True, 0, 25, version=3),),
+    citations=(CITED,),
     numbers=(NumberCheck("$4.5 million", 4.5, "USD", 1e6, None, "supported", "S1-7f3a"),),
     considered=(HIT,),
     nearest=(PageRef("Rules.pdf", 9, None),),
     notes=(Note("situations", "advice", "Wait."),),
     notices=("Searched by words alone.",),
-    prompt=Prompt("q", "s", {"S1-7f3a": HIT}, (), (), (("system", "rules"),), "7f3a"),
+    prompt=prompt_over(HIT),
     understanding=Understanding("q", "s", years=(2024,)),
     compression=Compression(30, 15, 2),
 )
 
 
+PROMISED = """
+answer answered reason nearest citations numbers statements notes search_query model conversation seconds
+"""
+
+
+PROMISED_OF_HITS = "rank document page page_label score extraction_method chunk_id text"
+
+
 def test_an_answer_has_the_promised_fields() -> None:
     line = json.loads(json.dumps(answer_line(ANSWER)))
-    promised = (
-        "answer answered reason nearest citations numbers statements notes search_query model conversation "
-        "seconds"
-    )
-    assert set(promised.split()) <= line.keys() and "error" not in line
-    assert {
-        "key": "S1",
-        "document": "Rules.pdf",
-        "page": 8,
-        "page_label": "6",
-        "verified": True,
-    }.items() <= line["citations"][0].items()
-    assert {
-        "text": "$4.5 million",
-        "value": 4.5,
-        "unit": "USD",
-        "scale": 1e6,
-        "status": "supported",
-    }.items() <= line["numbers"][0].items()
+    assert set(PROMISED.split()) <= line.keys()
+    assert "error" not in line
+    citation = line["citations"][0]
+    assert citation["key"] == "S1"
+    assert citation["document"] == "Rules.pdf"
+    assert citation["page"] == 8
+    assert citation["page_label"] == "6"
+    assert citation["verified"] is True
+    number = line["numbers"][0]
+    assert number["text"] == "$4.5 million"
+    assert number["value"] == 4.5
+    assert number["unit"] == "USD"
+    assert number["scale"] == 1e6
+    assert number["status"] == "supported"
     assert line["nearest"] == [{"document": "Rules.pdf", "page": 9, "page_label": None}]
     assert [note["layer"] for note in line["notes"]] == ["situations", "notice"]
     assert line["understanding"]["years"] == [2024]
@@ -83,41 +86,31 @@ def test_an_answer_has_the_promised_fields() -> None:
 
 
 def test_further_passages_stand_apart_where_the_first_is_the_answer() -> None:
-    said = Answer("q", "q", "The ceiling is 3 [S1].\n\nIt rose [S2].\n\nIt fell [S2].", True)
-    assert (answer_line(said)["answer"], answer_line(said)["further"]) == (
-        "The ceiling is 3 [S1].",
-        "It rose [S2].\n\nIt fell [S2].",
-    )
-    for whole in (
-        replace(said, model="m"),
-        replace(said, answered=False),
-        replace(said, understanding=Understanding("q", "s", "list")),
-    ):
-        assert (answer_line(whole)["answer"], answer_line(whole)["further"]) == (said.text, "")
+    first, further = "The ceiling is 3 [S1].", "It rose [S2].\n\nIt fell [S2]."
+    said = Answer("q", "q", f"{first}\n\n{further}", True)
+    line = answer_line(said)
+    assert line["answer"] == first
+    assert line["further"] == further
+    of_a_model = replace(said, model="m")
+    refusal = replace(said, answered=False)
+    listing = replace(said, understanding=Understanding("q", "s", "list"))
+    for whole in (of_a_model, refusal, listing):
+        line = answer_line(whole)
+        assert line["answer"] == said.text
+        assert line["further"] == ""
 
 
 def test_what_an_answer_lacks_is_null() -> None:
     line = answer_line(Answer("q", "q", "t", False, reason="no_page", error="It failed."))
-    assert (line["understanding"], line["compression"], line["reason"], line["error"]) == (
-        None,
-        None,
-        "no_page",
-        "It failed.",
-    )
+    assert line["understanding"] is None
+    assert line["compression"] is None
+    assert line["reason"] == "no_page"
+    assert line["error"] == "It failed."
 
 
 def test_a_hit_has_the_promised_fields() -> None:
     line = hit_line(1, HIT)
-    assert list(line)[:8] == [
-        "rank",
-        "document",
-        "page",
-        "page_label",
-        "score",
-        "extraction_method",
-        "chunk_id",
-        "text",
-    ]
+    assert list(line)[:8] == PROMISED_OF_HITS.split()
     assert "chunk_match" not in line
 
 
