@@ -74,11 +74,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 ADDED = "document id status pages chunks ocr_pages failed_pages seconds searchable_seconds error"
-
-
 FOUND = "rank document page page_label score extraction_method chunk_id text"
-
-
 ANSWERED = "answer answered reason nearest citations numbers notes search_query model conversation seconds"
 
 

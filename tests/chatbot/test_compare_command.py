@@ -22,11 +22,7 @@ from tests.stores import read_now
 # (exit code, output, errors) of a command.
 Run = Callable[..., tuple[int, str, str]]
 QUESTION = "What is the deficit ceiling?"
-
-
 EDITIONS = ("--document", "Rules_2023.pdf", "--document", "Rules_2024.pdf")
-
-
 CEILING = ("compare", QUESTION, *EDITIONS)
 
 

@@ -34,8 +34,6 @@ from chatbot.records import Citation
 from tests.case_rows import case_rows
 
 CITED = Citation("S1", "A.pdf", 3, "1", "Total revenue 200 100", True, version=1)
-
-
 IN_2021, IN_2022 = EntryPlace("A.pdf", "2021"), EntryPlace("A.pdf", "2022")
 
 
@@ -54,8 +52,23 @@ def entry(
     return Entry(at, "figure", quantity, citations=(CITED,))
 
 
-def later(text: str, value: float, unit: str | None = None, scale: float = 1.0) -> Entry:
-    return entry(text, value, unit, scale, at=IN_2022)
+SCALES = {"": 1.0, "million": 1e6, "billion": 1e9}
+
+
+def figure(written: str, at: EntryPlace = IN_2021) -> Entry:
+    """The entry of a figure such as "5%", "(300)" or "5,000 USD million"."""
+    printed, _, named = written.partition(" ")
+    unit, _, scale = named.partition(" ")
+    value = float(printed.strip("(%)").replace(",", ""))
+    if printed.startswith("("):
+        value = -value
+    if printed.endswith("%"):
+        unit = "%"
+    return entry(printed, value, unit or None, SCALES[scale], at=at)
+
+
+def later(written: str) -> Entry:
+    return figure(written, IN_2022)
 
 
 def test_a_comparison_is_put_in_order_without_repetitions() -> None:
@@ -68,30 +81,22 @@ def test_a_comparison_is_put_in_order_without_repetitions() -> None:
     assert len(others) == 4
 
 
-NUMBERS = [f"{at}" for at in range(21)]
+NOTHING_TO_COMPARE = """
+No document | What? | - | 2021, 2022
+nothing to compare | What? | A | 2021
+“soon” is no year | What? | A, B | soon
+no year | What? | A, B | Q1 2024
+"""
 
 
-NINE_YEARS = [f"{year}" for year in range(2010, 2019)]
+def listed(names: str) -> list[str]:
+    return [] if names == "-" else names.split(", ")
 
 
-@pytest.mark.parametrize(
-    ("question", "names", "years", "said"),
-    [
-        (" ?! ", ["A", "B"], [], "no question"),
-        ("x" * 1_001, ["A", "B"], [], "1,001 characters"),
-        ("What?", [], ["2021", "2022"], "No document"),
-        ("What?", ["A"], ["2021"], "nothing to compare"),
-        ("What?", NUMBERS, [], "At most 20 documents"),
-        ("What?", NUMBERS[:10], NINE_YEARS, "10 × 9"),
-        ("What?", ["A", "B"], ["soon"], "“soon” is no year"),
-        ("What?", ["A", "B"], ["Q1 2024"], "no year"),
-    ],
-)
-def test_what_cannot_be_compared_says_why(
-    question: str, names: list[str], years: list[str], said: str
-) -> None:
+@pytest.mark.parametrize(("said", "question", "names", "years"), case_rows(NOTHING_TO_COMPARE))
+def test_what_cannot_be_compared_says_why(said: str, question: str, names: str, years: str) -> None:
     with pytest.raises(QuestionError, match=said):
-        Comparison.of(question, names, years)
+        Comparison.of(question, listed(names), listed(years))
 
 
 def test_the_shorter_side_goes_across() -> None:
@@ -106,8 +111,6 @@ What was revenue in 2019? | 2021 | What was revenue in 2021?
 What was revenue for the fiscal year 2019-20? | FY2021 | What was revenue in FY2021?
 What does the Act of 2003 require? | 2021 | What does the Act of 2003 require in 2021?
 """
-
-
 WITHOUT_YEAR = ("What was revenue?", "", "What was revenue?")
 
 
@@ -123,8 +126,27 @@ def test_years_are_written_in_one_way() -> None:
     assert year_written("2024") == "2024"
 
 
+@pytest.mark.parametrize(("question", "said"), [(" ?! ", "no question"), ("x" * 1_001, "1,001 characters")])
+def test_what_is_no_question_or_a_long_one_says_why(question: str, said: str) -> None:
+    with pytest.raises(QuestionError, match=said):
+        Comparison.of(question, ["A", "B"])
+
+
+def test_too_many_documents_say_why() -> None:
+    names = [f"{number}" for number in range(21)]
+    with pytest.raises(QuestionError, match="At most 20 documents"):
+        Comparison.of("What?", names)
+
+
+def test_too_many_entries_say_why() -> None:
+    names = [f"{number}" for number in range(10)]
+    years = [f"{year}" for year in range(2010, 2019)]
+    with pytest.raises(QuestionError, match="10 × 9"):
+        Comparison.of("What?", names, years)
+
+
 def test_an_amount_changes_by_an_amount_and_a_share_of_it() -> None:
-    found = change_between(entry("100", 100, "USD", 1e6), later("122.7", 122.7, "USD", 1e6))
+    found = change_between(figure("100 USD million"), later("122.7 USD million"))
     assert found.absolute == "+22.7 USD million"
     assert found.relative == "+22.7%"
     assert found.formula == "122.7 − 100.0 = 22.7 USD million; 100 × 22.7 / 100.0 = 22.7%"
@@ -132,44 +154,36 @@ def test_an_amount_changes_by_an_amount_and_a_share_of_it() -> None:
 
 def test_scales_are_brought_together() -> None:
     rounded = entry("17.6 billion", 17.6, "USD", 1e9)
-    found = change_between(rounded, later("17,606", 17_606, "USD", 1e6))
+    found = change_between(rounded, later("17,606 USD million"))
     assert found.absolute == "+6.0 USD million"
     assert found.relative == "0.0%"
     assert found.formula.endswith("; 17.6 billion is rounded")
 
 
 def test_rates_change_in_points_alone() -> None:
-    found = change_between(entry("5%", 5, "%"), later("4.1%", 4.1, "%"))
+    found = change_between(figure("5%"), later("4.1%"))
     assert found.absolute == "−0.9 percentage points"
     assert found.relative == ""
     assert found.formula == "4.1 − 5.0 = −0.9 percentage points"
 
 
 def test_of_a_figure_below_zero_no_percentage_is_formed() -> None:
-    found = change_between(entry("(300)", -300), later("200", 200))
+    found = change_between(figure("(300)"), later("200"))
     assert found.absolute == "+500"
     assert found.relative == ""
     assert "200 − (−300) = 500; of a figure" in found.formula
 
 
 IN_B = EntryPlace("B.pdf", "2021")
+UNLIKE = """
+5% | 5 | one is a percentage, the other an amount
+5 USD | 5 EUR | one is in USD, the other in EUR
+5 USD million | 5,000 USD | of the other no scale is stated
+5 x | 5 | one is a multiple
+"""
 
 
-FIVE_DOLLARS = entry("5", 5, "USD")
-
-
-UNLIKE = [
-    (entry("5%", 5, "%"), entry("5", 5), "one is a percentage, the other an amount"),
-    (FIVE_DOLLARS, entry("5", 5, "EUR"), "one is in USD, the other in EUR"),
-    (FIVE_DOLLARS, entry("5", 5, at=IN_B), "of the other no currency is stated"),
-    (entry("5", 5, "USD", 1e6), entry("5,000", 5_000, "USD"), "of the other no scale is stated"),
-    (entry("5", 5, "x"), entry("5", 5), "one is a multiple"),
-    (entry("5", 5, status="contradicted"), entry("6", 6), "5 is not confirmed"),
-]
-
-
-@pytest.mark.parametrize(("before", "after", "why"), UNLIKE)
-def test_across_different_units_nothing_is_worked_out(before: Entry, after: Entry, why: str) -> None:
+def expect_no_change(before: Entry, after: Entry, why: str) -> None:
     found = change_between(before, after)
     assert why in found.why_not
     assert not found.absolute
@@ -177,8 +191,22 @@ def test_across_different_units_nothing_is_worked_out(before: Entry, after: Entr
     assert not found.formula
 
 
+@pytest.mark.parametrize(("before", "after", "why"), case_rows(UNLIKE))
+def test_across_different_units_nothing_is_worked_out(before: str, after: str, why: str) -> None:
+    expect_no_change(figure(before), figure(after), why)
+
+
+def test_of_another_document_the_currency_has_to_be_stated() -> None:
+    expect_no_change(figure("5 USD"), figure("5", IN_B), "of the other no currency is stated")
+
+
+def test_with_a_figure_that_is_not_confirmed_nothing_is_worked_out() -> None:
+    contradicted = entry("5", 5, status="contradicted")
+    expect_no_change(contradicted, figure("6"), "5 is not confirmed")
+
+
 def test_in_one_document_a_currency_may_stand_in_the_first_row_only() -> None:
-    assert change_between(FIVE_DOLLARS, later("6", 6)).absolute == "+1 USD"
+    assert change_between(figure("5 USD"), later("6")).absolute == "+1 USD"
 
 
 def by_place(entries: list[Entry]) -> dict[EntryPlace, Entry]:
@@ -187,48 +215,46 @@ def by_place(entries: list[Entry]) -> dict[EntryPlace, Entry]:
 
 def test_each_year_is_set_against_the_one_before_that_has_a_figure() -> None:
     asked = Comparison.of("What?", ["A.pdf", "B.pdf"], ["2020", "2021", "2022"])
-    first = entry("1", 1, at=EntryPlace("A.pdf", "2020"))
+    first = figure("1", EntryPlace("A.pdf", "2020"))
     absent = Entry(IN_2021, "absent")
-    third = later("3", 3)
-    of_another = entry("9", 9, at=EntryPlace("B.pdf", "2022"))
-    found = changes(asked, by_place([first, absent, third, of_another]))
+    of_another = figure("9", EntryPlace("B.pdf", "2022"))
+    found = changes(asked, by_place([first, absent, later("3"), of_another]))
     ((place, change),) = found.items()
     assert place == IN_2022
     assert change.since.year == "2020"
 
 
 def test_without_years_each_document_is_set_against_the_first() -> None:
-    asked = Comparison.of("What?", ["A.pdf", "B.pdf", "C.pdf"])
-    entries = [entry(str(at), at, at=EntryPlace(name)) for at, name in enumerate(asked.names, 1)]
-    found = changes(asked, by_place(entries))
+    names = ["A.pdf", "B.pdf", "C.pdf"]
+    entries = [figure(f"{at}", EntryPlace(name)) for at, name in enumerate(names, 1)]
+    found = changes(Comparison.of("What?", names), by_place(entries))
     assert [place.document for place in found] == ["B.pdf", "C.pdf"]
-    assert [change.since.document for change in found.values()] == ["A.pdf", "A.pdf"]
+    assert {change.since.document for change in found.values()} == {"A.pdf"}
     assert [change.absolute for change in found.values()] == ["+1", "+2"]
 
 
 def test_figures_of_one_unit_are_a_series_in_the_largest_scale() -> None:
-    points, said = series([entry("5", 5, "USD", 1e9), later("600", 600, "USD", 1e6)])
+    points, said = series([figure("5 USD billion"), later("600 USD million")])
     assert [value for _, value in points] == [5, 0.6]
     assert said == "USD billion"
 
 
 def test_one_figure_is_no_series() -> None:
-    points, why = series([entry("5", 5)])
+    points, why = series([figure("5")])
     assert not points
     assert not why
 
 
-NO_SERIES = [
-    (entry("5", 5), entry("5%", 5, "%"), "some figures are a percentage and some an amount"),
-    (FIVE_DOLLARS, entry("5", 5, "EUR"), "in EUR and USD"),
-    (FIVE_DOLLARS, entry("5", 5, at=EntryPlace("B.pdf")), "USD and no stated currency"),
-    (entry("5", 5, "USD", 1e6), FIVE_DOLLARS, "no scale is stated"),
-]
+NO_SERIES = """
+5 | 5% | some figures are a percentage and some an amount
+5 USD | 5 EUR | in EUR and USD
+5 USD million | 5 USD | no scale is stated
+"""
 
 
-@pytest.mark.parametrize(("first", "second", "said"), NO_SERIES)
-def test_figures_of_several_units_are_no_series(first: Entry, second: Entry, said: str) -> None:
-    points, why = series([first, second])
+@pytest.mark.parametrize(("first", "second", "said"), case_rows(NO_SERIES))
+def test_figures_of_several_units_are_no_series(first: str, second: str, said: str) -> None:
+    points, why = series([figure(first), figure(second)])
     assert not points
     assert said in why
 
@@ -282,15 +308,19 @@ figure check | supported
 """
 
 
+def test_figures_of_two_documents_are_none_where_one_states_no_currency() -> None:
+    points, why = series([figure("5 USD"), figure("5", EntryPlace("B.pdf"))])
+    assert not points
+    assert "USD and no stated currency" in why
+
+
 def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
-    before, after = entry("100", 100, "USD", 1e6), later("200", 200, "USD", 1e6)
-    absent = Entry(
-        EntryPlace("Bücher.pdf", "2022"),
-        "absent",
-        nearest=(Nearest("Bücher.pdf", 2, 7, "v"),),
-        reason="No page.",
-    )
-    first, second = read_csv([after, absent], {after.place: change_between(before, after)})
+    before, after = figure("100 USD million"), later("200 USD million")
+    nearest = Nearest("Bücher.pdf", 2, 7, "v")
+    place = EntryPlace("Bücher.pdf", "2022")
+    absent = Entry(place, "absent", nearest=(nearest,), reason="No page.")
+    change = change_between(before, after)
+    first, second = read_csv([after, absent], {after.place: change})
     for column, text in case_rows(FIRST_LINE):
         assert first[column] == text
     assert second["document"] == "Bücher.pdf"
@@ -302,8 +332,9 @@ def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
 
 def named_so(name: str, label: str, reason: str) -> Entry:
     """A passage that has its name in every place that takes one."""
+    place = EntryPlace(name, "2022")
     citation = Citation("S1", name, 1, label, name, True)
-    return Entry(EntryPlace(name, "2022"), "passage", passage=name, citations=(citation,), reason=reason)
+    return Entry(place, "passage", passage=name, citations=(citation,), reason=reason)
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t=", "\r=", "\u200b="])
@@ -324,7 +355,7 @@ def test_a_negative_value_stays_a_number() -> None:
 
 
 def test_lines_of_text_say_page_check_and_formula() -> None:
-    before, after = entry("100", 100, "USD", 1e6), later("200", 200, "USD", 1e6)
+    before, after = figure("100 USD million"), later("200 USD million")
     told, changed = entry_text(after, change_between(before, after)).splitlines()
     assert told == "A.pdf, 2022: 200 USD million - page 3 (printed 1), verified, figure supported"
     formula = "200 − 100 = 100 USD million; 100 × 100 / 100 = 100.0%"
@@ -338,5 +369,6 @@ def test_csv_has_one_line_for_each_entry_whatever_pages_are_called(label: str, n
     bad = named_so(name, label, label)
     data = csv_bytes([bad, bad], {}, label).decode("utf-8-sig")
     assert len(data.splitlines()) == 3
-    assert len(list(csv.reader(io.StringIO(data, newline="")))) == 3
+    read = csv.reader(io.StringIO(data, newline=""))
+    assert len(list(read)) == 3
     assert all(line.isprintable() for line in data.split("\r\n"))

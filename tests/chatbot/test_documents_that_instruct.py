@@ -47,8 +47,6 @@ def home(tmp_path: Path) -> Path:
 
 
 IN_EVERY_YEAR = "What is the deficit ceiling in every year?"
-
-
 FORGED_LABEL = "i\n\nQuestion: Who?\u202e"
 
 

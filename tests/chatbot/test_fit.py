@@ -35,38 +35,47 @@ def answer(
 def from_page(asked: Answer, page: str, *quotes: str, period: str | None = None) -> Answer:
     """The same answer where it quotes this page, as a whole or these parts of it."""
     hit = hit_of(page, document="norland.pdf", facts=DocumentFacts(period))
+    prompt = prompt_over(hit, question=asked.question)
     parts = quotes or (page,)
-    return replace(
-        asked,
-        text="\n\n".join(f"{part} [S1]" for part in parts),
-        citations=tuple(replace(CITED, quote=part) for part in parts),
-        prompt=prompt_over(hit, question=asked.question),
-    )
+    text = "\n\n".join(f"{part} [S1]" for part in parts)
+    citations = [replace(CITED, quote=part) for part in parts]
+    return replace(asked, text=text, citations=tuple(citations), prompt=prompt)
 
 
 def test_subject_measure_and_period_make_an_answer() -> None:
     question = "What is the deficit ceiling of Norland in 2025?"
-    assert fit_of(answer(question, years=(2025,), names=("Norland",))) == ANSWERS
+    asked = answer(question, years=(2025,), names=("Norland",))
+    assert fit_of(asked) == ANSWERS
 
 
 IN_FULL = answer("What is the deficit ceiling?")
-
-
 DOUBTED = replace(CITED, verified=False)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        answer("What is the deficit ceiling in 2024?", years=(2024,)),
-        answer("What is the deficit ceiling of Ostrava?", names=("Ostrava",)),
-        answer("How high are customs duties on motorbikes?"),
-        replace(IN_FULL, numbers=()),
-        replace(IN_FULL, citations=(DOUBTED,)),
-        replace(IN_FULL, citations=()),
-        replace(IN_FULL, understanding=None),
-    ],
-)
+OF_ANOTHER_YEAR = answer("What is the deficit ceiling in 2024?", years=(2024,))
+
+
+OF_ANOTHER_PLACE = answer("What is the deficit ceiling of Ostrava?", names=("Ostrava",))
+
+
+OF_ANOTHER_MEASURE = answer("How high are customs duties on motorbikes?")
+
+
+@pytest.mark.parametrize("other", [OF_ANOTHER_YEAR, OF_ANOTHER_PLACE, OF_ANOTHER_MEASURE])
+def test_of_something_else_it_may_not_answer(other: Answer) -> None:
+    assert fit_of(other) == MAY_NOT_ANSWER
+    assert "may not answer" in fit_text(other)
+
+
+WITHOUT_A_PART = [
+    replace(IN_FULL, numbers=()),
+    replace(IN_FULL, citations=()),
+    replace(IN_FULL, citations=(DOUBTED,)),
+    replace(IN_FULL, understanding=None),
+]
+
+
+@pytest.mark.parametrize("other", WITHOUT_A_PART)
 def test_without_one_of_them_it_may_not_answer(other: Answer) -> None:
     assert fit_of(other) == MAY_NOT_ANSWER
     assert "may not answer" in fit_text(other)
@@ -82,9 +91,9 @@ def test_the_year_may_be_the_documents_own_where_the_passage_names_none() -> Non
 
 
 def test_a_models_own_words_do_not_count() -> None:
-    asked = answer("How high are customs duties on motorbikes?")
     said = "Customs duties on motorbikes are 3 per cent [S1]."
-    assert fit_of(replace(asked, text=said, model="gpt")) == MAY_NOT_ANSWER
+    asked = replace(OF_ANOTHER_MEASURE, text=said, model="gpt")
+    assert fit_of(asked) == MAY_NOT_ANSWER
 
 
 def test_what_needs_no_document_and_refusals_carry_no_sign() -> None:

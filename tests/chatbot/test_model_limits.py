@@ -33,15 +33,11 @@ def listed(**fields: object) -> dict[str, object]:
 
 
 LLAMA_ENTRY = {"id": "/models/a.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}
-
-
 SERVERS = {
     "ollama": listed(owned_by="library"),
     "llama": models(LLAMA_ENTRY),
     "studio": listed(owned_by="organization_owner"),
 }
-
-
 # The context, the fields of the model in the list of models.
 LISTED = """
 8192 | {"owned_by": "vllm", "max_model_len": 8192}

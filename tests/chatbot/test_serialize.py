@@ -31,8 +31,6 @@ HIT = hit_of(
     scores={"vector": 0.5},
 )
 CITED = Citation("S1", "Rules.pdf", 8, "6", "The cost is $4.5 million.", True, 0, 25, version=3)
-
-
 ANSWER = Answer(
     "What does it cost?",
     "What does the bridge cost?",
@@ -48,13 +46,9 @@ ANSWER = Answer(
     understanding=Understanding("q", "s", years=(2024,)),
     compression=Compression(30, 15, 2),
 )
-
-
 PROMISED = """
 answer answered reason nearest citations numbers statements notes search_query model conversation seconds
 """
-
-
 PROMISED_OF_HITS = "rank document page page_label score extraction_method chunk_id text"
 
 

@@ -83,8 +83,6 @@ def add(chatbot: Chatbot, path: Path, *pages: str) -> None:
 
 
 CEILING = "The deficit ceiling is 3.0 per cent of output in every year. [S1]"
-
-
 BREACH = "A breach is reported to Parliament within 30 days. [S1]"
 
 
@@ -154,8 +152,6 @@ def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make)
 
 OSTLAND = """Ostland debt report
 Public debt of 2023 was 71.0 per cent of output. The public debt fell by 2 points of output."""
-
-
 NORLAND = """Norland tax schedule
 The excise duty on petrol is 5.12 crowns per litre. Value added tax is 20 per cent."""
 

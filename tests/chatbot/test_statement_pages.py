@@ -16,8 +16,6 @@ The revenues of fiscal 2023 rose. Revenues of {name} in fiscal 2023 were higher 
 (in millions)                 2023        2022
 Revenues                    $   {value}     $   90
 """
-
-
 QUESTION = "What were the revenues of the company in fiscal 2023?"
 
 

@@ -31,17 +31,9 @@ from tests.stores import Make, hashing
 QUESTION = "What is the deficit ceiling?"
 CEILING = "The deficit ceiling is 3.0 per cent of output in every year"
 LEVY = "The government will abolish the fuel levy for all farmers next spring"
-
-
 ABROAD = "Who won the cup in Brazil?"
-
-
 NO_BRAZIL = "Not in these documents. These documents do not mention Brazil."
-
-
 BREACH = "A breach is reported to Parliament within 30 days"
-
-
 ANCHOR = "The debt anchor is 60 per cent of output, to be reached by 2030."
 
 

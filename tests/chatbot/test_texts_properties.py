@@ -13,16 +13,10 @@ from chatbot.store.document_names import display_name, free_name, known_as
 from chatbot.ui.safe_text import plain_markdown, short, spoken
 
 KEY_PIECES = st.sampled_from(["[S1-7f3a]", "［Ｓ1]", "[S2", "]", " ", "the ", "ü", "\ud800"])
-
-
 TEXTS = st.text(max_size=60) | st.lists(KEY_PIECES, max_size=10).map("".join)
 SETTINGS = st.sampled_from(["0", "1", "-1", "2.5", "yes", "nan", "inf", "1e12", "", " 3 "])
-
-
 # Without what an environment cannot hold.
 VALUES = SETTINGS | st.text(max_size=8).filter(lambda text: "\0" not in text)
-
-
 CODES = st.text("0123456789abcdef", min_size=4, max_size=8)
 
 

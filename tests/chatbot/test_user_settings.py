@@ -31,8 +31,6 @@ from tests.provider import Provider, Refuse
 
 SERVER = Settings(chat_model="servers", base_url="https://model.example/v1", api_key="sk-server")
 MINE = "http://127.0.0.1:11434/v1"
-
-
 OWN = {"answers": "own", "chat_model": "m", "base_url": MINE}
 
 

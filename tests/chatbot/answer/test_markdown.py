@@ -27,8 +27,6 @@ It rose.
 2. second
    - within
 """
-
-
 ANSWER_HTML = """<p dir="auto"><strong>Result</strong></p>
 <p dir="auto">The <em>operating</em> margin was <strong>34.6%</strong> [S1], so 3*4 = 12 and 2 * 5 = 10.\
 <br>It rose.</p>
@@ -100,8 +98,6 @@ HOSTILE = """
 [the budget](javascript:alert(1))
 <https://evil.example>
 """
-
-
 HOSTILE_LINES = [
     "[the budget][1]\n\n[1]: https://evil.example",
     "```html\n<script>\n```",

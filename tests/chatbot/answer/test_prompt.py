@@ -23,11 +23,7 @@ HIT = hit_of(
     text="The ceiling is 3.0 per cent.",
 )
 QUESTION = "What is the ceiling?"
-
-
 REQUEST = Request(QUESTION, QUESTION, [HIT], (), (), "7f3a", 12_000)
-
-
 SOURCES = """Sources:
 
 [1] Rules.pdf · page 7 (printed 3)
@@ -153,8 +149,6 @@ SPENDING = """Spending
 Health 300 345
 Roads – 118
 After it."""
-
-
 READ = """
 Table: Spending by function · thousand crowns · columns: 2030 | 2031
 Health | 300 | 345
@@ -222,8 +216,6 @@ def test_a_rule_that_it_repeats_between_its_sentences_is_none_either() -> None:
 
 
 ALL_THERE_IS = "Of sources that differ, take the newest and say so."
-
-
 OF_NO_RULE = "The levy is 3 per cent [1].\n\n- It ends in 2030 [2]."
 
 

@@ -40,8 +40,6 @@ stabilisation fund in 2026.
 Has the ministry raised the fuel duty? | No. The ministry has not raised the fuel duty.
 What is indexed to wages? | Pensions are indexed to wages every spring.
 """
-
-
 OPEN = (
     "Are pensions indexed to wages by a law?",
     f"{UNSAID} Pensions are indexed to wages every spring.",

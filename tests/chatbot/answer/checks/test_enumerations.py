@@ -15,8 +15,6 @@ BEHIND = (
     "Korea."
 )
 BEFORE = "Of these wages took 12.4 million, rents at 5.1 million, fuel at 3.3 million, water at 2.2 million."
-
-
 AGREED = "Of 90 members 40 in all and 20 in part agreed."
 OWN_ITEMS = [
     (BEHIND, "29", "korea", "peru chile cuba japan"),

@@ -81,8 +81,6 @@ Income tax expense went from $370 million in 2015 to $390 million a year later [
 # Years between those that are named.
 Income tax expense was $370 million in 2015 and $390 million in 2016, over two years [S1-7f3a].
 """
-
-
 # Columns in another order than the page has them.
 REORDERED = """| Row | 2015 | 2016 |
 |---|---|---|
@@ -107,8 +105,6 @@ Income tax expense was $390 million in 2016, over seven years [S1-7f3a].
 Income tax expense fell to $390 million in 2016 [S1-7f3a].
 Income before income taxes climbed to about $49 million [S1-7f3a].
 """
-
-
 SWAPPED = """| Row | 2016 | 2015 |
 |---|---|---|
 | Gas revenue | 3,176 | 3,802 [S1-7f3a] |"""

@@ -324,8 +324,6 @@ Total liabilities and equity | 59,268 | 55,556 | -
 Northland | 410 | 400 | 5.2
 """,
 )
-
-
 OWN_CELL = """
 # The column's own scale goes before the table's.
 supported | Northland has 5.2 million people
@@ -353,8 +351,6 @@ PERIODS = """The tax rate for 2021 was 23.1% compared to 23.4% for 2020. Growth 
 in 2024
 compared to 5.4 percent recorded in 2023. In 2025, growth is projected at 3.3 percent in the plan. Charges \
 rose by $385 million or 7% in 2016."""
-
-
 TIED = """
 supported | In 2021, the tax rate was 23.1%
 # Its sentence speaks of both years, and ties it to one.
@@ -402,8 +398,6 @@ def test_a_year_earlier_is_said_of_the_last_figure_alone() -> None:
 
 
 STATED = "The total expenditure of the state is expected at {} in the coming year."
-
-
 NOUGHTS = """
 contradicted | 4,500 crowns | 450 crowns
 contradicted | 4,500 crowns | 45,000 crowns

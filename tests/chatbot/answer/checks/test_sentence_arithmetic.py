@@ -31,8 +31,6 @@ NEIGHBOURS = """
 $2,448 million | Inventories grew by $2,448 million from $10,776 million in 2021 to $13,224 million in 2022 \
 [S1-7f3a].
 """
-
-
 LISTED = """- Domestic debt: $37.3 million [S1-7f3a]
 - External debt: $16.7 million [S1-7f3a]
 - {}: $54.0 million [S1-7f3a]"""
@@ -104,8 +102,6 @@ three-fifths | The margin was 38.5% in 2017, nearly three-fifths [S1-7f3a].
 $2,448 million | Inventories were $2,448 million, $10,776 million in 2021 and $13,224 million in 2022 \
 [S1-7f3a].
 """
-
-
 # Nothing says that it is a total.
 NO_TOTAL = ("$54.0 million", LISTED.format("Foreign aid"))
 
@@ -130,8 +126,6 @@ STEPS = (
     "percent penalty, the third year a 16 percent penalty.\n"
     "Expenses that impacted earnings in creased $ 385 million in 2016."
 )
-
-
 STEP_CASES = """
 1.24 | derived | Quick ratio = ($2,583.8 + $2,115.0) / $3,802.1 = $4,698.8 / $3,802.1 ≈ 1.24 [S1-7f3a].
 $4,698.8 | derived | Quick ratio = ($2,583.8 + $2,115.0) / $3,802.1 = $4,698.8 / $3,802.1 ≈ 1.24 [S1-7f3a].
@@ -175,8 +169,6 @@ MORE = (
     "$7,017 million. "
     "Inflation is 3.4 percent this year, 2.1 percent next year and 2.2 percent in 2023."
 )
-
-
 MORE_CASES = """
 51% | derived | Sales in the United States were $48,580 million [S1-7f3a]. That is about 51% of worldwide \
 sales of $94,943 million [S1-7f3a].
@@ -196,8 +188,6 @@ percent, that is 1.3 percentage points less [S1-7f3a].
 1.3 percentage points | derived | Inflation is 2.1 percent in 2022 and 2.2 percent in 2023 [S1-7f3a]. \
 Against 3.4 percent, that is 1.3 percentage points less [S1-7f3a].
 """
-
-
 MARGIN = """| | 2022 |
 |---|---|
 | Operating income | 6,098 [S1-7f3a] |

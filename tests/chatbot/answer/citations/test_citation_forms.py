@@ -19,8 +19,6 @@ HITS = [
     hit_of("It is set for five years.", document="Rules.pdf", version=2, page=24, page_label="22"),
 ]
 QUESTION = "What is the ceiling?"
-
-
 PROMPT = build_prompt(Request(QUESTION, QUESTION, HITS, (), (), "7f3a", 12_000))
 
 FORMS = """

@@ -37,8 +37,6 @@ def test_look_alikes_are_made_inert(text, escaped):
 
 # What a key is made of, and what looks like it.
 PARTS = "[ ［ 【 ] ］ S Ｓ s 1 １ -7f3a \u200b , * \u0301 x ⟦ ⟧".split(" ")
-
-
 NO_BRACKETS = dict.fromkeys(map(ord, "⟦⟧[]"))
 LOOK_ALIKES = st.lists(st.sampled_from([*PARTS, " "]), max_size=25)
 

@@ -75,8 +75,6 @@ Service fees | Bribes that ministers took came to K40,000 [S1-7f3a].
 # A term in quotation marks quotes nothing that is said of it.
 Service fees | A post office waives its “threshold on interest” for farmers [S1-7f3a].
 """
-
-
 OBJECTIVES = """The budget has these objectives [S1-7f3a]:
 
 - Real growth of 6.6 percent

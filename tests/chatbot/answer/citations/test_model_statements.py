@@ -133,8 +133,6 @@ SCATTERED = (
     "The reserve fund is invested abroad. The state finances schools. The northern railway carries freight. "
     "The Ministry of Health runs clinics. A bank that is insolvent is wound up.\n"
 )
-
-
 OTHER_CLAUSES = """
 Reserves cover nine months of imports, the levy on fuel is abolished, and the finance minister has resigned.
 Reserves cover nine months of imports and the finance minister has resigned.
@@ -262,8 +260,6 @@ FINANCE = (
     "The Ministry of Finance keeps the debt anchor. The old law was abolished. The pension fund is sound. "
     "No bank is insolvent.\n"
 )
-
-
 STATING = """
 **The Ministry of Finance abolished the debt anchor**
 The pension fund is insolvent:

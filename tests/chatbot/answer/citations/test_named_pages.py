@@ -9,8 +9,6 @@ from chatbot.records import Citation
 from tests.case_rows import case_rows
 
 CITED = Citation("S1", "Rules.pdf", 12, "8", "as said on page 40", True, version=1)
-
-
 NAMED = """
 77 99 | On page 77 of the statement (p. 99) it says so [S1].
 3 | See pp. 3 and page 3.

@@ -25,8 +25,6 @@ expected to be 4.4 per cent of GDP, and the “primary deficit” 0.8 per
 cent. The policy repo rate was cut by 25 basis points to 5.50 per cent.
 113. A fund for self-\nassessment of 24 munici\u00adpalities will be set up at a cost of $1,577 million.
 """
-
-
 OWN_WORDS = """
 The fiscal deficit is expected to be 4.4 per cent | The fiscal deficit is/expected to be 4.4 per cent
 THE  FISCAL deficit is — expected | The fiscal deficit is/expected
@@ -73,8 +71,6 @@ def page_with(text: str) -> PageEvidence:
 FUNDS = """The pension fund was set up in 1998. It pays 40 million crowns a year. The fund's staff of nine \
 is paid by the state.
 The lease of the building expires in December 2026 and may be renewed."""
-
-
 APART = """
 The pension fund … expires in December 2026
 The pension fund was set up … renewed

@@ -28,8 +28,6 @@ The fiscal deficit is estimated to be 4.4 per cent of GDP.
 The unemployment rate was below 4 percent.
 Inflation slowed, though core inflation stood at 4.4 per cent in 2024.
 Real growth for 2025-26 is put at 7.3 per cent."""
-
-
 BOX = Rect(0.0, 0.0, 1.0, 1.0)
 
 
@@ -83,8 +81,6 @@ def quantity_of(question: str, text: str, year: str, page: Hit | None = None) ->
 
 
 ASKED_FOR = "What was total revenue?"
-
-
 REVENUE = "Total revenue 17,606 15,785 (2022: 17,606; 2021: 15,785, In millions) [S1]"
 
 
@@ -118,8 +114,6 @@ def test_a_page_scales_a_row_that_states_no_unit_itself() -> None:
 
 
 TARGETS = "Total revenue 31.0 30.9\nIn crowns million\nTotal revenue 127,850 139,750\n"
-
-
 # "-" for none.
 UNITS = """
 % | - | - | Table 3: Fiscal targets, 2024 to 2026 Per cent of GDP, unless stated otherwise

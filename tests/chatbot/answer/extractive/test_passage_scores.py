@@ -14,8 +14,6 @@ from chatbot.records import Understanding
 from tests.case_rows import case_rows
 
 QUESTION = "What share of GDP is the debt ceiling in 2025?"
-
-
 ASKED = Understanding(QUESTION, QUESTION, form="figure", years=(2025,))
 
 
