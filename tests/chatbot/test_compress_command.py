@@ -5,7 +5,7 @@ no store opened.
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -22,22 +22,24 @@ FIELDS = (
 )
 
 
-def run(folder: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = run_command(folder / "home", "compress", *arguments, **environment)
+# However short, what is said is compressed.
+ALWAYS = ("--max-tokens", 1)
+Done: TypeAlias = subprocess.CompletedProcess[str]
+
+
+def run(path: Path, *options: object, **environment: str) -> Done:
+    """The command with the conversation at `path`, beside which a home would be."""
+    done = run_command(path.parent / "home", "compress", path, *options, **environment)
     assert "Traceback" not in done.stderr
     return done
 
 
-def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+def lines(done: Done) -> list[dict[str, Any]]:
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-# However short, what is said is compressed.
-ALWAYS = ("--max-tokens", 1)
-
-
-def line_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def line_of(done: Done) -> dict[str, Any]:
     """The only one."""
     (line,) = lines(done)
     return line
@@ -58,36 +60,42 @@ def said(tmp_path: Path) -> Path:
 
 
 def test_one_object_tells_what_is_left(said: Path) -> None:
-    line = line_of(run(said.parent, said, *ALWAYS, "--json"))
+    line = line_of(run(said, *ALWAYS, "--json"))
     assert list(line) == ["id", "context", "kept", "stats"]
     assert line["id"] is None
-    context, kept, stats = line["context"], line["kept"], line["stats"]
+    context = line["context"]
     assert all(list(message) == ["role", "content"] for message in context)
     first, *_, thanks, welcome = [message["content"] for message in context]
     assert first == FIGURE
     assert thanks == "Thanks."
     assert welcome == "You are welcome."
+    kept = line["kept"]
     assert list(kept) == [f"m{at}" for at in range(43)]
     assert kept["m0"] == 1.0
+    stats = line["stats"]
     assert set(stats) > set(FIELDS.split())
     assert 0.4 < stats["compressed_tokens"] / stats["original_tokens"] <= 0.5
 
 
 def test_no_store_is_opened_and_the_threshold_holds(said: Path) -> None:
-    line = line_of(run(said.parent, said, "--json"))
+    line = line_of(run(said, "--json"))
     assert not line["stats"]["compressed"]
     assert set(line["kept"].values()) == {1.0}
     assert not (said.parent / "home").exists()
 
 
+QUERIES = """{"id": "a", "query": "What does the programme cost?"}
+
+{"id": 7, "query": "number 33?"}"""
+
+
 def test_each_query_has_its_own_object_in_order(said: Path) -> None:
-    queries = write(
-        said.parent / "queries.jsonl",
-        [{"id": "a", "query": "What does the programme cost?"}, "", {"id": 7, "query": "number 33?"}],
-    )
+    queries = said.with_name("queries.jsonl")
+    queries.write_text(QUERIES)
     options = (*ALWAYS, "--ratio", 0.1, "--keep-last", 0, "--queries", queries)
     for more in ([], ["--no-vectors"]):
-        first, second = lines(run(said.parent, said, *options, *more))
+        done = run(said, *options, *more)
+        first, second = lines(done)
         assert first["id"] == "a"
         assert first["kept"]["m0"] == 1.0
         assert second["id"] == 7
@@ -95,52 +103,55 @@ def test_each_query_has_its_own_object_in_order(said: Path) -> None:
     assert not (said.parent / "home" / "chroma_db").exists()
 
 
-OPTIONS = [
-    ("--ratio", 0.2),
-    ("--keep-last", 9),
-    ("--scoring", "seed"),
-    ("--rho", 0.2),
-    ("--query", "number 17?"),
-]
+OPTIONS = """
+--ratio | 0.2
+--keep-last | 9
+--scoring | seed
+--rho | 0.2
+--query | number 17?
+"""
 
 
 def test_every_option_reaches_the_compression(said: Path) -> None:
     def compressed(*options: object) -> dict[str, Any]:
-        return line_of(run(said.parent, said, *ALWAYS, "--json", *options))
+        done = run(said, *ALWAYS, "--json", *options)
+        return line_of(done)
 
     plain = compressed()
-    for option in OPTIONS:
-        assert compressed(*option) != plain
+    for option, given in case_rows(OPTIONS):
+        assert compressed(option, given) != plain
     seeded = ("--scoring", "seed", "--rho", 0)
-    assert compressed(*seeded, "--gamma", 0.5) != compressed(*seeded, "--gamma", 9)
+    little_shared = compressed(*seeded, "--gamma", 0.5)
+    much_shared = compressed(*seeded, "--gamma", 9)
+    assert little_shared != much_shared
 
 
 def test_without_json_the_conversation_is_printed(said: Path) -> None:
-    printed = run(said.parent, said, *ALWAYS, "--ratio", 0.1).stdout
+    printed = run(said, *ALWAYS, "--ratio", 0.1).stdout
     assert printed.startswith(f"user: {FIGURE}\n\nuser: ")
     assert "tokens kept;" in printed.splitlines()[-1]
 
 
 def test_without_the_model_words_alone_choose(said: Path) -> None:
     options = (*ALWAYS, "--json", "--query", "programme")
-    done = run(said.parent, said, *options, FINPOLICY_MODEL_CACHE="/dev/null")
+    done = run(said, *options, FINPOLICY_MODEL_CACHE="/dev/null")
     assert line_of(done)["kept"]["m0"] == 1.0
     assert "words alone" in done.stderr
 
 
 def test_content_is_text_whatever_it_holds(tmp_path: Path) -> None:
     content = "<|endoftext|> \u2028 \x1b[31m \ud800 今天很好。"
-    message = json.dumps({"id": 1, "role": "anyone", "content": content})
-    path = write(tmp_path / "odd.jsonl", ["\ufeff" + message, "", ""])
-    line = line_of(run(tmp_path, path, "--json"))
+    message = {"id": 1, "role": "anyone", "content": content}
+    path = write(tmp_path / "odd.jsonl", ["\ufeff" + json.dumps(message), "", ""])
+    line = line_of(run(path, "--json"))
     assert line["context"] == [{"role": "anyone", "content": content}]
     assert line["kept"] == {"1": 1.0}
-    assert "\x1b" not in run(tmp_path, path).stdout
+    assert "\x1b" not in run(path).stdout
 
 
 def test_an_empty_file_is_an_empty_conversation(tmp_path: Path) -> None:
     empty = write(tmp_path / "none.jsonl", [])
-    line = line_of(run(tmp_path, empty, "--json"))
+    line = line_of(run(empty, "--json"))
     assert line["context"] == []
     assert line["kept"] == {}
     assert line["stats"]["original_tokens"] == 0
@@ -157,12 +168,13 @@ stands twice
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "told"), [*case_rows(BAD_LINES), ("\ud800", "line 1: this is not JSON")], ids=range(6)
-)
+UNENCODABLE = ("\ud800", "line 1: this is not JSON")
+
+
+@pytest.mark.parametrize(("text", "told"), [*case_rows(BAD_LINES), UNENCODABLE], ids=range(6))
 def test_bad_lines_are_named_with_the_fix(tmp_path: Path, text: str, told: str) -> None:
     path = write(tmp_path / "bad.jsonl", text.split("\\n"))
-    done = run(tmp_path, path, "--json")
+    done = run(path, "--json")
     assert done.returncode == 1
     assert done.stdout == ""
     assert f"{path}, {told}" in done.stderr
@@ -170,11 +182,12 @@ def test_bad_lines_are_named_with_the_fix(tmp_path: Path, text: str, told: str) 
 
 
 def test_bad_queries_and_missing_files_are_named(said: Path) -> None:
-    queries = write(said.parent / "queries.jsonl", [{"id": "a", "text": "?"}])
-    done = run(said.parent, said, "--queries", queries)
+    queries = said.with_name("queries.jsonl")
+    queries.write_text('{"id": "a", "text": "?"}')
+    done = run(said, "--queries", queries)
     assert done.returncode == 1
     assert "queries.jsonl, line 1: id or query" in done.stderr
-    done = run(said.parent, said.parent / "nowhere.jsonl")
+    done = run(said.parent / "nowhere.jsonl")
     assert done.returncode == 1
     assert "nowhere.jsonl cannot be read" in done.stderr
 
@@ -193,10 +206,11 @@ OUT_OF_RANGE = """
 
 @pytest.mark.parametrize("options", case_lines(OUT_OF_RANGE))
 def test_values_out_of_range_are_usage(said: Path, options: str) -> None:
-    done = run(said.parent, said, *options.split())
+    done = run(said, *options.split())
     assert done.returncode == 2
     assert done.stdout == ""
 
 
 def test_one_query_or_a_file_of_them(said: Path) -> None:
-    assert run(said.parent, said, "--query", "a", "--queries", said).returncode == 2
+    done = run(said, "--query", "a", "--queries", said)
+    assert done.returncode == 2

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -19,19 +19,20 @@ from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 
 # (exit code, output, errors) of a command.
-Run = Callable[..., tuple[int, str, str]]
+Done: TypeAlias = tuple[int, str, str]
+Run = Callable[..., Done]
 PAGES = [
     "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.",
     "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.",
 ]
 
 
-def code_of(done: tuple[int, str, str]) -> int:
+def code_of(done: Done) -> int:
     code, _, _ = done
     return code
 
 
-def output_of(done: tuple[int, str, str]) -> str:
+def output_of(done: Done) -> str:
     _, output, _ = done
     return output
 
@@ -41,7 +42,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(service, "make_embedder", lambda settings: HashEmbedder(dimension=256))
 
-    def command(*arguments: str) -> tuple[int, str, str]:
+    def command(*arguments: str) -> Done:
         code = main(list(arguments))
         printed = capsys.readouterr()
         return code, printed.out, printed.err

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -21,7 +21,8 @@ from tests.case_rows import case_lines, case_rows
 from tests.fakes import HashEmbedder
 
 # (exit code, output, errors) of a command.
-Run = Callable[..., tuple[int, str, str]]
+Done: TypeAlias = tuple[int, str, str]
+Run = Callable[..., Done]
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(service, "make_embedder", lambda settings: HashEmbedder(dimension=256))
 
-    def command(*arguments: str) -> tuple[int, str, str]:
+    def command(*arguments: str) -> Done:
         code = main(["memory", *arguments])
         printed = capsys.readouterr()
         return code, printed.out, printed.err
@@ -37,23 +38,23 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return command
 
 
-def output_of(told: tuple[int, str, str]) -> str:
+def output_of(told: Done) -> str:
     _, output, _ = told
     return output
 
 
-def errors_of(told: tuple[int, str, str]) -> str:
+def errors_of(told: Done) -> str:
     _, _, errors = told
     return errors
 
 
-def lines(told: tuple[int, str, str]) -> list[dict[str, Any]]:
+def lines(told: Done) -> list[dict[str, Any]]:
     code, output, _ = told
     assert code == 0, told
     return [json.loads(line) for line in output.splitlines()]
 
 
-def line_of(told: tuple[int, str, str]) -> dict[str, Any]:
+def line_of(told: Done) -> dict[str, Any]:
     """The only one."""
     (line,) = lines(told)
     return line
@@ -83,13 +84,15 @@ def test_rated_answers(run: Run, tmp_path: Path) -> None:
 def test_a_rated_answer_is_removed_and_restored(run: Run) -> None:
     run("cases", "add", "What is the deficit ceiling?", "3 per cent.")
     run("cases", "add", "Who audits?", "Nobody.")
-    key = lines(run("cases", "search", "what is the deficit ceiling", "--json"))[0]["key"]
+    best, *_ = lines(run("cases", "search", "what is the deficit ceiling", "--json"))
+    key = best["key"]
     removed, *_ = run("cases", "remove", key)
     assert removed == 0
     removed_again, *_ = run("cases", "remove", key)
     assert removed_again == 1
     assert line_of(run("cases", "health", "--json"))["cases"] == 1
-    assert line_of(run("cases", "restore", key, "--json"))["plan"] == "3 per cent."
+    restored = line_of(run("cases", "restore", key, "--json"))
+    assert restored["plan"] == "3 per cent."
     restored_again, *_ = run("cases", "restore", key)
     assert restored_again == 1
 
@@ -97,10 +100,15 @@ def test_a_rated_answer_is_removed_and_restored(run: Run) -> None:
 def test_as_many_rated_answers_are_told_as_are_asked_for(run: Run) -> None:
     for number in range(17):
         run("cases", "add", "deficit ceiling " * (number + 1), "Some.")
-    assert len(lines(run("cases", "list", "--json"))) == 17
-    assert len(lines(run("cases", "list", "--json", "-k", "2"))) == 2
-    assert len(lines(run("cases", "search", "deficit ceiling", "--json", "-k", "1"))) == 1
-    assert len(lines(run("cases", "search", "deficit ceiling", "--json", "-k", "12"))) == 12
+    everything = run("cases", "list", "--json")
+    assert len(lines(everything)) == 17
+    two = run("cases", "list", "--json", "-k", "2")
+    assert len(lines(two)) == 2
+    search = ("cases", "search", "deficit ceiling", "--json")
+    best = run(*search, "-k", "1")
+    assert len(lines(best)) == 1
+    twelve = run(*search, "-k", "12")
+    assert len(lines(twelve)) == 12
     assert run("cases", "reembed") == (0, "0 rated answers without a vector.\n", "")
 
 
@@ -133,7 +141,8 @@ def test_situations_are_imported_as_they_are_listed(run: Run, tmp_path: Path) ->
     assert listed in lines(run("situations", "list", "--json"))
     exported = tmp_path / "exported.jsonl"
     exported.write_text(output_of(run("situations", "export")))
-    assert run("situations", "import", str(exported)) == (0, "0 added, 2 known, 0 lines unreadable.\n", "")
+    again = run("situations", "import", str(exported))
+    assert again == (0, "0 added, 2 known, 0 lines unreadable.\n", "")
 
 
 @pytest.mark.parametrize("memory", ["cases", "situations", "signals"])
@@ -202,7 +211,8 @@ def well(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("well")
 def test_news_of_the_future_and_news_while_off_are_marked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    future = EventRow(1, "Rates rose.", datetime(2096, 1, 1, tzinfo=UTC), "vector")
+    day = datetime(2096, 1, 1, tzinfo=UTC)
+    future = EventRow(1, "Rates rose.", day, "vector")
     imported = Imported(read=1, events=1, tellings=1)
     off = State(imported=True, on=False)
     monkeypatch.setattr(Signals, "listed", lambda self, most: [future])
@@ -310,7 +320,8 @@ SWITCHED_OFF = "News signals are switched off. Switch them on: python -m chatbot
 def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
     assert run("signals", "off") == (0, f"off: {SWITCHED_OFF}", "")
     for action in ("list", "search anything", "reembed"):
-        assert run("signals", *action.split()) == (0, "", f"Note: {SWITCHED_OFF}")
+        done = run("signals", *action.split())
+        assert done == (0, "", f"Note: {SWITCHED_OFF}")
     code, output, _ = run("signals", "on")
     assert code == 0
     assert "No news has been imported" in output

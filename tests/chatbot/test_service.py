@@ -25,7 +25,7 @@ from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf, make_scan
-from tests.provider import Mute, Provider, Refuse, Say
+from tests.provider import Behaviour, Mute, Provider, Refuse, Say
 from tests.stores import Make
 
 QUESTION = "What is the deficit ceiling?"
@@ -270,18 +270,15 @@ def test_an_answer_cut_by_its_limit_or_stopped_says_so(make: Make) -> None:
     assert "You stopped the answer." in notices(stopped)
 
 
-@pytest.mark.parametrize(
-    ("behaviours", "said"),
-    [
-        ([Refuse(429, "slow down", headers={"Retry-After": "60"})], "429"),
-        ([Say(["The deficit ", "ceiling"], ending="cut")], "cut"),
-        ([Refuse(401, "bad key sk-secret")], "OPENAI_API_KEY"),
-        ([Mute()], "FINPOLICY_TIMEOUT"),
-    ],
-    ids=["busy", "cut", "key", "mute"],
-)
-def test_a_real_endpoints_faults_are_one_clear_line(make: Make, behaviours: list[object], said: str) -> None:
-    with Provider(behaviours) as provider:  # type: ignore[arg-type]
+BUSY = Refuse(429, "slow down", headers={"Retry-After": "60"})
+CUT = Say(["The deficit ", "ceiling"], ending="cut")
+WRONG_KEY = Refuse(401, "bad key sk-secret")
+FAULTS = [(BUSY, "429"), (CUT, "cut"), (WRONG_KEY, "OPENAI_API_KEY"), (Mute(), "FINPOLICY_TIMEOUT")]
+
+
+@pytest.mark.parametrize(("behaviour", "said"), FAULTS, ids=["busy", "cut", "key", "mute"])
+def test_a_real_endpoints_faults_are_one_clear_line(make: Make, behaviour: Behaviour, said: str) -> None:
+    with Provider([behaviour]) as provider:
         chatbot = make(chat_model="m", base_url=provider.url, api_key="sk-secret", timeout=1.0)
         answer, events = ask(chatbot)
     (notice,) = [event for event in events if isinstance(event, Notice)]
@@ -406,12 +403,14 @@ It was 398 million before."""
 
 def test_a_citation_of_a_scan_says_how_surely_its_own_words_were_read(tmp_path: Path) -> None:
     with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
-        list(chatbot.add([Upload(make_scan(tmp_path / "Scan.pdf", [ARREARS]))]))
+        scan = make_scan(tmp_path / "Scan.pdf", [ARREARS])
+        list(chatbot.add([Upload(scan)]))
         answer = answer_of(chatbot, "What does the statement of arrears show?")
         (version,) = chatbot.library.scope([])
         words = chatbot.library.catalog.page(version, 1).words
     assert answer.citations, answer
-    (confidence,) = {citation.confidence for citation in answer.citations if "412" in citation.quote}
+    quoting = [citation for citation in answer.citations if "412" in citation.quote]
+    (confidence,) = {citation.confidence for citation in quoting}
     (of_the_figure,) = [word.confidence for word in words if "412" in word.text]
     assert confidence is not None
     assert confidence == pytest.approx(of_the_figure, abs=0.1), answer
@@ -438,10 +437,11 @@ def test_each_page_names_the_piece_of_a_long_query_that_found_it(make: Make, mod
 
 def test_a_short_query_finds_the_same_in_every_strategy(make: Make) -> None:
     chatbot = make()
-    plain = [(hit.page, hit.chunk_id) for hit in chatbot.search(QUESTION)]
+    plain = chatbot.search(QUESTION)
     for strategy in STRATEGIES:
-        hits = chatbot.find(Find(QUESTION, strategy=strategy))
-        assert [(hit.page, hit.chunk_id) for hit in hits] == plain
+        found = chatbot.find(Find(QUESTION, strategy=strategy))
+        assert [hit.page for hit in found] == [hit.page for hit in plain]
+        assert [hit.chunk_id for hit in found] == [hit.chunk_id for hit in plain]
 
 
 def test_a_long_question_tells_how_far_it_is(make: Make) -> None:
@@ -467,7 +467,8 @@ def test_the_chat_model_orders_the_pages_where_that_is_switched_on(make: Make) -
 
 
 def test_where_it_cannot_the_order_of_the_search_stands_and_it_is_told(make: Make) -> None:
-    answer, events = ask(make(ScriptedModel(["No."], cite), rerank=True))
+    model = ScriptedModel(["No."], cite)
+    answer, events = ask(make(model, rerank=True))
     assert answer.answered
     assert any("in the order of the search" in text for text in notices(events))
 
@@ -553,7 +554,8 @@ def test_a_prompt_that_is_too_long_twice_is_given_up(make: Make) -> None:
 
 
 def test_an_endpoint_with_a_short_context_is_sent_no_more_than_it_takes(make: Make) -> None:
-    told = {"/v1/models": {"data": [{"id": "m", "max_model_len": 4_096}]}}
+    listed = {"id": "m", "max_model_len": 4_096}
+    told = {"/v1/models": {"data": [listed]}}
     with Provider(["It is 3.0 per cent [1]."], told=told) as provider:
         answer = answer_of(make(chat_model="m", base_url=provider.url))
         (received,) = provider.requests

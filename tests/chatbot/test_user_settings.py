@@ -71,7 +71,8 @@ def test_the_embedded_model_is_never_built_in_the_folder_one_works_in(
 def test_what_is_out_of_range_or_of_another_kind_is_refused(name: str, value: object) -> None:
     with pytest.raises(SettingsError):
         check_value(name, value)
-    assert getattr(applied(SERVER, {name: value}), name) == getattr(SERVER, name)  # type: ignore[dict-item]
+    kept = applied(SERVER, {name: value})  # type: ignore[dict-item]
+    assert getattr(kept, name) == getattr(SERVER, name)
 
 
 def test_what_is_chosen_stands_over_the_servers_and_stays_coherent() -> None:
@@ -119,7 +120,8 @@ def test_an_operator_can_forbid_models_of_ones_own_and_offline_always_wins() -> 
     [("", False, True), ("", True, False), ("1", True, True), ("0", False, False)],
 )
 def test_unset_it_depends_on_who_can_open_the_pages(text: str, others: bool, allowed: bool) -> None:
-    settings = replace(load_settings({"FINPOLICY_USER_MODELS": text}), open_to_others=others)
+    loaded = load_settings({"FINPOLICY_USER_MODELS": text})
+    settings = replace(loaded, open_to_others=others)
     assert settings.allows_user_models is allowed
 
 
@@ -169,7 +171,8 @@ def test_an_endpoint_that_must_not_be_contacted_is_refused_when_it_is_saved(url:
     ],
 )
 def test_plain_http_goes_to_this_machine_only(url: str) -> None:
-    assert check_model(" m ", f"{url}/ " if url else " ", SERVER) == ("m", url)
+    typed = f"{url}/ " if url else " "
+    assert check_model(" m ", typed, SERVER) == ("m", url)
 
 
 NOT_OF_THE_INTERNET = """
@@ -205,6 +208,12 @@ def test_what_is_no_key_is_refused_without_being_repeated(key: str) -> None:
     assert key not in f"{caught.value} {caught.value.hint}"
 
 
+def say(settings: Settings) -> str:
+    """What the model of these settings says."""
+    reply = OpenAIModel(settings).stream([("user", "x")], max_tokens=5)
+    return "".join(reply)
+
+
 ELSEWHERE = """
 169.254.169.254 | link-local or cloud metadata
 192.0.2.7 | can be read on the way
@@ -230,7 +239,7 @@ def test_a_name_that_leads_elsewhere_when_it_is_connected_to_is_refused_then(
     monkeypatch.setattr(socket, "create_connection", connect)
     settings = applied(Settings(timeout=1), OWN | {"base_url": "http://rebinding.example/v1"})
     with pytest.raises(ModelError, match=said):
-        "".join(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
+        say(settings)
     assert len(asked) >= 2
 
 
@@ -239,7 +248,7 @@ def test_a_redirect_is_not_followed() -> None:
     with Provider([elsewhere]) as provider:
         settings = applied(Settings(), OWN | {"base_url": provider.url}, "sk-mine")
         with pytest.raises(ModelError, match="redirects elsewhere"):
-            "".join(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
+            say(settings)
         assert len(provider.requests) == 1
 
 
