@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases.case_file import question_vectors
+from chatbot.memory.cases.case_file import Key, question_vectors
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_recall import PAGE_BOUND, UNKNOWN, cosines_of
 from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
@@ -20,11 +20,15 @@ from chatbot.memory.cases.records import Case
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall
+from chatbot.store.vector_index import Vectors
+from tests.chatbot.memory.cases.kept_cases import ANY, kept, shared, stands_on_disk
 from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder
 
 QUESTION = "What is the deficit ceiling of Valmora?"
+AUDIT = "Who audits the accounts?"
 RULES, REPORT = "a" * 64, "b" * 64
+CITATION = Citation("S1", "Rules.pdf", 7, "7", "3.0 per cent of output", True, version=1)
 
 
 def answer(
@@ -35,7 +39,7 @@ def answer(
     version: int = 1,
     **changes: object,
 ) -> Answer:
-    cited = Citation("S1", "Rules.pdf", page, str(page), "3.0 per cent of output", True, version=version)
+    cited = replace(CITATION, page=page, page_label=str(page), version=version)
     plain = Answer(question, question, text, True, citations=(cited,))
     return replace(plain, **changes)  # type: ignore[arg-type]
 
@@ -45,7 +49,8 @@ class Shop:
 
     def __init__(self) -> None:
         self.live = {RULES, REPORT}
-        self.documents = Documents({1: RULES, 2: REPORT}.get, lambda: self.live)  # type: ignore[arg-type]
+        digests = {1: RULES, 2: REPORT}
+        self.documents = Documents(digests.get, lambda: self.live)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -66,9 +71,22 @@ def cases(memories: MemoryDatabase, embedder: HashEmbedder, shop: Shop) -> Cases
 @pytest.fixture
 def ask(embedder: HashEmbedder) -> Callable[..., Recall]:
     def made(question: str = QUESTION, owner: str = "me") -> Recall:
-        return Recall(question, question_vectors(embedder, [question])[0], "talk", owner)
+        (vector,) = question_vectors(embedder, [question])
+        return Recall(question, vector, "talk", owner)
 
     return made
+
+
+@pytest.fixture
+def vector(embedder: HashEmbedder) -> Vectors:
+    """Of the question."""
+    (row,) = question_vectors(embedder, [QUESTION])
+    assert isinstance(row, np.ndarray)
+    return row
+
+
+def keys_of(cases: Cases) -> tuple[Key, ...]:
+    return cases._shelf("me").view().keys
 
 
 # --- what is kept
@@ -76,7 +94,7 @@ def ask(embedder: HashEmbedder) -> Callable[..., Recall]:
 
 
 def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
-    kept = cases.rate("me", answer(), 1, word=" right ")
+    rated = cases.rate("me", answer(), 1, word=" right ")
     (found,) = cases.find("me", QUESTION)
     assert found.fields == {
         "rank": 1,
@@ -86,30 +104,42 @@ def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
         "reward": 1,
         "line_index": 0,
     }
-    assert found.case == replace(kept, line_index=0)
-    assert (found.case.word, found.case.verified, found.case.document_ids) == ("right", True, (RULES,))
-    assert [(page.document_id, page.document, page.page, page.quote) for page in found.case.pages] == [
-        (RULES, "Rules.pdf", 7, "3.0 per cent of output")
-    ]
-    assert found.case.at > 1e9
+    case = found.case
+    assert case == replace(rated, line_index=0)
+    assert case.word == "right"
+    assert case.verified
+    assert case.document_ids == (RULES,)
+    assert case.at > 1e9
+    (page,) = case.pages
+    assert page.document_id == RULES
+    assert page.document == "Rules.pdf"
+    assert page.page == 7
+    assert page.quote == "3.0 per cent of output"
 
 
 def test_the_newest_verdict_counts_for_a_question_however_it_is_written(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
-    cases.rate("me", answer(f"  {QUESTION.upper()} "), 0)
-    assert [one.case.reward for one in cases.find("me", QUESTION)] == [0]
+    loud = f"  {QUESTION.upper()} "
+    cases.rate("me", answer(loud), 0)
+    (found,) = cases.find("me", QUESTION)
+    assert found.case.reward == 0
     assert cases.health("me").cases == 1
-    assert cases.rated("me", answer()) == cases.listed("me")[0].case
-    assert cases.rated("me", answer("Who audits?")) is None
+    assert [cases.rated("me", answer())] == kept(cases)
+    another = answer("Who audits?")
+    assert cases.rated("me", another) is None
 
 
 def test_the_same_verdict_twice_is_one_line(cases: Cases) -> None:
-    assert cases.rate("me", answer(), 1).at == cases.rate("me", answer(), "true").at
-    before = cases._shelf("me").view().keys
+    first = cases.rate("me", answer(), 1)
+    second = cases.rate("me", answer(), "true")
+    assert first.at == second.at
+    before = keys_of(cases)
     cases.rate("me", answer(), 1)
-    assert cases._shelf("me").view().keys == before
+    assert keys_of(cases) == before
     cases.rate("me", answer(), 1, word="yes")
-    assert len(cases._shelf("me").view().keys) == 1 and cases._shelf("me").view().keys != before
+    after = keys_of(cases)
+    assert len(after) == 1
+    assert after != before
 
 
 @pytest.mark.parametrize(
@@ -121,7 +151,8 @@ def test_an_answer_that_was_refused_or_failed_is_never_one_to_follow(cases: Case
     with pytest.raises(UsageError, match="cannot be an example to follow"):
         cases.rate("me", given, 1)
     assert cases.listed("me") == []
-    assert cases.rate("me", given, 0).reward == 0
+    bad = cases.rate("me", given, 0)
+    assert bad.reward == 0
 
 
 def test_a_verdict_that_is_none_is_refused(cases: Cases) -> None:
@@ -130,8 +161,9 @@ def test_a_verdict_that_is_none_is_refused(cases: Cases) -> None:
 
 
 def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
+    long = answer(text="x" * 5_000_000)
     with pytest.raises(UsageError, match=r"The case has 5,\d{3},\d{3} bytes, at most 1,000,000 are kept"):
-        cases.rate("me", answer(text="x" * 5_000_000), 1)
+        cases.rate("me", long, 1)
     assert cases.listed("me") == []
 
 
@@ -143,10 +175,12 @@ def test_one_new_embedding_per_recall_whatever_the_size(
     cases: Cases, embedder: HashEmbedder, reopen: Reopen
 ) -> None:
     for number in range(60):
-        cases.add("me", Case(f"What was item {number} of the budget?", "Some.", number % 2))
+        question = f"What was item {number} of the budget?"
+        cases.add("me", Case(question, "Some.", number % 2))
     for opened in (cases, Cases(reopen(), embedder)):
         embedder.calls = 0
-        assert len(opened.find("me", "What was item 5 of the budget?", CaseQuery(least=-1.0))) == 8
+        found = opened.find("me", "What was item 5 of the budget?", ANY)
+        assert len(found) == 8
         assert embedder.calls == 1
 
 
@@ -154,55 +188,60 @@ def test_cosines_are_those_of_the_rows() -> None:
     rows = np.random.default_rng(1).standard_normal((500, 384), np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     rows[9] = rows[7]
-    found = cosines_of(rows, rows[7])
-    assert found == pytest.approx(rows.astype(np.float64) @ rows[7].astype(np.float64), abs=1e-6)
-    assert found[7] == found[9]
-    assert cosines_of(rows * np.float32(1.001), rows[7]).max() == 1, "a row may be a little longer than unit"
-    assert cosines_of(rows[:0], rows[7]).shape == (0,)
+    cosines = cosines_of(rows, rows[7])
+    exact = rows.astype(np.float64) @ rows[7].astype(np.float64)
+    assert cosines == pytest.approx(exact, abs=1e-6)
+    assert cosines[7] == cosines[9]
+    longer = rows * np.float32(1.001)
+    assert cosines_of(longer, rows[7]).max() == 1, "a row may be a little longer than unit"
+    of_none = cosines_of(rows[:0], rows[7])
+    assert of_none.shape == (0,)
 
 
-def test_filters_come_before_the_first_k(cases: Cases, shop: Shop, embedder: HashEmbedder) -> None:
+def test_filters_come_before_the_first_k(cases: Cases, shop: Shop) -> None:
     for number in range(12):  # the nearer half is negative, and of the others every second is stale
         far = number * " and more"
-        cases.add(
-            "me",
-            Case(
-                f"deficit ceiling{far} {number}",
-                "Some.",
-                int(number > 5),
-                document_ids=(RULES if number % 2 else REPORT,),
-            ),
-        )
+        question = f"deficit ceiling{far} {number}"
+        document = RULES if number % 2 else REPORT
+        cases.add("me", Case(question, "Some.", int(number > 5), document_ids=(document,)))
     shop.live.discard(REPORT)
     found = cases.find("me", "deficit ceiling", CaseQuery(k=3, reward=1, least=-1.0))
     assert [one.rank for one in found] == [1, 2, 3]
-    assert all(one.case.reward == 1 and one.case.document_ids == (RULES,) for one in found)
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert cases.find("me", "deficit ceiling", CaseQuery(least=1.01)) == []
-    assert len(cases.find("me", "deficit ceiling", CaseQuery(k=12, least=-1.0, stale=True))) == 12
+    for one in found:
+        assert one.case.reward == 1
+        assert one.case.document_ids == (RULES,)
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    beyond = cases.find("me", "deficit ceiling", CaseQuery(least=1.01))
+    assert beyond == []
+    with_stale = cases.find("me", "deficit ceiling", CaseQuery(k=12, least=-1.0, stale=True))
+    assert len(with_stale) == 12
 
 
 def test_a_case_is_stale_while_its_document_is_changed_or_gone(cases: Cases, shop: Shop) -> None:
     cases.rate("me", answer(), 1)
-    cases.rate("me", answer("Who audits the accounts?", version=9), 1)  # of a file that was erased meanwhile
+    of_erased = answer(AUDIT, version=9)  # of a file that was erased meanwhile
+    cases.rate("me", of_erased, 1)
     assert [row.stale for row in cases.listed("me")] == [True, False]
     shop.live.clear()
-    assert cases.find("me", QUESTION) == [] and cases.health("me").stale == 2
+    assert cases.find("me", QUESTION) == []
+    assert cases.health("me").stale == 2
     shop.live.add(RULES)
     assert len(cases.find("me", QUESTION)) == 1
 
 
 @pytest.mark.parametrize("number", [0.0, np.nan, np.inf], ids=["zero", "NaN", "infinite"])
-def test_a_vector_that_is_none_finds_nothing_and_is_not_found(
-    cases: Cases, embedder: HashEmbedder, number: float
-) -> None:
+def test_a_vector_that_is_none_finds_nothing_and_is_not_found(cases: Cases, number: float) -> None:
     bad = np.full(256, number, np.float32)
     cases.rate("me", answer(), 1)
-    assert cases.recall("me", bad, CaseQuery(least=-1.0)) == []
-    assert cases.recall("me", bad[:9], CaseQuery(least=-1.0)) == []
-    cases._shelf("me")._keep_vectors(cases._shelf("me").view().keys, bad[None])  # what a disk may do
-    assert cases.find("me", QUESTION, CaseQuery(least=-1.0)) == [] and cases.health("me").waiting == 1
-    assert cases.catch_up("me") == 0 and len(cases.find("me", QUESTION)) == 1
+    assert cases.recall("me", bad, ANY) == []
+    assert cases.recall("me", bad[:9], ANY) == []
+    shelf = cases._shelf("me")
+    shelf._keep_vectors(shelf.view().keys, bad[None])  # what a disk may do
+    assert cases.find("me", QUESTION, ANY) == []
+    assert cases.health("me").waiting == 1
+    assert cases.catch_up("me") == 0
+    assert len(cases.find("me", QUESTION)) == 1
 
 
 def test_while_the_embedder_fails_verdicts_are_kept_and_wait(
@@ -224,51 +263,81 @@ def test_while_the_embedder_fails_verdicts_are_kept_and_wait(
 def test_vectors_of_another_embedder_are_never_compared(cases: Cases, reopen: Reopen) -> None:
     cases.rate("me", answer(), 1)
     other = Cases(reopen(), HashEmbedder(dimension=32))
-    assert other.find("me", QUESTION, CaseQuery(least=-1.0)) == [] and other.health("me").waiting == 1
-    assert other.catch_up("me") == 0 and len(other.find("me", QUESTION)) == 1
-    assert cases.find("me", QUESTION) == [] and cases.health("me").waiting == 1, "each row has one vector"
+    assert other.find("me", QUESTION, ANY) == []
+    assert other.health("me").waiting == 1
+    assert other.catch_up("me") == 0
+    assert len(other.find("me", QUESTION)) == 1
+    assert cases.find("me", QUESTION) == []
+    assert cases.health("me").waiting == 1, "each row has one vector"
 
 
 # --- as a layer
 # ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_layer_gives_what_to_follow_then_what_to_avoid(cases: Cases, ask: Callable[..., Recall]) -> None:
-    layer: MemoryLayer = CaseLayer(cases)
-    assert layer.recall(ask(), 6) == []
+@pytest.fixture
+def layer(cases: Cases) -> MemoryLayer:
+    return CaseLayer(cases)
+
+
+@pytest.fixture
+def five_good_two_bad(cases: Cases) -> None:
+    """Verdicts on questions that are much alike."""
     for number in range(7):
-        cases.add(
-            "me",
-            Case(
-                f"{QUESTION} {'abc'[number % 3] * 3}{number} ?",
-                f"Answer {number}.",
-                int(number < 5),
-                word="" if number < 5 else "Wrong year.",
-            ),
-        )
+        good = number < 5
+        letters = "abc"[number % 3] * 3
+        question = f"{QUESTION} {letters}{number} ?"
+        word = "" if good else "Wrong year."
+        cases.add("me", Case(question, f"Answer {number}.", int(good), word=word))
     cases.thresholds = replace(UNKNOWN, similar=0.7)
+
+
+@pytest.mark.usefixtures("five_good_two_bad")
+def test_the_layer_gives_what_to_follow_then_what_to_avoid(
+    layer: MemoryLayer, ask: Callable[..., Recall]
+) -> None:
     notes = layer.recall(ask(), 9)
-    assert ["to follow" in note.text for note in notes] == [True] * 4 + [False] * 2
-    for n, expected in enumerate([0, 0, 0, 1, 1]):
-        assert len([note for note in layer.recall(ask(), n) if "to avoid" in note.text]) == expected
-    assert all(
-        note.layer == "cases" and note.source.startswith("your rating of ") and "alike" in note.source
-        for note in notes
-    )
-    assert notes[0].text.startswith(
-        "An example to follow, rated helpful. Asked: What is the deficit ceiling of Valmora?"
-    )
+    follow = ["to follow" in note.text for note in notes]
+    assert follow == [True] * 4 + [False] * 2
+    for note in notes:
+        assert note.layer == "cases"
+        assert note.source.startswith("your rating of ")
+        assert "alike" in note.source
+    first = "An example to follow, rated helpful. Asked: What is the deficit ceiling of Valmora?"
+    assert notes[0].text.startswith(first)
     assert notes[-1].text.endswith("What was said about it: Wrong year.")
-    assert layer.recall(ask("How tall is the lighthouse?"), 9) == []
-    assert layer.recall(replace(ask(), vector=None), 9) == []
+
+
+@pytest.mark.usefixtures("five_good_two_bad")
+@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1)])
+def test_of_few_notes_few_are_to_avoid(
+    layer: MemoryLayer, ask: Callable[..., Recall], count: int, expected: int
+) -> None:
+    notes = layer.recall(ask(), count)
+    to_avoid = [note for note in notes if "to avoid" in note.text]
+    assert len(to_avoid) == expected
+
+
+def test_without_cases_the_layer_gives_nothing(layer: MemoryLayer, ask: Callable[..., Recall]) -> None:
+    assert layer.recall(ask(), 6) == []
+
+
+@pytest.mark.usefixtures("five_good_two_bad")
+def test_what_is_like_no_case_or_has_no_vector_is_given_nothing(
+    layer: MemoryLayer, ask: Callable[..., Recall]
+) -> None:
+    another = ask("How tall is the lighthouse?")
+    assert layer.recall(another, 9) == []
+    without_vector = replace(ask(), vector=None)
+    assert layer.recall(without_vector, 9) == []
 
 
 def test_an_answer_to_avoid_is_told_of_though_nothing_is_to_follow(
-    cases: Cases, ask: Callable[..., Recall]
+    cases: Cases, layer: MemoryLayer, ask: Callable[..., Recall]
 ) -> None:
     cases.rate("me", answer(), 0)
-    for n in (1, 2, 3):
-        (note,) = CaseLayer(cases).recall(ask(), n)
+    for count in (1, 2, 3):
+        (note,) = layer.recall(ask(), count)
         assert "to avoid" in note.text
 
 
@@ -276,22 +345,24 @@ def test_an_answer_to_avoid_is_told_of_though_nothing_is_to_follow(
 # ------------------------------------------------------------------------------------------------------
 
 
-def test_a_verified_answer_to_the_same_question_is_found_again(
-    cases: Cases, ask: Callable[..., Recall]
-) -> None:
+def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases, vector: Vectors) -> None:
     cases.rate("me", answer(), 1)
-    vector = ask().vector
-    assert vector is not None
     found = cases.of_question("me", "  what is the deficit ceiling of valmora", vector)
-    assert found is not None and found.case.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
+    assert found
+    assert found.case.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
     assert cases.of_question("me", "What is the deficit ceiling of Borealis?", vector) is None
     assert cases.of_question("her", QUESTION, vector) is None
-    cases.rate("me", answer("Valmora deficit ceiling: what is it?", "Wrong."), 0)
+
+
+def test_a_newer_verdict_on_the_same_in_other_words_goes_before(cases: Cases, vector: Vectors) -> None:
+    cases.rate("me", answer(), 1)
+    in_other_words = answer("Valmora deficit ceiling: what is it?", "Wrong.")
+    cases.rate("me", in_other_words, 0)
     cases.thresholds = replace(UNKNOWN, same=0.5)
     found = cases.of_question("me", QUESTION, vector)
-    assert found is not None and (found.case.reward, found.case.plan) == (0, "Wrong."), (
-        "the newer verdict on the same in other words"
-    )
+    assert found
+    assert found.case.reward == 0
+    assert found.case.plan == "Wrong."
     assert cases.of_question("her", QUESTION, vector) is None
 
 
@@ -299,45 +370,50 @@ def test_a_verified_answer_to_the_same_question_is_found_again(
     "changes",
     [
         {"citations": ()},
-        {"citations": (Citation("S1", "Rules.pdf", 7, "7", "3 per cent", False, version=1),)},
+        {"citations": (replace(CITATION, quote="3 per cent", verified=False),)},
         {"numbers": (NumberCheck("3.0 per cent", 3.0, "%", 1, None, "contradicted"),)},
     ],
     ids=["no citation", "a citation not found", "a figure contradicted"],
 )
 def test_only_a_verified_answer_is_shown_again(
-    cases: Cases, ask: Callable[..., Recall], changes: dict[str, object]
+    cases: Cases, vector: Vectors, changes: dict[str, object]
 ) -> None:
-    cases.rate("me", answer(**changes), 1)  # type: ignore[arg-type]
-    recall = ask()
-    assert recall.vector is not None and len(cases.recall("me", recall.vector)) == 1
-    assert cases.of_question("me", QUESTION, recall.vector) is None
+    unverified = answer(**changes)  # type: ignore[arg-type]
+    cases.rate("me", unverified, 1)
+    assert len(cases.recall("me", vector)) == 1
+    assert cases.of_question("me", QUESTION, vector) is None
 
 
 # --- pages
 # ------------------------------------------------------------------------------------------------------------
 
 
-def test_rated_pages_rise_or_fall_a_little_and_back_again(cases: Cases, ask: Callable[..., Recall]) -> None:
-    vector = ask().vector
-    assert vector is not None
+def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> None:
     cases.rate("me", answer(), 1)
-    (weighed,) = cases.weighed_pages("me", vector)
-    assert (weighed.document_id, weighed.page) == (RULES, 7) and weighed.weight == pytest.approx(PAGE_BOUND)
-    cases.add("me", replace(cases.listed("me")[0].case, question=f"{QUESTION} now"))
-    assert [one.weight <= PAGE_BOUND for one in cases.weighed_pages("me", vector)] == [True]
+    (rated,) = cases.weighed_pages("me", vector)
+    assert rated.document_id == RULES
+    assert rated.page == 7
+    assert rated.weight == pytest.approx(PAGE_BOUND)
+    (case,) = kept(cases)
+    cases.add("me", replace(case, question=f"{QUESTION} now"))
+    (rated_twice,) = cases.weighed_pages("me", vector)
+    assert rated_twice.weight <= PAGE_BOUND
     bad = cases.rate("me", answer(page=9, version=2), 0)
-    (good_page, bad_page) = cases.weighed_pages("me", vector)
-    assert (bad_page.page, bad_page.document_id, [case.id for case in bad_page.cases]) == (
-        9,
-        REPORT,
-        [bad.id],
-    )
-    assert bad_page.weight == pytest.approx(-PAGE_BOUND) and 0 < good_page.weight < PAGE_BOUND, (
-        "the nearer verdict says more"
-    )
+    good_page, bad_page = cases.weighed_pages("me", vector)
+    assert bad_page.page == 9
+    assert bad_page.document_id == REPORT
+    assert [case.id for case in bad_page.cases] == [bad.id]
+    assert bad_page.weight == pytest.approx(-PAGE_BOUND)
+    assert 0 < good_page.weight < PAGE_BOUND, "the nearer verdict says more"
     assert cases.weighed_pages("her", vector) == []
-    for row in cases.listed("me"):
-        cases.delete("me", row.case.id)
+
+
+def test_pages_of_deleted_cases_are_back_in_their_places(cases: Cases, vector: Vectors) -> None:
+    good = cases.rate("me", answer(), 1)
+    bad = cases.rate("me", answer(f"{QUESTION} now", page=9, version=2), 0)
+    assert len(cases.weighed_pages("me", vector)) == 2
+    cases.delete("me", good.id)
+    cases.delete("me", bad.id)
     assert cases.weighed_pages("me", vector) == []
 
 
@@ -345,39 +421,55 @@ def test_rated_pages_rise_or_fall_a_little_and_back_again(cases: Cases, ask: Cal
 # ------------------------------------------------------------------------------------------------------------
 
 
-def test_cases_are_their_owners_and_sharing_is_explicit(cases: Cases, ask: Callable[..., Recall]) -> None:
+def test_what_is_not_shared_is_its_owners_alone(cases: Cases) -> None:
+    cases.rate("me", answer(), 1)
+    assert cases.find("her", QUESTION) == []
+    assert cases.listed("her") == []
+    assert cases.listed("her", shared=True) == []
+
+
+def test_what_is_shared_is_found_by_others_and_taken_back(cases: Cases, ask: Callable[..., Recall]) -> None:
     mine = cases.rate("me", answer(), 1)
-    assert (
-        cases.find("her", QUESTION) == []
-        and cases.listed("her") == []
-        and cases.listed("her", shared=True) == []
-    )
-    shared = cases.share("me", mine.id)
+    lent = cases.share("me", mine.id)
     (found,) = cases.find("her", QUESTION)
-    assert found.case.plan == mine.plan and found.case.by and "me" not in found.case.by
-    assert [row.shared for row in cases.listed("her", shared=True)] == [True] and cases.listed("her") == []
-    assert CaseLayer(cases).recall(ask(owner="her"), 3)[0].source.startswith("a shared rating of ")
+    assert found.case.plan == mine.plan
+    assert found.case.by
+    assert "me" not in found.case.by
+    (row,) = cases.listed("her", shared=True)
+    assert row.shared
+    assert cases.listed("her") == []
+    note, *_ = CaseLayer(cases).recall(ask(owner="her"), 3)
+    assert note.source.startswith("a shared rating of ")
     assert len(cases.find("me", QUESTION)) == 1, "the owner's own is not doubled"
     cases.rate("her", answer(), 0)
-    assert [one.case.reward for one in cases.find("her", QUESTION)] == [0], "one's own verdict goes before"
-    for change in (
-        lambda: cases.unshare("her", shared.id),
-        lambda: cases.delete("him", mine.id),
-        lambda: cases.edit("him", mine.id, lambda case: case),
-    ):
-        with pytest.raises(NotFoundError):
-            change()
-    cases.unshare("me", shared.id)
-    assert cases.find("him", QUESTION) == [] and len(cases.find("me", QUESTION)) == 1
+    (hers,) = cases.find("her", QUESTION)
+    assert hers.case.reward == 0, "one's own verdict goes before"
+    cases.unshare("me", lent.id)
+    assert cases.find("him", QUESTION) == []
+    assert len(cases.find("me", QUESTION)) == 1
+
+
+def test_nobody_changes_the_cases_of_others(cases: Cases) -> None:
+    mine = cases.rate("me", answer(), 1)
+    lent = cases.share("me", mine.id)
+    with pytest.raises(NotFoundError):
+        cases.unshare("her", lent.id)
+    with pytest.raises(NotFoundError):
+        cases.delete("him", mine.id)
+    with pytest.raises(NotFoundError):
+        cases.edit("him", mine.id, lambda case: case)
 
 
 def test_two_share_the_same_question_and_one_takes_it_back(cases: Cases) -> None:
-    first, second = (
-        cases.share(owner, cases.rate(owner, answer(text=owner), 1).id) for owner in ("me", "her")
-    )
-    assert first.id != second.id and len(cases.listed("him", shared=True)) == 2
-    cases.unshare("me", first.id)
-    assert [row.case.plan for row in cases.listed("him", shared=True)] == ["her"]
+    lent = {}
+    for owner in ("me", "her"):
+        rated = cases.rate(owner, answer(text=owner), 1)
+        lent[owner] = cases.share(owner, rated.id)
+    assert lent["me"].id != lent["her"].id
+    assert len(shared(cases)) == 2
+    cases.unshare("me", lent["me"].id)
+    (left,) = shared(cases, "him")
+    assert left.plan == "her"
 
 
 # --- correcting
@@ -385,21 +477,18 @@ def test_two_share_the_same_question_and_one_takes_it_back(cases: Cases) -> None
 
 
 def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
-    kept = cases.rate("me", answer(), 1)
-    cases.rate("me", answer("Who audits the accounts?"), 1)
-    assert cases.edit("me", kept.id, lambda case: replace(case, reward=0)).verified
-    new = cases.edit(
-        "me",
-        kept.id,
-        lambda case: replace(case, plan="It is 4 per cent.", question="What is the ceiling of the debt?"),
-    )
-    assert not new.verified and new.pages == kept.pages
-    assert [row.case.question for row in cases.listed("me")] == [
-        "Who audits the accounts?",
-        "What is the ceiling of the debt?",
-    ]
+    rated = cases.rate("me", answer(), 1)
+    cases.rate("me", answer(AUDIT), 1)
+    turned = cases.edit("me", rated.id, lambda case: replace(case, reward=0))
+    assert turned.verified
+    debt = "What is the ceiling of the debt?"
+    new = cases.edit("me", rated.id, lambda case: replace(case, plan="It is 4 per cent.", question=debt))
+    assert not new.verified
+    assert new.pages == rated.pages
+    assert [case.question for case in kept(cases)] == [AUDIT, debt]
     assert cases.find("me", QUESTION, CaseQuery(least=0.99)) == []
-    assert cases.find("me", "What is the ceiling of the debt?")[0].case.plan == "It is 4 per cent."
+    nearest, *_ = cases.find("me", debt)
+    assert nearest.case.plan == "It is 4 per cent."
     with pytest.raises(UsageError, match="needs a question and an answer"):
         cases.edit("me", new.id, lambda case: replace(case, plan=" "))
 
@@ -408,22 +497,24 @@ def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_
     cases: Cases, tmp_path: Path
 ) -> None:
     cases.rate("me", answer(text="A first secret."), 1)
-    kept = cases.rate("me", answer(text="A second secret."), 0)
-    cases.rate("me", answer("Who audits the accounts?", "The court."), 1)
-    cases.delete("me", kept.id)
+    rated = cases.rate("me", answer(text="A second secret."), 0)
+    cases.rate("me", answer(AUDIT, "The court."), 1)
+    cases.delete("me", rated.id)
     health = cases.health("me")
-    assert (health.cases, health.waiting) == (1, 0)
+    assert health.cases == 1
+    assert health.waiting == 0
     cases._deleted("me").remove(lambda case: True)
-    assert not any(b"secret" in path.read_bytes() for path in tmp_path.iterdir())
+    assert not stands_on_disk(b"secret", tmp_path)
     with pytest.raises(NotFoundError):
-        cases.delete("me", kept.id)
+        cases.delete("me", rated.id)
 
 
 def test_cases_are_listed_latest_first_and_searched(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
-    cases.rate("me", answer("Who audits the accounts?", "The Court of Auditors."), 0, word="Out of date.")
-    assert [row.case.question for row in cases.listed("me")] == ["Who audits the accounts?", QUESTION]
-    assert [row.case.reward for row in cases.listed("me", search="AUDITORS date")] == [0]
+    cases.rate("me", answer(AUDIT, "The Court of Auditors."), 0, word="Out of date.")
+    assert [case.question for case in kept(cases)] == [AUDIT, QUESTION]
+    (row,) = cases.listed("me", search="AUDITORS date")
+    assert row.case.reward == 0
     assert cases.listed("me", search="lighthouse") == []
 
 
@@ -431,22 +522,32 @@ def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(
     cases: Cases, tmp_path: Path
 ) -> None:
     cases.rate("me", answer(), 1, word="Good.")
-    cases.rate("me", answer("Who audits the accounts?"), 0)
-    (tmp_path / "out.jsonl").write_bytes(b"".join(cases.export("me")))
-    result = cases.import_file("her", tmp_path / "out.jsonl")
-    assert (result.added, result.known, result.problems) == (2, 0, ())
-    for mine, hers in zip(cases.listed("me"), cases.listed("her"), strict=True):
-        assert replace(mine.case, verified=False) == hers.case
-    assert cases.import_file("her", tmp_path / "out.jsonl").known == 2, "what is as new is there already"
-    assert len(cases.find("her", QUESTION)) == 1 and cases.health("her").waiting == 0
+    cases.rate("me", answer(AUDIT), 0)
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(b"".join(cases.export("me")))
+    done = cases.import_file("her", path)
+    assert done.added == 2
+    assert done.known == 0
+    assert done.problems == ()
+    for mine, hers in zip(kept(cases), kept(cases, "her"), strict=True):
+        assert replace(mine, verified=False) == hers
+    again = cases.import_file("her", path)
+    assert again.known == 2, "what is as new is there already"
+    assert len(cases.find("her", QUESTION)) == 1
+    assert cases.health("her").waiting == 0
 
 
 def test_an_import_never_takes_the_place_of_a_newer_verdict(cases: Cases, tmp_path: Path) -> None:
-    (tmp_path / "old.jsonl").write_text(
-        f'{{"case": "{QUESTION}", "plan": "Old.", "case_label": "positive"}}\n', "utf-8"
-    )
+    path = tmp_path / "old.jsonl"
+    path.write_text(f'{{"case": "{QUESTION}", "plan": "Old.", "case_label": "positive"}}\n', "utf-8")
     cases.rate("me", answer(), 0)
-    assert cases.import_file("me", tmp_path / "old.jsonl").known == 1
-    assert cases.find("me", QUESTION)[0].case.reward == 0
+    done = cases.import_file("me", path)
+    assert done.known == 1
+    nearest, *_ = cases.find("me", QUESTION)
+    assert nearest.case.reward == 0
+
+
+def test_a_file_that_is_not_there_is_named(cases: Cases, tmp_path: Path) -> None:
+    missing = tmp_path / "none.jsonl"
     with pytest.raises(NotFoundError, match=r"none\.jsonl cannot be read"):
-        cases.import_file("me", tmp_path / "none.jsonl")
+        cases.import_file("me", missing)

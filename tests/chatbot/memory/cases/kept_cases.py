@@ -1,0 +1,26 @@
+"""What tests look up in case memory again and again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chatbot.memory.cases.case_store import CaseQuery, Cases
+from chatbot.memory.cases.records import Case
+
+# Finds cases however far away they are.
+ANY = CaseQuery(least=-1.0)
+
+
+def kept(cases: Cases, owner: str = "me") -> list[Case]:
+    """The owner's cases, the latest first."""
+    return [row.case for row in cases.listed(owner)]
+
+
+def shared(cases: Cases, owner: str = "her") -> list[Case]:
+    """The shared cases as the owner sees them, the latest first."""
+    return [row.case for row in cases.listed(owner, shared=True)]
+
+
+def stands_on_disk(text: bytes, folder: Path) -> bool:
+    """Whether a file of the folder holds the text."""
+    return any(text in path.read_bytes() for path in folder.iterdir())
