@@ -13,48 +13,66 @@ import pytest
 from chatbot.errors import NotFoundError, QuestionError, UsageError
 from chatbot.memory.signals.news_sources import LONGEST_TEXT, News, news_hash, one_news, read_news
 from chatbot.memory.signals.records import NewsItem
+from tests.case_rows import case_rows
 
 AT = datetime(2024, 12, 25, 15, 50, tzinfo=UTC)
 STAMP = "2024-12-25T15:50:00+00:00"
+LINK = "https://example.org/a"
 
 
 def read(data: Any) -> News:
     text = data if isinstance(data, str | bytes) else json.dumps(data)
-    return read_news(io.BytesIO(text.encode() if isinstance(text, str) else text), "given")
+    encoded = text.encode() if isinstance(text, str) else text
+    return read_news(io.BytesIO(encoded), "given")
+
+
+def row(text: str = "News", **fields: object) -> dict[str, object]:
+    return {"text": text, "date": STAMP, **fields}
+
+
+def only(data: Any) -> NewsItem:
+    """The one item that is read."""
+    (one,) = read(data).items
+    return one
+
+
+def texts_of(found: News) -> list[str]:
+    return [one.text for one in found.items]
 
 
 def test_lists_of_text_link_and_date_take_the_number_from_the_link() -> None:
-    read_items = read([{"text": "News", "link": "https://t.me/channel/17", "date": STAMP}]).items
-    assert read_items == (NewsItem("channel", "17", "News", AT, "https://t.me/channel/17"),)
+    link = "https://t.me/channel/17"
+    one = only([row(link=link)])
+    assert one == NewsItem("channel", "17", "News", AT, link)
 
 
 @pytest.mark.parametrize(
     ("link", "source", "number"),
-    [
-        ("https://t.me/c/1234/17", "1234", "17"),
-        ("https://t.me/s/channel/17", "channel", "17"),
-        ("https://t.me/group/3/17?single", "group", "17"),
-    ],
+    case_rows("""
+        https://t.me/c/1234/17          | 1234    | 17
+        https://t.me/s/channel/17       | channel | 17
+        https://t.me/group/3/17?single  | group   | 17
+    """),
 )
 def test_every_form_of_telegram_links(link: str, source: str, number: str) -> None:
-    one = read([{"text": "News", "link": link, "date": STAMP}]).items[0]
-    assert (one.source, one.number) == (source, number)
+    one = only([row(link=link)])
+    assert one.source == source
+    assert one.number == number
 
 
 def test_telegram_desktops_export_of_one_chat_and_of_all() -> None:
-    text = ["Rate ", {"type": "bold", "text": "21%"}, "."]
     post = {
         "id": 2,
         "type": "message",
         "date": "2024-12-25T18:50:00",
         "date_unixtime": str(int(AT.timestamp())),
-        "text": text,
+        "text": ["Rate ", {"type": "bold", "text": "21%"}, "."],
     }
     pinned = {"id": 1, "type": "service", "date": "2024-12-25T10:00:00", "action": "pin_message", "text": ""}
     chat = {"name": "Market", "type": "public_channel", "id": 5, "messages": [pinned, post]}
-    wanted = (NewsItem("Market", "2", "Rate 21%.", AT, ""),)
-    assert read(chat).items == wanted
-    assert read({"chats": {"list": [chat]}}).items == wanted
+    expected = NewsItem("Market", "2", "Rate 21%.", AT, "")
+    assert only(chat) == expected
+    assert only({"chats": {"list": [chat]}}) == expected
 
 
 def test_bot_api_updates_from_a_stream() -> None:
@@ -64,52 +82,62 @@ def test_bot_api_updates_from_a_stream() -> None:
         "chat": {"id": -100, "title": "Market", "username": "market"},
         "caption": "A picture's words",
     }
-    result = [{"update_id": 1, "channel_post": post}, {"update_id": 2, "poll": {}}]
-    updates = {"ok": True, "result": result}
-    assert read(updates).items == (NewsItem("market", "9", "A picture's words", AT, "https://t.me/market/9"),)
-    lines = "\n".join(json.dumps(one) for one in result)
-    assert read(lines).items == read(updates).items
+    updates = [{"update_id": 1, "channel_post": post}, {"update_id": 2, "poll": {}}]
+    expected = NewsItem("market", "9", "A picture's words", AT, "https://t.me/market/9")
+    assert only({"ok": True, "result": updates}) == expected
+    lines = "\n".join(map(json.dumps, updates))
+    assert only(lines) == expected
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_csv_with_any_separator_and_order(separator: str) -> None:
-    text = (
-        separator.join(["Published_At", "Title", "URL"])
-        + "\r\n"
-        + separator.join([STAMP, '"Rates, again"', "https://example.org/a"])
-        + "\r\n"
-    )
-    one = read("\ufeff" + text).items[0]
-    assert (one.text, one.at, one.source) == ("Rates, again", AT, "example.org")
+    header = separator.join(["Published_At", "Title", "URL"])
+    line = separator.join([STAMP, '"Rates, again"', LINK])
+    one = only(f"\ufeff{header}\r\n{line}\r\n")
+    assert one.text == "Rates, again"
+    assert one.at == AT
+    assert one.source == "example.org"
 
 
 def test_numbers_that_only_their_file_gave_are_not_those_of_the_next_file() -> None:
-    def rows(*texts: str) -> list[dict[str, object]]:
-        return [{"id": 1, "text": text, "date": STAMP} for text in texts]
-
-    january = read(rows("January.", "More.")).items
-    february = read(rows("February.")).items
-    again = read(rows("January.", "More.")).items
-    assert len({one.number for one in (*january, *february)}) == 3 and january == again
+    first, more = row("January.", id=1), row("More.", id=1)
+    january = read([first, more]).items
+    february = read([row("February.", id=1)]).items
+    assert len({one.number for one in january + february}) == 3
+    again = read([first, more]).items
+    assert january == again
     assert [one.source for one in january] == ["given"] * 2
-    sourced = read([{"id": 1, "text": "January.", "date": STAMP, "source": "agency"}]).items[0]
-    assert (sourced.source, sourced.number) == ("agency", "1")
-    unnamed = read({"messages": [{"id": 1, "type": "message", "text": "January.", "date": STAMP}]}).items[0]
-    assert (unnamed.source, len(unnamed.number)) == ("given", 32)
+
+
+def test_the_number_of_a_file_that_names_the_source_stays() -> None:
+    sourced = only([row(id=1, source="agency")])
+    assert sourced.source == "agency"
+    assert sourced.number == "1"
+
+
+def test_messages_of_a_chat_without_a_name_get_numbers_of_their_own() -> None:
+    unnamed = only({"messages": [row(id=1, type="message")]})
+    assert unnamed.source == "given"
+    assert len(unnamed.number) == 32
+
+
+DAY = datetime(2024, 1, 31, tzinfo=UTC)
+HALF_PAST_NINE = datetime(2024, 1, 31, 9, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
     ("written", "at"),
     [
-        ("20240131", datetime(2024, 1, 31, tzinfo=UTC)),
-        (20240131, datetime(2024, 1, 31, tzinfo=UTC)),
-        ("1706659200", datetime(2024, 1, 31, tzinfo=UTC)),
-        (1706659200.0, datetime(2024, 1, 31, tzinfo=UTC)),
-        ("20240131T093000", datetime(2024, 1, 31, 9, 30, tzinfo=UTC)),
+        ("20240131", DAY),
+        (20240131, DAY),
+        ("1706659200", DAY),
+        (1706659200.0, DAY),
+        ("20240131T093000", HALF_PAST_NINE),
     ],
 )
 def test_dates_in_figures(written: object, at: datetime) -> None:
-    assert read([{"text": "News", "date": written}]).items[0].at == at
+    one = only([row(date=written)])
+    assert one.at == at
 
 
 @pytest.mark.parametrize(
@@ -117,47 +145,63 @@ def test_dates_in_figures(written: object, at: datetime) -> None:
     ["2024", 2024, "202401", "20241331", 99_999_999, -1, 0, "1706659200000", 20240131.5, "31012024"],
 )
 def test_figures_that_are_no_date_are_refused(written: object) -> None:
-    found = read([{"text": "News", "date": written}])
-    assert found.items == () and "cannot be read" in found.refused[0]
+    found = read([row(date=written)])
+    assert found.items == ()
+    assert "cannot be read" in found.refused[0]
 
 
 def test_news_told_by_hand() -> None:
-    (one,) = one_news(" Rates rose. ", source="me", at="2024-12-25T15:50", link="https://example.org/a").items
-    assert (one.text, one.source, one.at, one.link) == ("Rates rose.", "me", AT, "https://example.org/a")
-    (now,) = one_news("Rates rose.", source="me").items
-    assert abs((datetime.now(UTC) - now.at).total_seconds()) < 60
-    for text, at in (("!", ""), ("Rates rose.", "soon")):
-        with pytest.raises(UsageError):
-            one_news(text, source="me", at=at)
+    (one,) = one_news(" Rates rose. ", source="me", at="2024-12-25T15:50", link=LINK).items
+    assert one.text == "Rates rose."
+    assert one.source == "me"
+    assert one.at == AT
+    assert one.link == LINK
+
+
+def test_news_told_by_hand_without_a_time_are_of_now() -> None:
+    (one,) = one_news("Rates rose.", source="me").items
+    age = datetime.now(UTC) - one.at
+    assert abs(age.total_seconds()) < 60
+
+
+@pytest.mark.parametrize(("text", "at"), [("!", ""), ("Rates rose.", "soon")])
+def test_news_told_by_hand_are_refused_without_words_or_with_no_date(text: str, at: str) -> None:
+    with pytest.raises(UsageError):
+        one_news(text, source="me", at=at)
 
 
 def test_what_has_no_number_has_the_same_one_each_time() -> None:
-    row = {"text": "News", "date": STAMP, "link": "https://example.org/a"}
-    first, second = read([row]).items[0], read([row, {**row, "text": "Other"}]).items
-    assert second[0] == first and second[1].number != first.number
+    plain, other = row(link=LINK), row("Other", link=LINK)
+    first = only([plain])
+    same, another = read([plain, other]).items
+    assert same == first
+    assert another.number != first.number
 
 
 @pytest.mark.parametrize(
-    ("row", "why"),
+    ("wrong", "why"),
     [
         ({"text": "News"}, "no date"),
-        ({"text": "News", "date": "yesterday"}, "cannot be read"),
-        ({"text": "News", "date": 1e300}, "cannot be read"),
+        (row(date="yesterday"), "cannot be read"),
+        (row(date=1e300), "cannot be read"),
         ({"text": {"a": 1}, "date": STAMP}, "wrong kind"),
         ({"date": STAMP}, "it has none of"),
         (17, "not an object"),
     ],
 )
-def test_single_items_are_refused_by_name_and_the_others_stay(row: object, why: str) -> None:
-    found = read([row, {"text": "Good", "date": STAMP}])
-    assert [one.text for one in found.items] == ["Good"]
-    assert len(found.refused) == 1 and "item 1" in found.refused[0] and why in found.refused[0]
+def test_single_items_are_refused_by_name_and_the_others_stay(wrong: object, why: str) -> None:
+    found = read([wrong, row("Good")])
+    assert texts_of(found) == ["Good"]
+    (refused,) = found.refused
+    assert "item 1" in refused
+    assert why in refused
 
 
 def test_a_last_line_that_a_crash_cut_short_is_refused_alone() -> None:
-    line = json.dumps({"text": "Good", "date": STAMP})
-    found = read(f"{line}\n{line.replace('Good', 'Better')}\n{line[:20]}")
-    assert [one.text for one in found.items] == ["Good", "Better"] and len(found.refused) == 1
+    good, better = json.dumps(row("Good")), json.dumps(row("Better"))
+    found = read(f"{good}\n{better}\n{good[:20]}")
+    assert texts_of(found) == ["Good", "Better"]
+    assert len(found.refused) == 1
 
 
 @pytest.mark.parametrize(
@@ -170,58 +214,65 @@ def test_what_is_no_news_at_all_is_named(data: str | bytes) -> None:
 
 
 def test_chats_within_chats_end() -> None:
-    assert read('{"chats": {"list": [' * 100 + "]}}" * 100).items == ()
+    opening, closing = '{"chats": {"list": [', "]}}"
+    found = read(opening * 100 + closing * 100)
+    assert found.items == ()
     with pytest.raises(QuestionError, match="nested too deep"):
-        read('{"chats": {"list": [' * 400 + "]}}" * 400)
+        read(opening * 400 + closing * 400)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere.json"
     with pytest.raises(NotFoundError, match="nowhere.json cannot be read"):
-        read_news(tmp_path / "nowhere.json")
+        read_news(missing)
 
 
 def test_hostile_text_is_kept_harmless() -> None:
-    found = read(
-        [
-            {
-                "text": "a\0b\ud800 " + "x" * 30_000,
-                "date": STAMP,
-                "link": "javascript:alert(1)\n",
-                "source": "ev\x1bil\u202e",
-            }
-        ]
-    ).items[0]
-    assert "\0" not in found.text and found.text.startswith("ab?") and len(found.text) <= LONGEST_TEXT
+    text = "a\0b\ud800 " + "x" * 30_000
+    found = only([row(text, link="javascript:alert(1)\n", source="ev\x1bil\u202e")])
+    assert "\0" not in found.text
+    assert found.text.startswith("ab?")
+    assert len(found.text) <= LONGEST_TEXT
     assert found.source == "evil"
 
 
 def test_the_same_news_with_other_line_breaks_is_the_same() -> None:
-    assert news_hash("One\n two") == news_hash(" One two ") != news_hash("One three")
+    spaced = news_hash(" One two ")
+    assert news_hash("One\n two") == spaced
+    assert news_hash("One three") != spaced
 
 
 def test_the_development_export_is_read_whole(shared: Path) -> None:
     found = read_news(shared / "news" / "telegram_messages_nasonov.json")
-    assert (len(found.items), len({one.text for one in found.items}), found.refused) == (699, 662, ())
+    texts = texts_of(found)
+    assert len(texts) == 699
+    assert len(set(texts)) == 662
+    assert found.refused == ()
+
+
+def in_form(form: str, texts: list[bytes]) -> bytes:
+    """A file of these texts."""
+    stamp = STAMP.encode()
+    if form == "csv":
+        lines = [b"text,date", *(b"%b,%b" % (text, stamp) for text in texts)]
+        return b"\n".join(lines)
+    rows = [b'{"text": "%b", "date": "%b"}' % (text, stamp) for text in texts]
+    if form == "lines":
+        return b"\n".join(rows)
+    return b"[%b]" % b",".join(rows)
 
 
 @pytest.mark.parametrize("form", ["lines", "list", "csv"])
 def test_a_byte_that_is_not_utf8_costs_its_item_alone(form: str) -> None:
-    texts = [b"First", b"Broken \xff here", "Третья".encode()]
-    stamp = STAMP.encode()
-    if form == "csv":
-        data = b"\n".join([b"text,date", *(b"%b,%b" % (text, stamp) for text in texts)])
-    else:
-        rows = [b'{"text": "%b", "date": "%b"}' % (text, stamp) for text in texts]
-        data = b"\n".join(rows) if form == "lines" else b"[%b]" % b",".join(rows)
+    data = in_form(form, [b"First", b"Broken \xff here", "Третья".encode()])
     found = read(data)
-    assert [item.text for item in found.items] == ["First", "Третья"]
+    assert texts_of(found) == ["First", "Третья"]
     assert found.refused == ("The input, item 2: it is not UTF-8 text",)
 
 
 def test_a_file_of_another_encoding_is_refused_whole() -> None:
-    for data in (
-        "text,date\nЦены,2024-01-01".encode("cp1251"),
-        json.dumps([{"text": "News", "date": STAMP}]).encode("utf-16"),
-    ):
+    russian = "text,date\nЦены,2024-01-01".encode("cp1251")
+    wide = json.dumps([row()]).encode("utf-16")
+    for data in (russian, wide):
         with pytest.raises(QuestionError, match="not UTF-8"):
             read(data)

@@ -5,7 +5,7 @@ what it refuses.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from chatbot.memory.signals.events import vector_text
 from chatbot.memory.signals.records import SignalsError
 from chatbot.memory.signals.schema import migrate
-from tests.chatbot.memory.signals.postgres import NOW, given, put, searched, tables
+from tests.chatbot.memory.signals.postgres import NOW, put, searched, tables
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+FIRST = [1, 0, 0, 0]
+ZERO = [0, 0, 0, 0]
 
 
 @pytest.fixture
@@ -28,28 +30,35 @@ def made(database: str) -> Iterator[Connection]:
         yield connection
 
 
+def events(connection: Connection, vector: Sequence[float] = FIRST, **changes: Any) -> list[int]:
+    """The events that are found, in their order."""
+    return [row[0] for row in searched(connection, vector, **changes)]
+
+
 def test_a_zero_embedding_is_refused_wherever_it_comes_from(made: Connection) -> None:
+    zero = np.zeros(4, np.float32)
     with pytest.raises(SignalsError, match="like nothing"):
-        vector_text(np.zeros(4, np.float32))
+        vector_text(zero)
     with pytest.raises(psycopg.errors.CheckViolation):
-        put(made, [0, 0, 0, 0], (0.9, []))
-    put(made, [1, 0, 0, 0], (0.9, []))
+        put(made, ZERO, (0.9, []))
+    put(made, FIRST, (0.9, []))
     with pytest.raises(psycopg.errors.DataException, match="like nothing"):
-        searched(made, [0, 0, 0, 0])
+        searched(made, ZERO)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_a_vector_with_nan_or_infinity_is_refused(made: Connection, wrong: float) -> None:
+    vector = [1, wrong, 0, 0]
     with pytest.raises(SignalsError, match="like nothing"):
-        vector_text(np.array([1, wrong, 0, 0], np.float32))
+        vector_text(np.array(vector, np.float32))
     with pytest.raises(psycopg.errors.DataException):
-        put(made, [1, wrong, 0, 0], (0.9, []))
+        put(made, vector, (0.9, []))
 
 
 @pytest.mark.parametrize("confidence", [float("nan"), -0.1, 1.1])
 def test_a_confidence_that_is_none_is_refused(made: Connection, confidence: float) -> None:
     with pytest.raises(psycopg.errors.CheckViolation):
-        put(made, [1, 0, 0, 0], (confidence, []))
+        put(made, FIRST, (confidence, []))
 
 
 def test_threshold_and_confidence_are_at_least(made: Connection) -> None:
@@ -61,76 +70,103 @@ def test_threshold_and_confidence_are_at_least(made: Connection) -> None:
 
 
 def test_the_window_is_by_the_time_of_publishing_not_of_import(made: Connection) -> None:
-    fresh = put(made, [1, 0, 0, 0], (0.9, []), at=NOW - timedelta(hours=168))
-    put(made, [1, 0, 0, 0], (0.9, []), at=NOW - timedelta(hours=169))
+    fresh = put(made, FIRST, (0.9, []), at=NOW - timedelta(hours=168))
+    put(made, FIRST, (0.9, []), at=NOW - timedelta(hours=169))
     made.execute("UPDATE news_events SET created_at = %s", [NOW])
-    assert [row[0] for row in searched(made, [1, 0, 0, 0])] == [fresh]
+    assert events(made) == [fresh]
 
 
 def test_as_of_reaches_old_news_and_leaves_out_later_ones(made: Connection) -> None:
-    old = put(made, [1, 0, 0, 0], (0.9, []), at=NOW - timedelta(days=400))
-    put(made, [1, 0, 0, 0], (0.9, []), at=NOW)
-    assert [row[0] for row in searched(made, [1, 0, 0, 0], as_of=NOW - timedelta(days=399))] == [old]
+    old = put(made, FIRST, (0.9, []), at=NOW - timedelta(days=400))
+    put(made, FIRST, (0.9, []), at=NOW)
+    assert events(made, as_of=NOW - timedelta(days=399)) == [old]
 
 
 def test_rows_that_name_no_time_of_creation_do_not_vanish(made: Connection) -> None:
-    event = put(made, [1, 0, 0, 0], (0.9, []))
-    assert made.execute("SELECT created_at FROM news_events").fetchone() != (None,)
-    assert [row[0] for row in searched(made, [1, 0, 0, 0])] == [event]
+    event = put(made, FIRST, (0.9, []))
+    created = made.execute("SELECT created_at FROM news_events").fetchone()
+    assert created != (None,)
+    assert events(made) == [event]
     with pytest.raises(psycopg.errors.NotNullViolation):
         made.execute("UPDATE news_events SET created_at = NULL")
 
 
 def test_an_event_is_one_row_with_its_best_signal(made: Connection) -> None:
-    event = put(made, [1, 0, 0, 0], (0.7, []), (0.9, []), (0.8, []))
-    assert searched(made, [1, 0, 0, 0]) == [(event, 1.0, 0.9)]
+    event = put(made, FIRST, (0.7, []), (0.9, []), (0.8, []))
+    assert searched(made, FIRST) == [(event, 1.0, 0.9)]
 
 
 def test_the_best_signal_is_the_best_of_those_that_qualify(made: Connection) -> None:
-    event = put(made, [1, 0, 0, 0], (0.7, ["ETH"]), (0.9, ["BTC"]))
-    assert searched(made, [1, 0, 0, 0], assets=["ETH"]) == [(event, 1.0, 0.7)]
+    event = put(made, FIRST, (0.7, ["ETH"]), (0.9, ["BTC"]))
+    assert searched(made, FIRST, assets=["ETH"]) == [(event, 1.0, 0.7)]
 
 
 def test_the_order_is_similarity_then_confidence_then_newest(made: Connection) -> None:
     far = put(made, [1, 1, 0, 0], (1.0, []))
-    old = put(made, [1, 0, 0, 0], (0.8, []), at=NOW - timedelta(hours=2))
-    new = put(made, [1, 0, 0, 0], (0.8, []), at=NOW - timedelta(hours=1))
-    sure = put(made, [1, 0, 0, 0], (0.9, []), at=NOW - timedelta(hours=3))
-    assert [row[0] for row in searched(made, [1, 0, 0, 0], count=9)] == [sure, new, old, far]
+    old = put(made, FIRST, (0.8, []), at=NOW - timedelta(hours=2))
+    new = put(made, FIRST, (0.8, []), at=NOW - timedelta(hours=1))
+    sure = put(made, FIRST, (0.9, []), at=NOW - timedelta(hours=3))
+    assert events(made, count=9) == [sure, new, old, far]
 
 
 @pytest.mark.parametrize("asked", [["btc"], ["BTC"], ["Btc", "none"], [" bTC "]])
 def test_the_asset_filter_knows_no_case(made: Connection, asked: list[str]) -> None:
-    written = {put(made, [1, 0, 0, 0], (0.9, [name])) for name in ("btc", "BTC", "Btc")}
-    put(made, [1, 0, 0, 0], (0.9, ["ETH"]))
-    assert {row[0] for row in searched(made, [1, 0, 0, 0], count=9, assets=asked)} == written
+    written = [put(made, FIRST, (0.9, [name])) for name in ("btc", "BTC", "Btc")]
+    put(made, FIRST, (0.9, ["ETH"]))
+    found = events(made, count=9, assets=asked)
+    assert set(found) == set(written)
 
 
 @pytest.mark.parametrize("nothing", [None, []])
 def test_no_asset_filter_leaves_none_out(made: Connection, nothing: list[str] | None) -> None:
-    put(made, [1, 0, 0, 0], (0.9, []))
-    assert len(searched(made, [1, 0, 0, 0], assets=nothing)) == 1
+    put(made, FIRST, (0.9, []))
+    found = events(made, assets=nothing)
+    assert len(found) == 1
 
 
 def test_an_event_without_vector_or_signal_is_passed_over(made: Connection) -> None:
     put(made, None, (0.9, []))
-    put(made, [1, 0, 0, 0])
-    assert searched(made, [1, 0, 0, 0]) == []
+    put(made, FIRST)
+    assert events(made) == []
 
 
 # --- ten thousand events
 # ----------------------------------------------------------------------------------------------------
 
 EVENTS, DIMENSION, TOPICS = 10_000, 48, 400
+COPY = """COPY news_events (source, source_message_id, content_text, content_hash, published_at, embedding,
+    found_by) FROM STDIN"""
+
+
+def unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / lengths, np.float32)
 
 
 def made_vectors(number: int, seed: int) -> NDArray[np.float32]:
     """Unit vectors around topics, as news come in clusters; the topics are the same for every seed."""
     topics = np.random.default_rng(0).normal(size=(TOPICS, DIMENSION))
     random = np.random.default_rng(seed)
-    rows = topics[random.integers(TOPICS, size=number)] + random.normal(size=(number, DIMENSION)) * 0.6
-    unit: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    return unit
+    chosen = topics[random.integers(TOPICS, size=number)]
+    return unit(chosen + random.normal(size=(number, DIMENSION)) * 0.6)
+
+
+def fill(
+    connection: Connection, vectors: NDArray[np.float32], ages: Iterable[timedelta], signals: str
+) -> None:
+    """Write events of these vectors and ages. signals: selects the signal of each from news_events."""
+    connection.execute("DROP INDEX news_events_embedding")
+    with connection.cursor().copy(COPY) as copy:
+        for number, (vector, age) in enumerate(zip(vectors, ages, strict=True)):
+            text = vector_text(vector)
+            copy.write_row(("made", str(number), "", str(number), NOW - age, text, "vector"))
+    connection.execute(
+        f"INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser) {signals}"
+    )
+    # Made at once, the index takes a fraction of the time that it takes to grow.
+    with connection.transaction():
+        migrate(connection, "by hand", vectors.shape[1])
+    connection.execute("ANALYZE")
 
 
 @pytest.fixture(scope="module")
@@ -140,62 +176,40 @@ def many(server: Any) -> Iterator[Connection]:
     """
     with psycopg.connect(server.address(), autocommit=True) as administrator:
         administrator.execute("CREATE DATABASE many STRATEGY file_copy")
-    with tables(server.address().replace("dbname=postgres", "dbname=many"), DIMENSION) as connection:
-        connection.execute("DROP INDEX news_events_embedding")
-        with connection.cursor().copy(
-            "COPY news_events (source, source_message_id, content_text, content_hash, published_at, "
-            "embedding, found_by) FROM STDIN"
-        ) as copy:
-            for number, vector in enumerate(made_vectors(EVENTS, 1)):
-                copy.write_row(
-                    (
-                        "made",
-                        str(number),
-                        "",
-                        str(number),
-                        NOW - timedelta(minutes=number),
-                        vector_text(vector),
-                        "vector",
-                    )
-                )
-        connection.execute(
-            """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser)
-            SELECT id, '', ARRAY['a' || id % 2], 'observe', CASE id % 10 WHEN 0 THEN 0.9 ELSE 0.5 END,
-            'made' FROM news_events"""
-        )
-        # Made at once, the index takes a fraction of the time that it takes to grow.
-        with connection.transaction():
-            migrate(connection, "by hand", DIMENSION)
-        connection.execute("ANALYZE")
+    signals = """SELECT id, '', ARRAY['a' || id % 2], 'observe', CASE id % 10 WHEN 0 THEN 0.9 ELSE 0.5 END,
+        'made' FROM news_events"""
+    ages = [timedelta(minutes=number) for number in range(EVENTS)]
+    address = server.address().replace("dbname=postgres", "dbname=many")
+    with tables(address, DIMENSION) as connection:
+        fill(connection, made_vectors(EVENTS, 1), ages, signals)
         yield connection
 
 
 def exact(connection: Connection, vector: str, confidence: float, threshold: float, count: int) -> list[Any]:
     """The nearest events by comparing all."""
+    query = """SELECT e.id FROM news_events e JOIN ai_signals s ON s.news_event_id = e.id
+        WHERE s.confidence >= %s AND 1 - (e.embedding <=> %s::vector) >= %s ORDER BY (e.embedding <=>
+        %s::vector) + 0 LIMIT %s"""
     with connection.transaction():
         connection.execute("SET LOCAL enable_indexscan = off")
-        rows = connection.execute(
-            """SELECT e.id FROM news_events e JOIN ai_signals s ON s.news_event_id = e.id
-            WHERE s.confidence >= %s AND 1 - (e.embedding <=> %s::vector) >= %s ORDER BY (e.embedding <=>
-            %s::vector) + 0 LIMIT %s""",
-            [confidence, vector, threshold, vector, count],
-        ).fetchall()
-    return [row[0] for row in rows]
+        rows = connection.execute(query, [confidence, vector, threshold, vector, count])
+        return [event for (event,) in rows]
 
 
 def test_ten_thousand_events_recall_by_the_index_is_exact_for_95_of_100_queries(many: Connection) -> None:
     right = 0
     for vector in made_vectors(100, 2):
-        found = [row[0] for row in searched(many, vector.tolist(), threshold=0.4, confidence=0.6)]
+        found = events(many, vector.tolist(), threshold=0.4, confidence=0.6)
         right += found == exact(many, vector_text(vector), 0.6, 0.4, 3)
     assert right >= 95
 
 
-def test_no_fewer_rows_than_asked_where_more_qualify(many: Connection) -> None:
+@pytest.mark.parametrize("assets", [None, ["A0"]])
+def test_no_fewer_rows_than_asked_where_more_qualify(many: Connection, assets: list[str] | None) -> None:
     """One signal in ten qualifies, far more than the index looks at in its first round."""
-    vector = made_vectors(1, 3)[0]
-    assert len(searched(many, vector.tolist(), threshold=-1, confidence=0.6, count=100)) == 100
-    assert len(searched(many, vector.tolist(), threshold=-1, confidence=0.6, assets=["A0"], count=100)) == 100
+    (vector,) = made_vectors(1, 3).tolist()
+    found = events(many, vector, threshold=-1, confidence=0.6, assets=assets, count=100)
+    assert len(found) == 100
 
 
 @pytest.mark.parametrize("assets", [None, ["BTC"]])
@@ -205,82 +219,74 @@ def test_no_fewer_rows_than_asked_however_many_nearer_ones_lie_outside(
     """Thousands of nearer events are too old, and more than are compared one by one are not: the walk of
     the index would end among the old ones.
     """
-    random, old, new = np.random.default_rng(0), 8_000, 2_500
-    near = np.eye(1, 8) + random.normal(size=(old, 8)) * 0.1
-    far = np.eye(1, 8) + random.normal(size=(new, 8)) * 0.02 + 0.7 * np.eye(8)[1]
+    random = np.random.default_rng(0)
+    old, new = 8_000, 2_500
+    axis, other_axis = np.eye(8)[:2]
+    near = axis + random.normal(size=(old, 8)) * 0.1
+    far = axis + random.normal(size=(new, 8)) * 0.02 + 0.7 * other_axis
+    vectors = np.concatenate([near, far]).astype(np.float32)
+    ages = [timedelta(days=30)] * old
+    ages += [timedelta(minutes=number) for number in range(new)]
+    signals = "SELECT id, '', ARRAY['BTC'], 'observe', 0.9, 'made' FROM news_events"
+    in_the_window = """SELECT id FROM news_events WHERE published_at > %s ORDER BY
+        (embedding <=> %s::vector) + 0 LIMIT 5"""
     with tables(database, 8) as connection:
-        connection.execute("DROP INDEX news_events_embedding")
-        with connection.cursor().copy(
-            "COPY news_events (source, source_message_id, content_text, content_hash, published_at, "
-            "embedding, found_by) FROM STDIN"
-        ) as copy:
-            for number, vector in enumerate(np.concatenate([near, far]).astype(np.float32)):
-                at = NOW - (timedelta(days=30) if number < old else timedelta(minutes=number - old))
-                copy.write_row(("made", str(number), "", str(number), at, vector_text(vector), "vector"))
-        connection.execute(
-            """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser)
-            SELECT id, '', ARRAY['BTC'], 'observe', 0.9, 'made' FROM news_events"""
-        )
-        with connection.transaction():
-            migrate(connection, "by hand", 8)
-        connection.execute("ANALYZE")
+        fill(connection, vectors, ages, signals)
         # Whatever the server is set to.
         connection.execute("SET hnsw.max_scan_tuples = 1000")
-        vector = np.eye(1, 8)[0].tolist()
-        rows = searched(connection, vector, threshold=0.4, confidence=0.6, count=5, assets=assets)
-        whole = connection.execute(
-            (
-                "SELECT id FROM news_events WHERE published_at > %s ORDER BY (embedding <=> %s::vector) + 0 "
-                "LIMIT 5"
-            ),
-            [NOW - timedelta(hours=168), str(vector)],
-        ).fetchall()
-    assert [row[0] for row in rows] == [row[0] for row in whole]
+        vector = axis.tolist()
+        found = events(connection, vector, threshold=0.4, confidence=0.6, count=5, assets=assets)
+        rows = connection.execute(in_the_window, [NOW - timedelta(hours=168), str(vector)])
+        assert found == [event for (event,) in rows]
 
 
 def test_the_threshold_is_at_least_where_the_index_is_walked_too(many: Connection) -> None:
-    vector = made_vectors(1, 6)[0].tolist()
+    (vector,) = made_vectors(1, 6).tolist()
     rows = searched(many, vector, threshold=-1)
-    assert searched(many, vector, threshold=rows[2][1], count=9) == rows
+    *_, (_, least, _) = rows
+    assert len(rows) == 3
+    assert searched(many, vector, threshold=least, count=9) == rows
+
+
+PARAMETERS = {
+    "query_embedding": "vector",
+    "min_confidence": "float8",
+    "wanted": "text[]",
+    "since": "timestamptz",
+    "as_of": "timestamptz",
+}
 
 
 def test_the_search_walks_the_hnsw_index_with_an_iterative_scan(many: Connection) -> None:
     """The query that the function holds, explained as it stands there."""
     row = many.execute("SELECT prosrc, proconfig FROM pg_proc WHERE proname = 'nearest_signals'").fetchone()
-    assert row is not None and "hnsw.iterative_scan=strict_order" in row[1]
-    query = re.search(r"-- begin: nearest\n(.*?)-- end: nearest", row[0], re.DOTALL)
-    assert query is not None
+    assert row
+    source, settings = row
+    assert "hnsw.iterative_scan=strict_order" in settings
+    query = re.search(r"-- begin: nearest\n(.*?)-- end: nearest", source, re.DOTALL)
+    assert query
     body = query[1]
-    names = {
-        "query_embedding": "vector",
-        "min_confidence": "float8",
-        "wanted": "text[]",
-        "since": "timestamptz",
-        "as_of": "timestamptz",
-    }
-    for number, name in enumerate(names, 1):
+    for number, name in enumerate(PARAMETERS, 1):
         body = re.sub(rf"\b{name}\b", f"${number}", body)
+    types = ", ".join(PARAMETERS.values())
+    many.execute(f"PREPARE nearest ({types}) AS {body}")
     vector = vector_text(made_vectors(1, 4)[0])
-    many.execute(f"PREPARE nearest ({', '.join(names.values())}) AS {body}")
+    since = NOW - timedelta(hours=168)
     with many.transaction():
-        for setting in row[1]:
-            many.execute("SELECT set_config(%s, %s, true)", setting.split("=", 1))
-        explained = many.execute(
-            f"EXPLAIN EXECUTE nearest ('{vector}', 0.6, NULL, '{NOW - timedelta(hours=168)}', '{NOW}')"
-        ).fetchall()
-    plan = "\n".join(str(line[0]) for line in explained)
-    assert (
-        "Index Scan using news_events_embedding on news_events" in plan
-        and "Order By: (embedding <=> " in plan
-    )
-    assert "Sort" not in plan.split("Index Scan using news_events_embedding")[0]
+        for setting in settings:
+            name, _, value = setting.partition("=")
+            many.execute("SELECT set_config(%s, %s, true)", [name, value])
+        explained = many.execute(f"EXPLAIN EXECUTE nearest ('{vector}', 0.6, NULL, '{since}', '{NOW}')")
+        plan = "\n".join(str(line) for (line,) in explained)
+    scan = "Index Scan using news_events_embedding on news_events"
+    assert scan in plan
+    assert "Order By: (embedding <=> " in plan
+    above, *_ = plan.split("Index Scan using news_events_embedding")
+    assert "Sort" not in above
 
 
 def test_few_events_in_the_window_are_compared_one_by_one(many: Connection) -> None:
     """An hour of news is compared whole: exact however many nearer ones lie outside."""
-    vector = made_vectors(1, 5)[0]
-    rows = many.execute(
-        "SELECT * FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)",
-        given(vector.tolist(), threshold=-1, hours=1, count=100),
-    ).fetchall()
-    assert len(rows) == 61
+    (vector,) = made_vectors(1, 5).tolist()
+    found = events(many, vector, threshold=-1, hours=1, count=100)
+    assert len(found) == 61
