@@ -80,9 +80,7 @@ def ask(embedder: HashEmbedder) -> Callable[..., Recall]:
 @pytest.fixture
 def vector(embedder: HashEmbedder) -> Vectors:
     """Of the question."""
-    (row,) = question_vectors(embedder, [QUESTION])
-    assert isinstance(row, np.ndarray)
-    return row
+    return np.asarray(question_vectors(embedder, [QUESTION])[0], np.float32)
 
 
 def keys_of(cases: Cases) -> tuple[Key, ...]:

@@ -26,13 +26,13 @@ __all__ = [
     "EnglishEmbedder",
     "ask",
     "connect",
-    "given",
     "item",
     "news",
     "put",
     "searched",
     "store",
     "tables",
+    "vector_of",
 ]
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
@@ -50,31 +50,33 @@ class EnglishEmbedder(HashEmbedder):
 
 def item(text: str, number: int = 1, *, source: str = "channel", hours: float = 1.0) -> NewsItem:
     """News told so many hours before NOW."""
-    return NewsItem(
-        source, str(number), text, NOW - timedelta(hours=hours), f"https://t.me/{source}/{number}"
-    )
+    at = NOW - timedelta(hours=hours)
+    return NewsItem(source, str(number), text, at, f"https://t.me/{source}/{number}")
 
 
 def news(*texts: str) -> News:
-    return News(tuple(item(text, number) for number, text in enumerate(texts, 1)))
+    items = [item(text, number) for number, text in enumerate(texts, 1)]
+    return News(tuple(items))
 
 
 def store(folder: Path, address: str, embedder: HashEmbedder = EMBEDDER, **options: Any) -> Signals:
     """A store on that database that takes every signal, however unsure; closed after the test."""
-    OPENED.append(Signals(folder, embedder, SignalOptions(address=address, **{"confidence": 0.0, **options})))
-    return OPENED[-1]
+    options.setdefault("confidence", 0.0)
+    opened = Signals(folder, embedder, SignalOptions(address=address, **options))
+    OPENED.append(opened)
+    return opened
+
+
+def vector_of(text: str, embedder: HashEmbedder = EMBEDDER) -> NDArray[np.float32]:
+    return np.asarray(embedder.embed([text])[0], np.float32)
 
 
 def ask(
     question: str, embedder: HashEmbedder = EMBEDDER, *, vector: NDArray[np.float32] | None = None
 ) -> Recall:
-    return Recall(
-        question,
-        embedder.embed([question])[0] if vector is None else vector,
-        "talk",
-        "me",
-        now=NOW.timestamp(),
-    )
+    if vector is None:
+        vector = vector_of(question, embedder)
+    return Recall(question, vector, "talk", "me", now=NOW.timestamp())
 
 
 def connect(address: str) -> psycopg.Connection[tuple[Any, ...]]:
@@ -91,6 +93,19 @@ def tables(
     return connection
 
 
+PUT_EVENT = """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at,
+        embedding, found_by)
+    SELECT 'hand', n, %s, %s || n, %s, %s::vector,
+    'vector' FROM (SELECT (count(*) + 1)::text AS n FROM news_events) AS c RETURNING id"""
+PUT_SIGNAL = """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser)
+    VALUES (%s, 'read', %s, 'observe', %s, %s)"""
+
+
+def written(vector: Sequence[float]) -> str:
+    """As Postgres reads it."""
+    return str(list(map(float, vector)))
+
+
 def put(
     connection: psycopg.Connection[tuple[Any, ...]],
     vector: Sequence[float] | None,
@@ -99,23 +114,13 @@ def put(
     text: str = "",
 ) -> int:
     """An event with signals, each (confidence, assets); its number."""
-    row = connection.execute(
-        """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at,
-            embedding, found_by)
-        SELECT 'hand', n, %s, %s || n, %s, %s::vector,
-        'vector' FROM (SELECT (count(*) + 1)::text AS n FROM news_events) AS c RETURNING id""",
-        [text, news_hash(text), at, None if vector is None else str(list(map(float, vector)))],
-    ).fetchone()
+    embedding = None if vector is None else written(vector)
+    row = connection.execute(PUT_EVENT, [text, news_hash(text), at, embedding]).fetchone()
     assert row is not None
+    event = int(row[0])
     for number, (confidence, assets) in enumerate(signals):
-        connection.execute(
-            (
-                "INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser) "
-                "VALUES (%s, 'read', %s, 'observe', %s, %s)"
-            ),
-            [row[0], list(assets), confidence, f"analyser {number}"],
-        )
-    return int(row[0])
+        connection.execute(PUT_SIGNAL, [event, list(assets), confidence, f"analyser {number}"])
+    return event
 
 
 def given(vector: Sequence[float], **changes: Any) -> list[Any]:
@@ -128,7 +133,7 @@ def given(vector: Sequence[float], **changes: Any) -> list[Any]:
         "assets": None,
         "as_of": NOW,
     } | changes
-    return [str(list(map(float, vector))), *wanted.values()]
+    return [written(vector), *wanted.values()]
 
 
 def searched(
