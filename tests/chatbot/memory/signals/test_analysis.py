@@ -17,7 +17,6 @@ from tests.case_rows import case_rows
 from tests.chatbot.memory.signals.postgres import item
 from tests.fakes import ScriptedModel
 
-
 Templates = tuple[Template, ...]
 
 
@@ -89,13 +88,19 @@ def test_a_keyword_is_never_a_path(tmp_path: Path, question: str) -> None:
         {"base_confidence": "high"},
         {"action": "hold"},
         {"keywords": "storm"},
-        {"summary": 1},
     ],
 )
 def test_a_template_that_cannot_be_used_is_passed_over(tmp_path: Path, wrong: dict[str, object]) -> None:
     write(tmp_path, "a", **wrong)
     write(tmp_path, "b")
     (tmp_path / "c.json").write_text("{", "utf-8")
+    (found,) = load_templates(tmp_path)
+    assert found.id == "b"
+
+
+def test_a_template_with_a_number_for_its_summary_keeps_no_other_away(tmp_path: Path) -> None:
+    write(tmp_path, "a", summary=1)
+    write(tmp_path, "b")
     ids = [one.id for one in load_templates(tmp_path)]
     assert ids in (["b"], ["a", "b"])
 
@@ -118,24 +123,24 @@ def test_phrases_do_not_match_in_policies(shipped: Templates) -> None:
 
 
 NATURAL = """
-    rate-decision          | What follows when the central bank raises its key interest rate against inflation?
-    rate-decision          | Will bonds fall after an interest rate rise?
-    inflation-surprise     | What if inflation comes in above expectations?
-    inflation-surprise     | consumer prices rose faster than expected
-    sanctions              | Sanctions on oil exports?
-    sanctions              | Что бывает после введения санкций против банка?
-    default                | What follows a missed interest payment on bonds?
-    default                | What if the company goes bankrupt?
-    rating-change          | How do markets react to a credit rating cut?
-    rating-change          | S&P lowered the rating of the sovereign to junk
-    dividend-cut           | What happens to a share when the dividend is cut?
-    exchange-listing       | A company goes public: what does its share price do?
-    regulatory-uncertainty | The SEC has filed a lawsuit against a broker
-    regulatory-uncertainty | A bank lost its licence. What follows?
-    security-incident      | What happens after a cyber attack on a bank?
-    oil-supply             | OPEC cuts production
-    oil-supply             | When output is reduced by OPEC, what follows?
-    oil-supply             | ОПЕК сокращает добычу нефти
+rate-decision          | What follows when the central bank raises its key interest rate against inflation?
+rate-decision          | Will bonds fall after an interest rate rise?
+inflation-surprise     | What if inflation comes in above expectations?
+inflation-surprise     | consumer prices rose faster than expected
+sanctions              | Sanctions on oil exports?
+sanctions              | Что бывает после введения санкций против банка?
+default                | What follows a missed interest payment on bonds?
+default                | What if the company goes bankrupt?
+rating-change          | How do markets react to a credit rating cut?
+rating-change          | S&P lowered the rating of the sovereign to junk
+dividend-cut           | What happens to a share when the dividend is cut?
+exchange-listing       | A company goes public: what does its share price do?
+regulatory-uncertainty | The SEC has filed a lawsuit against a broker
+regulatory-uncertainty | A bank lost its licence. What follows?
+security-incident      | What happens after a cyber attack on a bank?
+oil-supply             | OPEC cuts production
+oil-supply             | When output is reduced by OPEC, what follows?
+oil-supply             | ОПЕК сокращает добычу нефти
 """
 OTHERS = """\
 What interest rate does the budget assume for new debt?

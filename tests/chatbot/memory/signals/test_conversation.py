@@ -23,33 +23,33 @@ from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf
 
 QUESTION = "Was an exchange hacked in Ankara?"
-PAGE = (
-    "Security rules of the exchange in Ankara\nA hacked exchange in Ankara reports it to Parliament within "
-    "30 days."
-)
+RULE = "A hacked exchange in Ankara reports it to Parliament within 30 days."
+PAGE = f"Security rules of the exchange in Ankara\n{RULE}"
+ATTACK = "Hackers took bitcoin from an exchange in Ankara."
 
 
 @pytest.fixture
 def chatbot(reachable: Path, tmp_path: Path) -> Iterator[Chatbot]:
     home = reachable / "talk"
     settings = Settings(home=home, signals_confidence=0.0)
-    with Chatbot(
-        settings,
-        embedder=HashEmbedder(dimension=256),
-        model=ScriptedModel(["A hacked exchange in Ankara reports it to Parliament within 30 days."]),
-    ) as opened:
+    embedder = HashEmbedder(dimension=256)
+    rules = Upload(make_pdf(tmp_path / "Rules.pdf", [PAGE]))
+    with Chatbot(settings, embedder=embedder, model=ScriptedModel([RULE])) as opened:
         for folder in (home, settings.store):
             folder.chmod(0o755)  # for the user that Postgres runs as where the tests run as root
-        list(opened.add([Upload(make_pdf(tmp_path / "Rules.pdf", [PAGE]))]))
+        list(opened.add([rules]))
         opened.signals.switch(on=True)
+        opened.signals.add(one_news(ATTACK, source="agency"))
         yield opened
 
 
 def ask(chatbot: Chatbot, conversation: str) -> tuple[Answer, list[str]]:
     """(the answer, notices on the way)."""
     events = list(chatbot.ask(Ask(QUESTION, conversation=conversation, owner="me")))
-    assert isinstance(events[-1], Answer) and events[-1].answered
-    return events[-1], [event.text for event in events if isinstance(event, Notice)]
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    assert answer.answered
+    return answer, [event.text for event in events if isinstance(event, Notice)]
 
 
 def signals_of(answer: Answer) -> list[str]:
@@ -60,54 +60,58 @@ def signals_of(answer: Answer) -> list[str]:
 def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_restart(
     chatbot: Chatbot,
 ) -> None:
-    chatbot.signals.add(one_news("Hackers took bitcoin from an exchange in Ankara.", source="agency"))
     server = chatbot.signals._database._place
     assert isinstance(server, EmbeddedServer)
     talk = chatbot.conversations.begin("me")
     answer, notices = ask(chatbot, talk)
-    assert signals_of(answer) == ["news, agency; "] and not notices
+    assert signals_of(answer) == ["news, agency; "]
+    assert notices == []
     os.kill(server.pid(), signal.SIGKILL)
     while server.pid():
         time.sleep(0.01)
-    waited, degraded = 0.0, 0
+    waits = list[float]()
     for _ in range(100):
         started = time.monotonic()
         answer, notices = ask(chatbot, talk)
         if not notices:
             break
-        waited, degraded = max(waited, time.monotonic() - started), degraded + 1
-        assert signals_of(answer) == ["local template"] and answer.notices == tuple(notices)
-        assert (
-            "Answered without news signals" in notices[0]
-            and "being started again" in notices[0]
-            and "local templates stand in" in notices[0]
-        )
+        waits.append(time.monotonic() - started)
+        assert signals_of(answer) == ["local template"]
+        assert answer.notices == tuple(notices)
+        assert "Answered without news signals" in notices[0]
+        assert "being started again" in notices[0]
+        assert "local templates stand in" in notices[0]
         time.sleep(0.05)
-    assert degraded and waited < 2
-    assert signals_of(answer) == ["news, agency; "] and chatbot.signals.health().state == "normal"
+    assert waits
+    assert max(waits) < 2
+    assert signals_of(answer) == ["news, agency; "]
+    assert chatbot.signals.health().state == "normal"
     kept = chatbot.memory.answer(talk, 2, "me")
-    assert kept is not None and "Answered without news signals" in kept.notices[0], (
-        "what was missing is kept with the answer"
-    )
+    assert kept
+    assert "Answered without news signals" in kept.notices[0], "what was missing is kept with the answer"
 
 
 def test_switched_off_in_one_conversation_and_for_all(chatbot: Chatbot) -> None:
-    chatbot.signals.add(one_news("Hackers took bitcoin from an exchange in Ankara.", source="agency"))
     talk = chatbot.conversations.begin("me")
-    assert signals_of(ask(chatbot, talk)[0])
+    answer, _ = ask(chatbot, talk)
+    assert signals_of(answer)
     chatbot.conversations.switch(talk, "me", "signals", on=False)
-    assert not signals_of(ask(chatbot, talk)[0])
+    answer, _ = ask(chatbot, talk)
+    assert not signals_of(answer)
     chatbot.conversations.switch(talk, "me", "signals", on=True)
     chatbot.signals.switch(on=False)
     answer, notices = ask(chatbot, talk)
-    assert not signals_of(answer) and not notices
+    assert not signals_of(answer)
+    assert notices == []
 
 
 def test_a_prompt_has_signals_apart_from_the_excerpts(chatbot: Chatbot) -> None:
-    chatbot.signals.add(one_news("Hackers took bitcoin from an exchange in Ankara.", source="agency"))
-    answer, _ = ask(chatbot, chatbot.conversations.begin("me"))
-    assert answer.prompt is not None and any(
-        "Hackers took bitcoin" in text for _, text in answer.prompt.messages
-    )
-    assert all("Hackers" not in hit.page_text for hit in answer.prompt.sources.values())
-    assert all("Hackers" not in citation.quote for citation in answer.citations)
+    talk = chatbot.conversations.begin("me")
+    answer, _ = ask(chatbot, talk)
+    prompt = answer.prompt
+    assert prompt
+    assert any("Hackers took bitcoin" in text for _, text in prompt.messages)
+    for hit in prompt.sources.values():
+        assert "Hackers" not in hit.page_text
+    for citation in answer.citations:
+        assert "Hackers" not in citation.quote
