@@ -24,6 +24,7 @@ from chatbot.models import endpoints
 from chatbot.models.chat import LLM, OpenAIModel, Reply, SpentError, make_model
 from chatbot.models.endpoints import check_endpoint, clean_text, endpoint_host
 from chatbot.settings import Settings
+from tests.case_rows import case_rows
 from tests.fakes import ScriptedModel
 from tests.provider import Body, Drip, Ending, Mute, Page, Provider, Refuse, Say
 
@@ -483,7 +484,16 @@ def test_events_of_any_shape_end_in_an_error_of_ours(event: str) -> None:
 # ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["cut", "unfinished", "silent", "malformed", "error"])
+BREAKS = """
+cut
+unfinished
+silent
+malformed
+error
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("ending", BREAKS)
 def test_an_answer_that_breaks_off_is_told_and_never_asked_again(ending: Ending) -> None:
     with Provider([Say(["The deficit ", "was"], ending=ending), "fine"]) as provider:
         said, error = read(ask(model_for(provider, timeout=SECONDS)))
@@ -719,56 +729,56 @@ def test_offline_nothing_is_contacted() -> None:
     assert "FINPOLICY_OFFLINE" in error.message
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "169.254.169.254",
-        "169.254.0.1:80",
-        "2852039166",
-        "0xa9fea9fe",
-        "[fe80::1]",
-        "[fe80::1%25eth0]",
-        "[fd00:ec2::254]",
-        "[fd00:ec2:0::254]",
-        "[::ffff:169.254.169.254]",
-        "168.63.129.16",
-        "192.0.0.192",
-        "[64:ff9b:1::a9fe:a9fe]",
-        "[::ffff:0:a9fe:a9fe]",
-        "[::169.254.169.254]",
-        "[64:ff9b::a9fe:a9fe]",
-        "[2002:a9fe:a9fe::1]",
-        "100.100.100.200",
-        "metadata.google.internal",
-        "Metadata.Google.Internal.:80",
-    ],
-)
+METADATA_ADDRESSES = """
+169.254.169.254
+169.254.0.1:80
+2852039166
+0xa9fea9fe
+[fe80::1]
+[fe80::1%25eth0]
+[fd00:ec2::254]
+[fd00:ec2:0::254]
+[::ffff:169.254.169.254]
+168.63.129.16
+192.0.0.192
+[64:ff9b:1::a9fe:a9fe]
+[::ffff:0:a9fe:a9fe]
+[::169.254.169.254]
+[64:ff9b::a9fe:a9fe]
+[2002:a9fe:a9fe::1]
+100.100.100.200
+metadata.google.internal
+Metadata.Google.Internal.:80
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("host", METADATA_ADDRESSES)
 def test_link_local_and_metadata_addresses_are_refused(host: str) -> None:
     _, error = read(ask(OpenAIModel(settings_for(f"http://{host}/v1"))))
     assert "OPENAI_BASE_URL" in error.message
     assert "metadata" in error.message
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "localhost:11434/v1",
-        "ftp://host/v1",
-        "file:///etc/passwd",
-        "http://",
-        "http:///v1",
-        "http://ho st/v1",
-        "http://host\\.x/v1",
-        "http://h\tost/v1",
-        "http://host:99999/v1",
-        "http://host:x/v1",
-        "http://host:0/v1",
-        "http://[::1/v1",
-        "http://[v1.x]/v1",
-        "http://ｈost/v1",
-        "\x1b[31m",
-    ],
-)
+NO_PLAIN_ADDRESSES = """
+localhost:11434/v1
+ftp://host/v1
+file:///etc/passwd
+http://
+http:///v1
+http://ho st/v1
+http://host\\.x/v1
+http://h\u0009ost/v1
+http://host:99999/v1
+http://host:x/v1
+http://host:0/v1
+http://[::1/v1
+http://[v1.x]/v1
+http://ｈost/v1
+\u001b[31m
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("url", NO_PLAIN_ADDRESSES)
 def test_what_is_no_plain_address_is_refused(url: str) -> None:
     with pytest.raises(ModelError, match="OPENAI_BASE_URL is") as caught:
         check_endpoint(url, Settings())
@@ -784,15 +794,15 @@ def test_a_password_in_the_address_is_refused_unseen() -> None:
         assert "secret" not in endpoint_host(Settings(base_url=url))
 
 
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("", "api.openai.com"),
-        ("http://localhost:11434/v1", "localhost:11434"),
-        ("https://[::1]:8000/v1", "[::1]:8000"),
-        ("http://my_box/v1", "my_box"),
-    ],
-)
+HOSTS = case_rows("""
+                          | api.openai.com
+http://localhost:11434/v1 | localhost:11434
+https://[::1]:8000/v1     | [::1]:8000
+http://my_box/v1          | my_box
+""")
+
+
+@pytest.mark.parametrize(("url", "host"), HOSTS)
 def test_the_host_is_shown(url: str, host: str) -> None:
     assert endpoint_host(Settings(base_url=url)) == host
     check_endpoint(url or "https://127.0.0.1", Settings())

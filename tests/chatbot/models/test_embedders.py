@@ -679,10 +679,16 @@ def test_offline_no_endpoint_is_made(tmp_path: Path) -> None:
         make_embedder(remote_settings(server, tmp_path, offline=True))
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["169.254.169.254", "[fe80::1]", "metadata.google.internal", "[::ffff:169.254.169.254]", "2852039166"],
-)
+METADATA_ADDRESSES = """
+169.254.169.254
+[fe80::1]
+metadata.google.internal
+[::ffff:169.254.169.254]
+2852039166
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("host", METADATA_ADDRESSES)
 def test_metadata_addresses_are_refused(tmp_path: Path, host: str) -> None:
     with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
         make_embedder(

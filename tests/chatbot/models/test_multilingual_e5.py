@@ -242,16 +242,16 @@ def test_the_last_token_that_is_seen_is_the_one_that_fits(embedder: LocalEmbedde
     assert np.array_equal(vectors[0], vectors[1])
 
 
+QUESTIONS_AND_ANSWERS = """
+Wie hoch ist das Haushaltsdefizit?
+¿Cuál es el déficit fiscal?
+財政赤字はどれくらいですか
+Каков дефицит?
+""".strip().split("\n")
+
+
 @needs_multilingual
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Wie hoch ist das Haushaltsdefizit?",
-        "¿Cuál es el déficit fiscal?",
-        "財政赤字はどれくらいですか",
-        "Каков дефицит?",
-    ],
-)
+@pytest.mark.parametrize("question", QUESTIONS_AND_ANSWERS)
 def test_the_passage_that_answers_in_another_language_is_the_nearest(
     embedder: LocalEmbedder, question: str
 ) -> None:

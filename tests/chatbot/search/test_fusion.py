@@ -303,7 +303,16 @@ def test_union_is_uncut_and_holds_what_the_others_find(subjects: list[str], n: i
     assert found["per_chunk"] == found["union"][:n]
 
 
-@pytest.mark.parametrize("strategy", ["average", "weighted", "per_chunk", "rrf", "intersection"])
+DEPTH_QUESTIONS = """
+average
+weighted
+per_chunk
+rrf
+intersection
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("strategy", DEPTH_QUESTIONS)
 def test_the_first_results_do_not_depend_on_how_many_are_asked_for(strategy: str) -> None:
     pages = {
         f"{n:03}": f"The {SUBJECTS[n % 6]} {' and '.join(SUBJECTS[: n % 5])} of case {n}" for n in range(300)

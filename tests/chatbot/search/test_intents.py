@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.intents import NONE, messages, told
 from chatbot.search.intents import Intent, intent_of
+from tests.case_rows import case_rows
 
 
 def test_wordings_by_another_hand_are_told_and_questions_left_to_the_documents() -> None:
@@ -16,17 +17,19 @@ def test_wordings_by_another_hand_are_told_and_questions_left_to_the_documents()
     assert sum(as_told != NONE for as_told in questions) <= 0.01 * len(questions)
 
 
-@pytest.mark.parametrize(
-    ("message", "document", "part"),
-    [
-        ("Summarise budget_speech-2026", "budget_speech-2026.pdf", ""),
-        ("summarise the Budget Speech 2026 please", "budget_speech-2026.pdf", ""),
-        ("What are the main points of chapter 2?", "", "chapter 2"),
-        ("summarise section 3.1", "", "section 3.1"),
-        ("What does the introduction say?", "", "introduction"),
-        ("Give me the gist of the chapter on Fiscal Risks", "", "Fiscal Risks"),
-    ],
-)
+MESSAGES = case_rows("""
+What are the main points of chapter 2?          |  | chapter 2
+summarise section 3.1                           |  | section 3.1
+What does the introduction say?                 |  | introduction
+Give me the gist of the chapter on Fiscal Risks |  | Fiscal Risks
+""")
+MESSAGES += [
+    ("Summarise budget_speech-2026", "budget_speech-2026.pdf", ""),
+    ("summarise the Budget Speech 2026 please", "budget_speech-2026.pdf", ""),
+]
+
+
+@pytest.mark.parametrize(("message", "document", "part"), MESSAGES)
 def test_the_document_and_the_part_are_read_from_the_message(message: str, document: str, part: str) -> None:
     found = intent_of(
         message,

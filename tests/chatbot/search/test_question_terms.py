@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.search.question_terms import measures_of, operands_of, subject_of, understand
+from tests.case_rows import case_rows
+
+FORMS = case_rows("""
+How much is spent on health in 2025-26?                                                | figure
+What is the deficit ceiling?                                                           | figure
+When was the rate last cut?                                                            | figure
+Is the ceiling binding?                                                                | yes_no
+Name the four pillars of the plan.                                                     | list
+Which three principles guide the budget?                                               | list
+Why was the reserve drawn down?                                                        | reason
+How do they define structural balance?                                                 | definition
+What is the net working capital? Define it as current assets less current liabilities. | figure
+Where will the plant stand?                                                            | passage
+""")
 
 
-@pytest.mark.parametrize(
-    ("question", "form"),
-    [
-        ("How much is spent on health in 2025-26?", "figure"),
-        ("What is the deficit ceiling?", "figure"),
-        ("When was the rate last cut?", "figure"),
-        ("Is the ceiling binding?", "yes_no"),
-        ("Name the four pillars of the plan.", "list"),
-        ("Which three principles guide the budget?", "list"),
-        ("Why was the reserve drawn down?", "reason"),
-        ("How do they define structural balance?", "definition"),
-        ("What is the net working capital? Define it as current assets less current liabilities.", "figure"),
-        ("Where will the plant stand?", "passage"),
-    ],
-)
+@pytest.mark.parametrize(("question", "form"), FORMS)
 def test_forms(question: str, form: str) -> None:
     assert understand(question, question).form == form
 
@@ -49,18 +49,15 @@ def test_last_year_is_a_step_from_the_documents_own() -> None:
     assert understand("x", "What is planned for the coming year?").relative_years == (1,)
 
 
-@pytest.mark.parametrize(
-    ("question", "subject"),
-    [
-        ("What is the debt anchor? Round your answer to one decimal place.", "What is the debt anchor?"),
-        ("Using only the balance sheet, what are total assets?", "what are total assets?"),
-        (
-            "We want to calculate a metric. Here's the question: what is capex in 2020?",
-            "what is capex in 2020?",
-        ),
-        ("Answer in millions.", "Answer in millions."),
-    ],
-)
+SUBJECTS = case_rows("""
+What is the debt anchor? Round your answer to one decimal place.           | What is the debt anchor?
+Using only the balance sheet, what are total assets?                       | what are total assets?
+We want to calculate a metric. Here's the question: what is capex in 2020? | what is capex in 2020?
+Answer in millions.                                                        | Answer in millions.
+""")
+
+
+@pytest.mark.parametrize(("question", "subject"), SUBJECTS)
 def test_what_is_said_of_the_answer_is_no_part_of_the_subject(question: str, subject: str) -> None:
     assert subject_of(question) == subject
 

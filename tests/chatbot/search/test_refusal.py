@@ -25,6 +25,7 @@ from chatbot.search.refusal import (
     unnamed,
     why_not,
 )
+from tests.case_rows import case_rows
 
 HIT = Hit(
     "a.pdf",
@@ -204,25 +205,24 @@ ROW = (
 )
 
 
-@pytest.mark.parametrize(
-    ("subject", "stated"),
-    [
-        ("What was the actual of Libraries?", True),
-        ("What was the actual spending on Libraries in 2024?", True),
-        ("How much is budgeted for Libraries of Valmora?", True),  # whose document it is
-        ("What was the revised budget of Libraries?", False),
-        ("What was the actual of Parks?", False),
-        ("What was the actual budget?", False),
-        ("What was spent in total?", False),
-    ],
-)
-def test_a_row_whose_label_and_column_are_asked_for_states_it(subject: str, stated: bool) -> None:
-    asked = Understanding(
-        "q", subject, names=tuple(name for name in ("Libraries", "Valmora", "Parks") if name in subject)
-    )
+ASKED_SUBJECTS = case_rows("""
+What was the actual of Libraries?                  | yes
+What was the actual spending on Libraries in 2024? | yes
+How much is budgeted for Libraries of Valmora?     | yes
+What was the revised budget of Libraries?          | no
+What was the actual of Parks?                      | no
+What was the actual budget?                        | no
+What was spent in total?                           | no
+""")
+
+
+@pytest.mark.parametrize(("subject", "stated"), ASKED_SUBJECTS)
+def test_a_row_whose_label_and_column_are_asked_for_states_it(subject: str, stated: str) -> None:
+    names = tuple(name for name in ("Libraries", "Valmora", "Parks") if name in subject)
+    asked = Understanding("q", subject, names=names)
     hit = replace(GOOD, document="Valmora_budget.pdf")
     evidence = refusal_evidence(asked, replace(found(hit, FAR), rows=[ROW]))
-    assert (evidence["likeness"] > FAR.said) is stated
+    assert (evidence["likeness"] > FAR.said) is (stated == "yes")
 
 
 def test_pages_of_whom_the_question_names_are_told_from_others() -> None:

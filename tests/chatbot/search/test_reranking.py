@@ -27,6 +27,7 @@ from chatbot.search.reranking import (
     rerank,
 )
 from chatbot.settings import Settings, load_settings
+from tests.case_rows import case_rows
 from tests.fakes import ScriptedModel
 from tests.provider import Body, Mute, Page, Provider, Refuse, Say
 
@@ -244,26 +245,34 @@ def test_of_a_long_question_both_ends_are_shown() -> None:
 # ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("reply", "order"),
-    [
-        ('["P3-aa", "P1-aa", "P2-aa"]', "312"),
-        ('{"order": ["P2-aa", "P1-aa", "P3-aa"]}', "213"),
-        ('```json\n[\n  "P3-aa",\n  "P2-aa",\n  "P1-aa",\n]\n```', "321"),
-        ("<think>Perhaps [P1-aa, P2-aa]?</think> Best: [P2-aa, 'P3-aa', P1-aa]. See [note].", "231"),
-        ('["P3-aa"]', "312"),
-        ('["P2-aa", "P2-aa", "P1-aa"]', "213"),
-        ("[[P2-aa], [P3-aa]]", "312"),
-    ],
-)
+LISTS = case_rows("""
+["P3-aa", "P1-aa", "P2-aa"]                                                       | 312
+{"order": ["P2-aa", "P1-aa", "P3-aa"]}                                            | 213
+<think>Perhaps [P1-aa, P2-aa]?</think> Best: [P2-aa, 'P3-aa', P1-aa]. See [note]. | 231
+["P3-aa"]                                                                         | 312
+["P2-aa", "P2-aa", "P1-aa"]                                                       | 213
+[[P2-aa], [P3-aa]]                                                                | 312
+""")
+LISTS += [('```json\n[\n  "P3-aa",\n  "P2-aa",\n  "P1-aa",\n]\n```', "321")]
+
+
+@pytest.mark.parametrize(("reply", "order"), LISTS)
 def test_a_list_is_found_whatever_stands_around_it(reply: str, order: str) -> None:
     assert new_order(reply, KEYS) == [f"P{number}-aa" for number in order]
 
 
-@pytest.mark.parametrize(
-    "reply",
-    ["", "P2-aa, P1-aa", "[]", '["P2-bb"]', '["P2-aa", "P4-aa"]', '["P2-aa", "P1-a"]', "[P2-aa P1-aa]"],
-)
+NO_ORDERS = """
+P2-aa, P1-aa
+[]
+["P2-bb"]
+["P2-aa", "P4-aa"]
+["P2-aa", "P1-a"]
+[P2-aa P1-aa]
+""".strip().split("\n")
+NO_ORDERS += [""]
+
+
+@pytest.mark.parametrize("reply", NO_ORDERS)
 def test_what_is_no_order_of_these_keys_is_refused(reply: str) -> None:
     with pytest.raises(ValueError, match="its (reply|list)"):
         new_order(reply, KEYS)

@@ -16,27 +16,29 @@ def sentences(text: str) -> list[str]:
     return [text[start:end].strip() for start, end in sentence_spans(text)]
 
 
-@pytest.mark.parametrize(
-    "whole",
-    [
-        "Apple Inc. reported $4.5 million in the U.S. Treasury account.",
-        "Mr. Smith and Dr. Jones met Prof. A. B. Lee of J. P. Morgan.",
-        "See p. 7, pp. 8-9 and Fig. 3 under No. 5 of Art. IV.",
-        "It cost Rs. 500, i.e. 3.5 per cent. of the total, vs. 4.0 before.",
-        "Funds, e.g. Vanguard, fell.",
-        "It was $4.5 million [S1]. (page 8)",
-        "The deficit narrowed. [S2-1f3a]",
-        "It rose.(see Table 3)",
-        '"Really?" he asked.',
-        "It rose ... and then fell.",
-        "The deficit was\n4.5 million in the\nyear 2020.",
-        "Costs came to $\n4.5 million.",
-        "The sum of 4.5\nmillion was paid.",
-        "The board of Acme Beauty, Inc. (the “Company”) approved it.",
-        "They came to 6 %, small dams ( 1 . 3 %), and sun (0. 5 %).",
-        "Costs rose (see note 4. Figures are rounded) in the year.",
-    ],
-)
+ONE_SENTENCE = """
+Apple Inc. reported $4.5 million in the U.S. Treasury account.
+Mr. Smith and Dr. Jones met Prof. A. B. Lee of J. P. Morgan.
+See p. 7, pp. 8-9 and Fig. 3 under No. 5 of Art. IV.
+It cost Rs. 500, i.e. 3.5 per cent. of the total, vs. 4.0 before.
+Funds, e.g. Vanguard, fell.
+It was $4.5 million [S1]. (page 8)
+The deficit narrowed. [S2-1f3a]
+It rose.(see Table 3)
+"Really?" he asked.
+It rose ... and then fell.
+The board of Acme Beauty, Inc. (the “Company”) approved it.
+They came to 6 %, small dams ( 1 . 3 %), and sun (0. 5 %).
+Costs rose (see note 4. Figures are rounded) in the year.
+""".strip().split("\n")
+ONE_SENTENCE += [
+    "The deficit was\n4.5 million in the\nyear 2020.",
+    "Costs came to $\n4.5 million.",
+    "The sum of 4.5\nmillion was paid.",
+]
+
+
+@pytest.mark.parametrize("whole", ONE_SENTENCE)
 def test_one_sentence_stays_one(whole: str) -> None:
     assert sentences(whole) == [whole]
 
@@ -161,26 +163,33 @@ def test_the_sentence_around_a_place_holds_it(text: str, start: int, length: int
     assert text[start:end].strip() in text[first:last]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "It rose.",
-        'He said "no."',
-        "Why? ",
-        "It rose (slightly).",
-        "好。",
-        "At most 3.[4]",
-        "It was weak.13",
-        "It rose. (page 8) [S1]",
-    ],
-)
+FINISHED = """
+It rose.
+It rose (slightly).
+好。
+At most 3.[4]
+It was weak.13
+It rose. (page 8) [S1]
+""".strip().split("\n")
+FINISHED += ['He said "no."', "Why? "]
+
+
+@pytest.mark.parametrize("text", FINISHED)
 def test_a_sentence_is_finished(text: str) -> None:
     assert is_finished(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["It rose", "as follows:", "grants; and", "", "see No.13", "it rose (page 8)"]
-)
+UNFINISHED = """
+It rose
+as follows:
+grants; and
+see No.13
+it rose (page 8)
+""".strip().split("\n")
+UNFINISHED += [""]
+
+
+@pytest.mark.parametrize("text", UNFINISHED)
 def test_what_has_no_end_is_not_finished(text: str) -> None:
     assert not is_finished(text)
 

@@ -225,12 +225,31 @@ def test_garbled_prose_is_not(kind: str) -> None:
     assert is_garbage(GARBLED[kind](PROSE))
 
 
-@pytest.mark.parametrize("name", ["French", "Polish", "Turkish", "Russian", "Greek"])
+WRONG_ENCODINGS = """
+French
+Polish
+Turkish
+Russian
+Greek
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("name", WRONG_ENCODINGS)
 def test_text_in_the_wrong_encoding_is_not(name: str) -> None:
     assert is_garbage((CLEAN[name] * 2).encode().decode("cp1252", "replace").replace("\ufffd", "\x81"))
 
 
-@pytest.mark.parametrize("name", ["German", "Finnish", "Hungarian", "Turkish", "Indonesian", "Russian"])
+PERMUTED = """
+German
+Finnish
+Hungarian
+Turkish
+Indonesian
+Russian
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("name", PERMUTED)
 def test_permuted_letters_of_other_languages_are_not(name: str) -> None:
     assert is_garbage(permute(fold(CLEAN[name])))
 

@@ -18,6 +18,7 @@ from ingestion.ocr.recognition import read_image
 from ingestion.pages.highlights import locate_quote
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Rect, Word
+from tests.case_rows import case_rows
 
 LINES = [
     f"Line {number} of the annex shows {number * 37} million crowns of arrears" for number in range(1, 16)
@@ -269,22 +270,22 @@ def test_a_word_read_in_two_is_replaced_whole() -> None:
     assert text_of(add_pass(first, further)) == ["1,333.8 1,310.8 end"]
 
 
-@pytest.mark.parametrize(
-    ("text", "confidence", "kept"),
-    [
-        ("|", 95, ""),
-        ("—", 30, ""),
-        ("-", 95, "-"),
-        ("|1,234|", 90, "1,234"),
-        ("tf", 31, ""),
-        ("of", 60, "of"),
-        ("budget", 20, "budget"),
-        ("0", 91, "0"),
-    ],
-)
-def test_specks_and_rules_are_no_words(text: str, confidence: float, kept: str) -> None:
-    line = OcrLine((Word(text, Rect(0.1, 0.1, 0.2, 0.2), confidence),), first=True)
-    assert text_of(without_noise([line])) == ([kept] if kept else [])
+SPECKS = case_rows("""
+-       | 95 | -
+|1,234| | 90 | 1,234
+of      | 60 | of
+budget  | 20 | budget
+0       | 91 | 0
+""")
+SPECKS += [("|", "95", ""), ("—", "30", ""), ("tf", "31", "")]
+
+
+@pytest.mark.parametrize(("text", "confidence", "kept"), SPECKS)
+def test_specks_and_rules_are_no_words(text: str, confidence: str, kept: str) -> None:
+    word = Word(text, Rect(0.1, 0.1, 0.2, 0.2), float(confidence))
+    line = OcrLine((word,), first=True)
+    remaining = text_of(without_noise([line]))
+    assert remaining == ([kept] if kept else [])
 
 
 def test_confidence_of_a_page_weighs_letters() -> None:

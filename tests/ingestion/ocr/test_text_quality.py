@@ -23,6 +23,7 @@ from ingestion.ocr.text_quality import (
 )
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Page, Rect, Word
+from tests.case_rows import case_rows
 from tests.ingestion.ocr.test_plausibility import CLEAN, GARBLED, KINDS, PROSE
 from tests.pdfs import make_scan
 
@@ -108,9 +109,16 @@ def test_a_garbled_page_is_read_again_whatever_its_header_says(kind: str) -> Non
     assert needs_reading_again(HEADER + GARBLED[kind](PROSE))
 
 
-@pytest.mark.parametrize(
-    "kind", ["shifted by -29", "shifted by 3", "permuted", "words reversed", "bytes swapped"]
-)
+HALF_GARBLED = """
+shifted by -29
+shifted by 3
+permuted
+words reversed
+bytes swapped
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("kind", HALF_GARBLED)
 def test_half_a_garbled_page_is_read_again_and_a_garbled_line_is_not(kind: str) -> None:
     lines = PROSE.split("\n")
     garbled = GARBLED[kind](PROSE).split("\n")
@@ -118,7 +126,16 @@ def test_half_a_garbled_page_is_read_again_and_a_garbled_line_is_not(kind: str) 
     assert not needs_reading_again("\n".join([*lines[:-1], garbled[-1]]))
 
 
-@pytest.mark.parametrize("broken", ["\x10", "\ufffd", "\ue012", "(cid:31)", "/G21"])
+GLYPHS = """
+\u0010
+�
+\ue012
+(cid:31)
+/G21
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("broken", GLYPHS)
 def test_glyphs_without_a_meaning_are_read_again(broken: str) -> None:
     assert needs_reading_again(HEADER + re.sub("[a-z]", broken, PROSE))
 
@@ -158,7 +175,15 @@ def test_the_image_wins_where_it_has_clearly_more() -> None:
     assert better_reading(page("Budget Paper 7"), page("Budget Paper No 7", confidence=91.0)).method == "text"
 
 
-@pytest.mark.parametrize("name", ["Arabic", "Japanese", "Russian", "Thai"])
+UNKNOWN_LETTERS = """
+Arabic
+Japanese
+Russian
+Thai
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("name", UNKNOWN_LETTERS)
 def test_letters_that_ocr_does_not_know_stay(name: str) -> None:
     seen = "Syl oly! Ugtia yrgaw alel pte uz prajl @byol Esylail! Golde Gyd gliall BIS, Gilau "
     for confidence in (20.0, 80.0):
@@ -206,19 +231,19 @@ def test_judging_a_long_page_takes_no_more_than_its_length() -> None:
     assert time.process_time() - start < 3
 
 
-@pytest.mark.parametrize(
-    ("text", "unreadable"),
-    [
-        ('"7+%-', True),
-        ("\x19\x12", True),
-        ("Figure 7", False),
-        ("", False),
-        ("12", False),
-        ("Annex C", False),
-    ],
-)
-def test_few_characters_without_a_meaning_are_told(text: str, unreadable: bool) -> None:
-    assert is_unreadable(text) == unreadable
+UNREADABLE = case_rows("""
+"7+%-        | yes
+\u0019\u0012 | yes
+Figure 7     | no
+             | no
+12           | no
+Annex C      | no
+""")
+
+
+@pytest.mark.parametrize(("text", "unreadable"), UNREADABLE)
+def test_few_characters_without_a_meaning_are_told(text: str, unreadable: str) -> None:
+    assert is_unreadable(text) is (unreadable == "yes")
 
 
 def test_a_word_that_is_only_ever_broken_is_joined() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from ingestion.pages.document_facts import document_facts, period_in, status_in
 from ingestion.records import DocumentFacts, Page
+from tests.case_rows import case_rows
 from tests.pdfs import make_pdf
 
 BODY = (
@@ -93,47 +94,45 @@ def test_several_periods_on_one_line_are_none() -> None:
     assert facts("Comparison of the budgets of 2021 and 2023" + BODY).period is None
 
 
-@pytest.mark.parametrize(
-    ("name", "period"),
-    [
-        ("PP2019.pdf", "2019"),
-        ("Budget_Book_2025-26.pdf", "2025-26"),
-        ("minutes20190731.pdf", "2019"),
-        ("ACME_2022_8K_dated-2022-05-20.pdf", "2022"),
-        ("Plan 2026-2030.pdf", "2026-2030"),
-        ("Budget_FY24.pdf", "2024"),
-        ("0001018724-20-000004.pdf", ""),
-        ("from 2019 to 2024.pdf", ""),
-        ("notes.pdf", ""),
-    ],
-)
+NAMED_PERIODS = case_rows("""
+PP2019.pdf                        | 2019
+Budget_Book_2025-26.pdf           | 2025-26
+minutes20190731.pdf               | 2019
+ACME_2022_8K_dated-2022-05-20.pdf | 2022
+Plan 2026-2030.pdf                | 2026-2030
+Budget_FY24.pdf                   | 2024
+""")
+NAMED_PERIODS += [("0001018724-20-000004.pdf", ""), ("from 2019 to 2024.pdf", ""), ("notes.pdf", "")]
+
+
+@pytest.mark.parametrize(("name", "period"), NAMED_PERIODS)
 def test_the_period_in_a_name(name: str, period: str) -> None:
     assert period_in(name) == period
 
 
-@pytest.mark.parametrize(
-    ("line", "status"),
-    [
-        ("Draft Budget 2025", "draft"),
-        ("DRAFT FOR DISCUSSION", "draft"),
-        ("Proposed Operating Budget FY2025", "proposed"),
-        ("Consultation paper", "proposed"),
-        ("Adopted Budget 2025", "adopted"),
-        ("Approved by the Council on 3 May 2024", "adopted"),
-        ("In force from 1 July 2024", "adopted"),
-        ("Revised Budget Estimates 2024-25", "revised"),
-        ("Procurement Policy (revised 2024)", "revised"),
-        ("FORM 10-K/A", "revised"),
-        ("SUPERSEDED by the Procurement Policy 2024", "superseded"),
-        ("Draft, to be approved by the Council", None),
-        ("This policy supersedes the policy of 2019", None),
-        ("Draftsmen's manual", None),
-        ("Securities Exchange Act of 1934, as amended", None),
-        ("Supplier approval policy", None),
-    ],
-)
-def test_the_status_that_a_title_says(line: str, status: str | None) -> None:
-    assert status_in([line]) == status
+STATUSES = case_rows("""
+Draft Budget 2025                           | draft
+DRAFT FOR DISCUSSION                        | draft
+Proposed Operating Budget FY2025            | proposed
+Consultation paper                          | proposed
+Adopted Budget 2025                         | adopted
+Approved by the Council on 3 May 2024       | adopted
+In force from 1 July 2024                   | adopted
+Revised Budget Estimates 2024-25            | revised
+Procurement Policy (revised 2024)           | revised
+FORM 10-K/A                                 | revised
+SUPERSEDED by the Procurement Policy 2024   | superseded
+Draft, to be approved by the Council        | None
+This policy supersedes the policy of 2019   | None
+Draftsmen's manual                          | None
+Securities Exchange Act of 1934, as amended | None
+Supplier approval policy                    | None
+""")
+
+
+@pytest.mark.parametrize(("line", "status"), STATUSES)
+def test_the_status_that_a_title_says(line: str, status: str) -> None:
+    assert str(status_in([line])) == status
 
 
 def test_a_document_that_calls_itself_superseded_is_so_whatever_its_title_says() -> None:

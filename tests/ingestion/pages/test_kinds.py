@@ -342,23 +342,23 @@ def test_primary_statements(text: str, expected: set[str]) -> None:
 TITLE_OF_BALANCE = "CONSOLIDATED BALANCE SHEETS"
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
-        "Balance Sheets",
-        "Consolidated balance sheet",
-        "C O N S O L I D A T E D   B A L A N C E   S H E E T S",
-        "C O N S O L I D A T E D B A L A N C E S H E E T S",
-        "C ONSOLIDATED B ALANCE S HEETS",
-        "Hollis Fasteners, Inc. and Subsidiaries Consolidated Balance Sheets",
-        "Consolidated Balance Sheets Hollis Fasteners, Inc. and Subsidiaries",
-        "CONSOLIDATED BALANCE SHEETS (Continued)",
-        "Consolidated Balance Sheets at December 31, 2023 and 2022",
-        "Condensed Consolidated Balance Sheets (Unaudited)",
-        "Consolidated Statement of Financial Position as at 31 March 2023",
-        "2. Consolidated balance sheet",
-    ],
-)
+TITLES = """
+Balance Sheets
+Consolidated balance sheet
+C O N S O L I D A T E D   B A L A N C E   S H E E T S
+C O N S O L I D A T E D B A L A N C E S H E E T S
+C ONSOLIDATED B ALANCE S HEETS
+Hollis Fasteners, Inc. and Subsidiaries Consolidated Balance Sheets
+Consolidated Balance Sheets Hollis Fasteners, Inc. and Subsidiaries
+CONSOLIDATED BALANCE SHEETS (Continued)
+Consolidated Balance Sheets at December 31, 2023 and 2022
+Condensed Consolidated Balance Sheets (Unaudited)
+Consolidated Statement of Financial Position as at 31 March 2023
+2. Consolidated balance sheet
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("title", TITLES)
 def test_a_title_may_be_set_in_many_ways(title: str) -> None:
     assert kinds_of(US_BALANCE.replace(TITLE_OF_BALANCE, title)) == ("balance_sheet",)
 
@@ -395,38 +395,38 @@ def test_other_names_of_statements(text: str, title: str, expected: str) -> None
     assert expected in kinds_of(text.replace(usual, title))
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
-        "Notes to Consolidated Balance Sheets",
-        "Consolidated Balance Sheets 53",
-        "Supplemental Balance Sheet Information",
-        "Parent Company Balance Sheets",
-        "Company balance sheet",
-        "Balance sheet of the Company",
-        "Condensed Balance Sheets (Parent Company Only)",
-        "Combining Balance Sheet - Nonmajor Governmental Funds",
-        "Pro Forma Condensed Balance Sheet",
-        "Consolidating Balance Sheet",
-        "The following tables summarize our consolidated balance sheets.",
-        "Selected Balance Sheet Data",
-        "Reconciliation of the Balance Sheet to the Statement of Net Position",
-    ],
-)
+NO_TITLES = """
+Notes to Consolidated Balance Sheets
+Consolidated Balance Sheets 53
+Supplemental Balance Sheet Information
+Parent Company Balance Sheets
+Company balance sheet
+Balance sheet of the Company
+Condensed Balance Sheets (Parent Company Only)
+Combining Balance Sheet - Nonmajor Governmental Funds
+Pro Forma Condensed Balance Sheet
+Consolidating Balance Sheet
+The following tables summarize our consolidated balance sheets.
+Selected Balance Sheet Data
+Reconciliation of the Balance Sheet to the Statement of Net Position
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("title", NO_TITLES)
 def test_what_only_sounds_like_a_title(title: str) -> None:
     assert not set(kinds_of(US_BALANCE.replace(TITLE_OF_BALANCE, title))) & set(PRIMARY_STATEMENTS)
 
 
-@pytest.mark.parametrize(
-    "above",
-    [
-        "Notes to Consolidated Financial Statements",
-        "Note 22 - Condensed Financial Information",
-        "SCHEDULE I - CONDENSED FINANCIAL INFORMATION OF REGISTRANT",
-        "Management’s Discussion and Analysis",
-        "23. Summarised financial information of associates",
-    ],
-)
+OTHER_HEADINGS = """
+Notes to Consolidated Financial Statements
+Note 22 - Condensed Financial Information
+SCHEDULE I - CONDENSED FINANCIAL INFORMATION OF REGISTRANT
+Management’s Discussion and Analysis
+23. Summarised financial information of associates
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("above", OTHER_HEADINGS)
 def test_a_statement_under_another_heading_is_none(above: str) -> None:
     assert not kinds_of(f"{above}\n{US_BALANCE}")
     assert not kinds_of(f"{above}\n{US_BALANCE}", running=above)

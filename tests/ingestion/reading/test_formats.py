@@ -13,6 +13,7 @@ from ingestion.reading.wire import page_from
 from ingestion.reading.worker import answer
 from ingestion.records import Word
 from ingestion.tables.ruling_lines import Rules
+from tests.case_rows import case_rows
 from tests.pdfs import make_pdf
 
 
@@ -58,8 +59,14 @@ def test_a_further_format_is_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"), [("Budget.PDF", True), ("a/b.pdf", True), ("pdf", False), ("Budget.pdf.txt", False)]
-)
-def test_names_tell_what_may_be_a_document(name: str, *, expected: bool) -> None:
-    assert is_named_like_a_document(name) is expected
+FILE_NAMES = case_rows("""
+Budget.PDF     | yes
+a/b.pdf        | yes
+pdf            | no
+Budget.pdf.txt | no
+""")
+
+
+@pytest.mark.parametrize(("name", "expected"), FILE_NAMES)
+def test_names_tell_what_may_be_a_document(name: str, *, expected: str) -> None:
+    assert is_named_like_a_document(name) is (expected == "yes")

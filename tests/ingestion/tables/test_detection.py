@@ -17,6 +17,7 @@ from ingestion.records import Page, Rect, Row, Table, Word
 from ingestion.tables.captions import is_unit
 from ingestion.tables.detection import MOST_WORDS, continue_tables, find_tables
 from ingestion.tables.word_kinds import is_period, words_kind
+from tests.case_rows import case_rows
 from tests.pdfs import Placed, draw, grid
 
 
@@ -108,27 +109,27 @@ def test_a_currency_sign_right_after_a_value_begins_the_next_one(tmp_path: Path)
     assert [texts(row) for row in table.rows] == [["8%", "$ 9,684"], ["7%", "$ 4,886"]]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "13,78,323",
-        "1 234 567",
-        "16 944",
-        "(91.5)",
-        "- 91.5",
-        "−91.5",
-        "-1.9%",
-        "(0.3)%",
-        "$7,879",
-        "n/a",
-        "nil",
-        "..",
-        "–",
-        "3.0-3.5",
-        "1.234,5",
-        "12.5*",
-    ],
-)
+WRITTEN_VALUES = """
+13,78,323
+1 234 567
+16 944
+(91.5)
+- 91.5
+−91.5
+-1.9%
+(0.3)%
+$7,879
+n/a
+nil
+..
+–
+3.0-3.5
+1.234,5
+12.5*
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("value", WRITTEN_VALUES)
 def test_values_as_they_are_written(tmp_path: Path, value: str) -> None:
     rows = [
         ["", "2021", "2020"],
@@ -286,18 +287,18 @@ def test_period_heads_of_budgets(tmp_path: Path) -> None:
     assert texts(table.rows[1]) == ["16 944", "17 637", "18 349"]
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "FY2018",
-        "Q3 2021",
-        "June 30, 2020",
-        "2017-18 Actual",
-        "2024-25(BE)",
-        "Budget 2019/20",
-        "Revised Estimate",
-    ],
-)
+PERIOD_HEADS = """
+FY2018
+Q3 2021
+June 30, 2020
+2017-18 Actual
+2024-25(BE)
+Budget 2019/20
+Revised Estimate
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("head", PERIOD_HEADS)
 def test_period_heads_of_all_kinds(tmp_path: Path, head: str) -> None:
     rows = [["", head, head, head], ["Revenue", "1,000", "1,100", "1,200"], ["Expenses", "900", "950", "980"]]
     assert one(tmp_path, grid(100, rows, rights=(330, 420, 510))).heads == (head, head, head)
@@ -545,64 +546,64 @@ def test_a_table_of_its_own_is_not_continued(tmp_path: Path) -> None:
         assert continue_tables(pages) == pages
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("1,234", "v"),
-        ("(8)", "v"),
-        ("5.0p", "v"),
-        ("—", "d"),
-        ("n.a.", "d"),
-        ("$", "c"),
-        ("US$", "c"),
-        ("Rs.", "c"),
-        ("%", "u"),
-        ("(", "s"),
-        (".......", "l"),
-        ("31,", "w"),
-        ("FY2018", "w"),
-    ],
-)
+WORD_KINDS = case_rows("""
+1,234   | v
+(8)     | v
+5.0p    | v
+—       | d
+n.a.    | d
+$       | c
+US$     | c
+Rs.     | c
+%       | u
+(       | s
+....... | l
+31,     | w
+FY2018  | w
+""")
+
+
+@pytest.mark.parametrize(("text", "kind"), WORD_KINDS)
 def test_kinds_of_words(text: str, kind: str) -> None:
     assert words_kind(text) == kind
 
 
-@pytest.mark.parametrize(
-    ("text", "period"),
-    [
-        ("2024", True),
-        ("2005-06", True),
-        ("FY2018", True),
-        ("Q3", True),
-        ("2025e", True),
-        ("2,024", False),
-        ("1850", False),
-    ],
-)
-def test_periods(text: str, period: bool) -> None:
-    assert is_period(text) is period
+PERIODS = case_rows("""
+2024    | yes
+2005-06 | yes
+FY2018  | yes
+Q3      | yes
+2025e   | yes
+2,024   | no
+1850    | no
+""")
 
 
-@pytest.mark.parametrize(
-    ("text", "unit"),
-    [
-        ("($m)", True),
-        ("(in millions, except per share amounts)", True),
-        ("per cent of GDP", True),
-        ("US$ thousand", True),
-        ("(shares in thousands)", True),
-        ("Crowns million", True),
-        ("Per cent of GDP, unless stated otherwise; deficits in parentheses", True),
-        ("$ in millions, except per share amounts (unaudited)", True),
-        ("are in millions, except per share data.", False),
-        ("millions, except per share amounts):", False),
-        ("Percent Change", False),
-        ("(Unaudited)", False),
-        ("In summary", False),
-    ],
-)
-def test_units(text: str, unit: bool) -> None:
-    assert is_unit(text) is unit
+@pytest.mark.parametrize(("text", "period"), PERIODS)
+def test_periods(text: str, period: str) -> None:
+    assert is_period(text) is (period == "yes")
+
+
+UNITS = case_rows("""
+($m)                                                              | yes
+(in millions, except per share amounts)                           | yes
+per cent of GDP                                                   | yes
+US$ thousand                                                      | yes
+(shares in thousands)                                             | yes
+Crowns million                                                    | yes
+Per cent of GDP, unless stated otherwise; deficits in parentheses | yes
+$ in millions, except per share amounts (unaudited)               | yes
+are in millions, except per share data.                           | no
+millions, except per share amounts):                              | no
+Percent Change                                                    | no
+(Unaudited)                                                       | no
+In summary                                                        | no
+""")
+
+
+@pytest.mark.parametrize(("text", "unit"), UNITS)
+def test_units(text: str, unit: str) -> None:
+    assert is_unit(text) is (unit == "yes")
 
 
 SIDE = st.floats(0, 1, width=32) | st.sampled_from([0.1, 0.5, 0.9])

@@ -326,29 +326,38 @@ def test_rules_are_read_as_they_are_shown(tmp_path: Path) -> None:
     assert min(rule.x1 for rule in rules.down) == pytest.approx(50 / WIDTH, abs=0.002)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "30,000/-",
-        "Nil",
-        "15/10",
-        "10/5/2.5",
-        "As applicable",
-        "5 per cent",
-        "4 to 8 lakh",
-        "Exempt",
-        "n/a",
-        "(2.5)",
-        "$9.90 – $10.00 / $9.95",
-    ],
-)
+CELL_VALUES = """
+30,000/-
+Nil
+15/10
+10/5/2.5
+As applicable
+5 per cent
+4 to 8 lakh
+Exempt
+n/a
+(2.5)
+$9.90 – $10.00 / $9.95
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("text", CELL_VALUES)
 def test_what_a_cell_says_is_a_value(text: str) -> None:
     assert is_value(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "Substance", "5 medicines", "3 to", "Rate of tax", "per cent", "Tier one"]
-)
+NO_VALUES = """
+Substance
+5 medicines
+3 to
+Rate of tax
+per cent
+Tier one
+""".strip().split("\n")
+NO_VALUES += [""]
+
+
+@pytest.mark.parametrize("text", NO_VALUES)
 def test_what_names_something_is_no_value(text: str) -> None:
     assert not is_value(text)
 

@@ -16,6 +16,7 @@ from chatbot.search.follow_up.cues import (
     stands_alone,
     with_years,
 )
+from tests.case_rows import case_rows
 
 
 @pytest.mark.parametrize(
@@ -31,25 +32,23 @@ def test_words_that_fit_any_subject_name_none(question: str, own: set[str]) -> N
     assert own_terms(question) == own
 
 
-@pytest.mark.parametrize(
-    ("question", "points"),
-    [
-        ("What was it in 2010?", True),
-        ("What does that amount represent?", True),
-        ("Is there money behind that for schools?", True),
-        ("Who approved those limits?", True),
-        ("What was that change for the index?", False),
-        ("What was the debt in that year?", False),
-        ("Is there a rule that limits debt?", False),
-        ("Who pays those who lend?", False),
-        ("Concerning the plans abroad, what was their cost?", False),
-        ("Considering its cost, what was their share?", True),
-    ],
-)
-def test_pronouns_point_back_unless_the_question_says_what_they_stand_for(
-    question: str, points: bool
-) -> None:
-    assert points_back(question) == points
+PRONOUNS = case_rows("""
+What was it in 2010?                              | yes
+What does that amount represent?                  | yes
+Is there money behind that for schools?           | yes
+Who approved those limits?                        | yes
+What was that change for the index?               | no
+What was the debt in that year?                   | no
+Is there a rule that limits debt?                 | no
+Who pays those who lend?                          | no
+Concerning the plans abroad, what was their cost? | no
+Considering its cost, what was their share?       | yes
+""")
+
+
+@pytest.mark.parametrize(("question", "points"), PRONOUNS)
+def test_pronouns_point_back_unless_the_question_says_what_they_stand_for(question: str, points: str) -> None:
+    assert points_back(question) is (points == "yes")
 
 
 def test_a_computation_leans_only_where_it_names_nothing_new() -> None:
@@ -62,19 +61,19 @@ def test_a_computation_leans_only_where_it_names_nothing_new() -> None:
     assert not mentions("What was the change in the reserve from 2009 to 2010?", said)
 
 
-@pytest.mark.parametrize(
-    ("topic", "alone"),
-    [
-        ("education", True),
-        ("the risks to health", True),
-        ("the reasons", False),
-        ("its schools", False),
-        ("everybody else", False),
-        ("2024", False),
-    ],
-)
-def test_a_topic_stands_alone_unless_it_is_part_of_what_was_said(topic: str, alone: bool) -> None:
-    assert stands_alone(topic) == alone
+TOPICS = case_rows("""
+education           | yes
+the risks to health | yes
+the reasons         | no
+its schools         | no
+everybody else      | no
+2024                | no
+""")
+
+
+@pytest.mark.parametrize(("topic", "alone"), TOPICS)
+def test_a_topic_stands_alone_unless_it_is_part_of_what_was_said(topic: str, alone: str) -> None:
+    assert stands_alone(topic) is (alone == "yes")
 
 
 def test_a_change_takes_one_measure_and_a_share_two() -> None:
@@ -140,6 +139,16 @@ def test_a_question_of_any_length_is_read_in_time(unit: str) -> None:
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize("word", ["answer", "result", "lakh", "crore", "million", "euro"])
+NO_SUBJECTS = """
+answer
+result
+lakh
+crore
+million
+euro
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("word", NO_SUBJECTS)
 def test_words_that_name_no_subject_are_none_of_a_question_s_own(word: str) -> None:
     assert own_terms(f"Is the {word} the same?") == frozenset()

@@ -7,6 +7,7 @@ import pytest
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.records import Exchange
 from chatbot.search.follow_up.rules import LONGEST_CARRIED, is_follow_up, standalone_query
+from tests.case_rows import case_rows
 from tests.timing import growth
 
 SAID = [
@@ -15,17 +16,17 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What about everybody else?",
-        "How do they compare?",
-        "Why?",
-        "and in 2026",
-        "How does that compare with the year before?",
-        "Has that been decided?",
-    ],
-)
+CARRIED_QUESTIONS = """
+What about everybody else?
+How do they compare?
+Why?
+and in 2026
+How does that compare with the year before?
+Has that been decided?
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("question", CARRIED_QUESTIONS)
 def test_follow_ups_carry_the_last_standalone_question(question: str) -> None:
     query = standalone_query(
         question,
@@ -38,17 +39,17 @@ def test_follow_ups_carry_the_last_standalone_question(question: str) -> None:
     assert query.endswith(question)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What share of general revenue came from excise duties in 2023?",
-        "What is the deficit ceiling?",
-        "What is the VAT rate?",
-        "Who audits the accounts?",
-        "How many posts does Justice have?",
-        "Is there a rule that limits debt?",
-    ],
-)
+OWN_QUESTIONS = """
+What share of general revenue came from excise duties in 2023?
+What is the deficit ceiling?
+What is the VAT rate?
+Who audits the accounts?
+How many posts does Justice have?
+Is there a rule that limits debt?
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("question", OWN_QUESTIONS)
 def test_a_question_of_its_own_is_not_touched(question: str) -> None:
     assert standalone_query(question, SAID) == question
     assert standalone_query("Why?", []) == "Why?"
@@ -305,15 +306,15 @@ def test_a_topic_without_its_like_is_searched_alone(talk: list[str], expected: s
     assert standalone_query(last, [Exchange(question, "") for question in before]) == expected
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Which risks does it name?", "Which risks does it name (Valmora, 2024)?"),
-        ("Which risks are named in it?", "Which risks are named in it (Valmora, 2024)?"),
-        ("Which amount does it name?", "What was Valmora's deficit in 2024? Which amount does it name?"),
-        ("Which taxes does it raise?", "What was Valmora's deficit in 2024? Which taxes does it raise?"),
-    ],
-)
+OF_DOCUMENTS = case_rows("""
+Which risks does it name?    | Which risks does it name (Valmora, 2024)?
+Which risks are named in it? | Which risks are named in it (Valmora, 2024)?
+Which amount does it name?   | What was Valmora's deficit in 2024? Which amount does it name?
+Which taxes does it raise?   | What was Valmora's deficit in 2024? Which taxes does it raise?
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), OF_DOCUMENTS)
 def test_what_a_document_names_is_asked_of_the_document(question: str, expected: str) -> None:
     assert standalone_query(question, [Exchange("What was Valmora's deficit in 2024?", "")]) == expected
     assert (
@@ -322,22 +323,22 @@ def test_what_a_document_names_is_asked_of_the_document(question: str, expected:
     )
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "thanks",
-        "Thank you.",
-        "thanks a lot!",
-        "ok",
-        "Great, thanks!",
-        "hello",
-        "Hi there",
-        "good morning",
-        "got it",
-        "bye",
-        "That's all, thank you",
-    ],
-)
+MANNERS = """
+thanks
+Thank you.
+thanks a lot!
+ok
+Great, thanks!
+hello
+Hi there
+good morning
+got it
+bye
+That's all, thank you
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("said", MANNERS)
 def test_manners_lean_on_nothing_and_are_leant_on_by_nothing(said: str) -> None:
     deficit = Exchange("What is the deficit ceiling in 2024?", "3%")
     assert standalone_query(said, [deficit]) == said
@@ -353,15 +354,15 @@ def test_manners_before_a_question_do_not_hide_it(question: str) -> None:
     assert is_follow_up(question, SAID)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "And what was the credit loss of lenders in 2016?",
-        "Concerning the pension plans abroad, what was their cost in 2008?",
-        "and from 2013 to 2014, what was the change in debt service?",
-        "What was the change in the reserve from 2013 to 2014?",
-    ],
-)
+COMPLETE = """
+And what was the credit loss of lenders in 2016?
+Concerning the pension plans abroad, what was their cost in 2008?
+and from 2013 to 2014, what was the change in debt service?
+What was the change in the reserve from 2013 to 2014?
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("question", COMPLETE)
 def test_a_follow_up_that_is_complete_carries_nothing(question: str) -> None:
     assert standalone_query(question, [Exchange("What was the reserve in 2015?", "12")]) == question
 
@@ -377,15 +378,15 @@ def test_a_long_talk_does_not_heap_up() -> None:
         said.append(Exchange(question, ""))
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What is the net change?",
-        "And what was the debt in 2016?",
-        "At what price?",
-        "What is the 2014 value?",
-    ],
-)
+LEANING = """
+What is the net change?
+And what was the debt in 2016?
+At what price?
+What is the 2014 value?
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("question", LEANING)
 def test_what_leans_on_the_exchanges_is_a_follow_up(question: str) -> None:
     assert is_follow_up(question, SAID)
     assert not is_follow_up(question, [])
