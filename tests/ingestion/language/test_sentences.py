@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 
 from ingestion.language.sentences import LONGEST_SENTENCE, is_finished, sentence_around, sentence_spans
 from ingestion.language.sentences import sentences as parted
+from tests.case_rows import case_rows
 
 
 def sentences(text: str) -> list[str]:
-    return [text[start:end].strip() for start, end in sentence_spans(text)]
+    return [piece.strip() for piece in pieces(text)]
+
+
+def pieces(text: str, **limits: int) -> list[str]:
+    """What the spans of the sentences cut the text into."""
+    return [text[start:end] for start, end in sentence_spans(text, **limits)]
 
 
 ONE_SENTENCE = """
@@ -43,54 +49,56 @@ def test_one_sentence_stays_one(whole: str) -> None:
     assert sentences(whole) == [whole]
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        ["It rose by 3.5 per cent.", "The rate fell."],
-        ["We sold to Acme Inc.", "The price rose."],
-        ["In the U.S. it fell.", "Why?", "Nobody knows!", "ok then."],
-        ["No.", "I disagree."],
-        ['He said "Stop."', "Then he left."],
-        ["(It was so.)", "Fine."],
-        ["It was $4.5 million. (page 8)", "The rest is on p. 9.", "That is all."],
-        ["That was in 2019.", "The next year was better."],
-        ["1. First item", "2. Second item", "- third", "• fourth"],
-        ["| item | 2011 |", "|---|---|", "| revenue | 4.5 |"],
-        ["A heading", "The text below it.", "Another line"],
-    ],
-)
-def test_sentences_are_parted(parts: list[str]) -> None:
-    text = "".join(part + ("\n" if not part.endswith((".", "!", "?", ")", '"')) else " ") for part in parts)
-    assert sentences(text) == parts
+PARTED = case_rows("""
+It rose by 3.5 per cent. | The rate fell.
+We sold to Acme Inc. | The price rose.
+In the U.S. it fell. | Why? | Nobody knows! | ok then.
+No. | I disagree.
+He said "Stop." | Then he left.
+(It was so.) | Fine.
+It was $4.5 million. (page 8) | The rest is on p. 9. | That is all.
+That was in 2019. | The next year was better.
+1. First item | 2. Second item | - third | • fourth
+A heading | The text below it. | Another line
+""")
+PARTED += [("| item | 2011 |", "|---|---|", "| revenue | 4.5 |")]
+
+
+@pytest.mark.parametrize("parts", PARTED)
+def test_sentences_are_parted(parts: tuple[str, ...]) -> None:
+    text = ""
+    for part in parts:
+        stopped = part.endswith((".", "!", "?", ")", '"'))
+        text += part + (" " if stopped else "\n")
+    assert sentences(text) == list(parts)
 
 
 def test_sentences_without_blanks_between_them_are_parted() -> None:
-    assert sentences("今天很好。明天呢？好！「走吧。」他说。") == [
-        "今天很好。",
-        "明天呢？",
-        "好！",
-        "「走吧。」",
-        "他说。",
-    ]
+    expected = "今天很好。 明天呢？ 好！ 「走吧。」 他说。".split()
+    assert sentences("今天很好。明天呢？好！「走吧。」他说。") == expected
 
 
 def test_a_blank_goes_with_the_word_after_it_and_a_line_end_with_the_line() -> None:
-    text = "One. Two.\n\nThree.  "
-    assert [text[start:end] for start, end in sentence_spans(text)] == ["One.", " Two.\n\n", "Three.  "]
+    found = pieces("One. Two.\n\nThree.  ")
+    assert found == ["One.", " Two.\n\n", "Three.  "]
 
 
 def test_what_has_no_stop_is_cut_at_a_blank_that_parts_no_figure_from_its_unit() -> None:
     text = "word " * 2_000
-    pieces = [text[start:end] for start, end in sentence_spans(text)]
-    assert "".join(pieces) == text and max(map(len, pieces)) <= LONGEST_SENTENCE
-    assert all(set(piece.split()) <= {"word"} for piece in pieces)
-    figures = "about 4.5 million " * 40
-    cut = [figures[start:end] for start, end in sentence_spans(figures, longest=60)]
-    assert len(cut) > 5 and not any(piece.endswith("4.5") for piece in cut)
+    words = pieces(text)
+    assert "".join(words) == text
+    for piece in words:
+        assert len(piece) <= LONGEST_SENTENCE
+        assert set(piece.split()) <= {"word"}
+    amounts = pieces("about 4.5 million " * 40, longest=60)
+    assert len(amounts) > 5
+    for piece in amounts:
+        assert not piece.endswith("4.5")
 
 
 def test_what_has_no_blank_either_is_cut_anywhere() -> None:
-    assert {end - start for start, end in sentence_spans("x" * 5_000)} == {LONGEST_SENTENCE}
+    lengths = {len(piece) for piece in pieces("x" * 5_000)}
+    assert lengths == {LONGEST_SENTENCE}
 
 
 def test_nothing_has_no_sentence_and_blanks_are_one() -> None:
@@ -102,21 +110,24 @@ def test_nothing_has_no_sentence_and_blanks_are_one() -> None:
 
 PARTS = [*"aB1 .!?\n。[](\"'$-|é\u0301\ud800", "Mr. ", "p. 7", "[S1]", "(page 8)", "\n\n"]
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=200).map("".join)
+ANY_TEXT = TEXTS | st.text(max_size=200)
 
 
-@given(TEXTS | st.text(max_size=200), st.integers(1, 50))
+@given(ANY_TEXT, st.integers(1, 50))
 def test_sentences_are_the_text(text: str, longest: int) -> None:
-    spans = sentence_spans(text, longest=longest)
-    assert "".join(text[start:end] for start, end in spans) == text
-    assert all(0 < end - start <= longest for start, end in spans)
-    whole = [text[start:end] for start, end in sentence_spans(text)]
+    cut = pieces(text, longest=longest)
+    assert "".join(cut) == text
+    for piece in cut:
+        assert 0 < len(piece) <= longest
+    whole = pieces(text)
     assert len(whole) == 1 or all(map(str.strip, whole))
 
 
+REPEATED = [".", ".)", "a. ", "\n", " ", "[(.", "x", "(see ", "Mr. ", ". [1", "...) ", ". (page 1)"]
+
+
 @pytest.mark.timed
-@pytest.mark.parametrize(
-    "piece", [".", ".)", "a. ", "\n", " ", "[(.", "x", "(see ", "Mr. ", ". [1", "...) ", ". (page 1)"]
-)
+@pytest.mark.parametrize("piece", REPEATED)
 def test_time_grows_with_the_text_alone(piece: str) -> None:
     def seconds(count: int) -> float:
         started = time.process_time()
@@ -125,36 +136,35 @@ def test_time_grows_with_the_text_alone(piece: str) -> None:
 
     seconds(1_000)
     # Four times the text; the square of it would be sixteen.
-    assert min(seconds(40_000) for _ in range(2)) < 9 * min(seconds(10_000) for _ in range(3)) + 0.02
+    long = min(seconds(40_000) for _ in range(2))
+    short = min(seconds(10_000) for _ in range(3))
+    assert long < 9 * short + 0.02
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        [
-            "Five strategies help the design of mechanisms.13",
-            "These strategies are known.",
-            "See No.13 The end.",
-        ],
-        ["The outlay is Rs. 12 crore in Jan. 2024 and Rs. 14 crore in Sept. 2025.", "It rises."],
-        ["It falls under sec. 12 of the Act.", "Art. 5 applies too."],
-        ["The change was (0.5).", "In FY24 it was 1⁄4 point."],
-    ],
-)
-def test_abbreviations_of_budgets_and_marks_of_notes(parts: list[str]) -> None:
-    assert sentences(" ".join(parts)) == parts
+ABBREVIATED = case_rows("""
+Five strategies help the design of mechanisms.13 | These strategies are known. | See No.13 The end.
+The outlay is Rs. 12 crore in Jan. 2024 and Rs. 14 crore in Sept. 2025. | It rises.
+It falls under sec. 12 of the Act. | Art. 5 applies too.
+The change was (0.5). | In FY24 it was 1⁄4 point.
+""")
+
+
+@pytest.mark.parametrize("parts", ABBREVIATED)
+def test_abbreviations_of_budgets_and_marks_of_notes(parts: tuple[str, ...]) -> None:
+    assert sentences(" ".join(parts)) == list(parts)
 
 
 def test_other_marks_part_a_sentence_too_where_asked() -> None:
-    assert sentences("Income was 5; costs were 4. It rose.") == ["Income was 5; costs were 4.", "It rose."]
-    assert parted("Income was 5; costs were 4. It rose.", also=";") == [
-        "Income was 5;",
-        "costs were 4.",
-        "It rose.",
-    ]
+    text = "Income was 5; costs were 4. It rose."
+    assert sentences(text) == ["Income was 5; costs were 4.", "It rose."]
+    expected = ["Income was 5;", "costs were 4.", "It rose."]
+    assert parted(text, also=";") == expected
 
 
-@given(st.text(alphabet="ab .;\n13A", max_size=80), st.integers(0, 80), st.integers(0, 10))
+SHORT_TEXT = st.text(alphabet="ab .;\n13A", max_size=80)
+
+
+@given(SHORT_TEXT, st.integers(0, 80), st.integers(0, 10))
 def test_the_sentence_around_a_place_holds_it(text: str, start: int, length: int) -> None:
     start = min(start, len(text))
     end = min(start + length, len(text))
