@@ -17,9 +17,9 @@ def sentences(text: str) -> list[str]:
     return [piece.strip() for piece in pieces(text)]
 
 
-def pieces(text: str, **limits: int) -> list[str]:
+def pieces(text: str, longest: int = LONGEST_SENTENCE) -> list[str]:
     """What the spans of the sentences cut the text into."""
-    return [text[start:end] for start, end in sentence_spans(text, **limits)]
+    return [text[start:end] for start, end in sentence_spans(text, longest=longest)]
 
 
 ONE_SENTENCE = """

@@ -4,8 +4,8 @@ end.
 
 import time
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,8 @@ def tables(path: Path, items: Sequence[Placed]) -> list[Table]:
             assert 0 <= row.start <= row.end <= len(text)
             for cell in filter(None, row.cells):
                 printed = "".join(text[cell.start : cell.end].split())
-                assert "".join(cell.text.split()) in printed or cell.start < cell.end
+                shown = "".join(cell.text.split())
+                assert shown in printed or cell.start < cell.end
     return found
 
 
@@ -39,39 +40,65 @@ def one(path: Path, items: Sequence[Placed]) -> Table:
     return found[0]
 
 
-def texts(row: Row) -> list[str | None]:
-    return [cell.text if cell else None for cell in row.cells]
+def sheet(text: str) -> list[list[str]]:
+    """Rows as they are to be printed, a line each: cells between bars, a label indented by its blanks."""
+    rows = list[list[str]]()
+    for line in dedent(text).strip("\n").split("\n"):
+        label, *values = line.split("|")
+        rows.append([label.rstrip(), *(value.strip() for value in values)])
+    return rows
+
+
+def below(x: float, top: float, lines: Sequence[str], *, step: float = 12) -> list[Placed]:
+    """Lines of text, one below the other."""
+    return [(x, top + step * number, line) for number, line in enumerate(lines)]
+
+
+def level(y: float, texts: Sequence[str], xs: Sequence[float] = (350, 430)) -> list[Placed]:
+    """Texts side by side, to the left of these places."""
+    return [(x, y, f">{text}") for x, text in zip(xs, texts, strict=True)]
+
+
+def texts(row: Row) -> list[str]:
+    return [cell.text if cell else "None" for cell in row.cells]
+
+
+def cells(table: Table) -> list[list[str]]:
+    return [texts(row) for row in table.rows]
+
+
+def labels(table: Table) -> list[str]:
+    return [row.label for row in table.rows]
+
+
+def sections(table: Table) -> list[str]:
+    return [row.section for row in table.rows]
 
 
 YEARS = ["", "2021", "2020", "2019"]
-STATEMENT = [
-    YEARS,
-    ["Revenues:"],
-    ["  Products", "1,204", "1,100", "(91.5)"],
-    ["  Services", "310", "—", "280"],
-    ["    Total revenues", "1,514", "1,390", "1,271"],
-    ["Operating income", "91", "84", "77"],
-]
+STATEMENT = sheet("""
+                       | 2021  | 2020  | 2019
+    Revenues:
+      Products         | 1,204 | 1,100 | (91.5)
+      Services         | 310   | —     | 280
+        Total revenues | 1,514 | 1,390 | 1,271
+    Operating income   | 91    | 84    | 77
+""")
 
 
 def test_a_statement_has_its_caption_unit_heads_sections_and_cells(tmp_path: Path) -> None:
-    above = [
-        (297, 60, "|CONSOLIDATED STATEMENTS OF INCOME"),
-        (297, 73, "|(in millions, except per share amounts)"),
-    ]
-    spanning = [(430, 105, "|Year ended December 31,")]
-    table = one(tmp_path, [*above, *spanning, *grid(125, STATEMENT)])
+    caption = (297, 60, "|CONSOLIDATED STATEMENTS OF INCOME")
+    unit = (297, 73, "|(in millions, except per share amounts)")
+    spanning = (430, 105, "|Year ended December 31,")
+    table = one(tmp_path, [caption, unit, spanning, *grid(125, STATEMENT)])
     assert table.caption == "CONSOLIDATED STATEMENTS OF INCOME"
     assert table.unit == "(in millions, except per share amounts)"
     assert table.heads == tuple(f"Year ended December 31, > {year}" for year in YEARS[1:])
-    assert [(row.section, row.label) for row in table.rows] == [
-        ("Revenues", "Products"),
-        ("Revenues", "Services"),
-        ("Revenues", "Total revenues"),
-        ("", "Operating income"),
-    ]
-    assert texts(table.rows[0]) == ["1,204", "1,100", "(91.5)"]
-    assert texts(table.rows[1]) == ["310", "—", "280"]
+    assert labels(table) == ["Products", "Services", "Total revenues", "Operating income"]
+    assert sections(table) == ["Revenues", "Revenues", "Revenues", ""]
+    products, services, *_ = cells(table)
+    assert products == ["1,204", "1,100", "(91.5)"]
+    assert services == ["310", "—", "280"]
 
 
 def test_offsets_point_at_what_is_printed(tmp_path: Path) -> None:
@@ -80,33 +107,35 @@ def test_offsets_point_at_what_is_printed(tmp_path: Path) -> None:
     for row in table.rows:
         assert text[row.start : row.end].startswith(row.label)
         for cell in row.cells:
-            assert cell is not None and text[cell.start : cell.end] == cell.text
+            assert cell is not None
+            assert text[cell.start : cell.end] == cell.text
 
 
 def test_currency_and_per_cent_set_apart_belong_to_their_figures(tmp_path: Path) -> None:
-    items = grid(
-        100,
-        [
-            ["", "2021", "2020"],
-            ["Net sales", "5,134", "4,237"],
-            ["Gross profit", "2,100", "1,900"],
-            ["Growth", "21.2", "18.0"],
-        ],
-    )
-    items += [(x, 115, "$") for x in (290, 370)] + [(x, 145, "%") for x in (354, 434)]
-    table = one(tmp_path, items)
-    assert [texts(row) for row in table.rows] == [
-        ["$ 5,134", "$ 4,237"],
-        ["2,100", "1,900"],
-        ["21.2 %", "18.0 %"],
-    ]
+    rows = sheet("""
+                     | 2021  | 2020
+        Net sales    | 5,134 | 4,237
+        Gross profit | 2,100 | 1,900
+        Growth       | 21.2  | 18.0
+    """)
+    signs: list[Placed] = [(290, 115, "$"), (370, 115, "$"), (354, 145, "%"), (434, 145, "%")]
+    table = one(tmp_path, [*grid(100, rows), *signs])
+    assert cells(table) == sheet("""
+        $ 5,134 | $ 4,237
+        2,100   | 1,900
+        21.2 %  | 18.0 %
+    """)
     assert table.heads == ("2021", "2020")
 
 
 def test_a_currency_sign_right_after_a_value_begins_the_next_one(tmp_path: Path) -> None:
-    rows = [["", "Change", "2020"], ["Footwear", "8%", "9,684"], ["Apparel", "7%", "4,886"]]
+    rows = sheet("""
+                 | Change | 2020
+        Footwear | 8%     | 9,684
+        Apparel  | 7%     | 4,886
+    """)
     table = one(tmp_path, [*grid(100, rows), (352, 115, "$"), (352, 130, "$")])
-    assert [texts(row) for row in table.rows] == [["8%", "$ 9,684"], ["7%", "$ 4,886"]]
+    assert cells(table) == [["8%", "$ 9,684"], ["7%", "$ 4,886"]]
 
 
 WRITTEN_VALUES = """
@@ -131,14 +160,15 @@ nil
 
 @pytest.mark.parametrize("value", WRITTEN_VALUES)
 def test_values_as_they_are_written(tmp_path: Path, value: str) -> None:
-    rows = [
-        ["", "2021", "2020"],
-        ["Outlays", "71,004", "69,118"],
-        ["Receipts", value.replace("−", "-"), "1,000"],
-        ["Balance", "1,001", "2,002"],
-    ]
+    written = value.replace("−", "-")
+    rows = sheet(f"""
+                 | 2021   | 2020
+        Outlays  | 71,004 | 69,118
+        Receipts | {written} | 1,000
+        Balance  | 1,001  | 2,002
+    """)
     table = one(tmp_path, grid(100, rows))
-    assert texts(table.rows[1])[0] == value.replace("−", "-")
+    assert texts(table.rows[1])[0] == written
 
 
 def test_digits_split_by_extraction_are_joined_and_neighbouring_columns_are_not() -> None:
@@ -149,8 +179,23 @@ def test_digits_split_by_extraction_are_joined_and_neighbouring_columns_are_not(
         ("412", 0.500, 0.524),
         ("318", 0.560, 0.584),
     ]
-    found = find_tables(*page_of([line, [(text, x0, x1) for text, x0, x1 in line]]))
-    assert texts(found[0].rows[0]) == ["1,234", "412", "318"]
+    text, words = page_of([line, line])
+    table, *_ = find_tables(text, words)
+    assert texts(table.rows[0]) == ["1,234", "412", "318"]
+
+
+def word_after(text: str, word: str, box: Rect, confidence: float | None = None) -> Word:
+    """A word that stands where a text has come to its end."""
+    return Word(word, box, confidence, len(text), len(text) + len(word))
+
+
+def words_of(placed: Sequence[tuple[str, Rect]], confidence: float | None = None) -> tuple[str, list[Word]]:
+    """A page of words in given boxes."""
+    text, words = "", []
+    for word, box in placed:
+        words.append(word_after(text, word, box, confidence))
+        text += word + " "
+    return text, words
 
 
 def page_of(
@@ -164,41 +209,41 @@ def page_of(
     for number, line in enumerate(lines):
         for word, x0, x1 in line:
             top = 0.1 + 0.02 * number + slope * x0
-            words.append(
-                Word(word, Rect(x0, top, x1, top + 0.012), confidence, len(text), len(text) + len(word))
-            )
+            box = Rect(x0, top, x1, top + 0.012)
+            words.append(word_after(text, word, box, confidence))
             text += word + " "
         text += "\n"
     return text, words
 
 
 def test_crooked_scans_have_straight_rows() -> None:
-    rows = [
-        [("Tax", 0.1, 0.15), (f"{n}40", 0.5, 0.53), (f"{n}41", 0.7, 0.73), (f"{n}42", 0.9, 0.93)]
-        for n in range(1, 8)
-    ]
-    (table,) = find_tables(*page_of(rows, confidence=90.0, slope=0.02))
-    assert [texts(row) for row in table.rows] == [[f"{n}40", f"{n}41", f"{n}42"] for n in range(1, 8)]
+    lines, expected = [], []
+    for number in range(1, 8):
+        values = [f"{number}40", f"{number}41", f"{number}42"]
+        first, second, third = values
+        lines.append([("Tax", 0.1, 0.15), (first, 0.5, 0.53), (second, 0.7, 0.73), (third, 0.9, 0.93)])
+        expected.append(values)
+    (table,) = find_tables(*page_of(lines, confidence=90.0, slope=0.02))
+    assert cells(table) == expected
 
 
 def test_the_order_of_the_words_in_the_text_does_not_matter() -> None:
-    text, words = page_of(
-        [
-            [(name, 0.1, 0.15), (f"{n}40", 0.5, 0.53), (f"{n}41", 0.7, 0.73)]
-            for n, name in enumerate(("Tax", "Fees", "Duty"), 1)
-        ]
-    )
-    assert find_tables(text, sorted(words, key=lambda word: word.box.x0)) == find_tables(text, words)
+    lines = []
+    for number, name in enumerate(("Tax", "Fees", "Duty"), 1):
+        lines.append([(name, 0.1, 0.15), (f"{number}40", 0.5, 0.53), (f"{number}41", 0.7, 0.73)])
+    text, words = page_of(lines)
+    by_side = sorted(words, key=lambda word: word.box.x0)
+    assert find_tables(text, by_side) == find_tables(text, words)
 
 
 def test_labels_over_several_lines_take_figures_on_the_last_or_the_first_of_them(tmp_path: Path) -> None:
-    last = [(60, 130, "Amounts reclassified from accumulated"), (60, 142, "other comprehensive income")]
-    first = [(60, 175, "Net Interest Cost as a % of Own Source"), (60, 187, "Revenue")]
-    values = [(x, 142, ">41") for x in (350, 430)] + [(x, 175, ">1.9%") for x in (350, 430)]
-    rows = [["", "2021", "2020"], ["Net income", "500", "400"]]
-    table = one(tmp_path, [*grid(95, rows), *last, *first, *values, *grid(220, [["Total", "541", "441"]])])
-    labels = [row.label for row in table.rows]
-    assert labels == [
+    rows = grid(95, [["", "2021", "2020"], ["Net income", "500", "400"]])
+    last = below(60, 130, ["Amounts reclassified from accumulated", "other comprehensive income"])
+    first = below(60, 175, ["Net Interest Cost as a % of Own Source", "Revenue"])
+    values = level(142, ["41", "41"]) + level(175, ["1.9%", "1.9%"])
+    total = grid(220, [["Total", "541", "441"]])
+    table = one(tmp_path, [*rows, *last, *first, *values, *total])
+    assert labels(table) == [
         "Net income",
         "Amounts reclassified from accumulated other comprehensive income",
         "Net Interest Cost as a % of Own Source Revenue",
@@ -208,81 +253,78 @@ def test_labels_over_several_lines_take_figures_on_the_last_or_the_first_of_them
 
 
 def test_figures_below_their_label_belong_to_it(tmp_path: Path) -> None:
-    rows = [
-        ["", "2021", "2020"],
-        ["Commercial", "79", "114"],
-        ["Unallocated items and eliminations"],
-        ["", "(1,414)", "(1,099)"],
-        ["Earnings", "11", "10"],
-    ]
+    rows = sheet("""
+                   | 2021    | 2020
+        Commercial | 79      | 114
+        Unallocated items and eliminations
+                   | (1,414) | (1,099)
+        Earnings   | 11      | 10
+    """)
     table = one(tmp_path, grid(100, rows, step=13))
-    assert [row.label for row in table.rows] == [
-        "Commercial",
-        "Unallocated items and eliminations",
-        "Earnings",
-    ]
+    assert labels(table) == ["Commercial", "Unallocated items and eliminations", "Earnings"]
 
 
 def test_sections_nest_by_indentation_and_end_with_it(tmp_path: Path) -> None:
-    rows = [
-        ["", "2021", "2020"],
-        ["ASSETS"],
-        ["Current assets:"],
-        ["  Cash", "31", "36"],
-        ["  Securities:"],
-        ["    Bonds", "9", "18"],
-        ["  Total current assets", "40", "54"],
-        ["Goodwill", "14", "15"],
-    ]
-    sections = [row.section for row in one(tmp_path, grid(100, rows)).rows]
-    assert sections == ["Current assets", "Current assets > Securities", "Current assets", ""]
+    rows = sheet("""
+                               | 2021 | 2020
+        ASSETS
+        Current assets:
+          Cash                 | 31   | 36
+          Securities:
+            Bonds              | 9    | 18
+          Total current assets | 40   | 54
+        Goodwill               | 14   | 15
+    """)
+    table = one(tmp_path, grid(100, rows))
+    assert sections(table) == ["Current assets", "Current assets > Securities", "Current assets", ""]
 
 
 def test_a_total_ends_a_group_but_no_unit(tmp_path: Path) -> None:
-    groups = [["Revenue", "31.0", "30.9"], ["Total revenue", "31.0", "30.9"], ["Balance", "(3.2)", "(2.9)"]]
-    money = [
-        ["In crowns million"],
-        ["Total revenue", "130,200", "139,360"],
-        ["Balance", "(13,440)", "(13,079)"],
-    ]
-    kinds = [["Taxes"], ["Income", "9", "8"], ["Total taxes", "9", "8"], ["Fees", "1", "1"]]
-    sections = [
-        row.section for row in one(tmp_path, grid(100, [["", "2024", "2025"], *groups, *money, *kinds])).rows
-    ]
-    assert sections == [
-        *[""] * 3,
-        *["In crowns million"] * 2,
-        *["In crowns million > Taxes"] * 2,
-        "In crowns million",
-    ]
+    rows = sheet("""
+                      | 2024     | 2025
+        Revenue       | 31.0     | 30.9
+        Total revenue | 31.0     | 30.9
+        Balance       | (3.2)    | (2.9)
+        In crowns million
+        Total revenue | 130,200  | 139,360
+        Balance       | (13,440) | (13,079)
+        Taxes
+        Income        | 9        | 8
+        Total taxes   | 9        | 8
+        Fees          | 1        | 1
+    """)
+    table = one(tmp_path, grid(100, rows))
+    money, taxes = "In crowns million", "In crowns million > Taxes"
+    assert sections(table) == ["", "", "", money, money, taxes, taxes, money]
+
+
+FOUR_COLUMNS = (290, 370, 450, 530)
 
 
 def test_stacked_heads_join_and_spanning_heads_come_first(tmp_path: Path) -> None:
-    heads = [(330, 80, "|2022"), (490, 80, "|2021")]
-    heads += [(x, y, text) for x, (y, text) in product((290, 450), ((95, ">Gross"), (106, ">amount")))]
-    heads += [(x, 106, ">Net") for x in (370, 530)]
-    rows = [["Trade names", "54", "24", "53", "23"], ["Other", "19", "3", "18", "4"]]
-    table = one(tmp_path, [*heads, *grid(125, rows, rights=(290, 370, 450, 530))])
+    heads = level(106, ["amount", "Net", "amount", "Net"], FOUR_COLUMNS)
+    heads += level(95, ["Gross", "Gross"], (290, 450))
+    heads += [(330, 80, "|2022"), (490, 80, "|2021")]
+    rows = sheet("""
+        Trade names | 54 | 24 | 53 | 23
+        Other       | 19 | 3  | 18 | 4
+    """)
+    table = one(tmp_path, [*heads, *grid(125, rows, rights=FOUR_COLUMNS)])
     assert table.heads == ("2022 > Gross amount", "2022 > Net", "2021 > Gross amount", "2021 > Net")
 
 
 def test_period_heads_of_budgets(tmp_path: Path) -> None:
-    heads = [("2004-05", "Est. Out.", "$m"), ("2005-06", "Budget", "$m"), ("2006-07", "Estimate", "$m")]
-    items = [
-        (right, 100 + 13 * line, f">{text}")
-        for right, head in zip((350, 430, 510), heads, strict=True)
-        for line, text in enumerate(head)
-    ]
-    caption = [(297, 65, "|Table 1.2.4"), (297, 77, "|General Government Sector")]
-    table = one(
-        tmp_path,
-        [
-            *caption,
-            *items,
-            *grid(145, [["Taxation", "692", "729", "778"], ["GSP", "16 944", "17 637", "18 349"]]),
-        ],
-    )
-    assert table.heads == tuple(" ".join(head) for head in heads)
+    rows = sheet("""
+        Taxation | 692    | 729    | 778
+        GSP      | 16 944 | 17 637 | 18 349
+    """)
+    items = grid(145, rows)
+    items += below(297, 65, ["|Table 1.2.4", "|General Government Sector"])
+    items += below(350, 100, [">2004-05", ">Est. Out.", ">$m"], step=13)
+    items += below(430, 100, [">2005-06", ">Budget", ">$m"], step=13)
+    items += below(510, 100, [">2006-07", ">Estimate", ">$m"], step=13)
+    table = one(tmp_path, items)
+    assert table.heads == ("2004-05 Est. Out. $m", "2005-06 Budget $m", "2006-07 Estimate $m")
     assert table.caption == "Table 1.2.4 General Government Sector"
     assert texts(table.rows[1]) == ["16 944", "17 637", "18 349"]
 
@@ -300,58 +342,71 @@ Revised Estimate
 
 @pytest.mark.parametrize("head", PERIOD_HEADS)
 def test_period_heads_of_all_kinds(tmp_path: Path, head: str) -> None:
-    rows = [["", head, head, head], ["Revenue", "1,000", "1,100", "1,200"], ["Expenses", "900", "950", "980"]]
-    assert one(tmp_path, grid(100, rows, rights=(330, 420, 510))).heads == (head, head, head)
+    rows = sheet(f"""
+                 | {head} | {head} | {head}
+        Revenue  | 1,000  | 1,100  | 1,200
+        Expenses | 900    | 950    | 980
+    """)
+    table = one(tmp_path, grid(100, rows, rights=(330, 420, 510)))
+    assert table.heads == (head, head, head)
 
 
 def test_a_column_of_notes_has_its_head(tmp_path: Path) -> None:
-    rows = [
-        ["", "Note", "2021", "2020"],
-        ["Revenue", "2", "1,000", "1,100"],
-        ["Costs", "3", "(900)", "(950)"],
-        ["Profit", "", "100", "150"],
-    ]
+    rows = sheet("""
+                | Note | 2021  | 2020
+        Revenue | 2    | 1,000 | 1,100
+        Costs   | 3    | (900) | (950)
+        Profit  |      | 100   | 150
+    """)
     table = one(tmp_path, grid(100, rows))
     assert table.heads == ("Note", "2021", "2020")
-    assert texts(table.rows[0]) == ["2", "1,000", "1,100"] and texts(table.rows[2]) == [None, "100", "150"]
+    assert texts(table.rows[0]) == ["2", "1,000", "1,100"]
+    assert texts(table.rows[2]) == ["None", "100", "150"]
 
 
 def test_years_may_be_labels(tmp_path: Path) -> None:
-    rows = [
-        ["30 June", "Assets", "Liabilities"],
-        ["2005", "1 447 094", "2 480 943"],
-        ["2006", "1 626 868", "2 707 023"],
-    ]
+    rows = sheet("""
+        30 June | Assets    | Liabilities
+        2005    | 1 447 094 | 2 480 943
+        2006    | 1 626 868 | 2 707 023
+    """)
     table = one(tmp_path, grid(100, rows))
-    assert [row.label for row in table.rows] == ["2005", "2006"] and texts(table.rows[0]) == [
-        "1 447 094",
-        "2 480 943",
-    ]
+    assert labels(table) == ["2005", "2006"]
+    assert texts(table.rows[0]) == ["1 447 094", "2 480 943"]
 
 
 def test_the_unit_may_stand_over_the_labels_or_in_the_introduction(tmp_path: Path) -> None:
-    rows = [["(Rs. in crore)", "2021", "2020"], ["Tax", "13,78,323", "12,00,000"], ["Fees", "1,000", "900"]]
+    rows = sheet("""
+        (Rs. in crore) | 2021      | 2020
+        Tax            | 13,78,323 | 12,00,000
+        Fees           | 1,000     | 900
+    """)
     assert one(tmp_path, grid(100, rows)).unit == "(Rs. in crore)"
-    introduction = (60, 80, "Net sales by division were as follows (in thousands):")
-    table = one(tmp_path, [introduction, *grid(100, [["", *rows[0][1:]], *rows[1:]])])
-    assert table.unit == "(in thousands)" and table.caption == introduction[2]
+    rows[0][0] = ""
+    introduction = "Net sales by division were as follows (in thousands):"
+    table = one(tmp_path, [(60, 80, introduction), *grid(100, rows)])
+    assert table.unit == "(in thousands)"
+    assert table.caption == introduction
 
 
 def test_texts_in_a_column_are_its_cells(tmp_path: Path) -> None:
-    rows = [
-        ["", "Lives", "Gross", "Net"],
-        ["Software", "2 - 5 years", "601", "22"],
-        ["Names", "7 - 10 years", "54", "24"],
-        ["Brand", "Indefinite", "", "386"],
-    ]
+    rows = sheet("""
+                 | Lives        | Gross | Net
+        Software | 2 - 5 years  | 601   | 22
+        Names    | 7 - 10 years | 54    | 24
+        Brand    | Indefinite   |       | 386
+    """)
     table = one(tmp_path, grid(100, rows))
-    assert [texts(row)[0] for row in table.rows] == ["2 - 5 years", "7 - 10 years", "Indefinite"]
+    lives = [texts(row)[0] for row in table.rows]
+    assert lives == ["2 - 5 years", "7 - 10 years", "Indefinite"]
 
 
 def test_two_tables_with_captions_stay_two(tmp_path: Path) -> None:
     rows = [["", "2021", "2020"], ["Tax", "1", "2"], ["Fees", "3", "4"]]
-    items = [(60, 80, "Table 1: Receipts"), *grid(95, rows), (60, 150, "Table 2: Payments"), *grid(165, rows)]
-    assert [table.caption for table in tables(tmp_path, items)] == ["Table 1: Receipts", "Table 2: Payments"]
+    receipts = [(60, 80, "Table 1: Receipts"), *grid(95, rows)]
+    payments = [(60, 150, "Table 2: Payments"), *grid(165, rows)]
+    captions = [table.caption for table in tables(tmp_path, [*receipts, *payments])]
+    assert captions == ["Table 1: Receipts", "Table 2: Payments"]
 
 
 PROSE = (
@@ -363,85 +418,60 @@ PROSE = (
 
 
 def test_prose_with_figures_is_no_table(tmp_path: Path) -> None:
-    assert tables(tmp_path, [(60, 100 + 13 * number, line) for number, line in enumerate(PROSE * 4)]) == []
+    prose = below(60, 100, PROSE * 4, step=13)
+    assert tables(tmp_path, prose) == []
 
 
 def test_contents_lists_and_time_lines_are_no_tables(tmp_path: Path) -> None:
-    contents = [
-        [title, str(page)]
-        for title, page in zip(
-            ("Introduction", "Outlook", "Revenue", "Debt", "Annex"), (1, 4, 9, 17, 32), strict=True
-        )
-    ]
+    contents = sheet("""
+        Introduction | 1
+        Outlook      | 4
+        Revenue      | 9
+        Debt         | 17
+        Annex        | 32
+    """)
     assert tables(tmp_path, grid(100, contents, rights=(530,))) == []
-    assert (
-        tables(
-            tmp_path,
-            [
-                (60, 100, "1."),
-                (80, 100, "First recommendation"),
-                (60, 115, "2."),
-                (80, 115, "Second one"),
-                (60, 130, "3."),
-                (80, 130, "Third"),
-            ],
-        )
-        == []
-    )
-    years = [
-        ["Law passed", "", "1947"],
-        ["First order", "2012", ""],
-        ["Second order", "", "2016"],
-        ["Third order", "2020", ""],
-    ]
+    numbers = below(60, 100, ["1.", "2.", "3."], step=15)
+    recommendations = below(80, 100, ["First recommendation", "Second one", "Third"], step=15)
+    assert tables(tmp_path, [*numbers, *recommendations]) == []
+    years = sheet("""
+        Law passed   |      | 1947
+        First order  | 2012 |
+        Second order |      | 2016
+        Third order  | 2020 |
+    """)
     assert tables(tmp_path, grid(100, years)) == []
 
 
 def test_two_columns_of_prose_are_no_table(tmp_path: Path) -> None:
-    left = [
-        (50, 100 + 12 * n, text)
-        for n, text in enumerate(
-            ("The committee met in June and held", "the rate at 4.5 per cent as growth", "slowed to 2.1") * 5
-        )
-    ]
+    left = ["The committee met in June and held", "the rate at 4.5 per cent as growth", "slowed to 2.1"]
     right = [
-        (310, 100 + 12 * n, text)
-        for n, text in enumerate(
-            (
-                "2024 saw prices fall by a third of",
-                "their rise, while wages rose 5",
-                "per cent over the year before it",
-            )
-            * 5
-        )
+        "2024 saw prices fall by a third of",
+        "their rise, while wages rose 5",
+        "per cent over the year before it",
     ]
-    assert tables(tmp_path, [*left, *right]) == []
+    assert tables(tmp_path, [*below(50, 100, left * 5), *below(310, 100, right * 5)]) == []
 
 
 def test_the_axis_of_a_chart_is_no_table(tmp_path: Path) -> None:
-    axis = [(100, 100 + 20 * n, f">{100 - 20 * n}") for n in range(6)] + [
-        (160 + 50 * n, 105 + 20 * n, f"|{37 + n}.4") for n in range(5)
-    ]
-    assert tables(tmp_path, [*axis, *[(160 + 50 * n, 215, f"|{2019 + n}") for n in range(5)]]) == []
+    axis = below(100, 100, [f">{100 - 20 * number}" for number in range(6)], step=20)
+    points: list[Placed] = [(160 + 50 * n, 105 + 20 * n, f"|{37 + n}.4") for n in range(5)]
+    years: list[Placed] = [(160 + 50 * n, 215, f"|{2019 + n}") for n in range(5)]
+    assert tables(tmp_path, [*axis, *points, *years]) == []
 
 
 def test_a_single_column_needs_three_rows(tmp_path: Path) -> None:
     rows = [["For", "1,125,448"], ["Against", "65,112"], ["Abstain", "2,556"]]
-    assert [texts(row) for row in one(tmp_path, grid(100, rows)).rows] == [
-        ["1,125,448"],
-        ["65,112"],
-        ["2,556"],
-    ]
+    table = one(tmp_path, grid(100, rows))
+    assert cells(table) == [["1,125,448"], ["65,112"], ["2,556"]]
     assert tables(tmp_path, grid(100, rows[:2])) == []
 
 
 def test_page_numbers_and_notes_are_no_rows(tmp_path: Path) -> None:
-    items = [
-        *grid(100, STATEMENT),
-        (297, 205, "|See accompanying notes to the statements."),
-        (297, 800, "|38"),
-    ]
-    assert [row.label for row in one(tmp_path, items).rows][-1] == "Operating income"
+    note = (297, 205, "|See accompanying notes to the statements.")
+    number = (297, 800, "|38")
+    table = one(tmp_path, [*grid(100, STATEMENT), note, number])
+    assert table.rows[-1].label == "Operating income"
 
 
 def read_pages(path: Path, *pages: Sequence[Placed]) -> list[Page]:
@@ -449,37 +479,43 @@ def read_pages(path: Path, *pages: Sequence[Placed]) -> list[Page]:
     read = []
     for number in range(1, len(pages) + 1):
         text, _, words = pdf.words(number)
-        read.append(Page(number, text, lines=lines_of(text, words), tables=tuple(find_tables(text, words))))
+        lines, found = lines_of(text, words), find_tables(text, words)
+        read.append(Page(number, text, lines=lines, tables=tuple(found)))
     return read
 
 
+SHORT = sheet("""
+    Tax  | 11 | 22 | 30
+    Fees | 35 | 41 | 52
+""")
+
+
 def test_a_table_goes_on_over_the_page_end_with_its_heads(tmp_path: Path) -> None:
-    head = [(60, 70, "Table 7: Outlays"), (60, 83, "(in millions)")]
+    head: list[Placed] = [(60, 70, "Table 7: Outlays"), (60, 83, "(in millions)")]
     long = [[f"Programme {chr(65 + n)}", f"{n}01", f"{n}02", f"{n}03"] for n in range(1, 20)]
-    pages = read_pages(tmp_path, [*head, *grid(110, [YEARS, *long])], grid(80, long), grid(80, long))
+    more = grid(80, long)
+    pages = read_pages(tmp_path, [*head, *grid(110, [YEARS, *long])], more, more)
     first, second, third = (page.tables[0] for page in continue_tables(pages))
-    assert not first.continued and second.continued and third.continued
+    assert not first.continued
+    assert second.continued
+    assert third.continued
     assert second.heads == third.heads == ("2021", "2020", "2019")
-    assert second.caption == "Table 7: Outlays" and third.unit == "(in millions)"
+    assert second.caption == "Table 7: Outlays"
+    assert third.unit == "(in millions)"
 
 
 def test_a_table_goes_on_below_the_heading_of_a_group(tmp_path: Path) -> None:
-    rows = [["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
-    first = [(60, 70, "Balance sheet"), (60, 83, "(in millions)"), *grid(110, [YEARS, *rows])]
-    pages = read_pages(
-        tmp_path,
-        first,
-        [(60, 70, "Liabilities:"), *grid(85, rows)],
-        [(60, 70, "Liabilities in 2022 (in thousands):"), *grid(85, rows)],
-    )
+    first = [(60, 70, "Balance sheet"), (60, 83, "(in millions)"), *grid(110, [YEARS, *SHORT])]
+    group = [(60, 70, "Liabilities:"), *grid(85, SHORT)]
+    other = [(60, 70, "Liabilities in 2022 (in thousands):"), *grid(85, SHORT)]
+    pages = read_pages(tmp_path, first, group, other)
     second, third = (page.tables[0] for page in continue_tables(pages)[1:])
-    assert (second.heads, second.caption, second.unit) == (
-        ("2021", "2020", "2019"),
-        "Balance sheet",
-        "(in millions)",
-    )
-    assert {row.section for row in second.rows} == {"Liabilities"}
-    assert not third.continued and not any(third.heads)
+    assert second.heads == ("2021", "2020", "2019")
+    assert second.caption == "Balance sheet"
+    assert second.unit == "(in millions)"
+    assert set(sections(second)) == {"Liabilities"}
+    assert not third.continued
+    assert not any(third.heads)
 
 
 def test_lines_of_prose_beside_a_table_name_no_rows(tmp_path: Path) -> None:
@@ -489,60 +525,56 @@ def test_lines_of_prose_beside_a_table_name_no_rows(tmp_path: Path) -> None:
         "exception, as was said in the House",
         "229. To raise revenue, I propose",
     ]
-    bands = [
-        (320, 100 + 15 * n, f"Above {band} to {band + 200}") for n, band in enumerate((150, 300, 500, 800))
-    ]
-    levies = [(560, 100 + 15 * n, f">0.{n + 1}0") for n in range(4)]
-    heads = [(320, 85, "Amount range"), (560, 85, ">Levy")]
-    found = one(
-        tmp_path, [*[(60, 100 + 15 * n, line) for n, line in enumerate(prose)], *heads, *bands, *levies]
-    )
-    assert all(row.end - row.start < 40 for row in found.rows)
-    assert (found.caption, found.heads) == ("Amount range", ("Levy",))
-    assert [(row.label, row.section, texts(row)) for row in found.rows[:2]] == [
-        ("Above 150 to 350", "", ["0.10"]),
-        ("Above 300 to 500", "", ["0.20"]),
-    ]
+    bands = [f"Above {band} to {band + 200}" for band in (150, 300, 500, 800)]
+    items = below(60, 100, prose, step=15)
+    items += [(320, 85, "Amount range"), (560, 85, ">Levy")]
+    items += below(320, 100, bands, step=15)
+    items += below(560, 100, [">0.10", ">0.20", ">0.30", ">0.40"], step=15)
+    found = one(tmp_path, items)
+    for row in found.rows:
+        assert row.end - row.start < 40
+    assert found.caption == "Amount range"
+    assert found.heads == ("Levy",)
+    assert labels(found)[:2] == ["Above 150 to 350", "Above 300 to 500"]
+    assert sections(found)[:2] == ["", ""]
+    assert cells(found)[:2] == [["0.10"], ["0.20"]]
 
 
 def test_a_line_below_one_head_belongs_to_it(tmp_path: Path) -> None:
     rights = (350, 430, 510)
-    heads = [*[(x, 70, f">{text}") for x, text in zip(rights, ("Budget", "Actual", "Actual"), strict=True)]]
-    heads += [(x, 83, f">{text}") for x, text in zip(rights, ("2024", "2024", "2023"), strict=True)]
-    rows = [
-        ["Taxation", "$ 103,870", "$ 104,798", "$ 97,040"],
-        ["Grants", "6,105", "10,051", "7,574"],
-        ["Total revenue", "241,792", "243,424", "222,253"],
-    ]
-    found = one(
-        tmp_path,
-        [
-            (60, 55, "Statement of Operations"),
-            *heads,
-            (330, 96, "|(note 16)"),
-            (60, 112, "Revenue:"),
-            *grid(128, rows, rights=rights),
-        ],
-    )
+    rows = sheet("""
+        Taxation      | $ 103,870 | $ 104,798 | $ 97,040
+        Grants        | 6,105     | 10,051    | 7,574
+        Total revenue | 241,792   | 243,424   | 222,253
+    """)
+    items = grid(128, rows, rights=rights)
+    items += level(70, ["Budget", "Actual", "Actual"], rights)
+    items += level(83, ["2024", "2024", "2023"], rights)
+    items += [(60, 55, "Statement of Operations"), (330, 96, "|(note 16)"), (60, 112, "Revenue:")]
+    found = one(tmp_path, items)
     assert found.heads == ("Budget 2024 (note 16)", "Actual 2024", "Actual 2023")
-    assert (found.caption, found.rows[0].section) == ("Statement of Operations", "Revenue")
+    assert found.caption == "Statement of Operations"
+    assert found.rows[0].section == "Revenue"
 
 
 def test_a_dash_with_its_unit_is_a_cell(tmp_path: Path) -> None:
-    rows = [["Fixed rate", "4.34%", "4.40%"], ["Variable rate", "—%", "–%"], ["Total", "4.34%", "4.40%"]]
-    assert [row.label for row in one(tmp_path, grid(100, [["", "2015", "2014"], *rows])).rows] == [
-        "Fixed rate",
-        "Variable rate",
-        "Total",
-    ]
+    rows = sheet("""
+                      | 2015  | 2014
+        Fixed rate    | 4.34% | 4.40%
+        Variable rate | —%    | –%
+        Total         | 4.34% | 4.40%
+    """)
+    table = one(tmp_path, grid(100, rows))
+    assert labels(table) == ["Fixed rate", "Variable rate", "Total"]
 
 
 def test_a_table_of_its_own_is_not_continued(tmp_path: Path) -> None:
-    rows = [["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
-    other = [(60, 70, "Table 8: Receipts"), *grid(110, [["", "2025", "2026", "2027"], *rows])]
-    prose = [(60, 60 + 13 * number, line) for number, line in enumerate(PROSE * 2)]
-    for second in (other, [*prose, *grid(200, rows)], grid(80, rows, left=200)):
-        pages = read_pages(tmp_path, grid(110, [YEARS, *rows]), second)
+    heads = ["", "2025", "2026", "2027"]
+    titled = [(60, 70, "Table 8: Receipts"), *grid(110, [heads, *SHORT])]
+    below_prose = [*below(60, 60, PROSE * 2, step=13), *grid(200, SHORT)]
+    set_in = grid(80, SHORT, left=200)
+    for second in (titled, below_prose, set_in):
+        pages = read_pages(tmp_path, grid(110, [YEARS, *SHORT]), second)
         assert continue_tables(pages) == pages
 
 
@@ -607,96 +639,72 @@ def test_units(text: str, unit: str) -> None:
 
 
 SIDE = st.floats(0, 1, width=32) | st.sampled_from([0.1, 0.5, 0.9])
-WORD = st.sampled_from(
-    [
-        "2021",
-        "1,234",
-        "(5)",
-        "$",
-        "%",
-        "—",
-        "-",
-        "Total",
-        "Revenue:",
-        "(in millions)",
-        "....",
-        "31,",
-        "a",
-        "\ufffe",
-        "Table 1",
-    ]
-) | st.text(min_size=1, max_size=12)
+TYPICAL = "2021|1,234|(5)|$|%|—|-|Total|Revenue:|(in millions)|....|31,|a|\ufffe|Table 1".split("|")
+WORD = st.sampled_from(TYPICAL) | st.text(min_size=1, max_size=12)
+BOX = st.builds(Rect, SIDE, SIDE, SIDE, SIDE)
 
 
-@given(st.lists(st.tuples(WORD, SIDE, SIDE, SIDE, SIDE), max_size=60), st.booleans())
-def test_any_words_with_any_boxes_are_read(
-    items: list[tuple[str, float, float, float, float]], scanned: bool
-) -> None:
-    text, words = "", []
-    for word, x0, y0, x1, y1 in items:
-        words.append(
-            Word(word, Rect(x0, y0, x1, y1), 50.0 if scanned else None, len(text), len(text) + len(word))
-        )
-        text += word + " "
-    found = find_tables(text, words)
+@given(st.lists(st.tuples(WORD, BOX), max_size=60), st.booleans())
+def test_any_words_with_any_boxes_are_read(items: list[tuple[str, Rect]], scanned: bool) -> None:
+    text, words = words_of(items, 50.0 if scanned else None)
+    found = tuple(find_tables(text, words))
     for table in found:
         assert len(table.heads) == len(table.rows[0].cells)
         for row in table.rows:
             assert 0 <= row.start <= row.end <= len(text)
-            assert all(cell is None or 0 <= cell.start < cell.end <= len(text) for cell in row.cells)
-    assert len(continue_tables([Page(1, text, tables=tuple(found)), Page(2, text, tables=tuple(found))])) == 2
+            for cell in filter(None, row.cells):
+                assert 0 <= cell.start < cell.end <= len(text)
+    first, second = Page(1, text, tables=found), Page(2, text, tables=found)
+    assert len(continue_tables([first, second])) == 2
 
 
-@given(
-    st.lists(
-        st.lists(
-            st.sampled_from(
-                ["", "12", "(3.4)", "$ 5", "n/a", "2020", "Tax", "Total net income of the year:"]
-            ),
-            min_size=2,
-            max_size=6,
-        ),
-        max_size=12,
-    )
-)
+GRID_CELL = st.sampled_from(["", "12", "(3.4)", "$ 5", "n/a", "2020", "Tax", "Total net income of the year:"])
+GRID_ROW = st.lists(GRID_CELL, min_size=2, max_size=6)
+
+
+@given(st.lists(GRID_ROW, max_size=12))
 def test_any_grid_is_read(rows: list[list[str]]) -> None:
     lines = []
     for row in rows:
         line = []
-        for n, cell in enumerate(row):
-            for k, word in enumerate(cell.split()):
-                line.append((word, 0.1 + 0.14 * n + 0.03 * k, 0.12 + 0.14 * n + 0.03 * k))
+        for column, cell in enumerate(row):
+            for place, word in enumerate(cell.split()):
+                left = 0.1 + 0.14 * column + 0.03 * place
+                line.append((word, left, left + 0.02))
         lines.append(line)
     for table in find_tables(*page_of(lines)):
-        assert all(len(row.cells) == len(table.heads) for row in table.rows)
+        for found in table.rows:
+            assert len(found.cells) == len(table.heads)
 
 
 def test_words_without_offsets_and_hostile_pages_are_left_alone() -> None:
-    assert find_tables("", [Word("12", Rect(0, 0, 0.1, 0.1))] * 5) == []
-    assert (
-        find_tables(
-            "1 " * (MOST_WORDS + 1), [Word("1", Rect(0.1, 0.1, 0.2, 0.2), None, 0, 1)] * (MOST_WORDS + 1)
-        )
-        == []
-    )
+    unplaced = Word("12", Rect(0, 0, 0.1, 0.1))
+    assert find_tables("", [unplaced] * 5) == []
+    digit = Word("1", Rect(0.1, 0.1, 0.2, 0.2), None, 0, 1)
+    too_many = MOST_WORDS + 1
+    assert find_tables("1 " * too_many, [digit] * too_many) == []
 
 
 @pytest.mark.timed
 def test_time_grows_in_step_with_the_words() -> None:
     def seconds(rows: int) -> float:
         lines = []
-        for n in range(rows):
-            figures = [(f"{n}.{k}", 0.3 + 0.08 * k, 0.34 + 0.08 * k) for k in range(8)]
-            lines.append([(f"Label{n}", 0.05, 0.2), *figures])
-        text, words = page_of(lines)
-        words = [
-            Word(w.text, Rect(w.box.x0, w.box.y0 / rows, w.box.x1, w.box.y1 / rows), None, w.start, w.end)
-            for w in words
-        ]
+        for number in range(rows):
+            line = [(f"Label{number}", 0.05, 0.2)]
+            for column in range(8):
+                line.append((f"{number}.{column}", 0.3 + 0.08 * column, 0.34 + 0.08 * column))
+            lines.append(line)
+        text, tall = page_of(lines)
+        words = []
+        for word in tall:
+            box = word.box
+            flat = Rect(box.x0, box.y0 / rows, box.x1, box.y1 / rows)
+            words.append(Word(word.text, flat, None, word.start, word.end))
         best = 99.0
         for _ in range(3):
             start = time.process_time()
-            assert len(find_tables(text, words)[0].rows) == rows
+            table, *_ = find_tables(text, words)
+            assert len(table.rows) == rows
             best = min(best, time.process_time() - start)
         return best
 
@@ -719,15 +727,14 @@ def test_a_page_of_the_same_place_ends_soon() -> None:
 
 
 def test_the_period_over_the_labels_belongs_to_the_years(tmp_path: Path) -> None:
-    rows = [
-        ["Years ended December 31,", "2021", "2020"],
-        ["Revenue", "1,000", "1,100"],
-        ["Costs", "(900)", "(950)"],
-    ]
-    assert one(tmp_path, grid(100, rows)).heads == (
-        "Years ended December 31, > 2021",
-        "Years ended December 31, > 2020",
-    )
+    rows = sheet("""
+        Years ended December 31, | 2021  | 2020
+        Revenue                  | 1,000 | 1,100
+        Costs                    | (900) | (950)
+    """)
+    table = one(tmp_path, grid(100, rows))
+    period = "Years ended December 31,"
+    assert table.heads == (f"{period} > 2021", f"{period} > 2020")
 
 
 def test_footnote_marks_are_neither_values_nor_rows() -> None:
@@ -735,60 +742,45 @@ def test_footnote_marks_are_neither_values_nor_rows() -> None:
         return text, Rect(x0, y0, x0 + 0.006 * len(text), y0 + 0.007)
 
     placed = [
-        (name, Rect(0.1, 0.1 + 0.03 * n, 0.2, 0.112 + 0.03 * n))
-        for n, name in enumerate(("Wages", "Rents", "Total"))
-    ]
-    placed += [
-        (f"{n}{column}4", Rect(0.5 + 0.2 * column, 0.1 + 0.03 * n, 0.524 + 0.2 * column, 0.112 + 0.03 * n))
-        for n in range(3)
-        for column in range(2)
-    ]
-    placed += [
         mark("(1)", 0.203, 0.099),
         mark("2", 0.526, 0.099),
         mark("(3)", 0.56, 0.129),
         mark("(4)", 0.3, 0.15),
     ]
-    text, words = "", []
-    for word, box in sorted(placed, key=lambda item: item[1].x0):
-        words.append(Word(word, box, None, len(text), len(text) + len(word)))
-        text += word + " "
+    for number, name in enumerate(("Wages", "Rents", "Total")):
+        top, bottom = 0.1 + 0.03 * number, 0.112 + 0.03 * number
+        placed.append((name, Rect(0.1, top, 0.2, bottom)))
+        placed.append((f"{number}04", Rect(0.5, top, 0.524, bottom)))
+        placed.append((f"{number}14", Rect(0.7, top, 0.724, bottom)))
+    text, words = words_of(sorted(placed, key=lambda item: item[1].x0))
     (table,) = find_tables(text, words)
-    assert [(row.label, *texts(row)) for row in table.rows] == [
-        ("Wages (1)", "004", "014"),
-        ("Rents", "104", "114"),
-        ("Total", "204", "214"),
-    ]
+    assert labels(table) == ["Wages (1)", "Rents", "Total"]
+    assert cells(table) == [["004", "014"], ["104", "114"], ["204", "214"]]
 
 
 def test_a_minus_may_stand_far_from_its_figure(tmp_path: Path) -> None:
-    rows = [
-        ["", "2021", "2020"],
-        ["Interest", "47", "49"],
-        ["Net cost", "31", "20"],
-        ["Revenue", "1 617", "1 568"],
-    ]
+    rows = sheet("""
+                 | 2021  | 2020
+        Interest | 47    | 49
+        Net cost | 31    | 20
+        Revenue  | 1 617 | 1 568
+    """)
     table = one(tmp_path, [*grid(100, rows), (331, 130, "-"), (411, 130, "-")])
     assert texts(table.rows[1]) == ["- 31", "- 20"]
 
 
 def test_labels_go_on_in_lower_case_and_below_the_last_row(tmp_path: Path) -> None:
-    rows = [
-        ["", "2021", "2020"],
-        ["Net earnings", "27", "23"],
-        ["Decrease in redemption value"],
-        ["  redeemable interest", "14", "2"],
-        ["Other", "3", "4"],
-    ]
-    last = [
-        (60, 175, "Net Interest Cost as a % of Own Source"),
-        (60, 186, "Revenue"),
-        (350, 175, ">1.9%"),
-        (430, 175, ">1.3%"),
-        (60, 300, "Prose."),
-    ]
-    table = one(tmp_path, [*grid(100, rows), *last])
-    assert [row.label for row in table.rows] == [
+    rows = sheet("""
+                              | 2021 | 2020
+        Net earnings          | 27   | 23
+        Decrease in redemption value
+          redeemable interest | 14   | 2
+        Other                 | 3    | 4
+    """)
+    last = below(60, 175, ["Net Interest Cost as a % of Own Source", "Revenue"], step=11)
+    prose = (60, 300, "Prose.")
+    table = one(tmp_path, [*grid(100, rows), *last, *level(175, ["1.9%", "1.3%"]), prose])
+    assert labels(table) == [
         "Net earnings",
         "Decrease in redemption value redeemable interest",
         "Other",
@@ -797,129 +789,111 @@ def test_labels_go_on_in_lower_case_and_below_the_last_row(tmp_path: Path) -> No
 
 
 def test_a_head_over_three_spans_them_and_the_first_line_of_one_does_not(tmp_path: Path) -> None:
-    rows = [
-        ["", "Gross", "Losses", "Net"],
-        ["Level 1", "1,000", "(5)", "995"],
-        ["Level 2", "900", "(8)", "892"],
-    ]
+    rows = sheet("""
+                | Gross | Losses | Net
+        Level 1 | 1,000 | (5)    | 995
+        Level 2 | 900   | (8)    | 892
+    """)
     spanning = one(tmp_path, [(410, 80, "|Fair value of assets"), *grid(100, rows)])
     assert spanning.heads == (
         "Fair value of assets > Gross",
         "Fair value of assets > Losses",
         "Fair value of assets > Net",
     )
-    assert one(tmp_path, [(430, 89, ">Accumulated"), *grid(100, rows)]).heads == (
-        "Gross",
-        "Accumulated Losses",
-        "Net",
-    )
+    over_one = one(tmp_path, [(430, 89, ">Accumulated"), *grid(100, rows)])
+    assert over_one.heads == ("Gross", "Accumulated Losses", "Net")
 
 
 def test_heads_over_years_that_repeat_take_a_round_each(tmp_path: Path) -> None:
-    rows = [
-        ["", "2022", "2021", "2022", "2021"],
-        ["Discount rate", "5.2%", "3.0%", "5.2%", "2.9%"],
-        ["Increases", "3.0%", "3.0%", "N/A", "N/A"],
-    ]
-    table = one(
-        tmp_path,
-        [(370, 85, ">Pension"), (530, 85, ">Health Care"), *grid(100, rows, rights=(290, 370, 450, 530))],
-    )
+    rows = sheet("""
+                      | 2022 | 2021 | 2022 | 2021
+        Discount rate | 5.2% | 3.0% | 5.2% | 2.9%
+        Increases     | 3.0% | 3.0% | N/A  | N/A
+    """)
+    heads = level(85, ["Pension", "Health Care"], (370, 530))
+    table = one(tmp_path, [*heads, *grid(100, rows, rights=FOUR_COLUMNS)])
     assert table.heads == ("Pension > 2022", "Pension > 2021", "Health Care > 2022", "Health Care > 2021")
 
 
 def test_prose_parts_two_tables(tmp_path: Path) -> None:
-    rows = [["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
+    first, second = grid(110, SHORT), grid(155, SHORT)
     prose = (60, 140, "The effect of all this on the outturn of the year was small but not nothing at all")
-    assert [len(table.rows) for table in tables(tmp_path, [*grid(110, rows), prose, *grid(155, rows)])] == [
-        2,
-        2,
-    ]
-    assert [len(table.rows) for table in tables(tmp_path, [*grid(110, rows), *grid(155, rows)])] == [4]
+    parted = tables(tmp_path, [*first, prose, *second])
+    assert [len(table.rows) for table in parted] == [2, 2]
+    together = one(tmp_path, [*first, *second])
+    assert len(together.rows) == 4
 
 
 def test_a_value_as_wide_as_two_columns_joins_them_not(tmp_path: Path) -> None:
-    rows = [
-        ["", "Shares", "Amount"],
-        ["Opening", "4", "75"],
-        ["Issued", "5", "81"],
-        ["Closing", "", "1,234,567,890.12"],
-    ]
+    rows = sheet("""
+                | Shares | Amount
+        Opening | 4      | 75
+        Issued  | 5      | 81
+        Closing |        | 1,234,567,890.12
+    """)
     table = one(tmp_path, grid(100, rows, rights=(380, 430)))
-    assert [texts(row) for row in table.rows] == [["4", "75"], ["5", "81"], [None, "1,234,567,890.12"]]
+    assert cells(table) == [["4", "75"], ["5", "81"], ["None", "1,234,567,890.12"]]
 
 
 def test_prose_beside_an_axis_is_no_table(tmp_path: Path) -> None:
-    prose = [
-        (50, 100 + 12 * n, f"{text} it")
-        for n, text in enumerate(
-            ("The committee met in June", "It held the rate as growth", "slowed to the lowest pace") * 4
-        )
-    ]
-    axis = [(400, 103 + 16.7 * n, f">{7.25 - n / 4}") for n in range(8)]
+    lines = ["The committee met in June it", "It held the rate as growth it", "slowed to the lowest pace it"]
+    prose = below(50, 100, lines * 4)
+    axis = below(400, 103, [f">{7.25 - number / 4}" for number in range(8)], step=16.7)
     assert tables(tmp_path, [*prose, *axis]) == []
 
 
 def test_values_strewn_over_two_columns_of_prose_are_no_table(tmp_path: Path) -> None:
-    left = [(50, 100 + 13 * n, f"({n}) Item of the list") for n in range(8)]
-    values = [(250, 100 + 13 * n, f">{9630 - 7 * n}") for n in range(0, 8, 2)]
-    right = [(300, 100 + 13 * n, "unless it is listed in another schedule of it") for n in range(8)]
+    left = below(50, 100, [f"({number}) Item of the list" for number in range(8)], step=13)
+    values = below(250, 100, [f">{9630 - 7 * number}" for number in range(0, 8, 2)], step=26)
+    right = below(300, 100, ["unless it is listed in another schedule of it"] * 8, step=13)
     assert tables(tmp_path, [*left, *values, *right]) == []
 
 
 def test_a_table_that_says_so_or_repeats_its_caption_is_continued(tmp_path: Path) -> None:
-    rows = [YEARS, ["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
-    page = [(60, 70, "Table 7: Receipts"), *grid(100, rows)]
-    again = [(60, 70, "Table 7: Receipts (continued)"), *grid(100, rows)]
-    bare = grid(100, rows)
+    bare = grid(100, [YEARS, *SHORT])
+    page = [(60, 70, "Table 7: Receipts"), *bare]
+    again = [(60, 70, "Table 7: Receipts (continued)"), *bare]
     read = continue_tables(read_pages(tmp_path, page, again, page, bare))
-    assert [(table.continued, table.caption) for page in read for table in page.tables] == [
-        (False, "Table 7: Receipts"),
-        (True, "Table 7: Receipts"),
-        (True, "Table 7: Receipts"),
-        (False, ""),
-    ]
+    found = [(table.continued, table.caption) for page in read for table in page.tables]
+    caption = "Table 7: Receipts"
+    assert found == [(False, caption), (True, caption), (True, caption), (False, "")]
 
 
 def _balance(between: Sequence[Placed], tail: Sequence[Sequence[str]]) -> list[Placed]:
     """A statement, what stands below it, and rows without heads further down."""
-    rows = [
-        YEARS,
-        ["Cash and cash equivalents", "1,204", "1,100", "915"],
-        ["Receivables", "310", "290", "280"],
-        ["Total assets", "1,514", "1,390", "1,195"],
-        ["Total liabilities", "514", "490", "480"],
-    ]
+    rows = sheet("""
+                                  | 2021  | 2020  | 2019
+        Cash and cash equivalents | 1,204 | 1,100 | 915
+        Receivables               | 310   | 290   | 280
+        Total assets              | 1,514 | 1,390 | 1,195
+        Total liabilities         | 514   | 490   | 480
+    """)
     return [(297, 60, "|CONSOLIDATED BALANCE SHEETS"), *grid(90, rows), *between, *grid(260, tail)]
 
 
 def test_the_second_part_of_a_table_is_under_the_heads_of_the_first(tmp_path: Path) -> None:
-    prose = [
-        (
-            60,
-            200 + 12 * line,
-            "Commitments and contingencies are described in the notes to these statements in full.",
-        )
-        for line in range(2)
-    ]
-    rows = [
-        ["Common stock, no par value", "400", "390", "380"],
-        ["Retained earnings", "600", "510", "335"],
-        ["Total equity", "1,000", "900", "715"],
-    ]
-    found = tables(tmp_path, _balance([*prose, (60, 245, "Shareholders' equity:")], rows))
-    assert [table.heads for table in found] == [tuple(YEARS[1:])] * len(found)
-    assert found[-1].rows[-1].label == "Total equity"
-    assert found[-1].caption == "CONSOLIDATED BALANCE SHEETS"
+    prose = "Commitments and contingencies are described in the notes to these statements in full."
+    between = [*below(60, 200, [prose, prose]), (60, 245, "Shareholders' equity:")]
+    rows = sheet("""
+        Common stock, no par value | 400   | 390 | 380
+        Retained earnings          | 600   | 510 | 335
+        Total equity               | 1,000 | 900 | 715
+    """)
+    found = tables(tmp_path, _balance(between, rows))
+    for table in found:
+        assert table.heads == tuple(YEARS[1:])
+    *_, last = found
+    assert last.rows[-1].label == "Total equity"
+    assert last.caption == "CONSOLIDATED BALANCE SHEETS"
 
 
 def test_a_table_with_a_title_of_its_own_keeps_it(tmp_path: Path) -> None:
     title = [(60, 225, "Table 2: Employees of schools by region (persons)")]
-    rows = [
-        ["Brno region", "88", "61", "27"],
-        ["Ostrava region", "90", "60", "30"],
-        ["Zlin region", "70", "40", "30"],
-    ]
+    rows = sheet("""
+        Brno region    | 88 | 61 | 27
+        Ostrava region | 90 | 60 | 30
+        Zlin region    | 70 | 40 | 30
+    """)
     by_label = {}
     for table in reversed(tables(tmp_path, _balance(title, rows))):
         by_label.update({row.label: table for row in table.rows})
