@@ -15,45 +15,54 @@ def placed(number: int, *rows: Row) -> Page:
     """A page with its number as label, whose text has the rows in the order given, each with its place."""
     text, lines = "", []
     for top, left, right, line in rows:
-        lines.append(
-            Line(len(text), len(text) + len(line), Rect(left, top, right, top + 0.012 if top < 1 else top))
-        )
+        bottom = top + 0.012 if top < 1 else top
+        box = Rect(left, top, right, bottom)
+        lines.append(Line(len(text), len(text) + len(line), box))
         text += line + "\n"
     return Page(number, text, label=str(number), lines=tuple(lines))
 
 
 def body(number: int, start: float = 0.15) -> list[Row]:
     """Ten lines of text, none like that of another page."""
-    return [
-        (
-            start + 0.016 * row,
-            0.1,
-            0.9,
-            f"The {WORDS[number % 6]} of line {row} is {chr(97 + number)}{chr(97 + row)}.",
-        )
-        for row in range(10)
-    ]
+    word, letter = WORDS[number % 6], chr(97 + number)
+    rows = list[Row]()
+    for row in range(10):
+        text = f"The {word} of line {row} is {letter}{chr(97 + row)}."
+        rows.append((start + 0.016 * row, 0.1, 0.9, text))
+    return rows
 
 
 def cut(pages: Sequence[Page]) -> list[str]:
     running = running_lines(pages)
     found = []
     for page in pages:
-        found.append("".join(page.text[start:end] for start, end in running_spans(page, running)))
+        spans = running_spans(page, running)
+        found.append("".join(page.text[start:end] for start, end in spans))
     return found
 
 
+def unplaced(texts: Sequence[str]) -> list[Page]:
+    return [Page(number, text) for number, text in enumerate(texts, 1)]
+
+
+def headed(*above: Row, start: float = 0.15) -> list[Page]:
+    """Five pages with these rows above their text."""
+    return [placed(number, *above, *body(number, start)) for number in range(1, 6)]
+
+
+HEAD: Row = (0.05, 0.4, 0.6, "BUDGET BOOK")
+
+
 def test_a_body_is_the_page_without_its_running_lines() -> None:
-    bodies = [f"The {word} is used.\nMore about {word}.\n" for word in WORDS[:5]]
-    texts = [
-        f"BUDGET BOOK 2025\n{body}Budget Book 2025-26 {n}.1 {body[:3]}\n{n}"
-        for n, body in enumerate(bodies, 1)
-    ]
-    gone = cut([Page(number, text) for number, text in enumerate(texts, 1)])
-    assert [len(text) - len(lost) for text, lost in zip(texts, gone, strict=True)] == [
-        len(body) for body in bodies
-    ]
-    assert all(body.split()[1] not in lost for body, lost in zip(bodies, gone, strict=True))
+    texts, bodies = [], []
+    for number, word in enumerate(WORDS[:5], 1):
+        whole = f"The {word} is used.\nMore about {word}.\n"
+        texts.append(f"BUDGET BOOK 2025\n{whole}Budget Book 2025-26 {number}.1 {whole[:3]}\n{number}")
+        bodies.append(whole)
+    gone = cut(unplaced(texts))
+    for text, whole, lost, word in zip(texts, bodies, gone, WORDS[:5], strict=True):
+        assert len(text) - len(lost) == len(whole)
+        assert word not in lost
     assert running_spans(Page(9, ""), running_lines([])) == ()
 
 
@@ -65,81 +74,94 @@ def test_a_running_head_is_found_behind_a_footnote() -> None:
         )
         for n, word in enumerate(WORDS[:5])
     ]
-    assert cut([Page(number, text) for number, text in enumerate(texts, 1)])[1].startswith(
-        "Statement of 2025 levy\n"
-    )
+    second = cut(unplaced(texts))[1]
+    assert second.startswith("Statement of 2025 levy\n")
 
 
 def test_heads_and_feet_stand_at_the_edges_wherever_the_text_has_them() -> None:
-    head, foot = (0.05, 0.4, 0.6, "BUDGET BOOK"), (0.94, 0.1, 0.3, "Ministry of Finance")
-    pages = [
-        placed(n, *body(n)[:5], head, (0.94, 0.88, 0.9, str(n)), foot, *body(n)[5:]) for n in range(1, 6)
-    ]
-    assert cut(pages) == [f"BUDGET BOOK\n{n}\nMinistry of Finance\n" for n in range(1, 6)]
+    foot = (0.94, 0.1, 0.3, "Ministry of Finance")
+    pages, expected = [], []
+    for number in range(1, 6):
+        label = (0.94, 0.88, 0.9, str(number))
+        rows = body(number)
+        pages.append(placed(number, *rows[:5], HEAD, label, foot, *rows[5:]))
+        expected.append(f"BUDGET BOOK\n{number}\nMinistry of Finance\n")
+    assert cut(pages) == expected
 
 
 def test_the_same_line_in_the_body_is_no_running_line() -> None:
-    pages = [placed(n, *body(n), (0.5, 0.1, 0.5, "None."), *body(n, 0.6)) for n in range(1, 6)]
+    none = (0.5, 0.1, 0.5, "None.")
+    pages = [placed(number, *body(number), none, *body(number, 0.6)) for number in range(1, 6)]
     assert cut(pages) == [""] * 5
 
 
 def test_the_same_line_on_pages_far_apart_is_no_running_line() -> None:
-    pages = [
-        placed(n, *([(0.05, 0.1, 0.5, "None of them.")] if n % 10 == 0 else []), *body(n))
-        for n in range(1, 41)
-    ]
+    pages = []
+    for number in range(1, 41):
+        heads = [] if number % 10 else [(0.05, 0.1, 0.5, "None of them.")]
+        pages.append(placed(number, *heads, *body(number)))
     assert cut(pages) == [""] * 40
 
 
 def test_notes_that_differ_in_their_numbers_are_no_running_line() -> None:
-    pages = [
-        placed(n, *body(n), (0.93, 0.1, 0.5, f"Lewis, supra note {40 + 2 * n}, at {300 - 7 * n}."))
-        for n in range(1, 6)
-    ]
+    pages = []
+    for number in range(1, 6):
+        note = f"Lewis, supra note {40 + 2 * number}, at {300 - 7 * number}."
+        pages.append(placed(number, *body(number), (0.93, 0.1, 0.5, note)))
     assert cut(pages) == [""] * 5
 
 
 def test_heads_of_a_long_table_are_no_running_line() -> None:
-    table = [(0.1, 0.1, 0.9, "Particulars Actuals Budget Revised"), (0.116, 0.3, 0.9, "in crore 2024 2025")]
-    rows = [
-        (0.132 + 0.016 * row, 0.1, 0.9, f"{WORDS[row]} receipts 1,24{row}.3 99{row} 1,300")
-        for row in range(6)
-    ]
-    pages = [placed(n, (0.04, 0.4, 0.6, "BUDGET BOOK"), *table, *rows) for n in range(1, 6)]
+    title = (0.04, 0.4, 0.6, "BUDGET BOOK")
+    table: list[Row] = [(0.1, 0.1, 0.9, "Particulars Actuals Budget Revised")]
+    table.append((0.116, 0.3, 0.9, "in crore 2024 2025"))
+    for row, word in enumerate(WORDS):
+        table.append((0.132 + 0.016 * row, 0.1, 0.9, f"{word} receipts 1,24{row}.3 99{row} 1,300"))
+    pages = [placed(number, title, *table) for number in range(1, 6)]
     assert cut(pages) == ["BUDGET BOOK\n"] * 5
     columns = [
-        (0.1, 0.1 + 0.2 * at, 0.2 + 0.2 * at, name)
-        for at, name in enumerate(("Plant", "Place", "Owner", "Share"))
+        (0.1, 0.1, 0.2, "Plant"),
+        (0.1, 0.3, 0.4, "Place"),
+        (0.1, 0.5, 0.6, "Owner"),
+        (0.1, 0.7, 0.8, "Share"),
     ]
-    assert (
-        cut([placed(n, (0.04, 0.4, 0.6, "BUDGET BOOK"), *columns, *body(n)) for n in range(1, 6)])
-        == ["BUDGET BOOK\n"] * 5
-    )
-    caption = [(0.1, 0.1, 0.5, "Table 1. Plants"), (0.13, 0.1, 0.5, "Plant Owner")]
-    assert cut([placed(n, *caption, *body(n, 0.2)) for n in range(1, 6)]) == [""] * 5
+    assert cut(headed(title, *columns)) == ["BUDGET BOOK\n"] * 5
+    caption, head = (0.1, 0.1, 0.5, "Table 1. Plants"), (0.13, 0.1, 0.5, "Plant Owner")
+    assert cut(headed(caption, head, start=0.2)) == [""] * 5
 
 
 def test_what_is_in_a_table_that_was_found_is_no_running_line() -> None:
-    pages = [placed(n, (0.05, 0.1, 0.5, "Ministry and Department"), *body(n)) for n in range(1, 6)]
+    pages = headed((0.05, 0.1, 0.5, "Ministry and Department"))
     assert cut(pages) == ["Ministry and Department\n"] * 5
     table = Table("", "", (), (), Rect(0.05, 0.04, 0.95, 0.4))
-    assert cut([replace(page, tables=(table,)) for page in pages]) == [""] * 5
+    with_table = [replace(page, tables=(table,)) for page in pages]
+    assert cut(with_table) == [""] * 5
 
 
 def test_the_number_of_the_page_goes_but_no_other() -> None:
-    pages = [placed(n, *body(n), (0.93, 0.4, 0.41, str(n)), (0.96, 0.4, 0.42, "77")) for n in range(1, 6)]
-    assert cut(pages) == [f"{n}\n" for n in range(1, 6)]
+    other = (0.96, 0.4, 0.42, "77")
+    pages, expected = [], []
+    for number in range(1, 6):
+        own = (0.93, 0.4, 0.41, str(number))
+        pages.append(placed(number, *body(number), own, other))
+        expected.append(f"{number}\n")
+    assert cut(pages) == expected
 
 
 def test_text_off_the_sheet_runs() -> None:
-    pages = [
-        placed(n, *body(n), (1.0, 0.1, 0.5, f"chapter.indd {n} 03/10/2025 7:06 PM")) for n in range(1, 6)
-    ]
+    pages = []
+    for number in range(1, 6):
+        slug = (1.0, 0.1, 0.5, f"chapter.indd {number} 03/10/2025 7:06 PM")
+        pages.append(placed(number, *body(number), slug))
     assert cut(pages)[2] == "chapter.indd 3 03/10/2025 7:06 PM\n"
 
 
 def test_rows_are_counted_from_either_edge() -> None:
-    page = placed(1, (0.05, 0.1, 0.2, "left"), (0.052, 0.8, 0.9, "right"), *body(1), (0.95, 0.49, 0.51, "7"))
+    left, right = (0.05, 0.1, 0.2, "left"), (0.052, 0.8, 0.9, "right")
+    page = placed(1, left, right, *body(1), (0.95, 0.49, 0.51, "7"))
     rows = edge_rows(page, usual_height([page]))
-    assert [len(row.pieces) for row in rows if row.side == "head"] == [2, 1, 1]
-    assert next(page.text[slice(*row.pieces[0])] for row in rows if row.side == "foot") == "7"
+    heads = [len(row.pieces) for row in rows if row.side == "head"]
+    assert heads == [2, 1, 1]
+    foot = next(row for row in rows if row.side == "foot")
+    start, end = foot.pieces[0]
+    assert page.text[start:end] == "7"
