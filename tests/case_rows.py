@@ -12,6 +12,6 @@ def case_lines(text: str) -> list[str]:
 
 
 def case_rows(text: str) -> list[tuple[str, ...]]:
-    """The cells of each such line, which stand between " | ", stripped; the last one may be empty."""
-    rows = [f"{line} ".split(" | ") for line in case_lines(text)]
+    """The cells of each such line, between " | ", stripped; the first and the last may be empty."""
+    rows = [f" {line} ".split(" | ") for line in case_lines(text)]
     return [tuple(map(str.strip, row)) for row in rows]

@@ -50,22 +50,22 @@ COVERS += [
     (
         "2019",
         (
-            "FORM 10-K / For the fiscal year ended December 31, 2019 / OR / For the transition period from to / "
-            "ACME, INC."
+            "FORM 10-K / For the fiscal year ended December 31, 2019 / OR / For the transition period from "
+            "to / ACME, INC."
         ),
     ),
     (
         "2025-26",
         (
-            "REPUBLIC OF VALMORA / Budget Book 2025-26 / Fiscal year from 1 April 2025 to 31 March 2026 / March "
-            "2025"
+            "REPUBLIC OF VALMORA / Budget Book 2025-26 / Fiscal year from 1 April 2025 to 31 March 2026 / "
+            "March 2025"
         ),
     ),
     (
         "2022",
         (
-            "ACME REPORTS Q4 RESULTS / KARSK (January 24, 2023) – Acme announced results for the fourth quarter "
-            "of 2022."
+            "ACME REPORTS Q4 RESULTS / KARSK (January 24, 2023) – Acme announced results for the fourth "
+            "quarter of 2022."
         ),
     ),
 ]
