@@ -78,7 +78,9 @@ def test_layers_come_in_order_and_the_question_once() -> None:
 
 def test_what_comes_first_is_the_same_for_every_question() -> None:
     other = Request("Who?", "Who?", [], (), (), "beef", 12_000)
-    assert build_prompt(other).messages[:3] == build_prompt(REQUEST).messages[:3]
+    *of_other, _ = build_prompt(other).messages
+    *first, _ = build_prompt(REQUEST).messages
+    assert of_other == first
     assert "There are no sources." in last(other)
 
 
@@ -134,14 +136,15 @@ def test_the_budget_cuts_sources_and_keeps_the_best_chunk_and_the_question() -> 
     user = last(request)
     assert user.count(HIT.text) == 3
     assert QUESTION in user
-    sizes = [count_tokens(text) for _, text in build_prompt(request).messages]
+    messages = build_prompt(request).messages
+    sizes = [count_tokens(text) for _, text in messages]
     assert sum(sizes) < 1_400
 
 
 def test_what_a_short_source_leaves_is_a_long_ones() -> None:
     long = replace(HIT, page_text=HIT.text + " Filler words of the page." * 2_000)
-    user = last(replace(REQUEST, hits=[HIT, HIT, long], max_tokens=3_000))
-    assert count_tokens(user) > 2_300
+    request = replace(REQUEST, hits=[HIT, HIT, long], max_tokens=3_000)
+    assert count_tokens(last(request)) > 2_300
 
 
 SPENDING = """Spending
@@ -167,16 +170,18 @@ def test_a_table_is_read_row_by_row_under_its_heads() -> None:
     torn_roads = replace(roads, cells=roads.cells[1:])
     torn = replace(table, rows=(torn_health, torn_roads))
     page = hit_of(SPENDING, text="Health", tables=(torn,))
-    left_as_it_is = "Roads – 118" in last(replace(REQUEST, hits=[page]))
-    assert left_as_it_is, "a row that would lose a word is left as it is"
+    user = last(replace(REQUEST, hits=[page]))
+    assert "Roads – 118" in user, "a row that would lose a word is left as it is"
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_what_a_page_is_called_makes_no_line_of_the_prompt(label: str, name: str) -> None:
     def lines(hit: Hit) -> list[str]:
-        return last(replace(REQUEST, hits=[hit])).splitlines()
+        user = last(replace(REQUEST, hits=[hit]))
+        return user.splitlines()
 
-    plain, hostile = lines(HIT), lines(replace(HIT, page_label=label, document=name))
+    hostile_hit = replace(HIT, page_label=label, document=name)
+    plain, hostile = lines(HIT), lines(hostile_hit)
     assert len(hostile) == len(plain)
     changed = [line for line in hostile if line not in plain]
     called = hostile[2]

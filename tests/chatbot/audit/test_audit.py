@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import hypothesis
 import hypothesis.strategies as st
@@ -119,17 +119,17 @@ def audit_of(chatbot: Chatbot, answer: Answer, tmp_path: Path, asked_at: float |
     return written(tmp_path, audit_file(chatbot, answer, occasion))
 
 
-def findings(
-    file: AuditFile, tmp_path: Path, folder: Path | None = None, password: str = ""
-) -> list[VerificationLine]:
+Found: TypeAlias = list[VerificationLine]
+Wrong: TypeAlias = Callable[[bytes], Found]
+
+
+def findings(file: AuditFile, tmp_path: Path, folder: Path | None = None, password: str = "") -> Found:
     passwords = {"Locked.pdf": password} if password else {}
     sources = DocumentSources(tmp_path / "home" / "documents", folder, passwords)
     return list(verify(file, sources))
 
 
-def wrong(
-    file: AuditFile, tmp_path: Path, folder: Path | None = None, password: str = ""
-) -> list[VerificationLine]:
+def wrong(file: AuditFile, tmp_path: Path, folder: Path | None = None, password: str = "") -> Found:
     found = findings(file, tmp_path, folder, password)
     return [one for one in found if one.status != CONFIRMED]
 
@@ -189,8 +189,11 @@ def test_an_answer_of_a_model_is_confirmed_with_all_that_is_doubtful_in_it(
     assert sent is not None
     assert sent.model == "scripted"
     assert sent.host == "this process"
-    assert [role for role, _ in sent.messages] == ["system", "user", "assistant", "user"]
-    *_, (_, asked) = sent.messages
+    rules, example, example_answer, (role, asked) = sent.messages
+    assert rules[0] == "system"
+    assert example[0] == "user"
+    assert example_answer[0] == "assistant"
+    assert role == "user"
     assert "deficit ceiling" in asked
     assert {quote.leaf for quote in record.quotes} == {0, None}
     assert {check.status for check in record.checks} >= {"supported", "unsupported"}
@@ -317,6 +320,12 @@ def in_record(data: bytes, old: str, new: str) -> bytes:
     return head + mark + changed
 
 
+@pytest.fixture
+def wrong_in(home: Path, tmp_path: Path) -> Wrong:
+    """What is wrong with a file of these bytes."""
+    return lambda data: wrong(written(tmp_path, data), home)
+
+
 VISIBLE = """
 3.0 per cent of output | 5.0 per cent of output
 ✓ verified | ✓ Verified
@@ -330,10 +339,9 @@ default-src 'none' | default-src *
 
 @pytest.mark.parametrize(("old", "new"), case_rows(VISIBLE))
 def test_what_is_changed_by_hand_where_it_is_seen(
-    file: AuditFile, home: Path, tmp_path: Path, old: str, new: str
+    file: AuditFile, wrong_in: Wrong, old: str, new: str
 ) -> None:
-    changed = written(tmp_path, in_visible(file.data, old, new))
-    (found,) = wrong(changed, home)
+    (found,) = wrong_in(in_visible(file.data, old, new))
     assert found.what == "visible part"
     assert found.status == DIFFERS
 
@@ -346,11 +354,9 @@ RECORDED = """
 
 
 @pytest.mark.parametrize(("old", "new"), case_rows(RECORDED))
-def test_what_is_changed_by_hand_in_the_record(
-    file: AuditFile, home: Path, tmp_path: Path, old: str, new: str
-) -> None:
-    changed = written(tmp_path, in_record(file.data, old, new))
-    assert {"digest", "visible part"} <= set(names(wrong(changed, home)))
+def test_what_is_changed_by_hand_in_the_record(file: AuditFile, wrong_in: Wrong, old: str, new: str) -> None:
+    found = wrong_in(in_record(file.data, old, new))
+    assert {"digest", "visible part"} <= set(names(found))
 
 
 MISREAD = [
@@ -360,10 +366,10 @@ MISREAD = [
 ]
 
 
-def test_what_machines_would_read_otherwise_is_found(file: AuditFile, home: Path, tmp_path: Path) -> None:
+def test_what_machines_would_read_otherwise_is_found(file: AuditFile, wrong_in: Wrong) -> None:
     for old, new in MISREAD:
-        changed = written(tmp_path, in_record(file.data, old, new))
-        assert names(wrong(changed, home)) == ["visible part"]
+        found = wrong_in(in_record(file.data, old, new))
+        assert names(found) == ["visible part"]
 
 
 def with_first(record: Record, part: str, **changes: Any) -> Record:
@@ -476,14 +482,14 @@ def test_a_forgery_that_agrees_with_itself_is_found_in_the_documents(
     expect_found(file, change(file.record), where, home)
 
 
-def test_another_image_is_found(file: AuditFile, home: Path, tmp_path: Path) -> None:
+def test_another_image_is_found(file: AuditFile, home: Path, wrong_in: Wrong) -> None:
     ((name, png),) = file.images.items()
     other = repainted(png)
     digest = hashlib.sha256(other).hexdigest()
     assert digest != name
     old, new = base64.b64encode(png), base64.b64encode(other)
-    changed = written(tmp_path, file.data.replace(old, new))
-    assert names(wrong(changed, home)) == ["visible part", "image of Rules.pdf, p. 1"]
+    found = wrong_in(file.data.replace(old, new))
+    assert names(found) == ["visible part", "image of Rules.pdf, p. 1"]
     record = with_first(file.record, "leaves", image=digest)
     found = wrong(forged(file, record, {digest: other}), home)
     assert names(found) == ["image of Rules.pdf, p. 1"]
@@ -517,7 +523,8 @@ def test_an_image_may_be_smoothed_otherwise_but_no_letter_may_differ(
 ) -> None:
     rules, _ = RULES
     png = drawn(tmp_path, rules)
-    assert not looks_alike(drawn(tmp_path, rules.replace("3.0", "3.8")), png)
+    with_another_digit = drawn(tmp_path, rules.replace("3.0", "3.8"))
+    assert not looks_alike(with_another_digit, png)
     page = opened_image(png)
     brighter = [min(255, value + 6) for value in range(256)]
     smoothed = page.point(brighter * 3)
@@ -553,7 +560,8 @@ It is 1,577 million crowns
 Ms. A
 """)
 ENDS = [". ", " ", "\n", "\n\n", ", and "]
-PARTS = st.tuples(st.sampled_from([*SAID, ""]), st.sampled_from(KEYS), st.sampled_from(ENDS))
+SENTENCES = st.sampled_from([*SAID, ""])
+PARTS = st.tuples(SENTENCES, st.sampled_from(KEYS), st.sampled_from(ENDS))
 
 
 def quote_of(citation: Citation) -> Quote:
@@ -681,7 +689,8 @@ def test_names_of_files_are_plain() -> None:
 
 
 # As the first program that made audit files wrote it.
-FIRST_FORMAT = load(Path(__file__).with_name("record_of_format_1.json").read_text(encoding="utf-8"))
+KEPT_RECORD = Path(__file__).with_name("record_of_format_1.json")
+FIRST_FORMAT = load(KEPT_RECORD.read_text(encoding="utf-8"))
 
 
 def of_format(number: int) -> Record:
@@ -710,8 +719,9 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
     of the format before, and enter the new digest.
     """
     assert FORMAT == 4
+    images = {"1" * 64: b"image"}
     records = [FIRST_FORMAT, of_format(2), of_format(3), of_format(4)]
-    texts = [render(record, {"1" * 64: b"image"}) for record in records]
+    texts = [render(record, images) for record in records]
     first, with_statements, formatted, with_basis = texts
     for text in (first, with_statements):
         assert "<strong>" not in text
@@ -760,11 +770,19 @@ def test_what_holds_no_record_is_said_to_be_no_audit_file(tmp_path: Path, record
     expect_none(tmp_path, shell(record))
 
 
-ENDLESS = [shell("[" * 100_000), shell('{"a":' * 50_000), shell("9" * 10_000)]
-EMPTY = [b"", b"%PDF-1.7", shell(""), RECORD_START.encode(), shell("{}") + shell("{}")]
+ENDLESS = ["[" * 100_000, '{"a":' * 50_000, "9" * 10_000]
 
 
-@pytest.mark.parametrize("data", [*EMPTY, *ENDLESS], ids=range(8))
+@pytest.mark.parametrize("record", ENDLESS, ids=["lists", "objects", "digits"])
+@pytest.mark.timed
+def test_what_has_no_end_is_said_to_be_no_audit_file(tmp_path: Path, record: str) -> None:
+    expect_none(tmp_path, shell(record))
+
+
+TWO_RECORDS = shell("{}") + shell("{}")
+
+
+@pytest.mark.parametrize("data", [b"", b"%PDF-1.7", shell(""), RECORD_START.encode(), TWO_RECORDS])
 @pytest.mark.timed
 def test_what_is_no_audit_file_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
     expect_none(tmp_path, data)

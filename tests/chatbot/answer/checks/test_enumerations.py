@@ -16,23 +16,30 @@ BEHIND = (
 )
 BEFORE = "Of these wages took 12.4 million, rents at 5.1 million, fuel at 3.3 million, water at 2.2 million."
 AGREED = "Of 90 members 40 in all and 20 in part agreed."
-OWN_ITEMS = [
-    (BEHIND, "29", "korea", "peru chile cuba japan"),
-    (BEHIND, "583", "peru", "chile cuba japan korea"),
-    (BEHIND, "847", "", ""),
-    (BEFORE, "3.3 million", "fuel", "rent water"),
-    (AGREED, "40", "", ""),
-]
+SENTENCES = {"behind": BEHIND, "before": BEFORE, "agreed": AGREED}
+# Where the figure stands, its own item and the others, "-" for none.
+OWN_ITEMS = """
+behind | 29 | korea | peru chile cuba japan
+behind | 583 | peru | chile cuba japan korea
+behind | 847 | - | -
+before | 3.3 million | fuel | rent water
+agreed | 40 | - | -
+"""
 
 
-@pytest.mark.parametrize(("sentence", "figure", "own", "others"), OWN_ITEMS)
-def test_each_figure_of_a_list_is_of_its_item(sentence: str, figure: str, own: str, others: str) -> None:
+def items(named: str) -> set[str]:
+    return set() if named == "-" else set(named.split())
+
+
+@pytest.mark.parametrize(("place", "figure", "own", "others"), case_rows(OWN_ITEMS))
+def test_each_figure_of_a_list_is_of_its_item(place: str, figure: str, own: str, others: str) -> None:
+    sentence = SENTENCES[place]
     figures = find_figures(sentence)
     places = [(one.start, one.end) for one in figures]
     which = [one.text for one in figures].index(figure)
     found, rest = item_of(sentence, places, which)
-    assert set(found) == set(own.split())
-    assert set().union(*rest) == set(others.split())
+    assert set(found) == items(own)
+    assert set().union(*rest) == items(others)
 
 
 ITEMS = """
@@ -49,5 +56,6 @@ Fuel and water came to 3.3 million and 2.2 million | supported
 @pytest.mark.parametrize(("said", "status"), case_rows(ITEMS))
 def test_a_figure_of_another_item_of_the_list_is_doubted(said: str, status: str) -> None:
     page = hit_of(f"{BEHIND}\n\n{BEFORE}\n")
-    checked = check_statements(f"{said} [S1-7f3a].", prompt_over(page, question="How many?"))
+    prompt = prompt_over(page, question="How many?")
+    checked = check_statements(f"{said} [S1-7f3a].", prompt)
     assert {check.status for check in checked.numbers} == {status}

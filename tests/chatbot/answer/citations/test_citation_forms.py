@@ -13,13 +13,14 @@ from chatbot.answer.prompt import Request, build_prompt
 from tests.case_rows import case_lines, case_rows
 from tests.chatbot.cited_pages import hit_of
 
-HITS = [
-    hit_of("The ceiling is 3.0 per cent.", document="Budget 2025.pdf", page=7),
-    hit_of("The anchor is 60 per cent.", document="Rules.pdf", version=2, page=23, page_label="21"),
-    hit_of("It is set for five years.", document="Rules.pdf", version=2, page=24, page_label="22"),
-]
+RULES = {"document": "Rules.pdf", "version": 2, "label_source": "printed"}
+CEILING = hit_of("The ceiling is 3.0 per cent.", document="Budget 2025.pdf", page=7)
+ANCHOR = hit_of("The anchor is 60 per cent.", page=23, page_label="21", **RULES)
+FIVE_YEARS = hit_of("It is set for five years.", page=24, page_label="22", **RULES)
+HITS = [CEILING, ANCHOR, FIVE_YEARS]
 QUESTION = "What is the ceiling?"
-PROMPT = build_prompt(Request(QUESTION, QUESTION, HITS, (), (), "7f3a", 12_000))
+REQUEST = Request(QUESTION, QUESTION, HITS, (), (), "7f3a", 12_000)
+PROMPT = build_prompt(REQUEST)
 
 FORMS = """
 [1] | [S1-7f3a]
@@ -91,7 +92,16 @@ def test_what_may_be_anything_stays(written: str) -> None:
     assert read_citations(f"It is {written} so.", PROMPT) == f"It is {written} so."
 
 
-@pytest.mark.parametrize("head", ["Sources:", "**Sources**", "## References", "Source:", "_Citations:_"])
+HEADS = """
+Sources:
+**Sources**
+## References
+Source:
+_Citations:_
+"""
+
+
+@pytest.mark.parametrize("head", case_lines(HEADS))
 def test_a_list_of_sources_at_the_end_goes(head: str) -> None:
     listed = "[1] Budget 2025.pdf, page 7\n- [2] Rules.pdf (p. 23)\n"
     found = read_citations(f"The ceiling is 3.0 per cent [1].\n\n{head}\n{listed}", PROMPT)

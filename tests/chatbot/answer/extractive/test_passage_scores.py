@@ -33,7 +33,8 @@ OTHER = Passage("other words", "", False)
 
 def test_every_sign_has_a_weight_and_lies_within_0_and_1() -> None:
     sentence = found("The debt ceiling is 60 per cent of GDP in 2025.", head="2025")
-    passages = [sentence, found("Debt?", likeness=-0.2), row("Debt 2024 61 62")]
+    unlike = found("Debt?", likeness=-0.2)
+    passages = [sentence, unlike, row("Debt 2024 61 62")]
     question = QuestionProfile(ASKED, [one.passage for one in passages])
     for one in passages:
         signs = signs_of(question, one)
@@ -47,7 +48,8 @@ def test_each_sign_says_what_it_is_named_for() -> None:
     def sign(name: str, one: ScoredPassage) -> float:
         return signs_of(question, one)[name]
 
-    assert sign("words", found("The debt ceiling.")) > sign("words", found("The debt."))
+    both_words, one_word = found("The debt ceiling."), found("The debt.")
+    assert sign("words", both_words) > sign("words", one_word)
     assert sign("head", found("It is 60.", head="debt ceiling")) > 0
     assert sign("no_figure", found("It is high.")) == 1
     assert sign("no_figure", found("It is 60.")) == 0
@@ -65,11 +67,11 @@ def test_each_sign_says_what_it_is_named_for() -> None:
 
 def test_the_page_and_the_likeness_decide_between_like_words() -> None:
     text, alike = "The debt ceiling is 60 per cent.", "The debt ceiling is 60 per cent!"
-    question = QuestionProfile(ASKED, [Passage(text, "", False), Passage(alike, "", False)])
-    passages = [found(text), found(alike, page=0.8), found(alike, likeness=0.2)]
-    best, of_a_worse_page, less_like = score_passages(question, passages)
-    assert best > of_a_worse_page
-    assert best > less_like
+    plain, of_a_worse_page, less_like = found(text), found(alike, page=0.8), found(alike, likeness=0.2)
+    question = QuestionProfile(ASKED, [plain.passage, less_like.passage])
+    scores = score_passages(question, [plain, of_a_worse_page, less_like])
+    best, *worse = scores
+    assert best > max(worse)
 
 
 def test_a_question_of_no_words_has_no_weights() -> None:
@@ -102,7 +104,7 @@ def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_l
         (only,) = score_passages(question, [one])
         return only
 
-    asking = ScoredPassage(replace(plain.passage, asks=True), 1.0, 0.5)
+    asking = replace(plain, passage=replace(plain.passage, asks=True))
     assert score(asking) < score(plain)
     rambling = found(f"{text}. " + "And so on it goes" * 20 + ".")
     assert score(rambling) < score(plain)
