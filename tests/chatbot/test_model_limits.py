@@ -62,7 +62,8 @@ def context_told(told: Mapping[str, object]) -> int | None:
 
 @pytest.mark.parametrize(("context", "fields"), case_rows(LISTED))
 def test_a_context_is_told_in_the_list_of_models(context: str, fields: str) -> None:
-    assert context_told(listed(**json.loads(fields))) == int(context)
+    told = listed(**json.loads(fields))
+    assert context_told(told) == int(context)
 
 
 @pytest.mark.parametrize("length", [10**400, 10**4_200])
@@ -87,10 +88,14 @@ unknown | studio | {"/api/v0/models": {"data": [{"id": "qwen:7b", "state": "not-
 @pytest.mark.parametrize(("context", "server", "more"), case_rows(TOLD))
 def test_a_context_is_told_as_each_server_tells_it(context: str, server: str, more: str) -> None:
     expected = None if context == "unknown" else int(context)
-    assert context_told({**SERVERS[server], **json.loads(more)}) == expected
+    told = SERVERS[server] | json.loads(more)
+    assert context_told(told) == expected
 
 
-@pytest.mark.parametrize("told", [{"/v1/models": {"data": "none"}}, {"/v1/models": []}, {}])
+NO_LISTS = [{"/v1/models": {"data": "none"}}, {"/v1/models": []}, {}]
+
+
+@pytest.mark.parametrize("told", NO_LISTS)
 def test_what_is_no_list_of_models_tells_no_context(told: Mapping[str, object]) -> None:
     assert context_told(told) == 0
 
@@ -102,7 +107,8 @@ def test_an_endpoint_that_does_not_answer_is_left_soon(monkeypatch: pytest.Monke
         assert ask_context(settings(provider.url)) == 0
     nobody = "http://127.0.0.1:1/v1"
     assert ask_context(settings(nobody)) == 0
-    assert ask_context(Settings(chat_model=MODEL, base_url=nobody, offline=True)) == 0
+    offline = Settings(chat_model=MODEL, base_url=nobody, offline=True)
+    assert ask_context(offline) == 0
 
 
 def test_a_prompt_takes_what_the_context_leaves_by_any_vocabulary() -> None:

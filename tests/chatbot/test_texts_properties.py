@@ -13,7 +13,8 @@ from chatbot.store.document_names import display_name, free_name, known_as
 from chatbot.ui.safe_text import plain_markdown, short, spoken
 
 KEY_PIECES = st.sampled_from(["[S1-7f3a]", "［Ｓ1]", "[S2", "]", " ", "the ", "ü", "\ud800"])
-TEXTS = st.text(max_size=60) | st.lists(KEY_PIECES, max_size=10).map("".join)
+LIKE_KEYS = st.lists(KEY_PIECES, max_size=10).map("".join)
+TEXTS = st.text(max_size=60) | LIKE_KEYS
 SETTINGS = st.sampled_from(["0", "1", "-1", "2.5", "yes", "nan", "inf", "1e12", "", " 3 "])
 # Without what an environment cannot hold.
 VALUES = SETTINGS | st.text(max_size=8).filter(lambda text: "\0" not in text)
@@ -71,7 +72,10 @@ def test_a_name_that_a_document_has_is_its_name(given_name: str) -> None:
     assert not set(name) & set("/\\\0\n\u202e")
 
 
-@given(st.from_regex(r"[A-Za-z]{1,8}(\.pdf)?", fullmatch=True), st.integers(0, 5))
+FILE_NAMES = st.from_regex(r"[A-Za-z]{1,8}(\.pdf)?", fullmatch=True)
+
+
+@given(FILE_NAMES, st.integers(0, 5))
 def test_a_free_name_is_new_and_of_the_same_kind(name: str, more: int) -> None:
     taken = [name]
     for _ in range(more):
@@ -82,7 +86,10 @@ def test_a_free_name_is_new_and_of_the_same_kind(name: str, more: int) -> None:
         assert one.startswith(name.removesuffix(".pdf"))
 
 
-@given(st.text(max_size=120) | st.text("abc 20", min_size=20, max_size=90), st.integers(4, 60))
+LONG_TEXTS = st.text("abc 20", min_size=20, max_size=90)
+
+
+@given(st.text(max_size=120) | LONG_TEXTS, st.integers(4, 60))
 def test_a_short_text_keeps_both_ends(text: str, most: int) -> None:
     cut = short(text, most)
     assert len(cut) <= most
