@@ -29,3 +29,8 @@ def reopen(tmp_path: Path) -> Iterator[Reopen]:
 @pytest.fixture
 def memories(reopen: Reopen) -> MemoryDatabase:
     return reopen()
+
+
+def stands_on_disk(text: bytes, folder: Path) -> bool:
+    """Whether a file of the folder holds the text."""
+    return any(text in path.read_bytes() for path in folder.iterdir())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from chatbot.memory.cases.case_store import CaseQuery, Cases
 from chatbot.memory.cases.records import Case
 
@@ -19,8 +17,3 @@ def kept(cases: Cases, owner: str = "me") -> list[Case]:
 def shared(cases: Cases, owner: str = "her") -> list[Case]:
     """The shared cases as the owner sees them, the latest first."""
     return [row.case for row in cases.listed(owner, shared=True)]
-
-
-def stands_on_disk(text: bytes, folder: Path) -> bool:
-    """Whether a file of the folder holds the text."""
-    return any(text in path.read_bytes() for path in folder.iterdir())

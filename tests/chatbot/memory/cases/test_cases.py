@@ -21,8 +21,8 @@ from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
-from tests.chatbot.memory.cases.kept_cases import ANY, kept, shared, stands_on_disk
-from tests.chatbot.memory.conftest import Reopen
+from tests.chatbot.memory.cases.kept_cases import ANY, kept, shared
+from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
 QUESTION = "What is the deficit ceiling of Valmora?"

@@ -37,8 +37,8 @@ from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.models.embedders import LocalEmbedder
 from chatbot.settings import load_settings
 from tests.case_rows import case_rows
-from tests.chatbot.memory.cases.kept_cases import ANY, stands_on_disk
-from tests.chatbot.memory.conftest import Reopen
+from tests.chatbot.memory.cases.kept_cases import ANY
+from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
 EMBEDDER = HashEmbedder(dimension=64)

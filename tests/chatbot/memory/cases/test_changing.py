@@ -23,8 +23,8 @@ from chatbot.memory.cases.case_store import DAY, KEPT_DAYS, SHARED, Cases, hidde
 from chatbot.memory.cases.records import LONGEST_WORD, Case, CasePage, case_id, case_line
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Notice, Recall
-from tests.chatbot.memory.cases.kept_cases import ANY, kept, shared, stands_on_disk
-from tests.chatbot.memory.conftest import Reopen
+from tests.chatbot.memory.cases.kept_cases import ANY, kept, shared
+from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
 QUESTION = "What is the deficit ceiling of Valmora?"

@@ -8,7 +8,10 @@ import json
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,9 +26,10 @@ from chatbot.memory.situations.situation_store import SituationMemory, Situation
 from chatbot.memory.situations.situation_types import situation_key
 from chatbot.models.embedders import split_text
 from chatbot.models.tokens import count_tokens
-from chatbot.records import Recall
+from chatbot.records import Note, Recall
 from chatbot.search.fusion import STRATEGIES
-from tests.chatbot.memory.conftest import Reopen
+from tests.case_rows import case_rows
+from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
 TOPICS = {
@@ -53,7 +57,8 @@ class AxisEmbedder:
             for word in text.split():
                 axis, step = AXES.get(word, (3, 0.01))
                 row[axis] += step
-        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / lengths, np.float32)
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
         return split_text(text, self.max_tokens - reserve, lambda start, end: len(text[start:end].split()))
@@ -65,12 +70,21 @@ class FailingEmbedder(HashEmbedder):
     failing = ""
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        if self.failing and any(self.failing in text or self.failing == "all" for text in texts):
+        failing = [text for text in texts if self.failing in text or self.failing == "all"]
+        if self.failing and failing:
             raise ModelError("The endpoint is busy.")
         return super().embed(texts)
 
 
+def minilm_like(dimension: int = 512, max_tokens: int = 256) -> HashEmbedder:
+    """An embedder with the thresholds and pieces of the embedded model."""
+    embedder = HashEmbedder(dimension=dimension, max_tokens=max_tokens)
+    embedder.fingerprint = "minilm-like"
+    return embedder
+
+
 Open = Callable[..., Situations]
+Match = dict[str, Any]
 
 
 @pytest.fixture
@@ -83,93 +97,108 @@ def opened(reopen: Reopen) -> Open:
 
 
 @pytest.fixture
-def topics(opened: Open) -> Situations:
-    situations = opened()
-    SituationMemory(situations).add_situations([(text, f"advice on {name}") for name, text in TOPICS.items()])
-    return situations
+def topics(opened: Open) -> SituationMemory:
+    memory = SituationMemory(opened())
+    memory.add_situations([(text, f"advice on {name}") for name, text in TOPICS.items()])
+    return memory
+
+
+def words(name: str, count: int) -> list[str]:
+    """Words that stand nowhere else."""
+    return [f"{name}{number}" for number in range(count)]
 
 
 def query(*names: str) -> str:
     """Windows of twelve words, one for each name: a topic's words, or words of no topic."""
-    windows = []
+    window = list[str]()
     for at, name in enumerate(names):
-        words = TOPICS.get(name, "").split()
-        windows.append(
-            " ".join([*words, *(f"{name}filler{at}number{number}" for number in range(12 - len(words)))])
-        )
-    return " ".join(windows)
+        said = TOPICS.get(name, "").split()
+        window += said
+        window += words(f"{name}filler{at}number", 12 - len(said))
+    return " ".join(window)
+
+
+def advised(found: Sequence[Match]) -> list[str]:
+    """What each match recommends."""
+    return [str(one["recommendation"]) for one in found]
+
+
+def remembered(situations: Situations, text: str, count: int = 1, **options: Any) -> list[Match]:
+    """My memories of a situation."""
+    memory = SituationMemory(situations, owner="me", **options)
+    return list(memory.get_memories(text, count))
 
 
 # --- the calls
 # ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_calls_and_results_are_those_of_the_memory_it_replaces(topics: Situations) -> None:
-    memory = SituationMemory(topics)
-    (match,) = memory.get_memories("prices rising: inflation above target")
+def test_the_calls_and_results_are_those_of_the_memory_it_replaces(topics: SituationMemory) -> None:
+    (match,) = topics.get_memories("prices rising: inflation above target")
     assert match.keys() == {"matched_situation", "recommendation", "similarity_score"}
-    assert (match["matched_situation"], match["recommendation"]) == (
-        TOPICS["inflation"],
-        "advice on inflation",
-    )
-    found = memory.get_memories(query("x", "pensions"), n_matches=2, aggregate_chunks=False)
-    assert found[0].keys() == {"matched_situation", "recommendation", "similarity_score", "chunk_match"}
-    assert "chunk_match" not in memory.get_memories(query("x", "pensions"), 2, True)[0]
-    assert memory.get_memories("inflation", 1, False)[0]["chunk_match"] == 0
+    assert match["matched_situation"] == TOPICS["inflation"]
+    assert match["recommendation"] == "advice on inflation"
+
+
+def test_matches_of_single_pieces_name_their_piece(topics: SituationMemory) -> None:
+    text = query("x", "pensions")
+    by_piece, *_ = topics.get_memories(text, n_matches=2, aggregate_chunks=False)
+    assert by_piece.keys() == {"matched_situation", "recommendation", "similarity_score", "chunk_match"}
+    whole, *_ = topics.get_memories(text, 2, True)
+    assert "chunk_match" not in whole
+    of_one_piece, *_ = topics.get_memories("inflation", 1, False)
+    assert of_one_piece["chunk_match"] == 0
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_scores_are_cosines(opened: Open, strategy: str) -> None:
     memory = SituationMemory(opened(AxisEmbedder()))
     memory.add_situations([("x", "same"), ("y", "orthogonal"), ("-x", "opposite"), ("x y", "between")])
-    found = {
-        one["recommendation"]: one["similarity_score"]
-        for one in memory.get_memories("x", 9, strategy=strategy)
-    }
+    matches = memory.get_memories("x", 9, strategy=strategy)
+    found = {one["recommendation"]: one["similarity_score"] for one in matches}
     expected = {"same": 1.0, "between": 0.7071, "orthogonal": 0.0, "opposite": -1.0}
-    assert found == pytest.approx(expected, abs=1e-3) and list(found) == list(expected)
+    assert found == pytest.approx(expected, abs=1e-3)
+    assert list(found) == list(expected)
     several = memory.get_memories("x x x x y y y y", 9, strategy=strategy)
-    assert several and all(-1 <= one["similarity_score"] <= 1 for one in several)
+    assert several
+    assert all(-1 <= one["similarity_score"] <= 1 for one in several)
 
 
 def test_a_long_situation_is_split_and_found_once(opened: Open) -> None:
-    situations = opened(AxisEmbedder())
-    memory = SituationMemory(situations)
-    memory.add_situations([("x x x x " * 30 + "z z z z", "long"), ("x x y", "short"), ("y", "other")])
+    memory = SituationMemory(opened(AxisEmbedder()))
+    long = "x x x x " * 30 + "z z z z"
+    memory.add_situations([(long, "long"), ("x x y", "short"), ("y", "other")])
     found = memory.get_memories("x", 3)
-    assert [one["recommendation"] for one in found] == ["long", "short", "other"], (
-        "three distinct ones, not three copies of the first"
-    )
-    assert memory.get_memories("z")[0]["recommendation"] == "long", "what stands at its end is found too"
+    assert advised(found) == ["long", "short", "other"], "three distinct ones, not three copies of the first"
+    (of_its_end,) = memory.get_memories("z")
+    assert of_its_end["recommendation"] == "long", "what stands at its end is found too"
 
 
 def test_an_empty_memory_has_nothing_and_says_so(opened: Open) -> None:
     embedder = HashEmbedder()
     memory = SituationMemory(opened(embedder))
     memory.add_situations([])
-    assert (
-        memory.get_memories("anything", 3) == []
-        and memory.get_memories("anything", 3, aggregate_chunks=False) == []
-    )
+    assert memory.get_memories("anything", 3) == []
+    assert memory.get_memories("anything", 3, aggregate_chunks=False) == []
     assert embedder.calls == 0
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_more_are_asked_for_than_there_are(topics: Situations, strategy: str) -> None:
-    found = SituationMemory(topics).get_memories(
-        "inflation harvest pension shipping oil", 99, strategy=strategy
-    )
-    assert len({one["matched_situation"] for one in found}) == len(found) == len(TOPICS)
+def test_more_are_asked_for_than_there_are(topics: SituationMemory, strategy: str) -> None:
+    found = topics.get_memories("inflation harvest pension shipping oil", 99, strategy=strategy)
+    situations = {one["matched_situation"] for one in found}
+    assert len(found) == len(TOPICS)
+    assert len(situations) == len(TOPICS)
 
 
 @pytest.mark.parametrize(("text", "n"), [("inflation", 0), ("inflation", -1), ("  \n", 1), ("", 1)])
-def test_nothing_is_asked_for(topics: Situations, text: str, n: int) -> None:
-    assert SituationMemory(topics).get_memories(text, n) == []
+def test_nothing_is_asked_for(topics: SituationMemory, text: str, n: int) -> None:
+    assert topics.get_memories(text, n) == []
 
 
-def test_an_unknown_strategy_is_named(topics: Situations) -> None:
+def test_an_unknown_strategy_is_named(topics: SituationMemory) -> None:
     with pytest.raises(QuestionError, match="no strategy 'best'"):
-        SituationMemory(topics).get_memories("inflation", strategy="best")
+        topics.get_memories("inflation", strategy="best")
 
 
 @pytest.mark.parametrize(
@@ -186,11 +215,11 @@ def test_an_unknown_strategy_is_named(topics: Situations) -> None:
     ids=lambda pair: repr(pair)[:20],
 )
 def test_what_is_no_pair_of_texts_is_refused_and_nothing_of_it_kept(
-    topics: Situations, pair: tuple[str, str]
+    opened: Open, topics: SituationMemory, pair: tuple[str, str]
 ) -> None:
     with pytest.raises(UsageError):
-        SituationMemory(topics).add_situations([("a new situation", "advice"), pair])
-    assert len(topics.listed("local")) == len(TOPICS)
+        topics.add_situations([("a new situation", "advice"), pair])
+    assert len(opened().listed("local")) == len(TOPICS)
 
 
 # --- long queries
@@ -199,71 +228,66 @@ def test_what_is_no_pair_of_texts_is_refused_and_nothing_of_it_kept(
 
 @pytest.mark.parametrize("place", range(6))
 @pytest.mark.parametrize("name", TOPICS)
-def test_a_topic_that_stands_in_one_piece_is_found_there(topics: Situations, name: str, place: int) -> None:
+def test_a_topic_that_stands_in_one_piece_is_found_there(
+    topics: SituationMemory, name: str, place: int
+) -> None:
     names = ["aa", "bb", "cc", "dd", "ee"]
     names.insert(place, name)
-    (match,) = SituationMemory(topics).get_memories(query(*names), aggregate_chunks=False)
-    assert (match["recommendation"], match["chunk_match"]) == (f"advice on {name}", place)
+    (match,) = topics.get_memories(query(*names), aggregate_chunks=False)
+    assert match["recommendation"] == f"advice on {name}"
+    assert match["chunk_match"] == place
 
 
-def test_every_strategy_orders_alike_for_one_piece(topics: Situations) -> None:
+def test_every_strategy_orders_alike_for_one_piece(topics: SituationMemory) -> None:
     orders = set()
     for strategy in STRATEGIES:
-        found = SituationMemory(topics).get_memories("oil prices rising", 5, strategy=strategy)
-        orders.add(tuple((one["recommendation"], round(one["similarity_score"], 6)) for one in found))
+        found = topics.get_memories("oil prices rising", 5, strategy=strategy)
+        scores = [round(one["similarity_score"], 6) for one in found]
+        orders.add((*advised(found), *scores))
     assert len(orders) == 1
 
 
-def test_the_strategies_differ_where_there_are_several_pieces(topics: Situations) -> None:
-    memory = SituationMemory(topics)
+def test_the_strategies_differ_where_there_are_several_pieces(topics: SituationMemory) -> None:
     text = query("inflation", "inflation", "pensions")
-    assert memory.get_memories(text, 1)[0]["recommendation"] == "advice on inflation"
-    assert {one["recommendation"] for one in memory.get_memories(text, 2, False)} == {
-        "advice on inflation",
-        "advice on pensions",
-    }
-    assert len(memory.get_memories(text, 1, strategy="union")) == len(TOPICS), "uncut"
-    weakest = memory.get_memories(text, 5, strategy="intersection")
+    (nearest,) = topics.get_memories(text, 1)
+    assert nearest["recommendation"] == "advice on inflation"
+    by_piece = topics.get_memories(text, 2, False)
+    assert set(advised(by_piece)) == {"advice on inflation", "advice on pensions"}
+    union = topics.get_memories(text, 1, strategy="union")
+    assert len(union) == len(TOPICS), "uncut"
+    weakest = topics.get_memories(text, 5, strategy="intersection")
     assert all(one["similarity_score"] <= 0.5 for one in weakest)
 
 
 @pytest.mark.parametrize("place", range(4))
 def test_a_topic_that_fills_a_part_of_a_piece_is_found_there(opened: Open, place: int) -> None:
-    embedder = HashEmbedder(dimension=4096, max_tokens=40)
-    embedder.fingerprint = "minilm-like"
-    memory = SituationMemory(opened(embedder))
-    planted = [f"wheat{number}" for number in range(10)]
-    numbers = range(40)
-    text = []
-    for at in range(4):
-        text.append([f"other{at}on{number}" for number in numbers])
+    memory = SituationMemory(opened(minilm_like(4096, 40)))
+    planted = words("wheat", 10)
+    text = [words(f"other{at}on", 40) for at in range(4)]
     text[place][20:30] = planted
     # As like the piece before it as a whole piece is to a quarter of it.
-    memory.add_situations(
-        [
-            (" ".join(planted), "buy grain"),
-            (" ".join([*text[place - 1][:16], *(f"else{number}" for number in range(12))]), "wait"),
-        ]
-    )
-    (match,) = memory.get_memories(" ".join(" ".join(words) for words in text), aggregate_chunks=False)
-    assert (match["recommendation"], match["chunk_match"]) == ("buy grain", place)
+    before = text[place - 1][:16] + words("else", 12)
+    memory.add_situations([(" ".join(planted), "buy grain"), (" ".join(before), "wait")])
+    (match,) = memory.get_memories(" ".join(chain(*text)), aggregate_chunks=False)
+    assert match["recommendation"] == "buy grain"
+    assert match["chunk_match"] == place
     assert match["similarity_score"] == pytest.approx(1.0)
 
 
-def test_the_strategies_agree_on_one_piece_of_the_embedded_model_too(opened: Open) -> None:
-    embedder = HashEmbedder(dimension=4096, max_tokens=12)
-    embedder.fingerprint = "minilm-like"
-    situations = opened(embedder)
-    SituationMemory(situations).add_situations([(text, name) for name, text in TOPICS.items()])
-    for text in (
-        "oil prices rising",
-        query("energy") + " it is what it is and that is that for it",
-    ):  # what is said twice and what says nothing are dropped
-        found = set()
-        for strategy in STRATEGIES:
-            matches = SituationMemory(situations).get_memories(text, 5, strategy=strategy)
-            found.add(tuple(one["recommendation"] for one in matches))
-        assert len(found) == 1
+@pytest.mark.parametrize(
+    "text",
+    # What is said twice and what says nothing are dropped.
+    ["oil prices rising", query("energy") + " it is what it is and that is that for it"],
+    ids=["short", "repeating"],
+)
+def test_the_strategies_agree_on_one_piece_of_the_embedded_model_too(opened: Open, text: str) -> None:
+    memory = SituationMemory(opened(minilm_like(4096, 12)))
+    memory.add_situations([(topic, name) for name, topic in TOPICS.items()])
+    orders = set()
+    for strategy in STRATEGIES:
+        found = memory.get_memories(text, 5, strategy=strategy)
+        orders.add(tuple(advised(found)))
+    assert len(orders) == 1
 
 
 def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
@@ -272,22 +296,27 @@ def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
     memory.add_situations([(text, name) for name, text in TOPICS.items()])
     embedder.failing = "bbfiller"
     (match,) = memory.get_memories(query("aa", "bb", "harvest"), aggregate_chunks=False)
-    assert (match["recommendation"], match["chunk_match"]) == ("harvest", 2)
+    assert match["recommendation"] == "harvest"
+    assert match["chunk_match"] == 2
     embedder.failing = "all"
     with pytest.raises(ModelError):
         memory.get_memories(query("aa", "harvest"))
 
 
-def test_a_query_of_many_pieces_is_searched_from_several_threads(topics: Situations) -> None:
-    texts, wrong = [query(*(["aa"] * place), name) for place, name in enumerate(TOPICS)], list[object]()
+def test_a_query_of_many_pieces_is_searched_from_several_threads(topics: SituationMemory) -> None:
+    wrong = list[object]()
 
     def ask(text: str, name: str) -> None:
         for _ in range(3):
-            found = SituationMemory(topics).get_memories(text, aggregate_chunks=False)
-            if not found or found[0]["recommendation"] != f"advice on {name}":
+            found = topics.get_memories(text, aggregate_chunks=False)
+            if advised(found) != [f"advice on {name}"]:
                 wrong.append((name, found))
 
-    threads = [threading.Thread(target=ask, args=pair) for pair in zip(texts, TOPICS, strict=True)]
+    threads = []
+    for place, name in enumerate(TOPICS):
+        before = ["aa"] * place
+        text = query(*before, name)
+        threads.append(threading.Thread(target=ask, args=(text, name)))
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -301,26 +330,26 @@ def test_a_query_of_many_pieces_is_searched_from_several_threads(topics: Situati
 
 def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> None:
     situations = opened()
+    fall = "tech stocks fall sharply"
     for scope, owner in (("AAPL", "me"), ("MSFT", "me"), ("AAPL", "her"), ("", "me")):
-        SituationMemory(situations, scope=scope, owner=owner).add_situations(
-            [("tech stocks fall sharply", f"{scope} of {owner}")]
-        )
+        memory = SituationMemory(situations, scope=scope, owner=owner)
+        memory.add_situations([(fall, f"{scope} of {owner}")])
     for scope, owner in (("aapl ", "me"), ("MSFT", "me"), ("AAPL", "her"), ("", "me")):
-        found = SituationMemory(situations, scope=scope, owner=owner).get_memories(
-            "tech stocks fall sharply", 9
-        )
-        assert [one["recommendation"].lower() for one in found] == [f"{scope.strip().lower()} of {owner}"]
-    assert SituationMemory(situations, scope="TSLA", owner="me").get_memories("tech stocks fall", 9) == []
+        memory = SituationMemory(situations, scope=scope, owner=owner)
+        (advice,) = advised(memory.get_memories(fall, 9))
+        key = scope.strip().lower()
+        assert advice.lower() == f"{key} of {owner}"
+    assert remembered(situations, "tech stocks fall", 9, scope="TSLA") == []
 
 
 def test_a_small_scope_is_found_among_many_others(opened: Open) -> None:
     situations = opened()
-    situations.add(
-        "me", [(f"tech stocks fall sharply {number}", "other") for number in range(400)], scope="others"
-    )
-    situations.add("me", [(f"stocks {number} fall", "own") for number in range(3)], scope="own")
-    found = SituationMemory(situations, scope="own", owner="me").get_memories("tech stocks fall sharply", 3)
-    assert [one["recommendation"] for one in found] == ["own"] * 3
+    many = [(f"tech stocks fall sharply {number}", "other") for number in range(400)]
+    few = [(f"stocks {number} fall", "own") for number in range(3)]
+    situations.add("me", many, scope="others")
+    situations.add("me", few, scope="own")
+    found = remembered(situations, "tech stocks fall sharply", 3, scope="own")
+    assert advised(found) == ["own"] * 3
 
 
 # --- what stays
@@ -330,12 +359,13 @@ def test_a_small_scope_is_found_among_many_others(opened: Open) -> None:
 def test_ids_come_from_content_and_nothing_new_is_dropped_after_a_removal(opened: Open) -> None:
     situations = opened()
     first, second = situations.add("me", [("inflation rises", "a"), ("oil falls", "b")])
-    assert situations.add("me", [("inflation  rises", "a")]) == [first], "the same is kept once"
+    again = situations.add("me", [("inflation  rises", "a")])
+    assert again == [first], "the same is kept once"
     situations.remove("me", first)
     (third,) = situations.add("me", [("wheat harvest fails", "c")])
-    memory = SituationMemory(situations, owner="me")
     assert third not in (first, second)
-    assert {one["recommendation"] for one in memory.get_memories("inflation oil harvest", 9)} == {"b", "c"}
+    found = remembered(situations, "inflation oil harvest", 9)
+    assert set(advised(found)) == {"b", "c"}
     for key, owner in ((first, "me"), (second, "her"), ("../x", "me")):
         with pytest.raises(NotFoundError):
             situations.remove(owner, key)
@@ -345,32 +375,36 @@ def test_a_situation_with_two_recommendations_is_one_result(opened: Open) -> Non
     memory = SituationMemory(opened())
     memory.add_situations([("inflation rises", "first"), ("oil falls", "other")])
     memory.add_situations([("inflation rises", "second")])
-    found = memory.get_memories("inflation rises", 2)
-    assert [one["matched_situation"] for one in found] == ["inflation rises", "oil falls"]
-    assert (found[0]["recommendation"], found[0]["also"]) == ("second", ["first"])
+    inflation, oil = memory.get_memories("inflation rises", 2)
+    assert inflation["matched_situation"] == "inflation rises"
+    assert inflation["recommendation"] == "second"
+    assert inflation["also"] == ["first"]
+    assert oil["matched_situation"] == "oil falls"
 
 
 def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
     opened().add("me", [("inflation rises", "a"), ("oil falls", "b")], scope="Macro")
     again = opened()
-    assert (
-        SituationMemory(again, scope="macro", owner="me").get_memories("oil falls")[0]["recommendation"]
-        == "b"
-    )
-    assert [one.situation for one in again.listed("me", search="OIL macro")] == ["oil falls"]
+    found = remembered(again, "oil falls", scope="macro")
+    assert advised(found) == ["b"]
+    (listed,) = again.listed("me", search="OIL macro")
+    assert listed.situation == "oil falls"
     health = again.health("me")
-    assert (health.situations, health.scopes, health.waiting) == (2, ("macro",), 0)
+    assert health.situations == 2
+    assert health.scopes == ("macro",)
+    assert health.waiting == 0
 
 
 def test_another_embedder_makes_its_own_vectors_and_is_never_mixed(opened: Open) -> None:
     opened(HashEmbedder(dimension=64)).add("me", [("inflation rises", "a")])
     changed = opened(HashEmbedder(dimension=128))
     assert changed.health("me").waiting == 1
-    (match,) = SituationMemory(changed, owner="me").get_memories("inflation rises")
-    assert match["similarity_score"] == pytest.approx(1.0, abs=1e-3) and changed.health("me").waiting == 0
+    (match,) = remembered(changed, "inflation rises")
+    assert match["similarity_score"] == pytest.approx(1.0, abs=1e-3)
+    assert changed.health("me").waiting == 0
     back = opened(HashEmbedder(dimension=64))
     assert back.health("me").waiting == 1, "the first one's were dropped"
-    assert len(SituationMemory(back, owner="me").get_memories("inflation rises")) == 1
+    assert len(remembered(back, "inflation rises")) == 1
 
 
 def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Open) -> None:
@@ -380,7 +414,7 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
     situations.add("me", [("inflation rises", "a")])
     assert situations.health("me").waiting == 1
     embedder.failing = ""
-    assert len(SituationMemory(situations, owner="me").get_memories("inflation rises")) == 1
+    assert len(remembered(situations, "inflation rises")) == 1
 
 
 @pytest.mark.parametrize("damage", ["null", "x''", "x'00'", "'text'"])
@@ -391,9 +425,8 @@ def test_vectors_that_are_lost_or_spoiled_find_nothing_and_keep_nothing_from_bei
     key, _ = situations.add("me", [("x", "a"), ("y", "b")])
     with situations._database.write() as connection:
         connection.execute(f"update situation set windows = {damage} where key = ?", (key,))
-    assert [
-        one["recommendation"] for one in SituationMemory(situations, owner="me").get_memories("x", 9)
-    ] == ["b"]
+    found = remembered(situations, "x", 9)
+    assert advised(found) == ["b"]
 
 
 def test_tables_of_a_later_version_are_told_of_at_each_use(opened: Open, memories: MemoryDatabase) -> None:
@@ -420,13 +453,16 @@ class Meanwhile(HashEmbedder):
 def test_a_situation_removed_while_it_is_embedded_leaves_nothing_that_is_in_the_way(opened: Open) -> None:
     embedder = Meanwhile(dimension=512)
     situations = opened(embedder)
-    situations.add("me", [("oil price falls hard", "keep")])
+    (kept,) = situations.add("me", [("oil price falls hard", "keep")])
     key = situation_key("me", "", "oil falls")
-    embedder.word, embedder.work = "oil falls", lambda: situations.remove("me", key)
+    embedder.word = "oil falls"
+    embedder.work = lambda: situations.remove("me", key)
     situations.add("me", [("oil falls", "gone")])
-    assert [one.key for one in situations.listed("me")] == [situation_key("me", "", "oil price falls hard")]
-    (found,) = SituationMemory(situations, owner="me").get_memories("oil falls", 1)
-    assert found["recommendation"] == "keep" and situations.health("me").waiting == 0
+    (listed,) = situations.listed("me")
+    assert listed.key == kept == situation_key("me", "", "oil price falls hard")
+    found = remembered(situations, "oil falls")
+    assert advised(found) == ["keep"]
+    assert situations.health("me").waiting == 0
 
 
 def test_vectors_of_another_embedder_are_not_searched(opened: Open) -> None:
@@ -437,123 +473,145 @@ def test_vectors_of_another_embedder_are_not_searched(opened: Open) -> None:
     other.fingerprint = "axis of another kind"
     situations = opened(other)
     assert situations.health("me").waiting == 2
-    assert (
-        situations.search(
-            situations.embedded("x", strategy="per_chunk"), "me", [""], strategy="per_chunk", n=5
-        )
-        == []
-    )
+    embedded = situations.embedded("x", strategy="per_chunk")
+    found = situations.search(embedded, "me", [""], strategy="per_chunk", n=5)
+    assert found == []
     assert first.health("me").waiting == 0, "those stay until the other embedder has made its own"
 
 
 def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> None:
     situations = opened()
     (key,) = situations.add("me", [("Heliotrope is in trouble", "sell Heliotrope")])
-    assert any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
+    assert stands_on_disk(b"Heliotrope", tmp_path)
     situations.remove("me", key)
-    assert not any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
+    assert not stands_on_disk(b"Heliotrope", tmp_path)
 
 
 def test_two_processes_use_them_at_once(opened: Open) -> None:
     one, other = opened(), opened()
-    one.add("me", [("inflation rises", "a")])
-    assert len(SituationMemory(other, owner="me").get_memories("inflation rises")) == 1
-    other.remove("me", one.listed("me")[0].key)
-    assert SituationMemory(one, owner="me").get_memories("inflation rises") == []
+    (key,) = one.add("me", [("inflation rises", "a")])
+    assert len(remembered(other, "inflation rises")) == 1
+    other.remove("me", key)
+    assert remembered(one, "inflation rises") == []
 
 
 # --- corrected and imported
 # -------------------------------------------------------------------------------------------------------
 
 
-def test_advice_is_corrected_with_its_vector(opened: Open) -> None:
-    situations = opened(HashEmbedder(dimension=512))
-    situations.add("me", [("oil falls", "wait")])
-    (key,) = situations.add("me", [("oil falls", "sell")])
-    before = situations.listed("me")[0].at
-    assert situations.edit("me", key, ["sell half", "wait"], situation="oil falls", scope="") == key
-    (one,) = situations.listed("me")
-    assert one.recommendations == ("sell half", "wait") and one.at >= before
-    moved = situations.edit("me", key, ["wait"], situation="wheat rises", scope="Crops")
-    (one,) = situations.listed("me")
-    assert (one.key, one.scope, one.situation, one.recommendations) == (
-        moved,
-        "crops",
-        "wheat rises",
-        ("wait",),
-    ) and moved != key
-    assert one.at < before, "what was advised before keeps its time"
-    assert SituationMemory(situations, owner="me").get_memories("oil falls") == []
-    assert len(SituationMemory(situations, owner="me", scope="crops").get_memories("wheat rises")) == 1
-    for owner, wrong in (("me", key), ("her", moved)):
-        with pytest.raises(NotFoundError):
-            situations.edit(owner, wrong, ["x"], situation="y", scope="")
+@pytest.fixture
+def editable(opened: Open) -> Situations:
+    return opened(HashEmbedder(dimension=512))
+
+
+def test_advice_is_corrected_with_its_vector(editable: Situations) -> None:
+    editable.add("me", [("oil falls", "wait")])
+    (key,) = editable.add("me", [("oil falls", "sell")])
+    (before,) = editable.listed("me")
+    edited = editable.edit("me", key, ["sell half", "wait"], situation="oil falls", scope="")
+    assert edited == key
+    (one,) = editable.listed("me")
+    assert one.recommendations == ("sell half", "wait")
+    assert one.at >= before.at
+    moved = editable.edit("me", key, ["wait"], situation="wheat rises", scope="Crops")
+    assert moved != key
+    (one,) = editable.listed("me")
+    assert one.key == moved
+    assert one.scope == "crops"
+    assert one.situation == "wheat rises"
+    assert one.recommendations == ("wait",)
+    assert one.at < before.at, "what was advised before keeps its time"
+    assert remembered(editable, "oil falls") == []
+    assert len(remembered(editable, "wheat rises", scope="crops")) == 1
+    with pytest.raises(NotFoundError):
+        editable.edit("me", key, ["x"], situation="y", scope="")
+    with pytest.raises(NotFoundError):
+        editable.edit("her", moved, ["x"], situation="y", scope="")
     with pytest.raises(UsageError):
-        situations.edit("me", moved, [" "], situation="wheat rises", scope="")
-    assert situations.listed("me") == [one]
+        editable.edit("me", moved, [" "], situation="wheat rises", scope="")
+    assert editable.listed("me") == [one]
+
+
+GOOD_LINES = """\
+{"key":"any", "situation":"oil falls", "recommendations":["sell","wait"], "scope":"Oil", "at":1700000000.5}
+{"situation": "wheat rises", "recommendation": "buy"}
+["rain falls", "sow"]
+["rain falls", "sow"]
+{"situation": "of the future", "advice": "wait", "at": 1e+300}
+"""
+BAD_LINES = [
+    "{broken",
+    '["one"]',
+    '{"situation": "x", "recommendations": []}',
+    '{"situation": "x", "recommendation": 1}',
+    '["' + "x" * 100_001 + '", "y"]',
+    '{"situation": "x", "recommendation": "y", "scope": 1}',
+    "[" * 100_000,
+    "\udcff",
+    "1",
+]
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A file of lines that can be read, an empty one, and lines that cannot be read."""
+    path = tmp_path / "situations.jsonl"
+    text = "\n".join([GOOD_LINES, *BAD_LINES])
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    return path
 
 
 def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(
-    opened: Open, tmp_path: Path
+    editable: Situations, mixed: Path
 ) -> None:
-    situations = opened(HashEmbedder(dimension=512))
-    lines: list[object] = [
-        {
-            "key": "any",
-            "situation": "oil falls",
-            "recommendations": ["sell", "wait"],
-            "scope": "Oil",
-            "at": 1_700_000_000.5,
-        },
-        {"situation": "wheat rises", "recommendation": "buy"},
-        ["rain falls", "sow"],
-        ["rain falls", "sow"],
-        {"situation": "of the future", "advice": "wait", "at": 1e300},
-    ]
-    bad = [
-        "{broken",
-        '["one"]',
-        '{"situation": "x", "recommendations": []}',
-        '{"situation": "x", "recommendation": 1}',
-        '["' + "x" * 100_001 + '", "y"]',
-    ]
-    bad += ['{"situation": "x", "recommendation": "y", "scope": 1}', "[" * 100_000, "\udcff", "1"]
-    file = tmp_path / "situations.jsonl"
-    file.write_bytes("\n".join([*map(json.dumps, lines), "", *bad]).encode("utf-8", "surrogateescape"))
-    done = situations.import_file("me", file)
-    assert (done.added, done.known, [problem.line for problem in done.problems]) == (4, 0, list(range(7, 16)))
-    assert {problem.reason for problem in done.problems} >= {"it is no JSON", "its scope is no text"}
-    kept = {one.situation: one for one in situations.listed("me")}
-    assert (
-        kept["oil falls"].recommendations == ("sell", "wait")
-        and kept["oil falls"].scope == "oil"
-        and kept["oil falls"].at == 1_700_000_000.5
-    )
-    assert kept["of the future"].at < 5e9 and situations.health("me").waiting == 0
-    again = situations.import_file("me", file)
-    assert (again.added, again.known) == (0, 4)
+    done = editable.import_file("me", mixed)
+    assert done.added == 4
+    assert done.known == 0
+    assert [problem.line for problem in done.problems] == list(range(7, 16))
+    reasons = {problem.reason for problem in done.problems}
+    assert "it is no JSON" in reasons
+    assert "its scope is no text" in reasons
+    kept = {one.situation: one for one in editable.listed("me")}
+    oil = kept["oil falls"]
+    assert oil.recommendations == ("sell", "wait")
+    assert oil.scope == "oil"
+    assert oil.at == 1_700_000_000.5
+    assert kept["of the future"].at < 5e9
+    assert editable.health("me").waiting == 0
+    again = editable.import_file("me", mixed)
+    assert again.added == 0
+    assert again.known == 4
+
+
+def test_what_is_no_file_of_lines_is_named(editable: Situations, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="cannot be read"):
-        situations.import_file("me", tmp_path)
+        editable.import_file("me", tmp_path)
+    file = tmp_path / "situations.jsonl"
     file.write_text(json.dumps([["oil falls", "wait"]], indent=1))
-    (problem,) = situations.import_file("me", file).problems
-    assert (
-        problem.reason
-        == "the file is one JSON array over several lines; each situation needs a line of its own"
-    )
+    (problem,) = editable.import_file("me", file).problems
+    reason = "the file is one JSON array over several lines; each situation needs a line of its own"
+    assert problem.reason == reason
 
 
 def test_an_export_is_imported_as_it_was_and_its_progress_told(opened: Open, tmp_path: Path) -> None:
     situations = opened()
     situations.add("me", [("oil falls", "wait"), ("oil falls", "sell")], scope="oil")
     situations.add("me", [(f"situation {number}", "wait") for number in range(150)])
-    file, told = tmp_path / "advice.jsonl", list[tuple[int, int]]()
+    file = tmp_path / "advice.jsonl"
     file.write_bytes(b"".join(situations.export("me")))
-    situations.import_file("her", file, progress=lambda done, total: told.append((done, total)))
+    told = list[tuple[int, int]]()
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
 
     def said(owner: str) -> list[tuple[str, str, tuple[str, ...]]]:
         return sorted((one.scope, one.situation, one.recommendations) for one in situations.listed(owner))
 
-    assert said("her") == said("me") and len(said("me")) == 151 and told == [(100, 151), (151, 151)]
+    situations.import_file("her", file, progress=progress)
+    mine = said("me")
+    assert said("her") == mine
+    assert len(mine) == 151
+    assert told == [(100, 151), (151, 151)]
 
 
 def test_a_situation_of_24_thousand_chinese_letters_is_embedded_whole_within_its_tokens(opened: Open) -> None:
@@ -563,10 +621,13 @@ def test_a_situation_of_24_thousand_chinese_letters_is_embedded_whole_within_its
     embedder = CountingEmbedder()
     situations = opened(embedder)
     text = "通货膨胀率上升超过目标水平" * 1_850 + "港口罢工"
-    assert len(text) > 24_000 and count_tokens(text) > 8_191
+    assert len(text) > 24_000
+    assert count_tokens(text) > 8_191
     situations.add("me", [(text, "wait")])
-    assert embedder.most <= 8_191 and len(embedder.seen) > 1 and "".join(embedder.seen) == text
-    assert len(SituationMemory(situations, owner="me").get_memories("港口罢工", 1)) == 1
+    assert embedder.most <= 8_191
+    assert len(embedder.seen) > 1
+    assert "".join(embedder.seen) == text
+    assert len(remembered(situations, "港口罢工")) == 1
 
 
 class CountingEmbedder(HashEmbedder):
@@ -574,7 +635,8 @@ class CountingEmbedder(HashEmbedder):
 
     def __init__(self) -> None:
         super().__init__(dimension=64, max_tokens=8_191)
-        self.most, self.seen = 0, list[str]()
+        self.most = 0
+        self.seen = list[str]()
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         self.most = max([self.most, *map(count_tokens, texts)])
@@ -589,166 +651,179 @@ class CountingEmbedder(HashEmbedder):
 # ------------------------------------------------------------------------------------------------------------
 
 
-def recall(question: str, embedder: HashEmbedder, owner: str = "me") -> Recall:
-    return Recall(question, embedder.embed([question])[0], "talk", owner)
+def notes_of(
+    situations: Situations, embedder: HashEmbedder, question: str, owner: str = "me", count: int = 3
+) -> Sequence[Note]:
+    """The notes on a question."""
+    layer: MemoryLayer = SituationLayer(situations)
+    (vector,) = embedder.embed([question])
+    return layer.recall(Recall(question, vector, "talk", owner), count)
 
 
 def test_recorded_advice_is_a_note_where_a_question_describes_its_situation(opened: Open) -> None:
-    embedder = HashEmbedder(dimension=512)
-    embedder.fingerprint = "minilm-like"
+    embedder = minilm_like()
     situations = opened(embedder)
-    layer: MemoryLayer = SituationLayer(situations)
-    assert layer.recall(recall("inflation rises above target", embedder), 3) == []
+    notes = partial(notes_of, situations, embedder)
+    inflation = "inflation rises above target"
+    assert notes(inflation) == []
     advice = advice_of("When inflation rises above target, then shorten duration.")
-    assert advice is not None
+    assert advice
     situations.add("me", [(advice.situation, advice.recommendation), ("oil falls", "wait")])
-    (note,) = layer.recall(recall("If inflation rises above target?", embedder), 3)
-    assert note.layer == "situations" and note.text == "When inflation rises above target: shorten duration"
-    assert note.source.startswith("advice you recorded on ") and "alike" in note.source
-    assert layer.recall(recall("How tall is the lighthouse?", embedder), 3) == []
-    assert layer.recall(recall("inflation rises above target", embedder, "her"), 3) == []
-    assert layer.recall(recall("inflation rises above target", embedder), 0) == []
-    assert layer.recall(Recall("inflation rises above target", None, "talk", "me"), 3) == []
+    (note,) = notes("If inflation rises above target?")
+    assert note.layer == "situations"
+    assert note.text == "When inflation rises above target: shorten duration"
+    assert note.source.startswith("advice you recorded on ")
+    assert "alike" in note.source
+    assert notes("How tall is the lighthouse?") == []
+    assert notes(inflation, "her") == []
+    assert notes(inflation, count=0) == []
+    without_vector = Recall(inflation, None, "talk", "me")
+    assert SituationLayer(situations).recall(without_vector, 3) == []
 
 
 def test_advice_on_a_subject_is_recalled_only_where_the_question_names_it(opened: Open) -> None:
-    embedder = HashEmbedder(dimension=512)
-    embedder.fingerprint = "minilm-like"
+    embedder = minilm_like()
     situations = opened(embedder)
     situations.add("me", [("profit margin falls", "sell")], scope="Acme")
-    assert SituationLayer(situations).recall(recall("profit margin falls now", embedder), 3) == []
-    (note,) = SituationLayer(situations).recall(recall("profit margin falls at Acme", embedder), 3)
+    assert notes_of(situations, embedder, "profit margin falls now") == []
+    (note,) = notes_of(situations, embedder, "profit margin falls at Acme")
     assert ", on acme, " in note.source
 
 
 def test_a_long_question_is_recalled_piece_by_piece(opened: Open) -> None:
-    embedder = HashEmbedder(dimension=512, max_tokens=12)
-    embedder.fingerprint = "minilm-like"
+    embedder = minilm_like(max_tokens=12)
     situations = opened(embedder)
     situations.add("me", [(TOPICS["harvest"], "buy grain")])
     text = query("aa", "bb", "cc", "harvest")
-    assert len(SituationLayer(situations).recall(recall(text, embedder), 3)) == 1
+    assert len(notes_of(situations, embedder, text)) == 1
 
 
 def test_a_situation_told_of_within_a_long_question_is_recalled_from_its_paragraph(opened: Open) -> None:
-    embedder = HashEmbedder(dimension=2048, max_tokens=256)
-    embedder.fingerprint = "minilm-like"
+    embedder = minilm_like(2048)
     situations = opened(embedder)
-    situations.add("me", [(" ".join(f"wheat{number}" for number in range(50)), "buy grain")])
-    text = " ".join(
-        [
-            *(f"other{number}" for number in range(320)),
-            *(f"wheat{number}" for number in range(50)),
-            *(f"more{number}" for number in range(200)),
-        ]
-    )
-    assert len(SituationLayer(situations).recall(recall(text, embedder), 3)) == 1
+    wheat = words("wheat", 50)
+    situations.add("me", [(" ".join(wheat), "buy grain")])
+    text = " ".join([*words("other", 320), *wheat, *words("more", 200)])
+    assert len(notes_of(situations, embedder, text)) == 1
     embedder.fingerprint = "other"
-    assert SituationLayer(situations).recall(recall(text, embedder), 3) == []
+    assert notes_of(situations, embedder, text) == []
 
 
-SCOPES = [
-    ("US", "Inflation rises in the US now", "Inflation rises above us now; tell us"),
-    ("US", "the US's debt", "INFLATION RISES, TELL US"),
-    ("IT", "the IT budget", "It rises, and so it falls"),
-    ("WHO", "dues to the WHO", "Who pays the dues?"),
-    ("May", "spending in May 2024", "May spending rise? It may."),
-    ("AT&T", "margins of AT&T", "margins at banks"),
-    ("C", "shares of class C", "can a share of class b fall"),
-    ("3M", "when 3M falls", "when 3 million are spent"),
-    ("中国", "中国通胀上升", "通胀上升"),
-    ("€", "the € falls", "the euro falls"),
-    ("US banks", "margins of US banks", "margins of banks in Valmora"),
-    ("Bank of Latvia", "Latvia's bank", "the bank"),
-    ("pension funds", "our pension fund", "our pension"),
-    ("Acme", "ACME'S MARGIN", "the margin"),
-]
+SCOPES = """
+    US             | Inflation rises in the US now | Inflation rises above us now; tell us
+    US             | the US's debt                 | INFLATION RISES, TELL US
+    IT             | the IT budget                 | It rises, and so it falls
+    WHO            | dues to the WHO               | Who pays the dues?
+    May            | spending in May 2024          | May spending rise? It may.
+    AT&T           | margins of AT&T               | margins at banks
+    C              | shares of class C             | can a share of class b fall
+    3M             | when 3M falls                 | when 3 million are spent
+    中国           | 中国通胀上升                  | 通胀上升
+    €              | the € falls                   | the euro falls
+    US banks       | margins of US banks           | margins of banks in Valmora
+    Bank of Latvia | Latvia's bank                 | the bank
+    pension funds  | our pension fund              | our pension
+    Acme           | ACME'S MARGIN                 | the margin
+"""
 
 
-@pytest.mark.parametrize(("scope", "named", "unnamed"), SCOPES)
+@pytest.mark.parametrize(("scope", "named", "unnamed"), case_rows(SCOPES))
 def test_a_scope_of_common_words_or_letters_is_only_named_as_it_stands_there(
     opened: Open, scope: str, named: str, unnamed: str
 ) -> None:
-    embedder = HashEmbedder(dimension=512)
-    embedder.fingerprint = "minilm-like"
+    embedder = minilm_like()
     situations = opened(embedder)
     situations.add("me", [("profit margin falls", "sell")], scope=scope)
-    vector = embedder.embed(["profit margin falls"])[0]
-    found = [
-        len(SituationLayer(situations).recall(Recall(question, vector, "talk", "me"), 3))
-        for question in (named, unnamed)
-    ]
-    assert found == [1, 0]
+    (vector,) = embedder.embed(["profit margin falls"])
+    layer = SituationLayer(situations)
+    of_the_named = layer.recall(Recall(named, vector, "talk", "me"), 3)
+    assert len(of_the_named) == 1
+    of_the_unnamed = layer.recall(Recall(unnamed, vector, "talk", "me"), 3)
+    assert of_the_unnamed == []
 
 
 @pytest.mark.parametrize(
-    ("line", "advice"),
+    ("line", "situation", "recommendation"),
+    case_rows("""
+when inflation rises above target, then shorten duration | inflation rises above target | shorten duration
+Note that whenever oil falls; then, wait                 | oil falls                    | wait
+remember that when rates are cut, then refinance         | rates are cut                | refinance
+when oil falls, then wait, and then sell                 | oil falls                    | wait, and then sell
+    """),
+)
+def test_advice_is_recognised(line: str, situation: str, recommendation: str) -> None:
+    assert advice_of(line) == Advice(situation, recommendation)
+
+
+@pytest.mark.parametrize(
+    "recommendation",
+    [
+        "sell bonds issued by regions",
+        "the reduced ceiling applies",
+        "at once sell",
+        "keep what was bought",
+        "the duration is shortened",
+    ],
+)
+def test_advice_of_any_form_is_recognised(recommendation: str) -> None:
+    advice = advice_of(f"If yields rise, then {recommendation}")
+    assert advice == Advice("yields rise", recommendation)
+
+
+@pytest.mark.parametrize(
+    ("line", "situation", "recommendation"),
     [
         (
-            "when inflation rises above target, then shorten duration",
-            ("inflation rises above target", "shorten duration"),
-        ),
-        (
             "When a supplier asks for prepayment then ask the treasurer first.",
-            ("a supplier asks for prepayment", "ask the treasurer first"),
+            "a supplier asks for prepayment",
+            "ask the treasurer first",
         ),
         (
             "Please remember: if the deficit exceeds 3 %, then the council must be told!",
-            ("the deficit exceeds 3 %", "the council must be told"),
+            "the deficit exceeds 3 %",
+            "the council must be told",
         ),
-        ("Note that whenever oil falls; then, wait", ("oil falls", "wait")),
-        ("remember that when rates are cut, then refinance", ("rates are cut", "refinance")),
         (
             "In case revenue falls short,\n  then freeze new posts",
-            ("revenue falls short", "freeze new posts"),
+            "revenue falls short",
+            "freeze new posts",
         ),
-        ("when oil falls, then wait, and then sell", ("oil falls", "wait, and then sell")),
         (
             "When it was agreed, then the council must have been told",
-            ("it was agreed", "the council must have been told"),
+            "it was agreed",
+            "the council must have been told",
         ),
-        (
-            "If yields rise, then sell bonds issued by regions",
-            ("yields rise", "sell bonds issued by regions"),
-        ),
-        ("If yields rise, then the reduced ceiling applies", ("yields rise", "the reduced ceiling applies")),
-        ("If yields rise, then at once sell", ("yields rise", "at once sell")),
-        ("If yields rise, then keep what was bought", ("yields rise", "keep what was bought")),
-        ("If yields rise, then the duration is shortened", ("yields rise", "the duration is shortened")),
     ],
 )
-def test_advice_is_recognised(line: str, advice: tuple[str, str]) -> None:
-    assert advice_of(line) == Advice(*advice)
+def test_advice_in_long_words_is_recognised(line: str, situation: str, recommendation: str) -> None:
+    assert advice_of(line) == Advice(situation, recommendation)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "When inflation rises, then what should we do?",
-        "When was the ceiling raised and then lowered?",
-        "When did rates rise, then fall",
-        "If the ceiling is 3 per cent, then what is the floor",
-        "If revenue was 5 million, then tell me the margin",
-        "if so, then show the table",
-        "What happens when inflation rises, then falls",
-        "We met when it rained, then left.",
-        "when then",
-        "when it, then x",
-        "shorten duration when inflation rises",
-        "If payment is late, then at what rate is interest charged",
-        "when a breach is found then to whom must it be reported",
-        "If revenue fell, then by how much",
-        "If payment is late, then must interest be charged",
-        "If a breach is found, then when must it be reported",
-        "If a loan is repaid, then since when is it free",
-        "When the ECB raised rates, then the euro rose",
-        "When the ECB raised rates, then yields dropped",
-        "When the ECB raised rates, then the central bank of Latvia went along",
-        "If payment was late, then interest was charged",
-        "",
-        "when " + "inflation " * 300 + "then sell",
-    ],
-)
+NO_ADVICE = """\
+When inflation rises, then what should we do?
+When was the ceiling raised and then lowered?
+When did rates rise, then fall
+If the ceiling is 3 per cent, then what is the floor
+If revenue was 5 million, then tell me the margin
+if so, then show the table
+What happens when inflation rises, then falls
+We met when it rained, then left.
+when then
+when it, then x
+shorten duration when inflation rises
+If payment is late, then at what rate is interest charged
+when a breach is found then to whom must it be reported
+If revenue fell, then by how much
+If payment is late, then must interest be charged
+If a breach is found, then when must it be reported
+If a loan is repaid, then since when is it free
+When the ECB raised rates, then the euro rose
+When the ECB raised rates, then yields dropped
+When the ECB raised rates, then the central bank of Latvia went along
+If payment was late, then interest was charged"""
+
+
+@pytest.mark.parametrize("line", [*NO_ADVICE.splitlines(), "", "when " + "inflation " * 300 + "then sell"])
 def test_what_is_no_advice_is_left_alone(line: str) -> None:
     assert advice_of(line) is None
 
@@ -764,7 +839,8 @@ def test_hostile_lines_take_no_time() -> None:
         " " * 5_000_000,
         "remember " * 200 + "when a then b",
     ]
-    for line in (*lines, *(f"when oil falls then {end}" for end in ends)):
+    lines += [f"when oil falls then {end}" for end in ends]
+    for line in lines:
         advice_of(line)
     assert time.process_time() - started < 1
 
@@ -773,5 +849,6 @@ def test_hostile_lines_take_no_time() -> None:
 def test_hostile_scopes_and_questions_take_no_time() -> None:
     started = time.process_time()
     for hostile in ("a&" * 20_000, "us " * 20_000, "+" * 50_000, "3m" * 20_000, "&" * 50_000):
-        names(hostile, "AT&T us 3M"), names("in the US", hostile)
+        names(hostile, "AT&T us 3M")
+        names("in the US", hostile)
     assert time.process_time() - started < 3
