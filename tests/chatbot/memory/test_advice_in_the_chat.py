@@ -41,9 +41,11 @@ def opened(tmp_path: Path) -> Iterator[Open]:
             open_ones.pop().close()
         embedder = HashEmbedder(dimension=256)
         embedder.fingerprint = "minilm-like"
-        open_ones.append(Chatbot(Settings(home=tmp_path / "home"), embedder=embedder))
-        list(open_ones[-1].add([Upload(make_pdf(tmp_path / "Rules.pdf", PAGES))]))
-        return open_ones[-1]
+        chatbot = Chatbot(Settings(home=tmp_path / "home"), embedder=embedder)
+        open_ones.append(chatbot)
+        rules = Upload(make_pdf(tmp_path / "Rules.pdf", PAGES))
+        list(chatbot.add([rules]))
+        return chatbot
 
     yield make
     for one in open_ones:
@@ -53,8 +55,9 @@ def opened(tmp_path: Path) -> Iterator[Open]:
 def ask(chatbot: Chatbot, question: str, conversation: str) -> tuple[Answer, list[str]]:
     """(the answer, notices on the way)."""
     events = list(chatbot.ask(Ask(question, conversation=conversation, owner="me")))
-    assert isinstance(events[-1], Answer)
-    return events[-1], [event.text for event in events if isinstance(event, Notice)]
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    return answer, [event.text for event in events if isinstance(event, Notice)]
 
 
 def situations_of(answer: Answer) -> list[str]:
@@ -64,13 +67,15 @@ def situations_of(answer: Answer) -> list[str]:
 def test_advice_is_noted_and_recalled_in_another_conversation(opened: Open) -> None:
     chatbot = opened()
     noted, notices = ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
-    assert noted.text.startswith("Noted.") and noted.model == MEMORY and not notices
+    assert noted.text.startswith("Noted.")
+    assert noted.model == MEMORY
+    assert notices == []
     answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
-    assert situations_of(answer) == ["When debt rises above the anchor: sell bonds"] and not notices
-    assert (
-        all("sell bonds" not in citation.quote for citation in answer.citations)
-        and "sell bonds" not in answer.text
-    )
+    assert situations_of(answer) == ["When debt rises above the anchor: sell bonds"]
+    assert notices == []
+    assert "sell bonds" not in answer.text
+    for citation in answer.citations:
+        assert "sell bonds" not in citation.quote
 
 
 def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Open) -> None:
@@ -81,16 +86,18 @@ def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Ope
     chatbot = opened()
     talk = chatbot.conversations.begin("me")
     answer, notices = ask(chatbot, QUESTION, talk)
-    assert answer.answered and "3.0 per cent" in answer.text
-    assert len(notices) == 1 and notices[0].startswith(
-        "Answered without advice: The memories (memory.sqlite3) cannot be used"
-    )
+    assert answer.answered
+    assert "3.0 per cent" in answer.text
+    (notice,) = notices
+    assert notice.startswith("Answered without advice: The memories (memory.sqlite3) cannot be used")
     answer, _ = ask(chatbot, ADVICE, talk)
     assert answer.text.startswith("Not noted: The memories (memory.sqlite3) cannot be used")
     with chatbot._memories.write() as connection:
         connection.execute("alter table damaged rename to situation")
-    assert ask(chatbot, ADVICE, talk)[0].text.startswith("Noted."), "without a restart"
-    assert situations_of(ask(chatbot, QUESTION, talk)[0])
+    answer, _ = ask(chatbot, ADVICE, talk)
+    assert answer.text.startswith("Noted."), "without a restart"
+    answer, _ = ask(chatbot, QUESTION, talk)
+    assert situations_of(answer)
 
 
 def test_tables_of_a_later_version_keep_nobody_from_the_documents(opened: Open) -> None:
@@ -100,7 +107,9 @@ def test_tables_of_a_later_version_keep_nobody_from_the_documents(opened: Open) 
         connection.execute("update memory_version set version = 99 where memory = 'situations'")
     chatbot = opened()
     answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
-    assert answer.answered and len(notices) == 1 and "Update the program" not in answer.text
+    assert answer.answered
+    assert len(notices) == 1
+    assert "Update the program" not in answer.text
 
 
 def test_advice_while_the_file_is_held_is_not_noted_and_says_so(
@@ -115,17 +124,16 @@ def test_advice_while_the_file_is_held_is_not_noted_and_says_so(
     try:
         answer, notices = ask(chatbot, "When wheat falls, then buy bread.", talk)
         assert answer.text.startswith("Not noted: Another program holds the memories")
-        assert [
-            text
-            for text in notices
-            if not text.startswith("This exchange is not kept: Another program holds the memories")
-        ] == []
+        not_kept = "This exchange is not kept: Another program holds the memories"
+        assert all(text.startswith(not_kept) for text in notices)
         answer, _ = ask(chatbot, QUESTION, talk)
-        assert answer.answered and situations_of(answer), "what is there can be read meanwhile"
+        assert answer.answered
+        assert situations_of(answer), "what is there can be read meanwhile"
     finally:
         other.rollback()
         other.close()
-    assert ask(chatbot, "When wheat falls, then buy bread.", talk)[0].text.startswith("Noted.")
+    answer, _ = ask(chatbot, "When wheat falls, then buy bread.", talk)
+    assert answer.text.startswith("Noted.")
     assert len(chatbot.situations.listed("me")) == 2
 
 
@@ -143,9 +151,7 @@ def test_advice_on_a_full_disk_is_not_noted_and_says_so(
 
 def test_a_question_that_only_looks_like_advice_is_answered(opened: Open) -> None:
     chatbot = opened()
-    answer, _ = ask(
-        chatbot,
-        "When debt rises above the anchor, then at what deficit ceiling is output held",
-        chatbot.conversations.begin("me"),
-    )
-    assert answer.model != MEMORY and chatbot.situations.listed("me") == []
+    question = "When debt rises above the anchor, then at what deficit ceiling is output held"
+    answer, _ = ask(chatbot, question, chatbot.conversations.begin("me"))
+    assert answer.model != MEMORY
+    assert chatbot.situations.listed("me") == []

@@ -18,17 +18,20 @@ from chatbot.records import Answer, Recall
 from tests.fakes import HashEmbedder, ScriptedModel
 
 EMBEDDER = HashEmbedder(dimension=256)
+CEILING = "What is the deficit ceiling?"
 TOPICS = {
-    "What is the deficit ceiling?": "The deficit ceiling is 3.0 per cent of output.",
+    CEILING: "The deficit ceiling is 3.0 per cent of output.",
     "Who audits the accounts?": "The Court of Auditors audits the accounts.",
     "When is harvest reported?": "Harvest is reported in September.",
 }
+Make = Callable[[Conversations], MemoryLayer]
 
 
 def tell(talks: Conversations, talk: str, question: str, text: str, owner: str = "me") -> int:
     number = talks.start(talk, question)
     talks.finish(talk, number, Answer(question, question, text, True), {}, owner=owner)
-    talks.keep_vector(talk, number, EMBEDDER.fingerprint, EMBEDDER.embed([f"{question}\n{text}"])[0])
+    (vector,) = EMBEDDER.embed([f"{question}\n{text}"])
+    talks.keep_vector(talk, number, EMBEDDER.fingerprint, vector)
     return number
 
 
@@ -57,44 +60,45 @@ def fill(talks: Conversations, owner: str) -> str:
 
 
 def recall(question: str, talk: str, owner: str = "me", before: int = 99) -> Recall:
-    return Recall(question, EMBEDDER.embed([question])[0], talk, owner, before=before)
+    (vector,) = EMBEDDER.embed([question])
+    return Recall(question, vector, talk, owner, before=before)
 
 
 @pytest.mark.parametrize("make", [history, summary], ids=["history", "summary"])
 class TestEveryLayer:
     def test_gives_at_most_so_many_notes_that_say_where_they_come_from(
-        self, talks: Conversations, make: Callable[[Conversations], MemoryLayer]
+        self, talks: Conversations, make: Make
     ) -> None:
-        talk, layer = fill(talks, "me"), make(talks)
-        notes = layer.recall(recall("What is the deficit ceiling?", talk), 1)
-        assert len(notes) == 1
-        assert notes[0].layer == layer.name and notes[0].source and "deficit ceiling" in notes[0].text
-        assert layer.recall(recall("What is the deficit ceiling?", talk), 0) == []
+        layer = make(talks)
+        asked = recall(CEILING, fill(talks, "me"))
+        (note,) = layer.recall(asked, 1)
+        assert note.layer == layer.name
+        assert note.source
+        assert "deficit ceiling" in note.text
+        assert layer.recall(asked, 0) == []
 
-    def test_tells_nobody_of_somebody_elses(
-        self, talks: Conversations, make: Callable[[Conversations], MemoryLayer]
-    ) -> None:
-        hers, mine = fill(talks, "her"), talks.begin("me")
+    def test_tells_nobody_of_somebody_elses(self, talks: Conversations, make: Make) -> None:
+        layer = make(talks)
+        hers = fill(talks, "her")
+        mine = talks.begin("me")
         tell(talks, mine, "Hello there?", "Hello.")
         talks.choose(mine, "me", compresses=True, recalls_others=True)
-        assert make(talks).recall(recall("What is the deficit ceiling?", mine), 5) == []
+        assert layer.recall(recall(CEILING, mine), 5) == []
         if make is summary:
-            assert make(talks).recall(recall("What is the deficit ceiling?", hers), 5) == []
+            assert layer.recall(recall(CEILING, hers), 5) == []
 
-    def test_leaves_out_what_the_prompt_has_anyway(
-        self, talks: Conversations, make: Callable[[Conversations], MemoryLayer]
-    ) -> None:
+    def test_leaves_out_what_the_prompt_has_anyway(self, talks: Conversations, make: Make) -> None:
         talk = fill(talks, "me")
-        assert make(talks).recall(recall("What is the deficit ceiling?", talk, before=1), 5) == []
+        asked = recall(CEILING, talk, before=1)
+        assert make(talks).recall(asked, 5) == []
 
 
 def test_history_is_recalled_by_meaning_only_where_the_question_calls_for_it(talks: Conversations) -> None:
-    talk, layer = fill(talks, "me"), HistoryLayer(talks, EMBEDDER)
-    (note,) = layer.recall(recall("What is the deficit ceiling?", talk), 3)
-    assert (
-        note.text
-        == "Asked: What is the deficit ceiling? Answered: The deficit ceiling is 3.0 per cent of output."
-    )
+    talk = fill(talks, "me")
+    layer = history(talks)
+    (note,) = layer.recall(recall(CEILING, talk), 3)
+    answered = "The deficit ceiling is 3.0 per cent of output."
+    assert note.text == f"Asked: What is the deficit ceiling? Answered: {answered}"
     assert note.source.startswith("this conversation, exchange 1, ")
     assert layer.recall(recall("How tall is the lighthouse?", talk), 3) == []
     (asked,) = layer.recall(recall("Remind me: what about the deficit?", talk), 3)
@@ -104,82 +108,94 @@ def test_history_is_recalled_by_meaning_only_where_the_question_calls_for_it(tal
 def test_other_conversations_are_recalled_only_where_their_owner_allows_it(talks: Conversations) -> None:
     fill(talks, "me")
     private = talks.begin("me", private=True)
-    tell(talks, private, "What is the deficit ceiling?", "A secret.")
-    now, layer = talks.begin("me"), HistoryLayer(talks, EMBEDDER)
+    tell(talks, private, CEILING, "A secret.")
+    now = talks.begin("me")
+    layer = history(talks)
     tell(talks, now, "Hello there?", "Hello.")
-    assert layer.recall(recall("What is the deficit ceiling?", now), 3) == []
+    assert layer.recall(recall(CEILING, now), 3) == []
     talks.choose(now, "me", compresses=True, recalls_others=True)
-    (note,) = layer.recall(recall("What is the deficit ceiling?", now), 3)
+    (note,) = layer.recall(recall(CEILING, now), 3)
     assert note.source.startswith("another of your conversations, exchange 1, ")
     assert "secret" not in note.text
 
 
 def test_a_refusal_is_not_recalled_unasked(talks: Conversations) -> None:
-    talk, layer = talks.begin("me"), HistoryLayer(talks, EMBEDDER)
-    tell(talks, talk, "What is the deficit ceiling?", "Not in these documents. No page is about it.")
-    assert layer.recall(recall("What is the deficit ceiling?", talk), 3) == []
+    talk = talks.begin("me")
+    tell(talks, talk, CEILING, "Not in these documents. No page is about it.")
+    assert history(talks).recall(recall(CEILING, talk), 3) == []
 
 
-def test_words_count_without_vectors_and_rare_ones_more() -> None:
-    shares = likeness_of("deficit of Valmora", ["the deficit of the state", "the deficit", "Valmora", ""])
-    assert shares[2] > shares[1] and shares[0] == shares[1] and shares[3] == 0
+def test_rare_words_make_texts_more_alike() -> None:
+    texts = ["the deficit of the state", "the deficit", "Valmora", ""]
+    long, short, rare, empty = likeness_of("deficit of Valmora", texts)
+    assert rare > short
+    assert long == short
+    assert empty == 0
     assert likeness_of("the of", ["the of"]).tolist() == [0.0]
-    said = [
-        StoredExchange("c", number, text, "", "complete", "", float(number))
-        for number, text in enumerate(["deficit", "audit", "deficit"], 1)
-    ]
-    assert [one.said.number for one in rank_exchanges(Recall("deficit", None, "c", "me"), said, {})] == [
-        3,
-        1,
-        2,
-    ]
-    other = np.ones(3, np.float32)  # of another model
-    assert (
-        rank_exchanges(Recall("deficit", np.ones(2, np.float32), "c", "me"), said, {("c", 2): other})[
-            0
-        ].said.number
-        == 3
-    )
+
+
+def asked_about(number: int, question: str) -> StoredExchange:
+    return StoredExchange("c", number, question, "", "complete", "", float(number))
+
+
+def test_words_count_without_vectors() -> None:
+    told = [asked_about(1, "deficit"), asked_about(2, "audit"), asked_about(3, "deficit")]
+    by_words = rank_exchanges(Recall("deficit", None, "c", "me"), told, {})
+    assert [one.said.number for one in by_words] == [3, 1, 2]
+    vector, of_another_model = np.ones(2, np.float32), np.ones(3, np.float32)
+    asked = Recall("deficit", vector, "c", "me")
+    first, *_ = rank_exchanges(asked, told, {("c", 2): of_another_model})
+    assert first.said.number == 3
 
 
 def said(number: int, answer: str) -> StoredExchange:
     return StoredExchange("c", number, f"Question {number}?", answer, "complete", answer, float(number))
 
 
-def test_a_summary_keeps_cited_facts_word_for_word() -> None:
-    told = [
-        said(1, "The cost is $4.5 million (Rules.pdf, p. 8). It may rise. See p. 9 of the annex."),
+COST = "The cost is $4.5 million (Rules.pdf, p. 8)."
+DEBT = "Debt is 60 per cent of output (Rules.pdf, p. 2)."
+
+
+@pytest.fixture
+def told() -> list[StoredExchange]:
+    return [
+        said(1, f"{COST} It may rise. See p. 9 of the annex."),
         said(2, "Nothing was found."),
-        said(3, "Debt is 60 per cent of output (Rules.pdf, p. 2). The anchor holds (Rules.pdf, p. 2)."),
+        said(3, f"{DEBT} The anchor holds (Rules.pdf, p. 2)."),
     ]
+
+
+def test_a_summary_keeps_cited_facts_word_for_word(told: list[StoredExchange]) -> None:
     model = ScriptedModel(["They spoke of ", "costs.\n\nAnd debt."])
     made = summarise(told, model)
-    assert made == Summary(
-        1,
-        3,
-        (
-            "They spoke of costs. And debt.\nThe cost is $4.5 million (Rules.pdf, p. 8).\nDebt is 60 per "
-            "cent of output (Rules.pdf, p. 2)."
-        ),
-        "scripted",
-    )
-    assert "User: Question 1?" in model.calls[0][0][1][1]
+    assert made == Summary(1, 3, f"They spoke of costs. And debt.\n{COST}\n{DEBT}", "scripted")
+    messages, *_ = model.calls[0]
+    _, (_, user) = messages
+    assert "User: Question 1?" in user
+
+
+def test_cited_facts_are_those_with_a_page_as_far_as_there_is_room(told: list[StoredExchange]) -> None:
     bracketed = "The cost is $4.5 million (Budget 2024 (1).pdf, p. 8; Annex.pdf, p. 2)."
     assert cited_facts([said(1, bracketed)]) == [bracketed]
-    assert cited_facts(told, most_tokens=20) == ["The cost is $4.5 million (Rules.pdf, p. 8)."]
+    assert cited_facts(told, most_tokens=20) == [COST]
 
 
 def test_exchanges_are_summarised_once_and_in_blocks(talks: Conversations) -> None:
-    talk, layer = talks.begin("me"), SummaryLayer(talks)
+    talk = talks.begin("me")
+    layer = SummaryLayer(talks)
+
+    def due(before: int = 99) -> list[int]:
+        return [one.number for one in layer.due(talk, "me", before)]
+
     for number in range(2 * BLOCK):
-        assert (layer.due(talk, "me", 99) != []) == (number == BLOCK)
+        assert (due() != []) == (number == BLOCK)
         if number == BLOCK:
-            due = layer.due(talk, "me", 99)
-            assert [one.number for one in due] == list(range(1, BLOCK + 1))
-            talks.keep_summary(talk, summarise(due, ScriptedModel(["Five questions."])))
+            assert due() == list(range(1, BLOCK + 1))
+            made = summarise(layer.due(talk, "me", 99), ScriptedModel(["Five questions."]))
+            talks.keep_summary(talk, made)
         tell(talks, talk, f"Question {number}?", "Answer.")
-    assert [one.number for one in layer.due(talk, "me", 99)] == list(range(BLOCK + 1, 2 * BLOCK + 1))
-    assert layer.due(talk, "me", BLOCK + 3) == []
+    assert due() == list(range(BLOCK + 1, 2 * BLOCK + 1))
+    assert due(BLOCK + 3) == []
 
 
 @pytest.mark.timed

@@ -4,7 +4,11 @@ holds; and answers that follow the asker's choice.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -28,53 +32,58 @@ MINE, OTHER = "http://127.0.0.1:11434/v1", "http://127.0.0.1:11435/v1"
 QUESTION = "What is the deficit ceiling?"
 
 
+def store(folder: Path, server: Settings) -> UserSettingsStore:
+    """The settings of that file, as another process would have them."""
+    return UserSettingsStore(MemoryDatabase(folder / "p.sqlite3"), server)
+
+
 @pytest.fixture
 def own(tmp_path: Path) -> UserSettingsStore:
-    return UserSettingsStore(
-        MemoryDatabase(tmp_path / "p.sqlite3"), Settings(chat_model="servers", api_key="sk-server")
-    )
+    return store(tmp_path, Settings(chat_model="servers", api_key="sk-server"))
 
 
 def test_what_one_chooses_is_theirs_and_survives(tmp_path: Path) -> None:
     server = Settings()
-    first = UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), server)
+    first = store(tmp_path, server)
     first.choose("ann", "window", 7)
     first.choose_model("ann", "own", "m", MINE, KEY)
-    again = UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), server)
-    assert (
-        again.settings("ann").window,
-        again.settings("ann").chat_model,
-        again.settings("ann").base_url,
-    ) == (7, "m", MINE)
-    assert again.settings("ann").api_key == "" and not again.has_key("ann")  # it was in that process alone
+    again = store(tmp_path, server)
+    anns = again.settings("ann")
+    assert anns.window == 7
+    assert anns.chat_model == "m"
+    assert anns.base_url == MINE
+    assert anns.api_key == ""  # it was in that process alone
+    assert not again.has_key("ann")
     assert again.settings("bob") == server
+
+
+def key_of(own: UserSettingsStore) -> str:
+    return own.settings("ann").api_key
 
 
 def test_the_key_is_for_one_endpoint(own: UserSettingsStore) -> None:
     own.choose_model("ann", "own", "m", MINE, KEY)
-    assert own.settings("ann").api_key == KEY
+    assert key_of(own) == KEY
     own.choose_model("ann", "own", "m-2", MINE)
-    assert own.settings("ann").api_key == KEY
+    assert key_of(own) == KEY
     own.choose_model("ann", "own", "m-2", OTHER)
-    assert own.settings("ann").api_key == ""
+    assert key_of(own) == ""
     own.choose_model("ann", "own", "m-2", MINE)
-    assert own.settings("ann").api_key == ""
+    assert key_of(own) == ""
     own.choose_model("ann", "own", "m-2", MINE, KEY)
     own.remove_key("ann")
-    assert own.settings("ann").api_key == ""
+    assert key_of(own) == ""
     own.choose_model("ann", "own", "m-2", MINE, KEY)
     own.reset("ann", "base_url")  # the server's endpoint again
-    assert own.settings("ann").api_key == "sk-server" and not own.has_key("ann")
+    assert key_of(own) == "sk-server"
+    assert not own.has_key("ann")
 
 
 def test_what_is_refused_changes_nothing(own: UserSettingsStore) -> None:
     own.choose_model("ann", "own", "m", MINE, KEY)
     before = own.settings("ann")
-    for model, url, key in (
-        ("m", "http://169.254.169.254/v1", "sk-x"),
-        ("", MINE, "sk-x"),
-        ("m", MINE, "no key at all"),
-    ):
+    refused = [("m", "http://169.254.169.254/v1", "sk-x"), ("", MINE, "sk-x"), ("m", MINE, "no key at all")]
+    for model, url, key in refused:
         with pytest.raises((SettingsError, ModelError)):
             own.choose_model("ann", "own", model, url, key)
     assert own.settings("ann") == before
@@ -90,15 +99,19 @@ def test_one_and_all_can_be_reset(own: UserSettingsStore) -> None:
     own.reset("ann", "window")
     assert own.chosen("ann").keys() == {"rerank", "answers", "chat_model", "base_url"}
     own.reset("ann")
-    assert own.chosen("ann") == {} and not own.has_key("ann") and own.settings("bob").window == 8
+    assert own.chosen("ann") == {}
+    assert not own.has_key("ann")
+    assert own.settings("bob").window == 8
 
 
 def test_the_key_is_in_no_file_and_no_representation(own: UserSettingsStore, tmp_path: Path) -> None:
     own.choose_model("ann", "own", "m", MINE, KEY)
     settings = own.settings("ann")
+    model = own.model("ann", lambda: None)
     assert settings.api_key == KEY
-    assert KEY not in f"{settings!r} {settings} {own!r} {own.model('ann', lambda: None)!r}"
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert KEY not in f"{settings!r} {settings} {own!r} {model!r}"
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or KEY.encode() not in path.read_bytes()
 
 
 def test_models_are_made_once_and_anew_after_a_change(own: UserSettingsStore) -> None:
@@ -110,7 +123,10 @@ def test_models_are_made_once_and_anew_after_a_change(own: UserSettingsStore) ->
     assert model("ann") is server
     own.choose_model("ann", "own", "m", MINE, KEY)
     first = model("ann")
-    assert first is not None and first is model("ann") and first is not server and model("bob") is server
+    assert first is not None
+    assert first is model("ann")
+    assert first is not server
+    assert model("bob") is server
     own.remove_key("ann")
     assert model("ann") is not first
     own.choose_model("ann", "none")
@@ -122,16 +138,17 @@ def test_models_are_made_once_and_anew_after_a_change(own: UserSettingsStore) ->
 def test_keys_are_held_for_so_many_only(own: UserSettingsStore) -> None:
     for number in range(MOST_KEYS + 1):
         own.choose_model(f"owner-{number}", "own", "m", MINE, KEY)
-    assert not own.has_key("owner-0") and own.has_key("owner-1")
+    assert not own.has_key("owner-0")
+    assert own.has_key("owner-1")
 
 
 def test_forbidden_it_is_neither_taken_nor_used(tmp_path: Path) -> None:
-    UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), Settings()).choose_model(
-        "ann", "own", "m", MINE
-    )
+    before = store(tmp_path, Settings())
+    before.choose_model("ann", "own", "m", MINE)
     server = Settings(user_models="0", chat_model="servers")
-    own = UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), server)
-    assert own.settings("ann") == server and not own.is_own("ann")
+    own = store(tmp_path, server)
+    assert own.settings("ann") == server
+    assert not own.is_own("ann")
     with pytest.raises(SettingsError, match="lets nobody choose"):
         own.choose_model("ann", "own", "m", MINE)
 
@@ -139,11 +156,9 @@ def test_forbidden_it_is_neither_taken_nor_used(tmp_path: Path) -> None:
 def test_where_they_cannot_be_read_nothing_is_sent(own: UserSettingsStore) -> None:
     with own._database.write() as connection:
         connection.execute("drop table preference")
-    assert (
-        own.settings("bob").chat_model == ""
-        and own.settings("ann").api_key == ""
-        and own.model("ann", lambda: ScriptedModel(["x"])) is None
-    )
+    assert own.settings("bob").chat_model == ""
+    assert key_of(own) == ""
+    assert own.model("ann", lambda: ScriptedModel(["x"])) is None
 
 
 def test_damaged_values_are_passed_over(own: UserSettingsStore) -> None:
@@ -153,11 +168,10 @@ def test_damaged_values_are_passed_over(own: UserSettingsStore) -> None:
             "insert into preference values ('ann', 'rerank', 'tru'), ('ann', 'signals_hours', '[1]'), "
             "('ann', 'prompt_exchanges', '-1')"
         )
-    assert (own.settings("ann").window, own.settings("ann").rerank, own.settings("ann").prompt_exchanges) == (
-        7,
-        False,
-        5,
-    )
+    settings = own.settings("ann")
+    assert settings.window == 7
+    assert settings.rerank is False
+    assert settings.prompt_exchanges == 5
 
 
 # --- answers
@@ -170,81 +184,102 @@ def cite(name: str) -> Say:
 
 def ask(chatbot: Chatbot, owner: str, **given: object) -> tuple[Answer, list[Event]]:
     events = list(chatbot.ask(Ask(QUESTION, owner=owner, **given)))  # type: ignore[arg-type]
-    assert isinstance(events[-1], Answer)
-    return events[-1], events
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    return answer, events
 
 
-def test_each_asker_is_answered_by_their_own_choice(tmp_path: Path) -> None:
-    paper = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is 3.0 per cent of output in every year."])
+Opened = Callable[..., Chatbot]
+
+
+def host_of(provider: Provider) -> str:
+    return urlsplit(provider.url).netloc
+
+
+def keys_sent(provider: Provider) -> list[str]:
+    """What each request was authorised with."""
+    return [one.headers["authorization"] for one in provider.requests]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    """Opens a chatbot with these settings, which has one document for each page."""
+    with ExitStack() as stack:
+
+        def make(*pages: str, **settings: Any) -> Chatbot:
+            used = Settings(home=tmp_path / "home", **settings)
+            chatbot = stack.enter_context(Chatbot(used, embedder=HashEmbedder(dimension=256)))
+            for number, page in enumerate(pages):
+                upload = Upload(make_pdf(tmp_path / f"Rules{number}.pdf", [page]))
+                list(chatbot.add([upload]))
+            return chatbot
+
+        yield make
+
+
+@pytest.fixture
+def one_paper(opened: Opened) -> Chatbot:
+    return opened("The deficit ceiling is 3.0 per cent of output.")
+
+
+def test_each_asker_is_answered_by_their_own_choice(opened: Opened) -> None:
     with (
         Provider([cite("Server")]) as servers,
         Provider([cite("Ann")]) as anns,
         Provider([Refuse(401, f"no {KEY}")]) as carls,
     ):
-        settings = Settings(
-            home=tmp_path / "home", chat_model="s", base_url=servers.url, api_key="sk-server", timeout=5
-        )
-        with Chatbot(settings, embedder=HashEmbedder(dimension=256)) as chatbot:
-            list(chatbot.add([Upload(paper)]))
-            chatbot.own.choose_model("ann", "own", "a", anns.url, KEY)
-            chatbot.own.choose_model("bea", "none")
-            chatbot.own.choose_model("carl", "own", "c", carls.url)
-            ann, _ = ask(chatbot, "ann")
-            assert ann.text.startswith("Ann says") and ann.sent_to == ("a", anns.url.split("/")[2])
-            bea, _ = ask(chatbot, "bea")
-            assert (bea.model, bea.sent_to) == ("extractive", None)
-            dan, _ = ask(chatbot, "dan")
-            assert (
-                dan.text.startswith("Server says")
-                and dan.sent_to is not None
-                and dan.sent_to[1] == servers.url.split("/")[2]
-            )
-            carl, events = ask(chatbot, "carl")
-            told = " ".join(f"{event.text} {event.hint}" for event in events if isinstance(event, Notice))
-            assert "the key on the Settings page" in told and carl.error and "OPENAI_API_KEY" not in told
-            assert {one.headers["authorization"] for one in anns.requests} == {f"Bearer {KEY}"}
-            assert {one.headers["authorization"] for one in servers.requests} == {"Bearer sk-server"}
-            assert {one.headers["authorization"] for one in carls.requests} == {"Bearer none"}
-            assert (len(anns.requests), len(servers.requests), len(carls.requests)) == (1, 1, 1)
+        page = "The deficit ceiling is 3.0 per cent of output in every year."
+        chatbot = opened(page, chat_model="s", base_url=servers.url, api_key="sk-server", timeout=5)
+        chatbot.own.choose_model("ann", "own", "a", anns.url, KEY)
+        chatbot.own.choose_model("bea", "none")
+        chatbot.own.choose_model("carl", "own", "c", carls.url)
+        ann, _ = ask(chatbot, "ann")
+        assert ann.text.startswith("Ann says")
+        assert ann.sent_to == ("a", host_of(anns))
+        bea, _ = ask(chatbot, "bea")
+        assert bea.model == "extractive"
+        assert bea.sent_to is None
+        dan, _ = ask(chatbot, "dan")
+        assert dan.text.startswith("Server says")
+        assert dan.sent_to
+        assert dan.sent_to[1] == host_of(servers)
+        carl, events = ask(chatbot, "carl")
+        told = " ".join(f"{event.text} {event.hint}" for event in events if isinstance(event, Notice))
+        assert "the key on the Settings page" in told
+        assert carl.error
+        assert "OPENAI_API_KEY" not in told
+        assert keys_sent(anns) == [f"Bearer {KEY}"]
+        assert keys_sent(servers) == ["Bearer sk-server"]
+        assert keys_sent(carls) == ["Bearer none"]
 
 
-def test_helping_calls_are_the_askers_too(tmp_path: Path) -> None:
-    papers = [
-        make_pdf(
-            tmp_path / f"Rules{number}.pdf", [f"The deficit ceiling of city {number} is {number} per cent."]
-        )
-        for number in (2, 3)
-    ]
+def test_helping_calls_are_the_askers_too(opened: Opened) -> None:
+    pages = [f"The deficit ceiling of city {number} is {number} per cent." for number in (2, 3)]
     with Provider([cite("Server")]) as servers, Provider(["[]", cite("Ann")]) as anns:
-        settings = Settings(home=tmp_path / "home", chat_model="s", base_url=servers.url, timeout=5)
-        with Chatbot(settings, embedder=HashEmbedder(dimension=256)) as chatbot:
-            list(chatbot.add([Upload(paper) for paper in papers]))
-            chatbot.own.choose_model("ann", "own", "a", anns.url)
-            chatbot.own.choose("ann", "rerank", True)
-            ask(chatbot, "ann")
-            assert (len(anns.requests), len(servers.requests)) == (2, 0)
-            ask(chatbot, "bob")
-            assert (len(anns.requests), len(servers.requests)) == (2, 1)
+        chatbot = opened(*pages, chat_model="s", base_url=servers.url, timeout=5)
+        chatbot.own.choose_model("ann", "own", "a", anns.url)
+        chatbot.own.choose("ann", "rerank", True)
+        ask(chatbot, "ann")
+        assert len(anns.requests) == 2
+        assert servers.requests == []
+        ask(chatbot, "bob")
+        assert len(anns.requests) == 2
+        assert len(servers.requests) == 1
 
 
-def test_windows_differ_by_owner(tmp_path: Path) -> None:
-    with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder(dimension=256)) as chatbot:
-        list(
-            chatbot.add(
-                [Upload(make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is 3.0 per cent of output."]))]
-            )
-        )
-        chatbot.own.choose("ann", "window", 2)
-        for owner in ("ann", "bob"):
-            conversation = chatbot.conversations.begin(owner)
-            for _ in range(4):
-                ask(chatbot, owner, conversation=conversation)
-            assert len(chatbot.memory.window(conversation, owner)) == (2 if owner == "ann" else 4)
-            prompt = ask(chatbot, owner, conversation=conversation)[0].prompt
-            assert prompt is not None and len(prompt.exchanges) == (2 if owner == "ann" else 4)
+@pytest.mark.parametrize(("owner", "window"), [("ann", 2), ("bob", 4)])
+def test_windows_differ_by_owner(one_paper: Chatbot, owner: str, window: int) -> None:
+    one_paper.own.choose("ann", "window", 2)
+    conversation = one_paper.conversations.begin(owner)
+    for _ in range(4):
+        ask(one_paper, owner, conversation=conversation)
+    assert len(one_paper.memory.window(conversation, owner)) == window
+    answer, _ = ask(one_paper, owner, conversation=conversation)
+    assert answer.prompt
+    assert len(answer.prompt.exchanges) == window
 
 
-def test_thresholds_of_signals_differ_by_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thresholds_of_signals_differ_by_owner(one_paper: Chatbot, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[SignalOptions] = []
     monkeypatch.setattr(Signals, "off", "")
 
@@ -253,23 +288,19 @@ def test_thresholds_of_signals_differ_by_owner(tmp_path: Path, monkeypatch: pyte
         return []
 
     monkeypatch.setattr(Signals, "find", find)
-    with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder(dimension=256)) as chatbot:
-        list(
-            chatbot.add(
-                [Upload(make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is 3.0 per cent of output."]))]
-            )
-        )
-        for name, value in (
-            ("signals_threshold", 0.9),
-            ("signals_confidence", 0.8),
-            ("signals_hours", 24),
-            ("signals_notes", 1),
-        ):
-            chatbot.own.choose("ann", name, value)
-        chatbot.own.choose("bea", "signals_notes", 0)
-        for owner in ("ann", "bea", "bob"):
-            ask(chatbot, owner, conversation=chatbot.conversations.begin(owner))
-    assert [(one.threshold, one.confidence, one.hours, one.most_notes) for one in asked] == [
-        (0.9, 0.8, 24, 1),
-        (0.0, 0.6, 168, 3),
-    ]
+    one_paper.own.choose("ann", "signals_threshold", 0.9)
+    one_paper.own.choose("ann", "signals_confidence", 0.8)
+    one_paper.own.choose("ann", "signals_hours", 24)
+    one_paper.own.choose("ann", "signals_notes", 1)
+    one_paper.own.choose("bea", "signals_notes", 0)
+    for owner in ("ann", "bea", "bob"):
+        ask(one_paper, owner, conversation=one_paper.conversations.begin(owner))
+    anns, bobs = asked
+    assert anns.threshold == 0.9
+    assert anns.confidence == 0.8
+    assert anns.hours == 24
+    assert anns.most_notes == 1
+    assert bobs.threshold == 0.0
+    assert bobs.confidence == 0.6
+    assert bobs.hours == 168
+    assert bobs.most_notes == 3
