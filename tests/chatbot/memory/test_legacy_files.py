@@ -5,7 +5,6 @@ and the files are kept aside.
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import sqlite3
 from contextlib import closing
@@ -26,6 +25,7 @@ from chatbot.memory.situations.situation_store import SituationMemory, Situation
 from chatbot.memory.user_settings_store import UserSettingsStore
 from chatbot.records import Answer, Exchange
 from chatbot.settings import Settings
+from tests.chatbot.memory.cases.kept_cases import kept, shared
 from tests.fakes import HashEmbedder
 
 EMBEDDER = HashEmbedder(dimension=64)
@@ -53,6 +53,15 @@ insert into preference values ('ann', 'window', '7');
 """
 
 
+def names_in(folder: Path, pattern: str = "*") -> list[str]:
+    return sorted(path.name for path in folder.glob(pattern))
+
+
+def window_of(database: MemoryDatabase, owner: str) -> int:
+    own = UserSettingsStore(database, Settings())
+    return own.settings(owner).window
+
+
 def make_file(path: Path, script: str, version: int = 1) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(f"pragma journal_mode = wal; {script} pragma user_version = {version};")
@@ -60,7 +69,8 @@ def make_file(path: Path, script: str, version: int = 1) -> None:
 
 def earlier_conversations(store: Path, drop: str = "") -> str:
     """A file as the second version wrote it, by the tables of today, with one conversation; its id."""
-    made = MemoryDatabase(store / "made.sqlite3")
+    path = store / "made.sqlite3"
+    made = MemoryDatabase(path)
     talks = Conversations(made)
     talk = talks.begin("me")
     number = talks.start(talk, "How much?")
@@ -68,9 +78,9 @@ def earlier_conversations(store: Path, drop: str = "") -> str:
     talks.keep_vector(talk, number, "f", np.ones(2, np.float32))
     talks.keep_summary(talk, Summary(1, 1, "Costs.", "m"))
     made.close()
-    with closing(sqlite3.connect(store / "made.sqlite3")) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.executescript(f"drop table memory_version; {drop} pragma user_version = 2;")
-    (store / "made.sqlite3").rename(store / "conversations.sqlite3")
+    path.rename(store / "conversations.sqlite3")
     return talk
 
 
@@ -81,7 +91,7 @@ def database(tmp_path: Path) -> MemoryDatabase:
 
 def test_a_new_store_has_nothing_to_take_over(database: MemoryDatabase, tmp_path: Path) -> None:
     assert take_over(database, tmp_path, EMBEDDER) is None
-    assert not list(tmp_path.glob("*.earlier"))
+    assert names_in(tmp_path, "*.earlier") == []
 
 
 def test_conversations_of_the_first_version_are_taken_over(database: MemoryDatabase, tmp_path: Path) -> None:
@@ -90,8 +100,10 @@ def test_conversations_of_the_first_version_are_taken_over(database: MemoryDatab
         assert take_over(database, tmp_path, EMBEDDER) is None
         talks = Conversations(database)
         assert talks.window("old", "me") == [Exchange("How much?", "Three [S1].")]
-        assert (talks.get("old", "me").changed_at, talks.get("old", "me").compresses) == (6.0, True)
-    assert [path.name for path in tmp_path.glob("conversations*")] == ["conversations.sqlite3.earlier"]
+        row = talks.get("old", "me")
+        assert row.changed_at == 6.0
+        assert row.compresses is True
+    assert names_in(tmp_path, "conversations*") == ["conversations.sqlite3.earlier"]
 
 
 @pytest.mark.parametrize(
@@ -103,40 +115,44 @@ def test_conversations_of_later_versions_are_taken_over_whole(
     talk = earlier_conversations(tmp_path, drop)
     take_over(database, tmp_path, EMBEDDER)
     talks = Conversations(database)
-    assert talks.get(talk, "me").off == frozenset() and len(talks.window(talk, "me")) == 1
-    assert talks.answer(talk, 1, "me") is not None and talks.summaries(talk, "me") == [
-        Summary(1, 1, "Costs.", "m")
-    ]
-    assert talks.vectors([talk], "f")[talk, 1].tolist() == [1, 1]
+    assert talks.get(talk, "me").off == frozenset()
+    assert len(talks.window(talk, "me")) == 1
+    assert talks.answer(talk, 1, "me") is not None
+    assert talks.summaries(talk, "me") == [Summary(1, 1, "Costs.", "m")]
+    vectors = talks.vectors([talk], "f")
+    assert vectors[talk, 1].tolist() == [1, 1]
     assert database.read("select sha256 from source") == [("a" * 64,)]
 
 
 def test_what_was_kept_in_the_log_beside_a_file_is_taken_over_too(
     database: MemoryDatabase, tmp_path: Path
 ) -> None:
-    make_file(tmp_path / "preferences.sqlite3", PREFERENCES)
-    other = sqlite3.connect(tmp_path / "preferences.sqlite3")
+    path = tmp_path / "preferences.sqlite3"
+    make_file(path, PREFERENCES)
+    other = sqlite3.connect(path)
     other.execute("insert into preference values ('bob', 'window', '8')")
     other.commit()
-    assert (tmp_path / "preferences.sqlite3-wal").stat().st_size
+    log = tmp_path / "preferences.sqlite3-wal"
+    assert log.stat().st_size
     take_over(database, tmp_path, EMBEDDER)
     other.close()
-    own = UserSettingsStore(database, Settings())
-    assert (own.settings("ann").window, own.settings("bob").window) == (7, 8)
+    assert window_of(database, "ann") == 7
+    assert window_of(database, "bob") == 8
 
 
 def test_a_take_over_that_was_broken_off_is_done_again_and_writes_nothing_over(
     database: MemoryDatabase, tmp_path: Path
 ) -> None:
-    make_file(tmp_path / "preferences.sqlite3", PREFERENCES)
-    whole = (tmp_path / "preferences.sqlite3").read_bytes()
+    path = tmp_path / "preferences.sqlite3"
+    make_file(path, PREFERENCES)
+    whole = path.read_bytes()
     take_over(database, tmp_path, EMBEDDER)
     (tmp_path / "preferences.sqlite3.earlier").unlink()
-    (tmp_path / "preferences.sqlite3").write_bytes(whole)  # as if it ended before the file was renamed
+    path.write_bytes(whole)  # as if it ended before the file was renamed
     UserSettingsStore(database, Settings()).choose("ann", "window", 9)
     take_over(database, tmp_path, EMBEDDER)
-    assert UserSettingsStore(database, Settings()).settings("ann").window == 9
-    assert [path.name for path in tmp_path.glob("preferences*")] == ["preferences.sqlite3.earlier"]
+    assert window_of(database, "ann") == 9
+    assert names_in(tmp_path, "preferences*") == ["preferences.sqlite3.earlier"]
 
 
 def test_an_earlier_program_that_ran_in_between_is_taken_over_again(
@@ -145,24 +161,23 @@ def test_an_earlier_program_that_ran_in_between_is_taken_over_again(
     for owner in ("ann", "bob"):
         make_file(tmp_path / "preferences.sqlite3", PREFERENCES.replace("ann", owner))
         take_over(database, tmp_path, EMBEDDER)
-    assert UserSettingsStore(database, Settings()).settings("bob").window == 7
-    assert {path.name for path in tmp_path.glob("preferences*")} == {
-        "preferences.sqlite3.earlier",
-        "preferences.sqlite3.earlier-2",
-    }
+    assert window_of(database, "bob") == 7
+    kept = names_in(tmp_path, "preferences*")
+    assert kept == ["preferences.sqlite3.earlier", "preferences.sqlite3.earlier-2"]
 
 
-def test_what_fails_takes_nothing_over_and_leaves_the_file(tmp_path: Path) -> None:
-    make_file(tmp_path / "conversations.sqlite3", FIRST_CONVERSATIONS, version=0)
-    database = MemoryDatabase(tmp_path / NAME)
+def test_what_fails_takes_nothing_over_and_leaves_the_file(database: MemoryDatabase, tmp_path: Path) -> None:
+    path = tmp_path / "conversations.sqlite3"
+    make_file(path, FIRST_CONVERSATIONS, version=0)
     database.prepare(TABLES)
     ((pages,),) = database.read("pragma page_count")
-    with closing(sqlite3.connect(tmp_path / "conversations.sqlite3")) as connection, connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("update exchange set user = ?", ("long " * 100_000,))
     database.read(f"pragma max_page_count = {pages}")
     with pytest.raises(StoreError, match="disk is full"):
         take_over(database, tmp_path, EMBEDDER)
-    assert database.read("select * from conversation") == [] and (tmp_path / "conversations.sqlite3").exists()
+    assert database.read("select * from conversation") == []
+    assert path.exists()
     database.read("pragma max_page_count = 100000")
     take_over(database, tmp_path, EMBEDDER)
     assert len(database.read("select * from exchange")) == 1
@@ -171,36 +186,42 @@ def test_what_fails_takes_nothing_over_and_leaves_the_file(tmp_path: Path) -> No
 def test_a_damaged_file_is_set_aside_and_the_others_are_taken_over(
     database: MemoryDatabase, tmp_path: Path
 ) -> None:
-    (tmp_path / "conversations.sqlite3").write_bytes(b"no database at all" * 100)
+    damaged = b"no database at all" * 100
+    (tmp_path / "conversations.sqlite3").write_bytes(damaged)
     make_file(tmp_path / "preferences.sqlite3", PREFERENCES)
     aside = take_over(database, tmp_path, EMBEDDER)
-    assert (
-        aside is not None
-        and aside.name.startswith("conversations.sqlite3.damaged-")
-        and aside.read_bytes().startswith(b"no database")
-    )
-    assert UserSettingsStore(database, Settings()).settings("ann").window == 7
+    assert aside is not None
+    assert aside.name.startswith("conversations.sqlite3.damaged-")
+    assert aside.read_bytes().startswith(b"no database")
+    assert window_of(database, "ann") == 7
 
 
 def test_what_can_be_read_of_a_damaged_file_is_taken_over(database: MemoryDatabase, tmp_path: Path) -> None:
     talk = earlier_conversations(tmp_path)
     path = tmp_path / "conversations.sqlite3"
     with closing(sqlite3.connect(path)) as connection:
-        ((root,),) = connection.execute(
-            "select rootpage from sqlite_master where name = 'exchange'"
-        ).fetchall()
-        ((size,),) = connection.execute("pragma page_size").fetchall()
+        ((root,),) = connection.execute("select rootpage from sqlite_master where name = 'exchange'")
+        ((size,),) = connection.execute("pragma page_size")
         connection.execute("pragma journal_mode = delete")
     data = bytearray(path.read_bytes())
-    data[(root - 1) * size : root * size] = b"\xff" * size
+    end = root * size
+    data[end - size : end] = b"\xff" * size
     path.write_bytes(data)
     aside = take_over(database, tmp_path, EMBEDDER)
-    assert aside is not None and "damaged" in aside.name
+    assert aside is not None
+    assert "damaged" in aside.name
     assert database.read("select id from conversation") == [(talk,)]
 
 
 # --- rated answers
 # ------------------------------------------------------------------------------------------------------------
+
+
+CASES = b"""\
+{"question": "One?", "plan": "Old."}
+{"case": "Two?", "plan": "P", "case_label": "negative", "tool": 1}
+{"question": "one", "plan": "New."}
+{"question": "Thr"""
 
 
 def earlier_cases(store: Path, name: str = "") -> Path:
@@ -209,17 +230,15 @@ def earlier_cases(store: Path, name: str = "") -> Path:
     """
     path = store / "cases" / f"{name or hidden('me')}.jsonl"
     path.parent.mkdir(exist_ok=True)
-    lines = [
-        {"question": "One?", "plan": "Old."},
-        {"case": "Two?", "plan": "P", "case_label": "negative", "tool": 1},
-        {"question": "one", "plan": "New."},
-    ]
-    path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines) + b'{"question": "Thr')
-    named = hashlib.sha256(EMBEDDER.fingerprint.encode()).hexdigest()[:12]
-    rows = EMBEDDER.embed(["Two?", "one"])
-    keys = [hashlib.sha256(b"1\0" + text.encode()).digest()[:16] for text in ("Two?", "one")]
-    data = b"".join(key + row.astype("<f4").tobytes() for key, row in zip(keys, rows, strict=True))
-    path.with_name(f"{path.stem}-{named}.vectors").write_bytes(data + b"cut short")
+    path.write_bytes(CASES)
+    questions = ["Two?", "one"]
+    data = b""
+    for question, row in zip(questions, EMBEDDER.embed(questions), strict=True):
+        key = hashlib.sha256(b"1\0" + question.encode()).digest()
+        data += key[:16] + row.astype("<f4").tobytes()
+    named = hashlib.sha256(EMBEDDER.fingerprint.encode()).hexdigest()
+    vectors = path.with_name(f"{path.stem}-{named[:12]}.vectors")
+    vectors.write_bytes(data + b"cut short")
     return path
 
 
@@ -232,23 +251,33 @@ def test_rated_answers_are_taken_over_with_their_vectors_and_unreadable_lines_ar
     with caplog.at_level(logging.WARNING):
         take_over(database, tmp_path, EMBEDDER)
     cases = Cases(database, EMBEDDER)
-    assert [(row.case.question, row.case.plan, row.case.reward) for row in cases.listed("me")] == [
-        ("one", "New.", 1),
-        ("Two?", "P", 0),
-    ]
-    assert cases.health("me").waiting == 0 and cases.health("me").shared == 2
-    assert all(row.case.by for row in cases.listed("me", shared=True))
-    assert caplog.text.count("Line 4 of") == 3 and "is not taken over: it is no JSON" in caplog.text
-    cases.edit("me", case_id("Two?"), lambda case: replace(case, plan="Q"))
-    assert (
-        b'"tool": 1'
-        in database.read(
-            "select line from rated_answer where id = ? and shelf = ?", (case_id("Two?"), hidden("me"))
-        )[0][0]
-    )
-    assert (tmp_path / "cases.earlier" / f"{hidden('me')}.jsonl").exists() and not (
-        tmp_path / "cases"
-    ).exists()
+    one, two = kept(cases)
+    assert one.question == "one"
+    assert one.plan == "New."
+    assert one.reward == 1
+    assert two.question == "Two?"
+    assert two.plan == "P"
+    assert two.reward == 0
+    health = cases.health("me")
+    assert health.waiting == 0
+    assert health.shared == 2
+    assert all(case.by for case in shared(cases, "me"))
+    assert caplog.text.count("Line 4 of") == 3
+    assert "is not taken over: it is no JSON" in caplog.text
+    assert (tmp_path / "cases.earlier" / f"{hidden('me')}.jsonl").exists()
+    assert not (tmp_path / "cases").exists()
+
+
+def test_what_others_wrote_to_a_line_that_was_taken_over_stays(
+    database: MemoryDatabase, tmp_path: Path
+) -> None:
+    earlier_cases(tmp_path)
+    take_over(database, tmp_path, EMBEDDER)
+    key = case_id("Two?")
+    Cases(database, EMBEDDER).edit("me", key, lambda case: replace(case, plan="Q"))
+    query = "select line from rated_answer where id = ? and shelf = ?"
+    ((line,),) = database.read(query, (key, hidden("me")))
+    assert b'"tool": 1' in line
 
 
 def test_a_take_over_of_rated_answers_that_was_broken_off_writes_nothing_over(
@@ -257,15 +286,17 @@ def test_a_take_over_of_rated_answers_that_was_broken_off_writes_nothing_over(
     for _ in range(2):
         earlier_cases(tmp_path)
         take_over(database, tmp_path, EMBEDDER)
-        Cases(database, EMBEDDER).add("me", Case("One?", "Newest."))
-    assert [row.case.plan for row in Cases(database, EMBEDDER).listed("me")] == ["Newest.", "P"]
+        cases = Cases(database, EMBEDDER)
+        cases.add("me", Case("One?", "Newest."))
+    assert [case.plan for case in kept(cases)] == ["Newest.", "P"]
 
 
 def test_vectors_of_another_embedder_are_made_anew(database: MemoryDatabase, tmp_path: Path) -> None:
     earlier_cases(tmp_path)
     other = HashEmbedder(dimension=32)
     take_over(database, tmp_path, other)
-    assert Cases(database, other).health("me").waiting == 2
+    health = Cases(database, other).health("me")
+    assert health.waiting == 2
 
 
 # --- situations
@@ -273,22 +304,22 @@ def test_vectors_of_another_embedder_are_made_anew(database: MemoryDatabase, tmp
 
 
 def test_situations_are_taken_over_without_their_index(database: MemoryDatabase, tmp_path: Path) -> None:
-    (tmp_path / "situations" / "index").mkdir(parents=True)
-    make_file(tmp_path / "situations" / "situations.sqlite3", SITUATIONS)
+    folder = tmp_path / "situations"
+    (folder / "index").mkdir(parents=True)
+    make_file(folder / "situations.sqlite3", SITUATIONS)
     take_over(database, tmp_path, EMBEDDER)
     situations = Situations(database, EMBEDDER)
     (one,) = situations.listed("me")
-    assert (one.scope, one.situation, one.recommendations, one.at) == (
-        "oil",
-        "oil falls",
-        ("sell", "wait"),
-        6.0,
-    )
+    assert one.scope == "oil"
+    assert one.situation == "oil falls"
+    assert one.recommendations == ("sell", "wait")
+    assert one.at == 6.0
     assert situations.health("me").waiting == 1
-    assert len(SituationMemory(situations, scope="oil", owner="me").get_memories("oil falls")) == 1
-    assert [path.name for path in (tmp_path / "situations").iterdir()] == ["situations.sqlite3.earlier"]
+    memory = SituationMemory(situations, scope="oil", owner="me")
+    assert len(memory.get_memories("oil falls")) == 1
+    assert names_in(folder) == ["situations.sqlite3.earlier"]
     situations.remove("me", one.key)
-    assert not list((tmp_path / "situations").iterdir()), "what is erased stands in no file"
+    assert names_in(folder) == [], "what is erased stands in no file"
 
 
 # --- signals
@@ -306,7 +337,9 @@ def test_situations_are_taken_over_without_their_index(database: MemoryDatabase,
 def test_whether_signals_are_in_use_is_taken_over(
     database: MemoryDatabase, tmp_path: Path, text: str, state: State
 ) -> None:
-    (tmp_path / "signals").mkdir()
-    (tmp_path / "signals" / "state.json").write_text(text)
+    folder = tmp_path / "signals"
+    folder.mkdir()
+    (folder / "state.json").write_text(text)
     take_over(database, tmp_path, EMBEDDER)
-    assert Switch(database).read() == state and (tmp_path / "signals" / "state.json.earlier").exists()
+    assert Switch(database).read() == state
+    assert (folder / "state.json.earlier").exists()

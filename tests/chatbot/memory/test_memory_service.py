@@ -18,35 +18,62 @@ from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
 from chatbot.memory.memory_service import MemoryService
 from chatbot.models.tokens import count_tokens
-from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Recall, Token
+from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Prompt, Recall, Token
 from chatbot.service import Chatbot
 from tests.fakes import ScriptedModel
 from tests.stores import Make
 
 QUESTION = "What is the deficit ceiling?"
+DEBT_SERVICE = "What does the debt service come to?"
 
 
 def ask(chatbot: Chatbot, question: str, talk: str | None, owner: str = "me") -> tuple[Answer, list[Event]]:
     asked = Ask(question, conversation=talk, owner=owner)
     events = list(chatbot.ask(asked))
-    assert isinstance(events[-1], Answer)
+    answer = events[-1]
+    assert isinstance(answer, Answer)
     chatbot.settle(asked)
-    return events[-1], events
+    return answer, events
+
+
+def searched(chatbot: Chatbot, question: str, talk: str) -> str:
+    """What is searched for the question."""
+    answer, _ = ask(chatbot, question, talk)
+    return answer.search_query
+
+
+def prompt_of(answer: Answer) -> Prompt:
+    assert answer.prompt is not None
+    return answer.prompt
+
+
+def last_message(answer: Answer) -> str:
+    """What the model is asked at last."""
+    _, content = prompt_of(answer).messages[-1]
+    return content
+
+
+def kept_answer(chatbot: Chatbot, talk: str) -> Answer:
+    """The first answer, as it was kept."""
+    kept = chatbot.memory.answer(talk, 1, "me")
+    assert kept is not None
+    return kept
+
+
+def tell(chatbot: Chatbot, talk: str, question: str, answer: Answer) -> int:
+    """Keep an exchange that nobody asked; its number."""
+    number = chatbot.conversations.start(talk, question)
+    chatbot.conversations.finish(talk, number, answer, {}, owner="me")
+    return number
 
 
 def talk_on(chatbot: Chatbot, talk: str, exchanges: int, words: int = 20) -> None:
     """Other matters: exchanges of some words each."""
+    citation = Citation("S1", "Ports.pdf", 2, None, "ships", True)
     for number in range(exchanges):
-        kept = chatbot.conversations.start(talk, f"What of harbour {number}?")
+        question = f"What of harbour {number}?"
         text = " ".join(f"Harbour {number} handled {place} ships in spring [S1]." for place in range(words))
-        citation = Citation("S1", "Ports.pdf", 2, None, "ships", True)
-        chatbot.conversations.finish(
-            talk,
-            kept,
-            Answer("q", f"What of harbour {number}?", text, True, citations=(citation,)),
-            {},
-            owner="me",
-        )
+        tell(chatbot, talk, question, Answer("q", question, text, True, citations=(citation,)))
 
 
 def notices(events: list[Event]) -> list[str]:
@@ -61,29 +88,34 @@ def test_sixty_exchanges_past_the_threshold_are_shortened_and_an_early_figure_ke
     ask(chatbot, QUESTION, talk)
     talk_on(chatbot, talk, 59, words=30)
     before = chatbot.memory.stats(talk, "me")
-    assert before.message_count == 120 and before.token_count > 20_000 and not before.compressed
+    assert before.message_count == 120
+    assert before.token_count > 20_000
+    assert not before.compressed
     answer, _ = ask(chatbot, "What was the deficit ceiling that you gave me at the beginning?", talk)
     assert answer.search_query == QUESTION
-    assert "3.0 per cent" in answer.text and {
-        (citation.document, citation.page) for citation in answer.citations
-    } == {("Rules.pdf", 1)}
-    assert answer.compression is not None and answer.prompt is not None
-    assert (
-        "The deficit ceiling is 3.0 per cent of output in every year. ⟦Rules.pdf, p. 1⟧"
-        in answer.prompt.messages[-1][1]
-    )
+    assert "3.0 per cent" in answer.text
+    for citation in answer.citations:
+        assert citation.document == "Rules.pdf"
+        assert citation.page == 1
+    assert answer.citations
+    fact = "The deficit ceiling is 3.0 per cent of output in every year. ⟦Rules.pdf, p. 1⟧"
+    assert fact in last_message(answer)
+    assert count_tokens(last_message(answer)) < 12_000
     kept = answer.compression
+    assert kept is not None
     assert kept.original_tokens == before.token_count > 3 * kept.compressed_tokens
-    assert 1 in kept.kept and len(kept.kept) < 55
-    said = chatbot.conversations.said(talk, "me")[0]
-    assert "".join(said.cited[start:end] for start, end in kept.kept[1][1]).startswith(
-        "The deficit ceiling is 3.0 per cent"
-    )
-    assert count_tokens(answer.prompt.messages[-1][1]) < 12_000
+    assert 1 in kept.kept
+    assert len(kept.kept) < 55
+    first, *_ = chatbot.conversations.said(talk, "me")
+    _, spans = kept.kept[1]
+    words_kept = "".join(first.cited[start:end] for start, end in spans)
+    assert words_kept.startswith("The deficit ceiling is 3.0 per cent")
     after = chatbot.memory.stats(talk, "me")
-    assert (after.compressed, after.compression_count) == (True, 1)
-    assert after.compression_history[0]["original_tokens"] == before.token_count
-    assert after.compression_history[0]["compressed_tokens"] == kept.compressed_tokens
+    assert after.compressed
+    assert after.compression_count == 1
+    shortening = after.compression_history[0]
+    assert shortening["original_tokens"] == before.token_count
+    assert shortening["compressed_tokens"] == kept.compressed_tokens
 
 
 class Substitute:
@@ -106,27 +138,27 @@ def test_what_a_memory_tells_reaches_the_user_beside_its_notes(make: Make) -> No
         chatbot.library.embedder,
         [Substitute()],
     )
-    before = memory.before(Recall(QUESTION, None, chatbot.conversations.begin("me"), "me"))
-    assert [note.source for note in before.notes] == ["a substitute"] and before.notices == (
-        Notice("A substitute stands in."),
-    )
+    talk = chatbot.conversations.begin("me")
+    before = memory.before(Recall(QUESTION, None, talk, "me"))
+    assert [note.source for note in before.notes] == ["a substitute"]
+    assert before.notices == (Notice("A substitute stands in."),)
 
 
-def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(
-    make: Make, tmp_path: Path
-) -> None:
+def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make: Make) -> None:
     chatbot = make(compression_tokens=1_000)
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 10)
-    assert ask(chatbot, QUESTION, talk)[0].compression is not None
+    answer, _ = ask(chatbot, QUESTION, talk)
+    assert answer.compression is not None
     chatbot.conversations.choose(talk, "me", compresses=False, recalls_others=False)
     answer, _ = ask(chatbot, QUESTION, talk)
     assert answer.compression is None
-    assert answer.prompt is not None and len(answer.prompt.exchanges) == 5 and answer.prompt.earlier == ()
-    assert (
-        chatbot.memory.stats(talk, "me").compressed is False
-        and chatbot.memory.stats(talk, "me").compression_count == 1
-    )
+    prompt = prompt_of(answer)
+    assert len(prompt.exchanges) == 5
+    assert prompt.earlier == ()
+    stats = chatbot.memory.stats(talk, "me")
+    assert stats.compressed is False
+    assert stats.compression_count == 1
 
 
 def test_no_exchange_is_in_neither(make: Make) -> None:
@@ -137,14 +169,15 @@ def test_no_exchange_is_in_neither(make: Make) -> None:
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 12)
     whole = chatbot.memory.stats(talk, "me").token_count
+    last_questions = [f"What of harbour {last}?" for last in (9, 10, 11)]
     for number in range(12):
         before = chatbot.memory.before(Recall(f"Harbour {number}?", None, talk, "me"))
-        assert before.compression is not None and before.compression.original_tokens == whole
-        brought = [text for _, text in before.earlier] + [exchange.assistant for exchange in before.exchanges]
+        assert before.compression is not None
+        assert before.compression.original_tokens == whole
+        brought = [text for _, text in before.earlier]
+        brought += [exchange.assistant for exchange in before.exchanges]
         assert any(f"Harbour {number} handled" in text for text in brought), number
-        assert [exchange.user for exchange in before.exchanges] == [
-            f"What of harbour {last}?" for last in (9, 10, 11)
-        ]
+        assert [exchange.user for exchange in before.exchanges] == last_questions
 
 
 def test_of_a_very_long_conversation_the_likeliest_are_weighed(
@@ -163,40 +196,39 @@ def test_of_a_very_long_conversation_the_likeliest_are_weighed(
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
     talk_on(chatbot, talk, 30, words=30)
-    huge = chatbot.conversations.start(
-        talk, "What of ceiling lanterns?"
-    )  # the second by its words, and more than there is room for
-    chatbot.conversations.finish(
-        talk, huge, Answer("q", "q", "Ceiling lanterns glow. " * 1_000, True), {}, owner="me"
-    )
+    # The second by its words, and more than there is room for.
+    lanterns = Answer("q", "q", "Ceiling lanterns glow. " * 1_000, True)
+    huge = tell(chatbot, talk, "What of ceiling lanterns?", lanterns)
     talk_on(chatbot, talk, 6, words=1)
     before = chatbot.memory.before(Recall(QUESTION, None, talk, "me"))
-    assert (
-        before.compression is not None
-        and 1 in before.compression.kept
-        and huge not in before.compression.kept
-    )
+    assert before.compression is not None
+    assert 1 in before.compression.kept
+    assert huge not in before.compression.kept
     assert 4 <= weighed[-1] <= 20
     assert before.compression.chunks_compressed > 40
 
 
+FACT = "The lighthouse cost 77 million crowns (Ports.pdf, p. 3)."
+LONG = Exchange(
+    "Tell me of harbours.", " ".join([*(f"Harbour {number} is quiet." for number in range(2_000)), FACT])
+)
+
+
 def test_long_last_exchanges_share_their_part_of_the_prompt(make: Make) -> None:
     chatbot = make(context_tokens=2_000)
-    fact = "The lighthouse cost 77 million crowns (Ports.pdf, p. 3)."
-    long = " ".join([*(f"Harbour {number} is quiet." for number in range(2_000)), fact])
-    fitted = chatbot.memory.fitted(
-        [Exchange("Short?", "Short."), Exchange("Tell me of harbours.", long)],
-        "What did the lighthouse cost?",
-    )
-    assert (
-        fitted[0] == Exchange("Short?", "Short.")
-        and fact in fitted[1].assistant
-        and fitted[1].assistant.endswith("(shortened)")
-    )
-    assert count_tokens(fitted[1].assistant) < 0.36 * 2_000
-    asked = Ask(QUESTION, history=(Exchange("Tell me of harbours.", long),))
+    short = Exchange("Short?", "Short.")
+    first, second = chatbot.memory.fitted([short, LONG], "What did the lighthouse cost?")
+    assert first == short
+    assert FACT in second.assistant
+    assert second.assistant.endswith("(shortened)")
+    assert count_tokens(second.assistant) < 0.36 * 2_000
+
+
+def test_a_long_last_exchange_leaves_the_prompt_within_its_tokens(make: Make) -> None:
+    chatbot = make(context_tokens=2_000)
+    asked = Ask(QUESTION, history=(LONG,))
     answer = next(event for event in chatbot.ask(asked) if isinstance(event, Answer))
-    assert answer.prompt is not None and count_tokens(answer.prompt.messages[-1][1]) < 2_000
+    assert count_tokens(last_message(answer)) < 2_000
 
 
 def test_a_follow_up_leans_on_a_question_whose_answer_was_stopped(make: Make) -> None:
@@ -205,7 +237,7 @@ def test_a_follow_up_leans_on_a_question_whose_answer_was_stopped(make: Make) ->
     ask(chatbot, "What is the deficit ceiling in 2024?", talk)
     number = chatbot.conversations.start(talk, "What is the debt anchor in 2024?")
     chatbot.conversations.write(talk, number, "The debt", owner="me", state="stopped")
-    assert ask(chatbot, "And in 2030?", talk)[0].search_query == "What is the debt anchor in 2030?"
+    assert searched(chatbot, "And in 2030?", talk) == "What is the debt anchor in 2030?"
 
 
 def test_a_question_of_its_own_is_never_replaced_by_an_earlier_one(make: Make) -> None:
@@ -216,18 +248,24 @@ def test_a_question_of_its_own_is_never_replaced_by_an_earlier_one(make: Make) -
         "What was the debt anchor at the beginning of the year?",
         "Is the debt anchor to be reached earlier than 2030?",
     ):
-        assert ask(chatbot, question, talk)[0].search_query == question
+        assert searched(chatbot, question, talk) == question
+
+
+def stop_at(kind: type[Event], chatbot: Chatbot, talk: str) -> None:
+    """Ask, and hear no more from the first event of that kind on."""
+    events = chatbot.ask(Ask(QUESTION, conversation=talk, owner="me"))
+    for event in events:
+        if isinstance(event, kind):
+            break
+    events.close()  # type: ignore[attr-defined]
 
 
 def test_a_notice_wipes_nothing_of_what_had_come(make: Make) -> None:
     chatbot = make(ScriptedModel(["The ceiling is ", "3.0 per cent."], finish="length"))
     talk = chatbot.conversations.begin("me")
-    events = chatbot.ask(Ask(QUESTION, conversation=talk, owner="me"))
-    for event in events:
-        if isinstance(event, Notice):
-            break
-    events.close()  # type: ignore[attr-defined]
-    assert chatbot.conversations.said(talk, "me")[0].assistant == "The ceiling is 3.0 per cent."
+    stop_at(Notice, chatbot, talk)
+    (said,) = chatbot.conversations.said(talk, "me")
+    assert said.assistant == "The ceiling is 3.0 per cent."
 
 
 def test_a_write_that_fails_on_the_way_loses_no_answer(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,8 +277,10 @@ def test_a_write_that_fails_on_the_way_loses_no_answer(make: Make, monkeypatch: 
 
     monkeypatch.setattr(chatbot.conversations, "write", fail)
     answer, events = ask(chatbot, QUESTION, talk)
-    assert answer.exchange == 1 and notices(events) == []
-    assert chatbot.conversations.said(talk, "me")[0].state == "complete"
+    assert answer.exchange == 1
+    assert notices(events) == []
+    (said,) = chatbot.conversations.said(talk, "me")
+    assert said.state == "complete"
 
 
 def test_an_answer_whose_conversation_is_erased_meanwhile_is_given(make: Make) -> None:
@@ -252,29 +292,31 @@ def test_an_answer_whose_conversation_is_erased_meanwhile_is_given(make: Make) -
     chatbot.conversations.erase(talk, "me")
     rest = list(events)
     answer = rest[-1]
-    assert isinstance(answer, Answer) and "3.0 per cent" in answer.text and answer.exchange is None
-    assert any("erased meanwhile" in text for text in answer.notices) and set(notices(rest)) == set(
-        answer.notices
-    )
+    assert isinstance(answer, Answer)
+    assert "3.0 per cent" in answer.text
+    assert answer.exchange is None
+    assert any("erased meanwhile" in text for text in answer.notices)
+    assert set(notices(rest)) == set(answer.notices)
 
 
 def test_what_waits_for_the_end_is_done_though_the_embedder_is_down(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chatbot = make(retention_days=30)
-    old, talk = chatbot.conversations.begin("me"), chatbot.conversations.begin("me")
+    old = chatbot.conversations.begin("me")
+    talk = chatbot.conversations.begin("me")
     talk_on(chatbot, old, 1)
+    make_older = "update conversation set changed_at = changed_at - 31 * 86400 where id = ?"
     with chatbot.conversations._disk.write() as connection:
-        connection.execute(
-            "update conversation set changed_at = changed_at - 31 * 86400 where id = ?", (old,)
-        )
+        connection.execute(make_older, (old,))
 
     def fail(_: object, *, query: bool = False) -> None:
         raise ModelError("down")
 
     monkeypatch.setattr(chatbot.library.embedder, "embed", fail)
     ask(chatbot, QUESTION, talk)
-    assert [row.id for row in chatbot.conversations.listed("me")] == [talk]
+    (left,) = chatbot.conversations.listed("me")
+    assert left.id == talk
 
 
 def test_below_the_threshold_older_exchanges_are_recalled(make: Make) -> None:
@@ -284,61 +326,73 @@ def test_below_the_threshold_older_exchanges_are_recalled(make: Make) -> None:
     talk_on(chatbot, talk, 6, words=1)
     answer, _ = ask(chatbot, "Is the deficit ceiling 3.0 per cent of output?", talk)
     assert answer.compression is None
-    assert [note.layer for note in answer.notes] == ["history"]
-    assert (
-        answer.prompt is not None
-        and "- (history, this conversation, exchange 1, " in answer.prompt.messages[-1][1]
-    )
-    assert ask(chatbot, "Who sails to Heligoland?", talk)[0].notes == ()
+    (note,) = answer.notes
+    assert note.layer == "history"
+    assert "- (history, this conversation, exchange 1, " in last_message(answer)
+    of_another, _ = ask(chatbot, "Who sails to Heligoland?", talk)
+    assert of_another.notes == ()
 
 
 def test_a_question_goes_back_to_an_earlier_topic(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
-    ask(chatbot, "What does the debt service come to?", talk)
+    ask(chatbot, DEBT_SERVICE, talk)
     talk_on(chatbot, talk, 12, words=1)
-    answer, _ = ask(chatbot, "Let's go back to the debt service topic.", talk)
-    assert answer.search_query == "What does the debt service come to?" and "1,577 million" in answer.text
-    assert answer.question == "Let's go back to the debt service topic."
+    question = "Let's go back to the debt service topic."
+    answer, _ = ask(chatbot, question, talk)
+    assert answer.search_query == DEBT_SERVICE
+    assert "1,577 million" in answer.text
+    assert answer.question == question
 
 
 def test_what_is_gone_back_to_may_stand_in_another_conversation(make: Make) -> None:
     chatbot = make()
-    first, second = chatbot.conversations.begin("me"), chatbot.conversations.begin("me")
-    ask(chatbot, "What does the debt service come to?", first)
+    first = chatbot.conversations.begin("me")
+    second = chatbot.conversations.begin("me")
+    ask(chatbot, DEBT_SERVICE, first)
     ask(chatbot, "What is the debt anchor?", second)
     query = "Go back to the service topic"
-    assert ask(chatbot, query, second)[0].search_query != "What does the debt service come to?"
+    assert searched(chatbot, query, second) != DEBT_SERVICE
     chatbot.conversations.choose(second, "me", compresses=True, recalls_others=True)
-    assert ask(chatbot, query, second)[0].search_query == "What does the debt service come to?"
+    assert searched(chatbot, query, second) == DEBT_SERVICE
+
+
+def summarising_model() -> ScriptedModel:
+    def reply(messages: object) -> list[str]:
+        if "Summarise" in str(messages):
+            return ["They spoke of harbours."]
+        return ["The ceiling is 3.0 per cent."]
+
+    return ScriptedModel(reply)
+
+
+def summaries_asked_of(model: ScriptedModel) -> int:
+    return sum("Summarise" in str(messages) for messages, _, _ in model.calls)
 
 
 def test_old_exchanges_are_summarised_by_the_model_once(make: Make) -> None:
-    def reply(messages: object) -> list[str]:
-        return (
-            ["They spoke of harbours."] if "Summarise" in str(messages) else ["The ceiling is 3.0 per cent."]
-        )
-
-    model = ScriptedModel(reply)
+    model = summarising_model()
     chatbot = make(model)
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 9, words=1)
     ask(chatbot, QUESTION, talk)
     ask(chatbot, QUESTION, talk)
-    assert sum("Summarise" in str(messages) for messages, _, _ in model.calls) == 1
-    assert chatbot.conversations.summaries(talk, "me")[0].text.splitlines()[:2] == [
-        "They spoke of harbours.",
-        "Harbour 0 handled 0 ships in spring (Ports.pdf, p. 2).",
-    ]
+    assert summaries_asked_of(model) == 1
+    summary, *_ = chatbot.conversations.summaries(talk, "me")
+    written, fact, *_ = summary.text.splitlines()
+    assert written == "They spoke of harbours."
+    assert fact == "Harbour 0 handled 0 ships in spring (Ports.pdf, p. 2)."
     answer, _ = ask(chatbot, "What of harbour 3?", talk)
     assert "summary" in {note.layer for note in answer.notes}
-    model_off = ScriptedModel(reply)
-    chatbot.close()
-    quiet = make(model_off, summary=False)
-    other = quiet.conversations.begin("me")
-    talk_on(quiet, other, 9, words=1)
-    ask(quiet, QUESTION, other)
-    assert not any("Summarise" in str(messages) for messages, _, _ in model_off.calls)
+
+
+def test_summaries_can_be_switched_off(make: Make) -> None:
+    model = summarising_model()
+    chatbot = make(model, summary=False)
+    talk = chatbot.conversations.begin("me")
+    talk_on(chatbot, talk, 9, words=1)
+    ask(chatbot, QUESTION, talk)
+    assert summaries_asked_of(model) == 0
 
 
 def test_a_summary_that_fails_loses_nothing(make: Make) -> None:
@@ -346,20 +400,19 @@ def test_a_summary_that_fails_loses_nothing(make: Make) -> None:
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 9, words=1)
     answer, _ = ask(chatbot, QUESTION, talk)
-    assert answer.answered and chatbot.conversations.summaries(talk, "me") == []
+    assert answer.answered
+    assert chatbot.conversations.summaries(talk, "me") == []
 
 
 def test_a_stopped_answer_keeps_what_had_come(make: Make) -> None:
     chatbot = make(ScriptedModel(["The ceiling ", "is ", "3.0 per cent."]))
     talk = chatbot.conversations.begin("me")
-    events = chatbot.ask(Ask(QUESTION, conversation=talk, owner="me"))
-    for event in events:
-        if isinstance(event, Token):
-            break
-    events.close()  # type: ignore[attr-defined]
+    stop_at(Token, chatbot, talk)
     (said,) = chatbot.conversations.said(talk, "me")
-    assert (said.state, said.assistant) == ("stopped", "The ceiling ")
-    assert chatbot.memory.window(talk, "me") == (Exchange(QUESTION, "The ceiling (stopped, unchecked)"),)
+    assert said.state == "stopped"
+    assert said.assistant == "The ceiling "
+    stopped = Exchange(QUESTION, "The ceiling (stopped, unchecked)")
+    assert chatbot.memory.window(talk, "me") == (stopped,)
 
 
 def test_an_error_instead_of_an_answer_is_kept_as_that(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +425,8 @@ def test_an_error_instead_of_an_answer_is_kept_as_that(make: Make, monkeypatch: 
     monkeypatch.setattr(chatbot.finder, "pages", fail)
     with pytest.raises(ModelError):
         ask(chatbot, QUESTION, talk)
-    assert [said.state for said in chatbot.conversations.said(talk, "me")] == ["failed"]
+    (said,) = chatbot.conversations.said(talk, "me")
+    assert said.state == "failed"
 
 
 def test_an_answer_is_given_though_it_cannot_be_kept(
@@ -387,13 +441,15 @@ def test_an_answer_is_given_though_it_cannot_be_kept(
     answer, events = ask(chatbot, QUESTION, talk)
     holder.execute("rollback")
     holder.close()
-    assert "3.0 per cent" in answer.text and answer.exchange is None
-    assert [text for text in notices(events) if "not kept: Another program holds" in text]
+    assert "3.0 per cent" in answer.text
+    assert answer.exchange is None
+    assert any("not kept: Another program holds" in text for text in notices(events))
     assert len(chatbot.conversations.said(talk, "me")) == 1
-    assert ask(chatbot, QUESTION, talk)[0].exchange == 2
+    afterwards, _ = ask(chatbot, QUESTION, talk)
+    assert afterwards.exchange == 2
 
 
-def test_an_answer_is_given_though_the_conversation_cannot_be_read(make: Make, tmp_path: Path) -> None:
+def test_an_answer_is_given_though_the_conversation_cannot_be_read(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
@@ -401,8 +457,9 @@ def test_an_answer_is_given_though_the_conversation_cannot_be_read(make: Make, t
         connection.execute("alter table exchange rename to damaged")
     answer, events = ask(chatbot, "What is the debt anchor? Remind me.", talk)
     assert "60 per cent" in answer.text
-    assert [text for text in notices(events) if text.startswith("Answered without the conversation before: ")]
-    assert [text for text in notices(events) if text.startswith("This exchange is not kept: ")]
+    told = notices(events)
+    assert any(text.startswith("Answered without the conversation before: ") for text in told)
+    assert any(text.startswith("This exchange is not kept: ") for text in told)
 
 
 def test_somebody_elses_conversation_is_neither_read_nor_written(make: Make) -> None:
@@ -416,49 +473,47 @@ def test_somebody_elses_conversation_is_neither_read_nor_written(make: Make) -> 
     assert chatbot.memory.stats(talk, "me").message_count == 0
 
 
+def test_a_kept_answer_is_the_one_that_was_given(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    first, _ = ask(chatbot, QUESTION, talk)
+    kept = kept_answer(chatbot, talk)
+    assert kept.citations == first.citations
+    assert kept.understanding == first.understanding
+    assert prompt_of(kept).messages == prompt_of(first).messages
+
+
 def test_a_kept_answer_leads_to_where_its_file_stands_today(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     first, _ = ask(chatbot, QUESTION, talk)
-    kept = chatbot.memory.answer(talk, 1, "me")
-    assert (
-        kept is not None and kept.citations == first.citations and kept.understanding == first.understanding
-    )
-    assert (
-        kept.prompt is not None and first.prompt is not None and kept.prompt.messages == first.prompt.messages
-    )
     version = first.citations[0].version
     assert version is not None
     # As in a store that was built anew: the file has another number, and its number is another file's.
     digest = next(iter(chatbot.library.catalog.hashes_of("Rules.pdf")))
-    moved = replace(
-        first, citations=tuple(replace(one, version=999) for one in first.citations), considered=()
-    )
+    citations = tuple(replace(one, version=999) for one in first.citations)
+    moved = replace(first, citations=citations, considered=())
     chatbot.conversations.finish(talk, 1, moved, {999: digest}, owner="me")
-    found = chatbot.memory.answer(talk, 1, "me")
-    assert found is not None and {citation.version for citation in found.citations} == {version}
+    found = kept_answer(chatbot, talk)
+    assert {citation.version for citation in found.citations} == {version}
     chatbot.conversations.finish(talk, 1, first, {version: "0" * 64}, owner="me")
-    gone = chatbot.memory.answer(talk, 1, "me")
-    assert gone is not None and {citation.version for citation in gone.citations} == {None}
+    gone = kept_answer(chatbot, talk)
+    assert {citation.version for citation in gone.citations} == {None}
 
 
-def test_erasing_a_document_takes_its_text_out_of_kept_answers(make: Make, tmp_path: Path) -> None:
+def test_erasing_a_document_takes_its_text_out_of_kept_answers(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
     chatbot.remove("Rules.pdf")
-    kept = chatbot.memory.answer(talk, 1, "me")
-    assert kept is not None and kept.prompt is not None and "Parliament" in kept.prompt.messages[-1][1]
+    removed = kept_answer(chatbot, talk)
+    assert "Parliament" in last_message(removed)
     chatbot.restore("Rules.pdf")
     chatbot.remove("Rules.pdf", purge=True)
-    kept = chatbot.memory.answer(talk, 1, "me")
-    assert (
-        kept is not None
-        and kept.prompt is not None
-        and "reported to Parliament within" not in kept.prompt.messages[-1][1]
-    )
-    assert all(hit.text == "" for hit in kept.considered)
-    assert "3.0 per cent" in kept.text
+    purged = kept_answer(chatbot, talk)
+    assert "reported to Parliament within" not in last_message(purged)
+    assert all(hit.text == "" for hit in purged.considered)
+    assert "3.0 per cent" in purged.text
 
 
 def test_old_conversations_are_erased_at_the_next_start(make: Make) -> None:
@@ -471,4 +526,5 @@ def test_old_conversations_are_erased_at_the_next_start(make: Make) -> None:
     kept_for_ever = make()
     assert len(kept_for_ever.conversations.listed("me")) == 1
     kept_for_ever.close()
-    assert make(retention_days=30).conversations.listed("me") == []
+    restarted = make(retention_days=30)
+    assert restarted.conversations.listed("me") == []
