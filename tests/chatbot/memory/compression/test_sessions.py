@@ -32,11 +32,13 @@ def test_each_exchange_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_empty_exchange_counts_nothing() -> None:
     sessions = Sessions()
     empty = StoredExchange("c", 1, "", "", "complete", "", 0.0)
-    assert sessions.tokens("c", [empty]) == [0] and sessions.tokens("c", [empty]) == [0]
+    for _ in range(2):
+        assert sessions.tokens("c", [empty]) == [0]
 
 
 def test_special_tokens_are_text() -> None:
-    assert Sessions().tokens("c", [said(1, "<|endoftext|>")])[0] > 5
+    (count,) = Sessions().tokens("c", [said(1, "<|endoftext|>")])
+    assert count > 5
 
 
 def test_the_least_recently_used_goes_first_and_age_ends_a_session() -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from chatbot.memory import memory_database
 from chatbot.memory.conversations.conversation_store import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
+from tests.chatbot.memory.conftest import stands_on_disk
 
 DIGEST = "a" * 64
 HIT = Hit(
@@ -33,6 +36,15 @@ HIT = Hit(
     page_text="Much text",
     scores={"vector": 0.5},
 )
+PROMPT = Prompt(
+    "q",
+    "s",
+    {"S1-7f3a": HIT},
+    (Exchange("a", "b"),),
+    (),
+    (("system", "rules"), ("user", "[S1-7f3a] Much text")),
+    "7f3a",
+)
 ANSWER = Answer(
     "What does it cost?",
     "What does the bridge cost?",
@@ -41,25 +53,29 @@ ANSWER = Answer(
     citations=(Citation("S1", "Rules.pdf", 8, "6", "The cost is $4.5 million.", True, 0, 25, version=3),),
     numbers=(NumberCheck("$4.5 million", 4.5, "USD", 1e6, None, "supported", "S1-7f3a"),),
     considered=(HIT,),
-    prompt=Prompt(
-        "q",
-        "s",
-        {"S1-7f3a": HIT},
-        (Exchange("a", "b"),),
-        (),
-        (("system", "rules"), ("user", "[S1-7f3a] Much text")),
-        "7f3a",
-    ),
+    prompt=PROMPT,
     understanding=Understanding("q", "s", years=(2024,)),
     notices=("Searched by words alone.",),
 )
+Open = Callable[[], Conversations]
 
 
 @pytest.fixture
-def talks(tmp_path: Path) -> Iterator[Conversations]:
-    opened = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
-    yield opened
-    opened.close()
+def opened(tmp_path: Path) -> Iterator[Open]:
+    """Opens the conversations once more, as another process would; all are closed at the end."""
+    with ExitStack() as stack:
+
+        def make() -> Conversations:
+            made = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+@pytest.fixture
+def talks(opened: Open) -> Conversations:
+    return opened()
 
 
 def tell(talks: Conversations, talk: str, question: str = ANSWER.question, text: str = ANSWER.text) -> int:
@@ -68,56 +84,63 @@ def tell(talks: Conversations, talk: str, question: str = ANSWER.question, text:
     return number
 
 
-def test_the_window_keeps_the_last_ten_and_outlives_the_process(tmp_path: Path) -> None:
-    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+def keep(talks: Conversations, talk: str, question: str = ANSWER.question) -> int:
+    """Keep the answer in full; its number."""
+    number = talks.start(talk, question)
+    talks.finish(talk, number, ANSWER, {3: DIGEST}, owner="me")
+    return number
+
+
+def listed(talks: Conversations, **options: Any) -> list[str]:
+    """The ids of my conversations."""
+    return [row.id for row in talks.listed("me", **options)]
+
+
+def test_the_window_keeps_the_last_ten_and_outlives_the_process(talks: Conversations, opened: Open) -> None:
     talk = talks.begin("me")
-    for number in range(WINDOW + 3):
-        tell(talks, talk, f"question {number}")
+    questions = [f"question {number}" for number in range(WINDOW + 3)]
+    for question in questions:
+        tell(talks, talk, question)
     talks.close()
-    again = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
-    assert [exchange.user for exchange in again.window(talk, "me")] == [
-        f"question {number}" for number in range(3, WINDOW + 3)
-    ]
+    again = opened()
+    assert [exchange.user for exchange in again.window(talk, "me")] == questions[3:]
     assert [said.number for said in again.said(talk, "me")] == list(range(1, WINDOW + 4))
-    assert [said.number for said in again.said(talk, "me", last=2, before=5)] == [3, 4]
-    again.close()
+    part = again.said(talk, "me", last=2, before=5)
+    assert [said.number for said in part] == [3, 4]
 
 
 def test_an_answer_is_kept_in_full_but_for_the_pages_text(talks: Conversations) -> None:
     talk = talks.begin("me")
-    number = talks.start(talk, ANSWER.question)
-    talks.finish(talk, number, ANSWER, {3: DIGEST}, owner="me")
+    number = keep(talks, talk)
     kept = talks.answer(talk, number, "me")
     assert kept is not None
     answer, files = kept
     assert files == {3: DIGEST}
-    assert (answer.citations, answer.numbers, answer.understanding, answer.notices) == (
-        ANSWER.citations,
-        ANSWER.numbers,
-        ANSWER.understanding,
-        ANSWER.notices,
-    )
-    assert answer.considered[0].page_text == "" and answer.considered[0].text == HIT.text
-    assert answer.prompt is not None and ANSWER.prompt is not None
-    assert answer.prompt.messages == ANSWER.prompt.messages
+    assert answer.citations == ANSWER.citations
+    assert answer.numbers == ANSWER.numbers
+    assert answer.understanding == ANSWER.understanding
+    assert answer.notices == ANSWER.notices
+    hit, *_ = answer.considered
+    assert hit.page_text == ""
+    assert hit.text == HIT.text
+    assert answer.prompt is not None
+    assert answer.prompt.messages == PROMPT.messages
     assert answer.prompt.exchanges == (Exchange("a", "b"),)
     assert talks.answer(talk, number, "you") is None
-    assert talks.window(talk, "me") == [
-        Exchange("What does it cost?", "It costs $4.5 million (Rules.pdf, p. 8).")
-    ]
+    (exchange,) = talks.window(talk, "me")
+    assert exchange == Exchange("What does it cost?", "It costs $4.5 million (Rules.pdf, p. 8).")
 
 
-def test_what_was_written_so_far_outlives_a_kill(tmp_path: Path) -> None:
-    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+def test_what_was_written_so_far_outlives_a_kill(talks: Conversations, opened: Open) -> None:
     talk = talks.begin("me")
     number = talks.start(talk, "How much?")
     talks.write(talk, number, "Three per", owner="me")
-    again = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))  # the first was never closed
+    again = opened()  # the first was never closed
     (said,) = again.said(talk, "me")
-    assert (said.user, said.assistant, said.state) == ("How much?", "Three per", "interrupted")
+    assert said.user == "How much?"
+    assert said.assistant == "Three per"
+    assert said.state == "interrupted"
     assert again.window(talk, "me") == [Exchange("How much?", "Three per (interrupted, unchecked)")]
-    again.close()
-    talks.close()
 
 
 def test_what_is_being_written_is_in_no_window_and_a_whole_answer_stays_whole(talks: Conversations) -> None:
@@ -127,7 +150,8 @@ def test_what_is_being_written_is_in_no_window_and_a_whole_answer_stays_whole(ta
     assert talks.window(talk, "me") == []
     talks.finish(talk, number, ANSWER, {}, owner="me")
     talks.write(talk, number, "Late", owner="me", state="stopped")
-    assert talks.said(talk, "me")[0].assistant == ANSWER.text
+    (said,) = talks.said(talk, "me")
+    assert said.assistant == ANSWER.text
 
 
 def test_an_erased_conversation_takes_no_late_answer_and_gives_none_away(talks: Conversations) -> None:
@@ -140,7 +164,8 @@ def test_an_erased_conversation_takes_no_late_answer_and_gives_none_away(talks: 
     talks.write(talk, number, "The secret.", owner="me")
     with pytest.raises(NotFoundError, match="erased meanwhile"):
         talks.finish(talk, number, ANSWER, {}, owner="me")
-    assert [one.assistant for one in talks.said("named", "her")] == [""]
+    (said,) = talks.said("named", "her")
+    assert said.assistant == ""
 
 
 def test_a_private_one_is_never_begun_under_an_id_that_is_written_to_disk(talks: Conversations) -> None:
@@ -148,8 +173,7 @@ def test_a_private_one_is_never_begun_under_an_id_that_is_written_to_disk(talks:
         talks.begin("me", "named", private=True)
 
 
-def test_damaged_values_are_odd_and_keep_nothing_from_being_read(tmp_path: Path) -> None:
-    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+def test_damaged_values_are_odd_and_keep_nothing_from_being_read(talks: Conversations) -> None:
     talk = talks.begin("me")
     tell(talks, talk)
     talks.keep_vector(talk, 1, "f", np.ones(2, np.float32))
@@ -163,20 +187,26 @@ def test_damaged_values_are_odd_and_keep_nothing_from_being_read(tmp_path: Path)
     ):
         with talks._disk.write() as connection:
             connection.execute(f"update {damage}")
-    assert isinstance(talks.said(talk, "me")[0].user, str) and isinstance(
-        talks.window(talk, "me")[0].user, str
-    )
-    assert talks.said(talk, "me")[0].at == 0 and talks.listed("me")[0].changed_at == 0
+    (said,) = talks.said(talk, "me")
+    assert isinstance(said.user, str)
+    assert said.at == 0
+    (exchange,) = talks.window(talk, "me")
+    assert isinstance(exchange.user, str)
+    (row,) = talks.listed("me")
+    assert row.changed_at == 0
+    assert row.begun_at == 4e9
     assert talks.vectors([talk], "f") == {}
-    assert talks.listed("me")[0].begun_at == 4e9 and len(talks.compressions(talk, "me")) == 1
-    talks.close()
+    assert len(talks.compressions(talk, "me")) == 1
 
 
 def test_conversations_are_apart_and_belong_to_their_owner(talks: Conversations) -> None:
-    mine, other = talks.begin("me", "shared-id"), talks.begin("me")
+    mine = talks.begin("me", "shared-id")
+    other = talks.begin("me")
     tell(talks, mine)
     assert talks.window(other, "me") == []
-    assert talks.window(mine, "you") == [] and talks.said(mine, "you") == [] and talks.listed("you") == []
+    assert talks.window(mine, "you") == []
+    assert talks.said(mine, "you") == []
+    assert talks.listed("you") == []
     for forbidden in (
         lambda: talks.begin("you", "shared-id"),
         lambda: talks.get(mine, "you"),
@@ -186,25 +216,28 @@ def test_conversations_are_apart_and_belong_to_their_owner(talks: Conversations)
     ):
         with pytest.raises(NotFoundError, match="no conversation"):
             forbidden()
-    with pytest.raises(NotFoundError, match="not the id"):
-        talks.begin("me", "../../etc")
     assert talks.get(mine, "me").title == ANSWER.question
 
 
+def test_what_is_no_id_is_refused(talks: Conversations) -> None:
+    with pytest.raises(NotFoundError, match="not the id"):
+        talks.begin("me", "../../etc")
+
+
 def test_list_search_rename(talks: Conversations) -> None:
-    first, second, empty = talks.begin("me"), talks.begin("me"), talks.begin("me")
-    tell(talks, first, "What is the DEFICIT ceiling?", "Three per cent of output.")
-    tell(talks, second, "Who audits the accounts?", "The Court of Auditors.")
-    assert [row.id for row in talks.listed("me")] == [second, first]
-    assert empty not in {row.id for row in talks.listed("me")}
-    assert [row.id for row in talks.listed("me", search="deficit OUTPUT")] == [first]
-    assert talks.listed("me", search="deficit auditors") == []
-    talks.rename(second, "me", "  Audit \n of 2024 ")
-    assert talks.get(second, "me").title == "Audit of 2024"
-    assert [row.id for row in talks.listed("me", search="2024 court")] == [second]
-    assert talks.listed("me", search="100%_") == []
-    talks.rename(second, "me", "")
-    assert talks.get(second, "me").title == "Who audits the accounts?"
+    ceiling, audit, empty = talks.begin("me"), talks.begin("me"), talks.begin("me")
+    tell(talks, ceiling, "What is the DEFICIT ceiling?", "Three per cent of output.")
+    tell(talks, audit, "Who audits the accounts?", "The Court of Auditors.")
+    assert listed(talks) == [audit, ceiling]
+    assert empty not in listed(talks)
+    assert listed(talks, search="deficit OUTPUT") == [ceiling]
+    assert listed(talks, search="deficit auditors") == []
+    talks.rename(audit, "me", "  Audit \n of 2024 ")
+    assert talks.get(audit, "me").title == "Audit of 2024"
+    assert listed(talks, search="2024 court") == [audit]
+    assert listed(talks, search="100%_") == []
+    talks.rename(audit, "me", "")
+    assert talks.get(audit, "me").title == "Who audits the accounts?"
 
 
 def test_a_deleted_conversation_can_be_restored_for_a_week(
@@ -213,10 +246,11 @@ def test_a_deleted_conversation_can_be_restored_for_a_week(
     talk = talks.begin("me")
     tell(talks, talk)
     talks.delete(talk, "me")
-    assert talks.listed("me") == [] and talks.said(talk, "me") == []
+    assert talks.listed("me") == []
+    assert talks.said(talk, "me") == []
     with pytest.raises(NotFoundError):
         talks.begin("me", talk)
-    assert [row.id for row in talks.listed("me", deleted=True)] == [talk]
+    assert listed(talks, deleted=True) == [talk]
     talks.restore(talk, "me")
     assert len(talks.said(talk, "me")) == 1
     talks.delete(talk, "me")
@@ -239,55 +273,57 @@ def test_retention_erases_what_nobody_went_on_with(
     tell(talks, new)
     assert talks.sweep(0) == 0
     assert talks.sweep(30) == 1
-    assert [row.id for row in talks.listed("me")] == [new]
+    assert listed(talks) == [new]
 
 
-def test_a_private_conversation_keeps_nothing_on_disk(tmp_path: Path) -> None:
-    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+def test_a_private_conversation_keeps_nothing_on_disk(
+    talks: Conversations, opened: Open, tmp_path: Path
+) -> None:
     talk = talks.begin("me", private=True)
     assert talk.startswith(PRIVATE)
     tell(talks, talk, "Is Heliotrope in trouble?", "Heliotrope is.")
-    assert [row.private for row in talks.listed("me")] == [True]
+    (row,) = talks.listed("me")
+    assert row.private
     assert len(talks.window(talk, "me")) == 1
-    assert not any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
+    assert not stands_on_disk(b"Heliotrope", tmp_path)
     talks.close()
-    again = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+    again = opened()
     assert again.listed("me") == []
-    again.close()
 
 
-def test_erased_text_stands_nowhere_in_the_file(tmp_path: Path) -> None:
-    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+def test_erased_text_stands_nowhere_in_the_file(talks: Conversations, tmp_path: Path) -> None:
     talk = talks.begin("me")
     tell(talks, talk, "Is Heliotrope in trouble?")
-    assert any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
+    assert stands_on_disk(b"Heliotrope", tmp_path)
     talks.erase(talk, "me")
-    assert not any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
-    talks.close()
+    assert not stands_on_disk(b"Heliotrope", tmp_path)
 
 
 def test_what_was_kept_of_an_erased_document_goes_but_not_the_answers_words(talks: Conversations) -> None:
     talk = talks.begin("me")
-    number = talks.start(talk, ANSWER.question)
-    talks.finish(talk, number, ANSWER, {3: DIGEST}, owner="me")
+    number = keep(talks, talk)
+
+    def kept() -> Answer:
+        found = talks.answer(talk, number, "me")
+        assert found is not None
+        answer, _ = found
+        return answer
+
     talks.forget_files(lambda digest: digest == DIGEST)
-    assert (
-        talks.answer(talk, number, "me") is not None
-        and talks.answer(talk, number, "me")[0].considered[0].text == HIT.text  # type: ignore[index]
-    )
+    assert kept().considered[0].text == HIT.text
     talks.forget_files(lambda digest: False)
-    kept = talks.answer(talk, number, "me")
-    assert kept is not None and kept[0].prompt is not None
-    assert kept[0].considered[0].text == "" and "Much text" not in str(kept[0].prompt.messages)
-    assert kept[0].text == ANSWER.text and kept[0].citations == ANSWER.citations
+    answer = kept()
+    assert answer.considered[0].text == ""
+    assert answer.prompt is not None
+    assert "Much text" not in str(answer.prompt.messages)
+    assert answer.text == ANSWER.text
+    assert answer.citations == ANSWER.citations
 
 
-def test_a_damaged_answer_is_named_and_the_rest_stands(tmp_path: Path) -> None:
-    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+def test_a_damaged_answer_is_named_and_the_rest_stands(talks: Conversations, tmp_path: Path) -> None:
     talk = talks.begin("me")
-    for question in ("One?", "Two?"):
-        number = talks.start(talk, question)
-        talks.finish(talk, number, ANSWER, {3: DIGEST}, owner="me")
+    keep(talks, talk, "One?")
+    keep(talks, talk, "Two?")
     with sqlite3.connect(tmp_path / "c.sqlite3") as connection:
         connection.execute("update detail set answer = x'00ff' where number = 1")
         connection.execute("update exchange set assistant = cast(x'c3ff41' as text) where number = 1")
@@ -299,7 +335,6 @@ def test_a_damaged_answer_is_named_and_the_rest_stands(tmp_path: Path) -> None:
     assert talks.listed("me", search="two?")
     talks.forget_files(lambda digest: False)
     assert talks.answer(talk, 1, "me") is None
-    talks.close()
 
 
 def test_memories_are_switched_off_and_on_in_a_conversation(talks: Conversations) -> None:
@@ -312,9 +347,11 @@ def test_memories_are_switched_off_and_on_in_a_conversation(talks: Conversations
         talks.switch(talk, "you", "cases", on=False)
 
 
-def test_a_locked_file_is_named_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_file_is_named_and_nothing_is_lost(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(memory_database, "BUSY_SECONDS", 0.05)
-    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+    talks = opened()
     talk = talks.begin("me")
     holder = sqlite3.connect(tmp_path / "c.sqlite3", isolation_level=None)
     holder.execute("begin exclusive")
@@ -324,11 +361,9 @@ def test_a_locked_file_is_named_and_nothing_is_lost(tmp_path: Path, monkeypatch:
     holder.execute("rollback")
     holder.close()
     assert tell(talks, talk) == 1
-    talks.close()
 
 
-def test_a_full_disk_is_named(tmp_path: Path) -> None:
-    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
+def test_a_full_disk_is_named(talks: Conversations) -> None:
     talk = talks.begin("me")
     tell(talks, talk)
     ((pages,),) = talks._disk.read("pragma page_count")
@@ -336,52 +371,71 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="disk is full"):
         tell(talks, talk, "long " * 100_000)
     talks._disk.read("pragma max_page_count = 100000")
-    assert talks.said(talk, "me")[0].assistant == ANSWER.text
+    said, *_ = talks.said(talk, "me")
+    assert said.assistant == ANSWER.text
     tell(talks, talk)
-    talks.close()
 
 
 def test_two_tabs_write_at_once_and_nothing_is_lost(talks: Conversations) -> None:
     talk = talks.begin("me")
+    of_a = [f"a {number}" for number in range(20)]
+    of_b = [f"b {number}" for number in range(20)]
 
-    def write(name: str) -> None:
-        for n in range(20):
-            tell(talks, talk, f"{name} {n}")
+    def write(questions: list[str]) -> None:
+        for question in questions:
+            tell(talks, talk, question)
 
-    threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
+    threads = [threading.Thread(target=write, args=(questions,)) for questions in (of_a, of_b)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     said = talks.said(talk, "me")
     assert [one.number for one in said] == list(range(1, 41))
-    assert sorted(one.user for one in said) == sorted(f"{name} {n}" for name in "ab" for n in range(20))
+    assert sorted(one.user for one in said) == sorted(of_a + of_b)
 
 
-def test_vectors_summaries_and_compressions_are_kept(talks: Conversations) -> None:
+def test_vectors_are_kept_by_their_model(talks: Conversations) -> None:
     talk = talks.begin("me")
-    number = talks.start(talk, "How much?")
-    talks.finish(
-        talk, number, Answer("q", "q", "t", True, compression=Compression(30_000, 15_000, 12)), {}, owner="me"
-    )
+    number = tell(talks, talk)
     talks.keep_vector(talk, number, "f1", np.array([0.6, 0.8], np.float32))
     assert talks.vectors([talk], "f2") == {}
-    assert talks.vectors([talk], "f1")[talk, number].tolist() == pytest.approx([0.6, 0.8])
-    talks.keep_summary(talk, Summary(1, 5, "Costs.", "m"))
-    assert (
-        talks.summaries(talk, "me") == [Summary(1, 5, "Costs.", "m")] and talks.summaries(talk, "you") == []
-    )
-    assert [(row[0], *row[2:]) for row in talks.compressions(talk, "me")] == [(number, 30_000, 15_000, 12)]
+    vectors = talks.vectors([talk], "f1")
+    assert vectors[talk, number].tolist() == pytest.approx([0.6, 0.8])
+
+
+def test_summaries_are_kept(talks: Conversations) -> None:
+    talk = talks.begin("me")
+    summary = Summary(1, 5, "Costs.", "m")
+    talks.keep_summary(talk, summary)
+    assert talks.summaries(talk, "me") == [summary]
+    assert talks.summaries(talk, "you") == []
+
+
+def test_compressions_are_kept(talks: Conversations) -> None:
+    talk = talks.begin("me")
+    number = talks.start(talk, "How much?")
+    shortened = Answer("q", "q", "t", True, compression=Compression(30_000, 15_000, 12))
+    talks.finish(talk, number, shortened, {}, owner="me")
+    ((kept_number, _, *counts),) = talks.compressions(talk, "me")
+    assert kept_number == number
+    assert counts == [30_000, 15_000, 12]
+
+
+def test_what_is_chosen_for_a_conversation_is_kept(talks: Conversations) -> None:
+    talk = talks.begin("me")
     talks.choose(talk, "me", compresses=False, recalls_others=True)
     row = talks.get(talk, "me")
-    assert (row.compresses, row.recalls_others) == (False, True)
+    assert row.compresses is False
+    assert row.recalls_others is True
 
 
 def test_odd_text_is_kept(talks: Conversations) -> None:
     talk = talks.begin("me")
     tell(talks, talk, "\ud800 lone, \x00 null, <|endoftext|>", "")
     (said,) = talks.said(talk, "me")
-    assert said.user == "? lone, \x00 null, <|endoftext|>" and said.assistant == ""
+    assert said.user == "? lone, \x00 null, <|endoftext|>"
+    assert said.assistant == ""
 
 
 @pytest.mark.alone

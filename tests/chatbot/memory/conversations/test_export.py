@@ -15,30 +15,39 @@ from chatbot.memory.conversations.conversation_store import ConversationRow, Sto
 from chatbot.memory.conversations.export import FORMATS, export_conversation, file_name
 from chatbot.records import Answer, Citation, NumberCheck
 
-ROW = ConversationRow(
+BRIDGE = ConversationRow(
     "abc", "me", "Bridge costs: what is <b>known</b>?", 1_700_000_000.0, 1_700_000_100.0, 2, None, True, False
 )
+CITED = Citation("S1", "Rules_2024.pdf", 8, "6", "The cost is $4.5 million.", True)
+UNKNOWN = Citation("S9", None, None, None, "", False)
 ANSWER = Answer(
     "What does it cost?",
     "What does the bridge cost?",
     "It costs $4.5 million [S1].",
     True,
-    citations=(
-        Citation("S1", "Rules_2024.pdf", 8, "6", "The cost is $4.5 million.", True),
-        Citation("S9", None, None, None, "", False),
-    ),
+    citations=(CITED, UNKNOWN),
     numbers=(NumberCheck("$4.5 million", 4.5, "USD", 1e6, None, "supported", "S1-7f3a"),),
 )
+OF_A_MODEL = replace(ANSWER, model="gpt")
+
+
+def said(text: str, question: str = "How much?", number: int = 1, state: str = "complete") -> StoredExchange:
+    return StoredExchange("abc", number, question, text, state, text, 1_700_000_000.0)
+
+
 SAID = [
-    StoredExchange("abc", 1, ANSWER.question, ANSWER.text, "complete", ANSWER.text, 1_700_000_000.0),
-    StoredExchange(
-        "abc", 2, "And [this](http://evil.example)?", "Half an ans", "stopped", "Half an ans", 1_700_000_100.0
-    ),
+    said(ANSWER.text, ANSWER.question),
+    said("Half an ans", "And [this](http://evil.example)?", 2, "stopped"),
 ]
 
 
+def markdown(text: str, answer: Answer | None) -> str:
+    """A conversation of one exchange."""
+    return export_conversation(BRIDGE, [said(text)], [answer], "markdown")
+
+
 def test_markdown_reads_as_the_conversation_did() -> None:
-    text = export_conversation(ROW, SAID, [ANSWER, None], "markdown")
+    text = export_conversation(BRIDGE, SAID, [ANSWER, None], "markdown")
     assert text.startswith("# Bridge costs: what is \\<b\\>known\\</b\\>?\n")
     assert "## 1. What does it cost?" in text
     assert "It costs \\$4.5 million \\[S1\\]." in text
@@ -51,12 +60,7 @@ def test_markdown_reads_as_the_conversation_did() -> None:
 
 
 def test_the_beginning_of_a_line_makes_no_list_and_no_heading() -> None:
-    said = [
-        StoredExchange(
-            "abc", 1, "How much?", "3. of 4\n# 5\n3.0 per cent\n- and _this_ of a_b", "complete", "", 0.0
-        )
-    ]
-    text = export_conversation(ROW, said, [None], "markdown")
+    text = markdown("3. of 4\n# 5\n3.0 per cent\n- and _this_ of a_b", None)
     assert "3\\. of 4  \n\\# 5  \n3\\.0 per cent  \n\\- and \\_this\\_ of a_b" in text
 
 
@@ -65,38 +69,46 @@ def test_what_a_chat_model_formats_stays_but_for_headings_links_and_html() -> No
         "## Cost\n\n**It** costs $4 [x](http://evil.example) ![i](http://evil.example) <b>.\n\n- one\n- "
         "two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n---"
     )
-    said = [StoredExchange("abc", 1, "How much?", wrote, "complete", "", 0.0)]
-    text = export_conversation(ROW, said, [replace(ANSWER, model="gpt")], "markdown")
+    text = markdown(wrote, OF_A_MODEL)
     assert (
         "\n\\## Cost\n\n**It** costs \\$4 \\[x\\](http\\://evil.example) "
         "\\!\\[i\\](http\\://evil.example) \\<b\\>.\n"
     ) in text
     assert "\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\\---\n" in text
-    assert "\\*\\*It\\*\\*" in export_conversation(ROW, said, [ANSWER], "markdown")
+    of_no_model = markdown(wrote, ANSWER)
+    assert "\\*\\*It\\*\\*" in of_no_model
 
 
 @pytest.mark.parametrize(
     "wrote", ["It is so.\n\n```\nx", "- # h", "1. # h\n* # g", "> # h", "- - # h", "~~~\nx", "   ```\nx"]
 )
 def test_a_chat_model_makes_no_heading_and_leaves_no_code_open(wrote: str) -> None:
-    said = [StoredExchange("abc", number, "How much?", wrote, "complete", "", 0.0) for number in (1, 2)]
-    text = export_conversation(ROW, said, [replace(ANSWER, model="gpt")] * 2, "markdown")
-    tags = re.findall(r"<(h[1-6]|pre|code)\b", MarkdownIt("commonmark", {"html": True}).render(text))
+    exchanges = [said(wrote), said(wrote, number=2)]
+    text = export_conversation(BRIDGE, exchanges, [OF_A_MODEL, OF_A_MODEL], "markdown")
+    shown = MarkdownIt("commonmark", {"html": True}).render(text)
+    tags = re.findall(r"<(h[1-6]|pre|code)\b", shown)
     assert tags == ["h1", "h2", "h3", "h2", "h3"]
 
 
 def test_json_holds_everything_that_was_checked() -> None:
-    whole = json.loads(export_conversation(ROW, SAID, [ANSWER, None], "json"))
-    assert [one["state"] for one in whole["exchanges"]] == ["complete", "stopped"]
-    assert whole["exchanges"][0]["details"]["citations"][0]["page"] == 8
-    assert whole["exchanges"][0]["details"]["numbers"][0]["status"] == "supported"
-    assert whole["exchanges"][1]["details"] is None
-    assert whole["exchanges"][1]["answer"] == "Half an ans"
+    whole = json.loads(export_conversation(BRIDGE, SAID, [ANSWER, None], "json"))
+    complete, stopped = whole["exchanges"]
+    assert complete["state"] == "complete"
+    details = complete["details"]
+    assert details["citations"][0]["page"] == 8
+    assert details["numbers"][0]["status"] == "supported"
+    assert stopped["state"] == "stopped"
+    assert stopped["details"] is None
+    assert stopped["answer"] == "Half an ans"
 
 
 def test_names_of_files_fit_every_system() -> None:
-    assert file_name(ROW, "markdown") == "bridge-costs-what-is-b-known-b.md"
-    assert file_name(replace(ROW, title="../../§"), "json") == "conversation.json"
+    assert file_name(BRIDGE, "markdown") == "bridge-costs-what-is-b-known-b.md"
+    hostile = replace(BRIDGE, title="../../§")
+    assert file_name(hostile, "json") == "conversation.json"
+
+
+def test_a_format_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="none of"):
-        export_conversation(ROW, SAID, [None, None], "pdf")
+        export_conversation(BRIDGE, SAID, [None, None], "pdf")
     assert FORMATS == ("markdown", "json")

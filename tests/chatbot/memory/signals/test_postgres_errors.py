@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres_errors import explain, shown_address
-from chatbot.memory.signals.records import SignalOptions, SignalsError
+from chatbot.memory.signals.records import Imported, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_store import Signals
-from tests.chatbot.memory.signals.postgres import NOW, connect, item, news, store
+from chatbot.store.vector_index import Vectors
+from tests.chatbot.memory.signals.postgres import NOW, connect, item, news, store, vector_of
 from tests.fakes import HashEmbedder
 
 SECRET = "s3cret p@ss/word"
 ENCODED = "s3cret%20p%40ss%2Fword"
+KEY_RATE = vector_of("key rate")
 
 
 def find(signals: Signals) -> SignalsError:
@@ -40,23 +42,28 @@ def find(signals: Signals) -> SignalsError:
     return failed.value
 
 
+def found(signals: Signals, vector: Vectors | None = None) -> list[str]:
+    """The news that a search finds."""
+    return [one.text for one in signals.find("key rate", vector, 3, as_of=NOW)]
+
+
 def test_a_database_that_is_down_is_named(tmp_path: Path) -> None:
-    error = find(store(tmp_path, f"host='{tmp_path}' user=me dbname=news"))
-    assert error.kind == "down" and error.retryable and f"me@{tmp_path}/news" in error.message
+    signals = store(tmp_path, f"host='{tmp_path}' user=me dbname=news")
+    error = find(signals)
+    assert error.kind == "down"
+    assert error.retryable
+    assert f"me@{tmp_path}/news" in error.message
 
 
 @pytest.mark.timed
 def test_a_database_that_never_answers_is_named_in_time(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
+        _, port = silent.getsockname()
+        address = f"host=127.0.0.1 port={port} sslmode=disable gssencmode=disable"
         started = time.monotonic()
-        error = find(
-            store(
-                tmp_path,
-                f"host=127.0.0.1 port={silent.getsockname()[1]} sslmode=disable gssencmode=disable",
-                seconds=0.5,
-            )
-        )
-    assert error.kind == "slow" and time.monotonic() - started < 10
+        error = find(store(tmp_path, address, seconds=0.5))
+    assert error.kind == "slow"
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.alone
@@ -66,29 +73,33 @@ def test_a_slow_database_is_named_in_time_and_used_again_after(database: str, tm
     with connect(database) as other, other.transaction():
         other.execute("LOCK TABLE news_events IN ACCESS EXCLUSIVE MODE")
         started = time.monotonic()
-        assert find(signals).kind == "slow" and time.monotonic() - started < 3
-    assert len(signals.find("key rate", None, 3, as_of=NOW)) == 1
+        assert find(signals).kind == "slow"
+        assert time.monotonic() - started < 3
+    assert len(found(signals)) == 1
 
 
 @pytest.mark.alone
 def test_a_frozen_database_is_hung_up_on_in_time(database: str, tmp_path: Path) -> None:
     signals = store(tmp_path, database, seconds=0.3)
     signals.add(news("The key rate rose."))
-    signals.find("key rate", None, 3, as_of=NOW)
+    found(signals)
     with connect(database) as other:
         rows = other.execute(
             "SELECT pid FROM pg_stat_activity WHERE application_name = 'finpolicy signals' AND datname "
             "= current_database()"
-        ).fetchall()
-        for (pid,) in rows:
+        )
+        pids = [pid for (pid,) in rows]
+        assert pids
+        for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         try:
             started = time.monotonic()
-            assert find(signals).kind == "slow" and time.monotonic() - started < 5
+            assert find(signals).kind == "slow"
+            assert time.monotonic() - started < 5
         finally:
-            for (pid,) in rows:
+            for pid in pids:
                 os.kill(pid, signal.SIGCONT)
-        assert len(signals.find("key rate", None, 3, as_of=NOW)) == 1
+        assert len(found(signals)) == 1
 
 
 def test_a_read_only_database_is_recalled_from_and_named_at_import(database: str, tmp_path: Path) -> None:
@@ -98,11 +109,12 @@ def test_a_read_only_database_is_recalled_from_and_named_at_import(database: str
         name = administrator.info.dbname
         administrator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     again = store(tmp_path, database)
-    vector = HashEmbedder(dimension=64).embed(["key rate"])[0]
-    assert len(again.find("key rate", vector, 3, as_of=NOW)) == 1 and again.health().state == "normal"
+    assert len(found(again, KEY_RATE)) == 1
+    assert again.health().state == "normal"
     with pytest.raises(SignalsError, match="is read-only") as failed:
         again.add(news("The key rate rose.", "More."))
-    assert failed.value.kind == "read-only" and len(again.listed()) == 1
+    assert failed.value.kind == "read-only"
+    assert len(again.listed()) == 1
 
 
 def plain_address(database: str) -> str:
@@ -116,9 +128,11 @@ def plain_address(database: str) -> str:
 
 
 def test_a_database_without_the_vector_extension_is_named(database: str, tmp_path: Path) -> None:
+    signals = store(tmp_path, plain_address(database))
     with pytest.raises(SignalsError, match="has no vector extension") as failed:
-        store(tmp_path, plain_address(database)).add(news("The key rate rose."))
-    assert failed.value.kind == "no-vector" and "CREATE EXTENSION vector" in failed.value.hint
+        signals.add(news("The key rate rose."))
+    assert failed.value.kind == "no-vector"
+    assert "CREATE EXTENSION vector" in failed.value.hint
     missing = psycopg.errors.FeatureNotSupported('extension "vector" is not available')
     assert explain(missing, address=database).kind == "no-vector"
 
@@ -128,71 +142,82 @@ def test_an_extension_that_was_dropped_takes_no_news_with_it(database: str, tmp_
     signals.add(news("The key rate rose."))
     with connect(database) as administrator:
         administrator.execute("DROP EXTENSION vector CASCADE")
-    vector = HashEmbedder(dimension=64).embed(["key rate"])[0]
     with pytest.raises(SignalsError, match="extension pgvector was dropped") as named:
-        signals.find("key rate", vector, 3, as_of=NOW)
+        found(signals, KEY_RATE)
+    assert named.value.kind == "no-vector"
     health = signals.health()
-    assert (named.value.kind, health.state, health.message) == (
-        "no-vector",
-        "failed",
-        named.value.message,
-    ) and "signals reembed" in health.hint
+    assert health.state == "failed"
+    assert health.message == named.value.message
+    assert "signals reembed" in health.hint
     assert [row.text for row in signals.listed()] == ["The key rate rose."]
-    assert signals.reembed().embedded == 1 and signals.health().state == "normal"
+    done = signals.reembed()
+    assert done.embedded == 1
+    assert signals.health().state == "normal"
     with connect(database) as administrator:
         administrator.execute("DROP EXTENSION vector CASCADE")
-    assert signals.add(news("The key rate rose.", "More.")).embedded == 2
-    assert [one.text for one in signals.find("key rate", vector, 3, as_of=NOW)] == ["The key rate rose."]
+    done = signals.add(news("The key rate rose.", "More."))
+    assert done.embedded == 2
+    assert found(signals, KEY_RATE) == ["The key rate rose."]
 
 
 def test_a_full_disk_and_a_change_at_the_same_moment_are_named(database: str) -> None:
-    assert explain(psycopg.errors.DiskFull("could not extend file"), address=database).kind == "full"
-    told = explain(psycopg.errors.DeadlockDetected("deadlock detected"), address=database)
-    assert (
-        (told.kind, told.retryable) == ("busy", True)
-        and "cannot be reached" not in told.message
-        and told.hint
-    )
+    full = psycopg.errors.DiskFull("could not extend file")
+    assert explain(full, address=database).kind == "full"
+    deadlock = psycopg.errors.DeadlockDetected("deadlock detected")
+    told = explain(deadlock, address=database)
+    assert told.kind == "busy"
+    assert told.retryable
+    assert "cannot be reached" not in told.message
+    assert told.hint
+
+
+def mount(folder: Path) -> bool:
+    """Make the folder a small file system of its own, if that is allowed here."""
+    if not shutil.which("mount"):
+        return False
+    command = ["mount", "-t", "tmpfs", "-o", "size=160m,mode=0755", "none", str(folder)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def fill_up(ballast: Path) -> None:
+    """Write until nothing more fits, first much at once and then little."""
+    for mode, size in (("wb", 65_536), ("ab", 512)):
+        with suppress(OSError), ballast.open(mode, buffering=0) as file:
+            while True:
+                file.write(bytes(size))
+
+
+def add_in_the_end(signals: Signals, told: News, attempts: int) -> Imported:
+    """Try to add the news until the server is there again."""
+    for _ in range(attempts):
+        with suppress(SignalsError):
+            return signals.add(told)
+        time.sleep(0.1)
+    raise AssertionError("the server did not come back")
 
 
 def test_a_disk_that_fills_up_is_named_loses_nothing_and_the_next_import_ends_it(reachable: Path) -> None:
     folder = reachable / "small"
     folder.mkdir()
-    mounted = (
-        shutil.which("mount")
-        and not subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=160m,mode=0755", "none", str(folder)],
-            capture_output=True,
-            check=False,
-        ).returncode
-    )
-    if not mounted:
+    if not mount(folder):
         pytest.skip("needs a file system of its own: mount is not allowed here")
     signals = Signals(folder, HashEmbedder(dimension=64), SignalOptions(confidence=0.0))
     try:
         signals.add(news("The key rate rose."))
         ballast = folder / "ballast"
-        with suppress(OSError), ballast.open("wb", buffering=0) as file:
-            while True:
-                file.write(b"\0" * 65_536)
-        with suppress(OSError), ballast.open("ab", buffering=0) as file:
-            while True:
-                file.write(b"\0" * 512)
-        many = News(
-            tuple(
-                item(f"News {number} on rates. " + "More words. " * 300, number) for number in range(2, 600)
-            )
-        )
+        fill_up(ballast)
+        more_words = "More words. " * 300
+        items = [item(f"News {number} on rates. {more_words}", number) for number in range(2, 600)]
+        many = News(tuple(items))
         with pytest.raises(SignalsError) as failed:
             signals.add(many)
-        assert failed.value.kind in {"full", "down", "starting"} and failed.value.hint
+        assert failed.value.kind in {"full", "down", "starting"}
+        assert failed.value.hint
         ballast.unlink()
-        for _ in range(200):
-            with suppress(SignalsError):
-                done = signals.add(many)
-                break
-            time.sleep(0.1)
-        assert done.problem == "" and signals.health().events == 599
+        done = add_in_the_end(signals, many, 200)
+        assert done.problem == ""
+        assert signals.health().events == 599
         assert "The key rate rose." in {row.text for row in signals.listed(1_000)}
     finally:
         signals.close()
@@ -207,10 +232,12 @@ def test_a_user_without_rights_is_named(database: str, tmp_path: Path) -> None:
 
 
 def test_an_unknown_user_and_database_are_named(database: str, tmp_path: Path) -> None:
-    assert find(store(tmp_path, database.replace("user=finpolicy", "user=nobody"))).kind == "login"
+    of_nobody = store(tmp_path, database.replace("user=finpolicy", "user=nobody"))
+    assert find(of_nobody).kind == "login"
     with connect(database) as administrator:
         name = administrator.info.dbname
-    assert find(store(tmp_path, database.replace(name, "nowhere"))).kind == "login"
+    nowhere = store(tmp_path, database.replace(name, "nowhere"))
+    assert find(nowhere).kind == "login"
 
 
 class Killing(HashEmbedder):
@@ -222,7 +249,8 @@ class Killing(HashEmbedder):
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         if self.server is not None:
-            pid, self.server = self.server.pid(), None
+            pid = self.server.pid()
+            self.server = None
             os.kill(pid, signal.SIGSTOP)  # so that it starts no further child
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             for one in (pid, *map(int, children)):
@@ -234,24 +262,24 @@ class Killing(HashEmbedder):
 def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_and_the_next_one_ends_it(
     reachable: Path,
 ) -> None:
-    folder, embedder = reachable / "killed", Killing()
-    server, told = (
-        EmbeddedServer(folder),
-        news(*(f"The key rate rose in town {number}." for number in range(600))),
-    )
+    folder = reachable / "killed"
+    embedder = Killing()
+    server = EmbeddedServer(folder)
+    told = news(*(f"The key rate rose in town {number}." for number in range(600)))
     signals = Signals(folder, embedder)
     embedder.server = server
     try:
         with pytest.raises(SignalsError) as failed:
             signals.add(told)
         assert failed.value.kind in {"down", "starting"}, "as it is met while it ends, or after"
-        for _ in range(100):
-            with suppress(SignalsError):
-                done = signals.add(told)
-                break
-            time.sleep(0.1)
-        assert (done.events, done.embedded, sum(done.analysed.values()), done.problem) == (0, 600, 600, "")
-        assert signals.health().state == "normal" and signals.health().events == 600
+        done = add_in_the_end(signals, told, 100)
+        assert done.events == 0
+        assert done.embedded == 600
+        assert sum(done.analysed.values()) == 600
+        assert done.problem == ""
+        health = signals.health()
+        assert health.state == "normal"
+        assert health.events == 600
     finally:
         signals.close()
     assert server.pid() == 0
@@ -284,18 +312,18 @@ def test_a_password_is_never_shown_or_logged(
         shown_address(form),
         caplog.text,
     ]
-    assert error.kind == "down" and shown_address(form) == "me@127.0.0.1:1/news"
+    assert error.kind == "down"
+    assert shown_address(form) == "me@127.0.0.1:1/news"
     assert error.__suppress_context__
-    assert not [text for text in shown if "s3cret" in text]
+    for text in shown:
+        assert "s3cret" not in text
 
 
 def test_an_address_that_cannot_be_read_is_quoted_nowhere(tmp_path: Path) -> None:
     error = find(store(tmp_path, "postgresql//me:s3cret@host/news"))
-    assert (
-        error.kind == "address"
-        and "s3cret" not in str(error)
-        and shown_address("postgresql//me:s3cret@host") == "an unreadable address"
-    )
+    assert error.kind == "address"
+    assert "s3cret" not in str(error)
+    assert shown_address("postgresql//me:s3cret@host") == "an unreadable address"
 
 
 @pytest.mark.parametrize("form", ["postgresql://me:p@s3cret@host/news", "postgresql://me@s3cret@host/news"])
@@ -303,13 +331,17 @@ def test_an_at_sign_in_a_password_is_refused_before_its_end_is_shown_as_the_host
     form: str, tmp_path: Path
 ) -> None:
     error = find(store(tmp_path, form))
-    assert error.kind == "address" and "s3cret" not in f"{error}{error.hint}" and "%40" in error.hint
-    assert shown_address(form) == "an unreadable address" and "s3cret" not in str(
-        explain(psycopg.OperationalError("host s3cret@host"), address=form)
-    )
+    assert error.kind == "address"
+    assert "s3cret" not in f"{error}{error.hint}"
+    assert "%40" in error.hint
+    assert shown_address(form) == "an unreadable address"
+    failed = psycopg.OperationalError("host s3cret@host")
+    assert "s3cret" not in str(explain(failed, address=form))
 
 
 def test_a_short_password_is_not_told_by_what_was_cut_out() -> None:
     refused = psycopg.OperationalError("connection failed")
-    assert "connection" not in str(explain(refused, address="postgresql://me:a@host/news"))
-    assert "connection failed" in str(explain(refused, address="postgresql://me:zebra@host/news"))
+    short = explain(refused, address="postgresql://me:a@host/news")
+    assert "connection" not in str(short)
+    longer = explain(refused, address="postgresql://me:zebra@host/news")
+    assert "connection failed" in str(longer)
