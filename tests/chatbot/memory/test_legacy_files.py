@@ -8,7 +8,6 @@ import hashlib
 import logging
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,7 @@ from chatbot.memory.situations.situation_store import SituationMemory, Situation
 from chatbot.memory.user_settings_store import UserSettingsStore
 from chatbot.records import Answer, Exchange
 from chatbot.settings import Settings
-from tests.chatbot.memory.cases.kept_cases import kept, shared
+from tests.chatbot.memory.cases.kept_cases import edit, kept, shared
 from tests.fakes import HashEmbedder
 
 EMBEDDER = HashEmbedder(dimension=64)
@@ -274,7 +273,7 @@ def test_what_others_wrote_to_a_line_that_was_taken_over_stays(
     earlier_cases(tmp_path)
     take_over(database, tmp_path, EMBEDDER)
     key = case_id("Two?")
-    Cases(database, EMBEDDER).edit("me", key, lambda case: replace(case, plan="Q"))
+    edit(Cases(database, EMBEDDER), key, plan="Q")
     query = "select line from rated_answer where id = ? and shelf = ?"
     ((line,),) = database.read(query, (key, hidden("me")))
     assert b'"tool": 1' in line

@@ -61,9 +61,9 @@ def test_several_who_open_it_at_once_make_the_tables_once(path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert failed == [] and MemoryDatabase(path).read("select memory, version from memory_version") == [
-        ("notes", 2)
-    ]
+    assert failed == []
+    versions = MemoryDatabase(path).read("select memory, version from memory_version")
+    assert versions == [("notes", 2)]
 
 
 def test_memories_are_apart_and_what_is_kept_in_memory_is_on_no_disk(path: Path) -> None:
@@ -77,23 +77,28 @@ def test_memories_are_apart_and_what_is_kept_in_memory_is_on_no_disk(path: Path)
     reader.join()
     private.erased()
     private.close()
-    assert read == [("secret",)] and list(path.parent.iterdir()) == []
+    assert read == [("secret",)]
+    assert list(path.parent.iterdir()) == []
 
 
 def test_a_file_that_is_no_database_is_named_with_the_fix(path: Path) -> None:
     path.write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreError, match="not a database") as raised:
         MemoryDatabase(path)
-    assert f"Move {path} away" in raised.value.hint and path.read_bytes().startswith(b"no database")
+    assert f"Move {path} away" in raised.value.hint
+    assert path.read_bytes().startswith(b"no database")
 
 
 def test_a_damaged_file_is_set_aside_whole(path: Path) -> None:
-    path.write_bytes(b"no database at all" * 100)
+    damaged = b"no database at all" * 100
+    path.write_bytes(damaged)
     database, aside = open_memories(path.parent)
     database.prepare(FIRST)
     database.close()
-    assert aside is not None and aside.read_bytes() == b"no database at all" * 100
-    assert open_memories(path.parent)[1] is None
+    assert aside is not None
+    assert aside.read_bytes() == damaged
+    _, nothing_aside = open_memories(path.parent)
+    assert nothing_aside is None
 
 
 def test_a_file_of_a_newer_program_is_left_alone(path: Path) -> None:
@@ -121,6 +126,6 @@ def test_what_was_erased_stands_in_no_file(path: Path) -> None:
     with database.write() as connection:
         connection.execute("delete from note")
     database.erased()
-    assert [
-        one.name for one in path.parent.rglob("*") if one.is_file() and b"Heliotrope" in one.read_bytes()
-    ] == ["other.sqlite3"]
+    files = [one for one in path.parent.rglob("*") if one.is_file()]
+    holding = [one.name for one in files if b"Heliotrope" in one.read_bytes()]
+    assert holding == ["other.sqlite3"]

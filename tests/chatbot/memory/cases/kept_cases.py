@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from chatbot.memory.cases.case_store import CaseQuery, Cases
 from chatbot.memory.cases.records import Case
 
@@ -17,3 +20,8 @@ def kept(cases: Cases, owner: str = "me") -> list[Case]:
 def shared(cases: Cases, owner: str = "her") -> list[Case]:
     """The shared cases as the owner sees them, the latest first."""
     return [row.case for row in cases.listed(owner, shared=True)]
+
+
+def edit(cases: Cases, key: str, **changes: Any) -> Case:
+    """Change my case."""
+    return cases.edit("me", key, lambda case: replace(case, **changes))

@@ -21,7 +21,7 @@ from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
-from tests.chatbot.memory.cases.kept_cases import ANY, kept, shared
+from tests.chatbot.memory.cases.kept_cases import ANY, edit, kept, shared
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
@@ -477,10 +477,10 @@ def test_two_share_the_same_question_and_one_takes_it_back(cases: Cases) -> None
 def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
     rated = cases.rate("me", answer(), 1)
     cases.rate("me", answer(AUDIT), 1)
-    turned = cases.edit("me", rated.id, lambda case: replace(case, reward=0))
+    turned = edit(cases, rated.id, reward=0)
     assert turned.verified
     debt = "What is the ceiling of the debt?"
-    new = cases.edit("me", rated.id, lambda case: replace(case, plan="It is 4 per cent.", question=debt))
+    new = edit(cases, rated.id, plan="It is 4 per cent.", question=debt)
     assert not new.verified
     assert new.pages == rated.pages
     assert [case.question for case in kept(cases)] == [AUDIT, debt]
@@ -488,7 +488,7 @@ def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
     nearest, *_ = cases.find("me", debt)
     assert nearest.case.plan == "It is 4 per cent."
     with pytest.raises(UsageError, match="needs a question and an answer"):
-        cases.edit("me", new.id, lambda case: replace(case, plan=" "))
+        edit(cases, new.id, plan=" ")
 
 
 def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_its_time_is_over(

@@ -252,6 +252,11 @@ def questions_of(shelf: CaseFile) -> list[str]:
     return [case.question for case in shelf.view().cases]
 
 
+def rename(shelf: CaseFile, question: str, new: str) -> None:
+    """Give a case another question."""
+    shelf.change(case_id(question), lambda case: replace(case, question=new, id=case_id(new)))
+
+
 def embedded(shelf: CaseFile) -> list[bool]:
     """Of each case, whether it has a vector."""
     flags = shelf.view().embedded
@@ -357,7 +362,7 @@ def test_a_vector_is_kept_with_its_question_only(shelf: CaseFile) -> None:
     shelf.embed()
     shelf.put([Case("One?", "Still.")])
     assert embedded(shelf) == [True, True]
-    shelf.change(case_id("Two?"), lambda case: replace(case, question="Three?", id=case_id("Three?")))
+    rename(shelf, "Two?", "Three?")
     assert embedded(shelf) == [False, True]
     assert questions_of(shelf) == ["Three?", "One?"]
 
@@ -365,7 +370,7 @@ def test_a_vector_is_kept_with_its_question_only(shelf: CaseFile) -> None:
 def test_no_vector_is_given_to_a_case_that_changed_while_it_was_made(shelf: CaseFile) -> None:
     shelf.put(yes("One?"))
     keys = shelf.view().keys
-    shelf.change(case_id("One?"), lambda case: replace(case, question="Two?", id=case_id("Two?")))
+    rename(shelf, "One?", "Two?")
     of_the_old = question_vectors(EMBEDDER, ["One?"])
     shelf._keep_vectors(keys, of_the_old)
     assert embedded(shelf) == [False]

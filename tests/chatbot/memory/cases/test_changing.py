@@ -23,7 +23,7 @@ from chatbot.memory.cases.case_store import DAY, KEPT_DAYS, SHARED, Cases, hidde
 from chatbot.memory.cases.records import LONGEST_WORD, Case, CasePage, case_id, case_line
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Notice, Recall
-from tests.chatbot.memory.cases.kept_cases import ANY, kept, shared
+from tests.chatbot.memory.cases.kept_cases import ANY, edit, kept, shared
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
@@ -71,17 +71,17 @@ def test_two_who_edit_a_case_at_once_both_have_their_way(
 ) -> None:
     key = cases.add("me", Case(QUESTION, "Some.")).id
 
-    def edit(at_once: threading.Barrier, **change: Any) -> None:
+    def edit_at_once(at_once: threading.Barrier, **change: Any) -> None:
         other = Cases(reopen(), embedder)
         other.listed("me")
         at_once.wait()
-        other.edit("me", key, lambda case: replace(case, **change))
+        edit(other, key, **change)
 
     for _ in range(5):
-        cases.edit("me", key, lambda case: replace(case, reward=1, word=""))
+        edit(cases, key, reward=1, word="")
         at_once = threading.Barrier(2)
-        comment = partial(edit, at_once, word="Old.")
-        turn = partial(edit, at_once, reward=0)
+        comment = partial(edit_at_once, at_once, word="Old.")
+        turn = partial(edit_at_once, at_once, reward=0)
         both(comment, turn)
         (case,) = kept(cases)
         assert case.reward == 0
@@ -95,21 +95,21 @@ def test_an_edit_is_of_what_stands_there_and_fails_where_nothing_does(
     other = Cases(reopen(), embedder)
     cases.listed("me")
     other.add("me", Case(QUESTION, "New answer.", 0))
-    edited = cases.edit("me", key, lambda case: replace(case, word="Why."))
+    edited = edit(cases, key, word="Why.")
     assert edited.plan == "New answer."
     assert edited.reward == 0
     assert edited.word == "Why."
     assert cases.health("me").cases == 1
     other.delete("me", key)
     with pytest.raises(NotFoundError):
-        cases.edit("me", key, lambda case: replace(case, reward=1))
+        edit(cases, key, reward=1)
     assert cases.listed("me") == []
 
 
 def test_an_edited_question_takes_the_place_of_what_stood_on_it(cases: Cases) -> None:
     first = cases.add("me", Case("One?", "Some."))
     second = cases.add("me", Case("Two?", "Some."))
-    cases.edit("me", first.id, lambda case: replace(case, question="Two?", plan="Mine."))
+    edit(cases, first.id, question="Two?", plan="Mine.")
     (left,) = kept(cases)
     assert left.id == second.id
     assert left.plan == "Mine."
@@ -124,7 +124,7 @@ def written(cases: Cases, name: str, line: bytes, key: str) -> None:
 def test_a_case_with_a_number_beyond_all_bounds_can_be_edited(cases: Cases) -> None:
     key = case_id("Q?")
     written(cases, hidden("me"), b'{"question": "Q?", "plan": "P", "score": 1e999}\n', key)
-    cases.edit("me", key, lambda case: replace(case, reward=0))
+    edit(cases, key, reward=0)
     (edited,) = kept(cases)
     assert edited.reward == 0
 
@@ -376,9 +376,9 @@ def test_what_is_shared_follows_its_owners_verdict(cases: Cases, given: Callable
     add_and_share(cases, "her", plan="Hers.")
     cases.add("me", checked(plan="Second.", reward=0))
     assert sorted(verdicts_shared(cases)) == [("Hers.", 1), ("Second.", 0)]
-    cases.edit("me", key, lambda case: replace(case, reward=1))
+    edit(cases, key, reward=1)
     assert ("Second.", 1) in verdicts_shared(cases)
-    cases.edit("me", key, lambda case: replace(case, plan="My own words."))
+    edit(cases, key, plan="My own words.")
     hers_alone = [("Hers.", 1)]
     assert verdicts_shared(cases) == hers_alone, "what is not checked is shared no more"
     key = cases.add("me", checked(plan="Third.")).id

@@ -3,14 +3,13 @@ where they speak of any.
 """
 
 import json
-import math
 import re
 import time
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, cycle, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ from chatbot.memory.compression.compress import (
 )
 from chatbot.memory.compression.messages import Messages, pieces, texts_to_embed
 from chatbot.models.tokens import count_tokens
+from tests.case_rows import case_rows
 
 FIGURE = "The programme will cost $4.5 million on page 8 of the plan."
 
@@ -88,10 +88,25 @@ OPTIONS = st.builds(
 QUESTIONS = st.sampled_from(["", "What was the rate?", "Who?"]).map(CompressionFocus)
 
 
-def tail(messages: list[Message], options: CompressionOptions) -> int:
-    """Where the last messages begin, which stay as they are."""
-    last = options.keep_last if len(messages) > 1 else 0
-    return max(len(messages) - last, 0)
+class Request(NamedTuple):
+    """A conversation that is to be compressed for a question."""
+
+    messages: list[Message]
+    options: CompressionOptions
+    question: CompressionFocus
+
+    @property
+    def tail(self) -> int:
+        """Where the last messages begin, which stay as they are."""
+        count = len(self.messages)
+        last = self.options.keep_last if count > 1 else 0
+        return max(count - last, 0)
+
+    def compress(self) -> Compressed:
+        return Conversation(self.messages).compress(self.question, self.options)
+
+
+REQUESTS = st.builds(Request, TALKS, OPTIONS, QUESTIONS)
 
 
 def tokens_of(messages: Iterable[Message]) -> int:
@@ -133,14 +148,14 @@ def test_with_defaults_the_result_is_never_empty_and_a_figure_of_an_early_turn_s
         assert asked.kept["m1"] == 1.0
 
 
-@given(TALKS, OPTIONS, QUESTIONS)
-def test_every_message_is_accounted_for(
-    messages: list[Message], options: CompressionOptions, question: CompressionFocus
-) -> None:
-    result = Conversation(messages).compress(question, options)
-    assert list(result.kept) == list(result.spans) == ids_of(messages)
+@given(REQUESTS)
+def test_every_message_is_accounted_for(request: Request) -> None:
+    result = request.compress()
+    ids = ids_of(request.messages)
+    assert list(result.kept) == ids
+    assert list(result.spans) == ids
     in_context = ids_of(result.context)
-    for message in messages:
+    for message in request.messages:
         share = result.kept[message.id]
         cut = pieces(message.content, result.spans[message.id])
         assert "".join(text for text, _ in cut) == message.content
@@ -164,15 +179,12 @@ def test_in_a_second_compression_what_was_kept_before_competes_again() -> None:
     assert sum(first.kept.values()) > left
 
 
-@given(TALKS, OPTIONS, QUESTIONS)
-def test_what_is_kept_is_within_one_sentence_of_the_target(
-    messages: list[Message], options: CompressionOptions, question: CompressionFocus
-) -> None:
-    conversation = Conversation(messages)
-    said = Messages(messages, "")
-    result = conversation.compress(question, options)
-    head = tail(messages, options)
-    target = options.compression_ratio * conversation.tokens
+@given(REQUESTS)
+def test_what_is_kept_is_within_one_sentence_of_the_target(request: Request) -> None:
+    result = request.compress()
+    said = Messages(request.messages, "")
+    head = request.tail
+    target = request.options.compression_ratio * sum(said.tokens)
     last = sum(said.tokens[head:])
     assume(target > last)
     # Where a cut stands inside what the tokenizer joins, as between a letter and its accent, a sentence
@@ -190,13 +202,11 @@ def test_where_the_last_messages_exceed_the_target_they_are_the_result() -> None
     assert result.context == tuple(messages[1:])
 
 
-@given(TALKS, OPTIONS, QUESTIONS)
-def test_what_is_kept_is_verbatim_in_order_and_labelled_by_role(
-    messages: list[Message], options: CompressionOptions, question: CompressionFocus
-) -> None:
-    result = Conversation(messages).compress(question, options)
+@given(REQUESTS)
+def test_what_is_kept_is_verbatim_in_order_and_labelled_by_role(request: Request) -> None:
+    result = request.compress()
     kept_ids = ids_of(result.context)
-    originals = [message for message in messages if message.id in kept_ids]
+    originals = [message for message in request.messages if message.id in kept_ids]
     assert kept_ids == ids_of(originals)
     for original, message in zip(originals, result.context, strict=True):
         assert message.role == original.role
@@ -251,13 +261,12 @@ def test_a_lone_oversized_message_is_bounded_at_sentence_level(text: str) -> Non
     assert stats.messages_partly == 1
 
 
-@given(TALKS, OPTIONS, QUESTIONS)
-def test_stats_describe_what_really_happened(
-    messages: list[Message], options: CompressionOptions, question: CompressionFocus
-) -> None:
-    result = Conversation(messages).compress(question, options)
+@given(REQUESTS)
+def test_stats_describe_what_really_happened(request: Request) -> None:
+    messages = request.messages
+    result = request.compress()
     stats = result.stats
-    assert Conversation(messages).compress(question, options).stats == stats
+    assert request.compress().stats == stats
     assert stats.original_tokens == tokens_of(messages)
     assert stats.compressed_tokens == tokens_of(result.context)
     assert stats.compressed == (result.context != tuple(messages))
@@ -265,7 +274,7 @@ def test_stats_describe_what_really_happened(
     assert stats.messages_left_out == len(messages) - len(result.context)
     assert stats.chunks >= stats.chunks_compressed >= stats.chunks_removed
     assert bool(stats.chunks_compressed) == stats.compressed
-    last = messages[tail(messages, options) :]
+    last = messages[request.tail :]
     assert stats.tail_tokens == tokens_of(last)
 
 
@@ -295,14 +304,12 @@ def test_nothing_is_left_out_where_nothing_was_said() -> None:
     assert compress([]).context == ()
 
 
-@given(TALKS, OPTIONS, QUESTIONS)
-def test_something_of_a_conversation_stays(
-    messages: list[Message], options: CompressionOptions, question: CompressionFocus
-) -> None:
-    head = messages[: tail(messages, options)]
+@given(REQUESTS)
+def test_something_of_a_conversation_stays(request: Request) -> None:
+    head = request.messages[: request.tail]
     assume(any(message.content for message in head))
-    context = Conversation(messages).compress(question, options).context
-    assert any(message.content for message in context) or options.keep_last
+    context = request.compress().context
+    assert any(message.content for message in context) or request.options.keep_last
 
 
 @pytest.mark.parametrize(
@@ -353,17 +360,23 @@ def test_a_pasted_text_does_not_drive_everything_else_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        *({"compression_ratio": wrong} for wrong in (0, 1.1, math.nan)),
-        *({"rho": wrong} for wrong in (-0.1, 1.1, math.nan)),
-        *({"gamma": wrong} for wrong in (-1, math.inf)),
-        *({"keep_last": -1}, {"max_tokens": -1}, {"scoring": "best"}),
-    ],
-    ids=str,
+    ("name", "value"),
+    case_rows("""
+        compression_ratio | 0
+        compression_ratio | 1.1
+        compression_ratio | NaN
+        rho               | -0.1
+        rho               | 1.1
+        rho               | NaN
+        gamma             | -1
+        gamma             | Infinity
+        keep_last         | -1
+        max_tokens        | -1
+        scoring           | "best"
+    """),
 )
-def test_values_out_of_range_are_named(wrong: dict[str, Any]) -> None:
-    (name,) = wrong
+def test_values_out_of_range_are_named(name: str, value: str) -> None:
+    wrong: dict[str, Any] = {name: json.loads(value)}
     with pytest.raises(ValueError, match=name):
         compress(talk("One."), **wrong)
 

@@ -64,7 +64,8 @@ def test_the_server_ends_with_its_process(reachable: Path, root: Path, end: str)
     command = [sys.executable, "-c", OWNER, str(reachable / "owned"), "stay" if end == "killed" else "go"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as owner:
         assert owner.stdout is not None
-        address, pid = owner.stdout.readline().strip(), int(owner.stdout.readline())
+        address = owner.stdout.readline().strip()
+        pid = int(owner.stdout.readline())
         if end == "killed":
             with connect(address) as connection:
                 assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -117,7 +118,8 @@ def test_data_that_root_copied_are_given_to_the_servers_user(reachable: Path) ->
 def test_whoever_asks_while_it_is_started_again_does_not_wait(
     reachable: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server, slowly = EmbeddedServer(reachable / "again"), threading.Event()
+    server = EmbeddedServer(reachable / "again")
+    slowly = threading.Event()
     try:
         server.address()
         os.kill(server.pid(), signal.SIGKILL)
@@ -129,10 +131,12 @@ def test_whoever_asks_while_it_is_started_again_does_not_wait(
             started = time.monotonic()
             with pytest.raises(SignalsError, match="being started again") as told:
                 server.address()
-            assert time.monotonic() - started < 0.3 and told.value.kind == "starting"
+            assert time.monotonic() - started < 0.3
+            assert told.value.kind == "starting"
             time.sleep(0.05)
         slowly.set()
-        assert address_when_back(server) and server.pid()
+        assert address_when_back(server)
+        assert server.pid()
     finally:
         slowly.set()
         server.stop()
@@ -188,12 +192,11 @@ def test_a_file_in_the_place_of_a_folder_is_named_and_the_answer_goes_on(reachab
     signals = Signals(folder, HashEmbedder(dimension=64), database=memories)
     try:
         told: list[Notice] = []
-        notes = SignalLayer(signals).recall(replace(ask("Was an exchange hacked?"), tell=told.append), 3)
-        assert (
-            "local template" in notes[0].source
-            and "Answered without news signals" in told[0].text
-            and told[0].hint
-        )
+        asked = replace(ask("Was an exchange hacked?"), tell=told.append)
+        notes = SignalLayer(signals).recall(asked, 3)
+        assert "local template" in notes[0].source
+        assert "Answered without news signals" in told[0].text
+        assert told[0].hint
         assert signals.health().state == "failed"
     finally:
         signals.close()
@@ -203,7 +206,8 @@ def test_a_first_try_that_ends_at_once_is_tried_again_and_leaves_no_pipe_open(
     reachable: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = EmbeddedServer(reachable / "twice")
-    spawn, tried = server._spawn, list[subprocess.Popen[bytes]]()
+    spawn = server._spawn
+    tried = list[subprocess.Popen[bytes]]()
 
     def first_ends(command: Sequence[str], user: str) -> subprocess.Popen[bytes]:
         tried.append(spawn(command if tried else ["/bin/false"], user))
@@ -211,7 +215,8 @@ def test_a_first_try_that_ends_at_once_is_tried_again_and_leaves_no_pipe_open(
 
     monkeypatch.setattr(server, "_spawn", first_ends)
     try:
-        assert server.address() and server.pid()
+        assert server.address()
+        assert server.pid()
         assert [one.stdin is not None and one.stdin.closed for one in tried] == [True, False]
     finally:
         server.stop()
@@ -234,9 +239,8 @@ def test_only_its_own_user_reaches_data_and_socket_and_nothing_listens_on_the_ne
     assert (reachable / "session" / "data").stat().st_mode & 0o077 == 0
     with connect(server.address()) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
-        assert connection.execute("SHOW unix_socket_directories").fetchone() == (
-            str(HERE if os.geteuid() == 0 else reachable / "session" / "data"),
-        )
+        folder = HERE if os.geteuid() == 0 else reachable / "session" / "data"
+        assert connection.execute("SHOW unix_socket_directories").fetchone() == (str(folder),)
 
 
 def test_a_path_too_long_for_a_socket_is_no_hindrance(reachable: Path) -> None:
@@ -253,7 +257,8 @@ def test_a_start_cut_short_is_begun_again(reachable: Path) -> None:
     (reachable / "cut" / "data.new" / "PG_VERSION").write_text("18\n")
     server = EmbeddedServer(reachable / "cut")
     try:
-        assert server.address() and server.pid()
+        assert server.address()
+        assert server.pid()
     finally:
         server.stop()
 
@@ -269,21 +274,19 @@ def test_data_of_another_version_are_named_and_left_alone(reachable: Path) -> No
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user for the server")
 def test_folders_that_are_closed_to_the_servers_user_stay_closed_and_do_no_harm(reachable: Path) -> None:
     closed = reachable / "closed"
-    (closed / "signals").mkdir(parents=True)
-    for folder in (closed, closed / "signals"):
+    signals = closed / "signals"
+    signals.mkdir(parents=True)
+    for folder in (closed, signals):
         folder.chmod(0o700)
-    server = EmbeddedServer(closed / "signals")
+    server = EmbeddedServer(signals)
+    another = EmbeddedServer(signals)
     try:
-        with (
-            connect(server.address()) as connection,
-            connect(EmbeddedServer(closed / "signals").address()) as shared,
-        ):
-            assert connection.execute("SELECT 1").fetchone() == shared.execute("SELECT 1").fetchone() == (1,)
-        assert not [
-            path
-            for path in [closed, closed / "signals", *(closed / "signals" / "data").rglob("*")]
-            if path.stat().st_mode & 0o077
-        ]
+        with connect(server.address()) as connection, connect(another.address()) as shared:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+            assert shared.execute("SELECT 1").fetchone() == (1,)
+        data = signals / "data"
+        for path in (closed, signals, *data.rglob("*")):
+            assert path.stat().st_mode & 0o077 == 0
     finally:
         server.stop()
 
@@ -294,5 +297,6 @@ def test_programs_that_are_closed_to_the_servers_user_are_named_and_stay_closed(
     closed.mkdir(mode=0o700)
     with pytest.raises(SignalsError, match="does not run as root") as named:
         _check_reach("postgres", closed)
-    assert named.value.kind == "denied" and f"chmod o+x {closed}" in named.value.hint
+    assert named.value.kind == "denied"
+    assert f"chmod o+x {closed}" in named.value.hint
     assert closed.stat().st_mode & 0o777 == 0o700

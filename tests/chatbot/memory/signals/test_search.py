@@ -30,6 +30,18 @@ def made(database: str) -> Iterator[Connection]:
         yield connection
 
 
+def put_one(
+    connection: Connection,
+    vector: Sequence[float] | None = FIRST,
+    confidence: float = 0.9,
+    *,
+    assets: Sequence[str] = (),
+    hours: float = 0.0,
+) -> int:
+    """An event of so many hours ago with one signal; its number."""
+    return put(connection, vector, (confidence, assets), at=NOW - timedelta(hours=hours))
+
+
 def events(connection: Connection, vector: Sequence[float] = FIRST, **changes: Any) -> list[int]:
     """The events that are found, in their order."""
     return [row[0] for row in searched(connection, vector, **changes)]
@@ -40,8 +52,8 @@ def test_a_zero_embedding_is_refused_wherever_it_comes_from(made: Connection) ->
     with pytest.raises(SignalsError, match="like nothing"):
         vector_text(zero)
     with pytest.raises(psycopg.errors.CheckViolation):
-        put(made, ZERO, (0.9, []))
-    put(made, FIRST, (0.9, []))
+        put_one(made, ZERO)
+    put_one(made)
     with pytest.raises(psycopg.errors.DataException, match="like nothing"):
         searched(made, ZERO)
 
@@ -52,17 +64,17 @@ def test_a_vector_with_nan_or_infinity_is_refused(made: Connection, wrong: float
     with pytest.raises(SignalsError, match="like nothing"):
         vector_text(np.array(vector, np.float32))
     with pytest.raises(psycopg.errors.DataException):
-        put(made, vector, (0.9, []))
+        put_one(made, vector)
 
 
 @pytest.mark.parametrize("confidence", [float("nan"), -0.1, 1.1])
 def test_a_confidence_that_is_none_is_refused(made: Connection, confidence: float) -> None:
     with pytest.raises(psycopg.errors.CheckViolation):
-        put(made, FIRST, (confidence, []))
+        put_one(made, confidence=confidence)
 
 
 def test_threshold_and_confidence_are_at_least(made: Connection) -> None:
-    event = put(made, [1, 1, 1, -1], (0.6, []))
+    event = put_one(made, [1, 1, 1, -1], 0.6)
     query = [1, 1, 1, 1]
     assert searched(made, query, threshold=0.5, confidence=0.6) == [(event, 0.5, 0.6)]
     assert searched(made, query, threshold=0.5000001) == []
@@ -70,20 +82,20 @@ def test_threshold_and_confidence_are_at_least(made: Connection) -> None:
 
 
 def test_the_window_is_by_the_time_of_publishing_not_of_import(made: Connection) -> None:
-    fresh = put(made, FIRST, (0.9, []), at=NOW - timedelta(hours=168))
-    put(made, FIRST, (0.9, []), at=NOW - timedelta(hours=169))
+    fresh = put_one(made, hours=168)
+    put_one(made, hours=169)
     made.execute("UPDATE news_events SET created_at = %s", [NOW])
     assert events(made) == [fresh]
 
 
 def test_as_of_reaches_old_news_and_leaves_out_later_ones(made: Connection) -> None:
-    old = put(made, FIRST, (0.9, []), at=NOW - timedelta(days=400))
-    put(made, FIRST, (0.9, []), at=NOW)
+    old = put_one(made, hours=400 * 24)
+    put_one(made)
     assert events(made, as_of=NOW - timedelta(days=399)) == [old]
 
 
 def test_rows_that_name_no_time_of_creation_do_not_vanish(made: Connection) -> None:
-    event = put(made, FIRST, (0.9, []))
+    event = put_one(made)
     created = made.execute("SELECT created_at FROM news_events").fetchone()
     assert created != (None,)
     assert events(made) == [event]
@@ -102,30 +114,30 @@ def test_the_best_signal_is_the_best_of_those_that_qualify(made: Connection) -> 
 
 
 def test_the_order_is_similarity_then_confidence_then_newest(made: Connection) -> None:
-    far = put(made, [1, 1, 0, 0], (1.0, []))
-    old = put(made, FIRST, (0.8, []), at=NOW - timedelta(hours=2))
-    new = put(made, FIRST, (0.8, []), at=NOW - timedelta(hours=1))
-    sure = put(made, FIRST, (0.9, []), at=NOW - timedelta(hours=3))
+    far = put_one(made, [1, 1, 0, 0], 1.0)
+    old = put_one(made, confidence=0.8, hours=2)
+    new = put_one(made, confidence=0.8, hours=1)
+    sure = put_one(made, confidence=0.9, hours=3)
     assert events(made, count=9) == [sure, new, old, far]
 
 
 @pytest.mark.parametrize("asked", [["btc"], ["BTC"], ["Btc", "none"], [" bTC "]])
 def test_the_asset_filter_knows_no_case(made: Connection, asked: list[str]) -> None:
-    written = [put(made, FIRST, (0.9, [name])) for name in ("btc", "BTC", "Btc")]
-    put(made, FIRST, (0.9, ["ETH"]))
+    written = [put_one(made, assets=[name]) for name in ("btc", "BTC", "Btc")]
+    put_one(made, assets=["ETH"])
     found = events(made, count=9, assets=asked)
     assert set(found) == set(written)
 
 
 @pytest.mark.parametrize("nothing", [None, []])
 def test_no_asset_filter_leaves_none_out(made: Connection, nothing: list[str] | None) -> None:
-    put(made, FIRST, (0.9, []))
+    put_one(made)
     found = events(made, assets=nothing)
     assert len(found) == 1
 
 
 def test_an_event_without_vector_or_signal_is_passed_over(made: Connection) -> None:
-    put(made, None, (0.9, []))
+    put_one(made, None)
     put(made, FIRST)
     assert events(made) == []
 

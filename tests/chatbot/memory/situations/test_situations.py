@@ -99,7 +99,7 @@ def opened(reopen: Reopen) -> Open:
 @pytest.fixture
 def topics(opened: Open) -> SituationMemory:
     memory = SituationMemory(opened())
-    memory.add_situations([(text, f"advice on {name}") for name, text in TOPICS.items()])
+    add_topics(memory)
     return memory
 
 
@@ -116,6 +116,17 @@ def query(*names: str) -> str:
         window += said
         window += words(f"{name}filler{at}number", 12 - len(said))
     return " ".join(window)
+
+
+def advise(situations: Situations, situation: str, recommendation: str, scope: str = "") -> str:
+    """Add one of mine; its key."""
+    (key,) = situations.add("me", [(situation, recommendation)], scope=scope)
+    return key
+
+
+def add_topics(memory: SituationMemory) -> None:
+    for name, text in TOPICS.items():
+        memory.add_situations([(text, name)])
 
 
 def advised(found: Sequence[Match]) -> list[str]:
@@ -137,7 +148,7 @@ def test_the_calls_and_results_are_those_of_the_memory_it_replaces(topics: Situa
     (match,) = topics.get_memories("prices rising: inflation above target")
     assert match.keys() == {"matched_situation", "recommendation", "similarity_score"}
     assert match["matched_situation"] == TOPICS["inflation"]
-    assert match["recommendation"] == "advice on inflation"
+    assert match["recommendation"] == "inflation"
 
 
 def test_matches_of_single_pieces_name_their_piece(topics: SituationMemory) -> None:
@@ -234,7 +245,7 @@ def test_a_topic_that_stands_in_one_piece_is_found_there(
     names = ["aa", "bb", "cc", "dd", "ee"]
     names.insert(place, name)
     (match,) = topics.get_memories(query(*names), aggregate_chunks=False)
-    assert match["recommendation"] == f"advice on {name}"
+    assert match["recommendation"] == name
     assert match["chunk_match"] == place
 
 
@@ -250,9 +261,9 @@ def test_every_strategy_orders_alike_for_one_piece(topics: SituationMemory) -> N
 def test_the_strategies_differ_where_there_are_several_pieces(topics: SituationMemory) -> None:
     text = query("inflation", "inflation", "pensions")
     (nearest,) = topics.get_memories(text, 1)
-    assert nearest["recommendation"] == "advice on inflation"
+    assert nearest["recommendation"] == "inflation"
     by_piece = topics.get_memories(text, 2, False)
-    assert set(advised(by_piece)) == {"advice on inflation", "advice on pensions"}
+    assert set(advised(by_piece)) == {"inflation", "pensions"}
     union = topics.get_memories(text, 1, strategy="union")
     assert len(union) == len(TOPICS), "uncut"
     weakest = topics.get_memories(text, 5, strategy="intersection")
@@ -267,8 +278,10 @@ def test_a_topic_that_fills_a_part_of_a_piece_is_found_there(opened: Open, place
     text[place][20:30] = planted
     # As like the piece before it as a whole piece is to a quarter of it.
     before = text[place - 1][:16] + words("else", 12)
-    memory.add_situations([(" ".join(planted), "buy grain"), (" ".join(before), "wait")])
-    (match,) = memory.get_memories(" ".join(chain(*text)), aggregate_chunks=False)
+    memory.add_situations([(" ".join(planted), "buy grain")])
+    memory.add_situations([(" ".join(before), "wait")])
+    whole = " ".join(chain(*text))
+    (match,) = memory.get_memories(whole, aggregate_chunks=False)
     assert match["recommendation"] == "buy grain"
     assert match["chunk_match"] == place
     assert match["similarity_score"] == pytest.approx(1.0)
@@ -282,7 +295,7 @@ def test_a_topic_that_fills_a_part_of_a_piece_is_found_there(opened: Open, place
 )
 def test_the_strategies_agree_on_one_piece_of_the_embedded_model_too(opened: Open, text: str) -> None:
     memory = SituationMemory(opened(minilm_like(4096, 12)))
-    memory.add_situations([(topic, name) for name, topic in TOPICS.items()])
+    add_topics(memory)
     orders = set()
     for strategy in STRATEGIES:
         found = memory.get_memories(text, 5, strategy=strategy)
@@ -293,7 +306,7 @@ def test_the_strategies_agree_on_one_piece_of_the_embedded_model_too(opened: Ope
 def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
     embedder = FailingEmbedder(dimension=512, max_tokens=12)
     memory = SituationMemory(opened(embedder))
-    memory.add_situations([(text, name) for name, text in TOPICS.items()])
+    add_topics(memory)
     embedder.failing = "bbfiller"
     (match,) = memory.get_memories(query("aa", "bb", "harvest"), aggregate_chunks=False)
     assert match["recommendation"] == "harvest"
@@ -309,7 +322,7 @@ def test_a_query_of_many_pieces_is_searched_from_several_threads(topics: Situati
     def ask(text: str, name: str) -> None:
         for _ in range(3):
             found = topics.get_memories(text, aggregate_chunks=False)
-            if advised(found) != [f"advice on {name}"]:
+            if advised(found) != [name]:
                 wrong.append((name, found))
 
     threads = []
@@ -359,10 +372,10 @@ def test_a_small_scope_is_found_among_many_others(opened: Open) -> None:
 def test_ids_come_from_content_and_nothing_new_is_dropped_after_a_removal(opened: Open) -> None:
     situations = opened()
     first, second = situations.add("me", [("inflation rises", "a"), ("oil falls", "b")])
-    again = situations.add("me", [("inflation  rises", "a")])
-    assert again == [first], "the same is kept once"
+    again = advise(situations, "inflation  rises", "a")
+    assert again == first, "the same is kept once"
     situations.remove("me", first)
-    (third,) = situations.add("me", [("wheat harvest fails", "c")])
+    third = advise(situations, "wheat harvest fails", "c")
     assert third not in (first, second)
     found = remembered(situations, "inflation oil harvest", 9)
     assert set(advised(found)) == {"b", "c"}
@@ -396,7 +409,8 @@ def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
 
 
 def test_another_embedder_makes_its_own_vectors_and_is_never_mixed(opened: Open) -> None:
-    opened(HashEmbedder(dimension=64)).add("me", [("inflation rises", "a")])
+    first = opened(HashEmbedder(dimension=64))
+    advise(first, "inflation rises", "a")
     changed = opened(HashEmbedder(dimension=128))
     assert changed.health("me").waiting == 1
     (match,) = remembered(changed, "inflation rises")
@@ -411,7 +425,7 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
     embedder = FailingEmbedder(dimension=64)
     situations = opened(embedder)
     embedder.failing = "all"
-    situations.add("me", [("inflation rises", "a")])
+    advise(situations, "inflation rises", "a")
     assert situations.health("me").waiting == 1
     embedder.failing = ""
     assert len(remembered(situations, "inflation rises")) == 1
@@ -453,11 +467,11 @@ class Meanwhile(HashEmbedder):
 def test_a_situation_removed_while_it_is_embedded_leaves_nothing_that_is_in_the_way(opened: Open) -> None:
     embedder = Meanwhile(dimension=512)
     situations = opened(embedder)
-    (kept,) = situations.add("me", [("oil price falls hard", "keep")])
+    kept = advise(situations, "oil price falls hard", "keep")
     key = situation_key("me", "", "oil falls")
     embedder.word = "oil falls"
     embedder.work = lambda: situations.remove("me", key)
-    situations.add("me", [("oil falls", "gone")])
+    advise(situations, "oil falls", "gone")
     (listed,) = situations.listed("me")
     assert listed.key == kept == situation_key("me", "", "oil price falls hard")
     found = remembered(situations, "oil falls")
@@ -481,7 +495,7 @@ def test_vectors_of_another_embedder_are_not_searched(opened: Open) -> None:
 
 def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> None:
     situations = opened()
-    (key,) = situations.add("me", [("Heliotrope is in trouble", "sell Heliotrope")])
+    key = advise(situations, "Heliotrope is in trouble", "sell Heliotrope")
     assert stands_on_disk(b"Heliotrope", tmp_path)
     situations.remove("me", key)
     assert not stands_on_disk(b"Heliotrope", tmp_path)
@@ -489,7 +503,7 @@ def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> 
 
 def test_two_processes_use_them_at_once(opened: Open) -> None:
     one, other = opened(), opened()
-    (key,) = one.add("me", [("inflation rises", "a")])
+    key = advise(one, "inflation rises", "a")
     assert len(remembered(other, "inflation rises")) == 1
     other.remove("me", key)
     assert remembered(one, "inflation rises") == []
@@ -505,8 +519,8 @@ def editable(opened: Open) -> Situations:
 
 
 def test_advice_is_corrected_with_its_vector(editable: Situations) -> None:
-    editable.add("me", [("oil falls", "wait")])
-    (key,) = editable.add("me", [("oil falls", "sell")])
+    advise(editable, "oil falls", "wait")
+    key = advise(editable, "oil falls", "sell")
     (before,) = editable.listed("me")
     edited = editable.edit("me", key, ["sell half", "wait"], situation="oil falls", scope="")
     assert edited == key
@@ -623,7 +637,7 @@ def test_a_situation_of_24_thousand_chinese_letters_is_embedded_whole_within_its
     text = "通货膨胀率上升超过目标水平" * 1_850 + "港口罢工"
     assert len(text) > 24_000
     assert count_tokens(text) > 8_191
-    situations.add("me", [(text, "wait")])
+    advise(situations, text, "wait")
     assert embedder.most <= 8_191
     assert len(embedder.seen) > 1
     assert "".join(embedder.seen) == text
@@ -668,7 +682,8 @@ def test_recorded_advice_is_a_note_where_a_question_describes_its_situation(open
     assert notes(inflation) == []
     advice = advice_of("When inflation rises above target, then shorten duration.")
     assert advice
-    situations.add("me", [(advice.situation, advice.recommendation), ("oil falls", "wait")])
+    advise(situations, advice.situation, advice.recommendation)
+    advise(situations, "oil falls", "wait")
     (note,) = notes("If inflation rises above target?")
     assert note.layer == "situations"
     assert note.text == "When inflation rises above target: shorten duration"
@@ -684,7 +699,7 @@ def test_recorded_advice_is_a_note_where_a_question_describes_its_situation(open
 def test_advice_on_a_subject_is_recalled_only_where_the_question_names_it(opened: Open) -> None:
     embedder = minilm_like()
     situations = opened(embedder)
-    situations.add("me", [("profit margin falls", "sell")], scope="Acme")
+    advise(situations, "profit margin falls", "sell", scope="Acme")
     assert notes_of(situations, embedder, "profit margin falls now") == []
     (note,) = notes_of(situations, embedder, "profit margin falls at Acme")
     assert ", on acme, " in note.source
@@ -693,7 +708,7 @@ def test_advice_on_a_subject_is_recalled_only_where_the_question_names_it(opened
 def test_a_long_question_is_recalled_piece_by_piece(opened: Open) -> None:
     embedder = minilm_like(max_tokens=12)
     situations = opened(embedder)
-    situations.add("me", [(TOPICS["harvest"], "buy grain")])
+    advise(situations, TOPICS["harvest"], "buy grain")
     text = query("aa", "bb", "cc", "harvest")
     assert len(notes_of(situations, embedder, text)) == 1
 
@@ -702,7 +717,7 @@ def test_a_situation_told_of_within_a_long_question_is_recalled_from_its_paragra
     embedder = minilm_like(2048)
     situations = opened(embedder)
     wheat = words("wheat", 50)
-    situations.add("me", [(" ".join(wheat), "buy grain")])
+    advise(situations, " ".join(wheat), "buy grain")
     text = " ".join([*words("other", 320), *wheat, *words("more", 200)])
     assert len(notes_of(situations, embedder, text)) == 1
     embedder.fingerprint = "other"
@@ -733,7 +748,7 @@ def test_a_scope_of_common_words_or_letters_is_only_named_as_it_stands_there(
 ) -> None:
     embedder = minilm_like()
     situations = opened(embedder)
-    situations.add("me", [("profit margin falls", "sell")], scope=scope)
+    advise(situations, "profit margin falls", "sell", scope=scope)
     (vector,) = embedder.embed(["profit margin falls"])
     layer = SituationLayer(situations)
     of_the_named = layer.recall(Recall(named, vector, "talk", "me"), 3)
@@ -832,15 +847,15 @@ def test_what_is_no_advice_is_left_alone(line: str) -> None:
 def test_hostile_lines_take_no_time() -> None:
     started = time.process_time()
     ends = ["the " + "a " * 900 + "x", "a-" * 900, "up to " * 300, "s" * 1_900, "the " * 480, "it was " * 250]
-    lines = [
+    hostile = [
         "when " + "then" * 400,
         "please " * 280,
         "when a" + " ,then" * 300,
         " " * 5_000_000,
         "remember " * 200 + "when a then b",
     ]
-    lines += [f"when oil falls then {end}" for end in ends]
-    for line in lines:
+    hostile += [f"when oil falls then {end}" for end in ends]
+    for line in hostile:
         advice_of(line)
     assert time.process_time() - started < 1
 
