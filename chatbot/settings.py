@@ -38,9 +38,13 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_CHAT_MODEL": (
         "chat_model",
+        "Chat model, as its endpoint calls it; unset, answers are extractive and nothing leaves the machine.",
+    ),
+    "FINPOLICY_PROVIDER": (
+        "provider",
         (
-            "Chat model of an OpenAI-compatible endpoint; unset, answers are extractive and nothing leaves "
-            "the machine."
+            "Who serves the chat model: `openai`, `anthropic`, `azure`, `deepseek`, `openrouter`, `ollama`, "
+            "`lmstudio`, `vllm` or `llamacpp`. It gives the address and the client; unset, the address tells."
         ),
     ),
     "FINPOLICY_EMBEDDING_MODEL": (
@@ -54,8 +58,15 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "embedding_dimension",
         "Dimension to ask of that embedding model; 0 leaves its own.",
     ),
-    "OPENAI_API_KEY": ("api_key", "Key for both; a key alone sends nothing anywhere."),
-    "OPENAI_BASE_URL": ("base_url", "Endpoint for both; unset, the client's own default."),
+    "OPENAI_API_KEY": ("api_key", "Key for OPENAI_BASE_URL; a key alone sends nothing anywhere."),
+    "OPENAI_BASE_URL": (
+        "base_url",
+        "Endpoint of both models; unset, that of FINPOLICY_PROVIDER for the chat model, else OpenAI's.",
+    ),
+    "ANTHROPIC_API_KEY": ("anthropic_key", "Key for FINPOLICY_PROVIDER=anthropic."),
+    "AZURE_OPENAI_API_KEY": ("azure_key", "Key for FINPOLICY_PROVIDER=azure."),
+    "DEEPSEEK_API_KEY": ("deepseek_key", "Key for FINPOLICY_PROVIDER=deepseek."),
+    "OPENROUTER_API_KEY": ("openrouter_key", "Key for FINPOLICY_PROVIDER=openrouter."),
     "FINPOLICY_USER_MODELS": (
         "user_models",
         (
@@ -193,7 +204,9 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
 # The only name of an embedding model that is not an endpoint's.
 MULTILINGUAL = "multilingual"
 # Never shown: a key, and addresses that may contain a password.
-SECRET = frozenset({"api_key", "signals_database"})
+SECRET = frozenset(
+    {"api_key", "anthropic_key", "azure_key", "deepseek_key", "openrouter_key", "signals_database"}
+)
 # Local models on a processor took 82 to 366 s to their first word, but far less than a minute between words.
 FIRST_WORD_SHARE = 5
 # The pages an answer is made from. A prompt has room for this many.
@@ -221,8 +234,13 @@ class Settings:
     chat_model: str = ""
     embedding_model: str = ""
     embedding_dimension: int = 0
+    provider: str = ""
     api_key: str = ""
     base_url: str = ""
+    anthropic_key: str = ""
+    azure_key: str = ""
+    deepseek_key: str = ""
+    openrouter_key: str = ""
     offline: bool = False
     timeout: float = 60.0
     first_word_timeout: float = 0.0

@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
 from chatbot.errors import ModelError, SettingsError
-from chatbot.models.endpoints import check_endpoint, endpoint_url
+from chatbot.models.addresses import endpoint_url
+from chatbot.models.endpoints import check_endpoint
 from chatbot.settings import MOST_PAGES, Settings
 
 __all__ = [

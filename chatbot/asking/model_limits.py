@@ -12,7 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from chatbot.errors import ModelError
-from chatbot.models.endpoints import endpoint_failures, endpoint_url, open_client
+from chatbot.models.addresses import endpoint_url
+from chatbot.models.endpoint_errors import endpoint_failures
+from chatbot.models.endpoints import open_client
 from chatbot.settings import LEAST_CONTEXT, Settings
 
 if TYPE_CHECKING:

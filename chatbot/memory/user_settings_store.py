@@ -16,8 +16,8 @@ from typing import Any
 
 from chatbot.errors import ModelError, SettingsError, StoreError
 from chatbot.memory.memory_database import MemoryDatabase, Tables, keep_latest
+from chatbot.models.addresses import endpoint_url
 from chatbot.models.chat import LLM, Reply, named_model
-from chatbot.models.endpoints import endpoint_url
 from chatbot.settings import Settings
 from chatbot.user_settings import (
     BY_NAME,

@@ -1,30 +1,32 @@
-"""Streams the text of chat models: defines the interface and the OpenAI-compatible model."""
+"""Streams the text of chat models: the interface, and what all clients have in common."""
 
 from __future__ import annotations
 
 import logging
-import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from chatbot.errors import ModelError
-from chatbot.models.endpoints import (
-    EndpointError,
-    endpoint_failures,
-    endpoint_host,
-    explain_failure,
-    open_client,
-)
+from chatbot.models.addresses import client_of, endpoint_host
+from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explain_failure
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
 
-if TYPE_CHECKING:
-    from openai import OpenAI, Stream
-
-__all__ = ["LLM", "OpenAIModel", "Reply", "SpentError", "make_model", "named_model"]
+__all__ = [
+    "LLM",
+    "Delta",
+    "EndpointModel",
+    "Reply",
+    "Source",
+    "SpentError",
+    "make_model",
+    "named_model",
+]
 
 log = logging.getLogger(__name__)
 
@@ -40,13 +42,6 @@ COUNTED_SECONDS = 1.0
 MOST_CHARACTERS_PER_TOKEN = 16
 
 _THINKS, _THOUGHT = "<think>", "</think>"
-# vLLM, DeepSeek and llama.cpp; OpenRouter and Ollama.
-_THOUGHT_FIELDS = ("reasoning_content", "reasoning")
-# OpenAI's newer models know the limit only by its new name, most local servers only by the old one.
-_NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
-_PARAMETER_REJECTED = re.compile(
-    r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE
-)
 
 
 def _never() -> bool:
@@ -76,6 +71,11 @@ class Reply(Iterator[str]):
         """Tokens of the prompt as counted by the endpoint; 0 if it has not said."""
         return self.usage.get("prompt_tokens", 0)
 
+    @property
+    def answer_tokens(self) -> int:
+        """Tokens of the answer, thinking included, as counted by the endpoint; 0 if it has not said."""
+        return self.usage.get("answer_tokens", 0)
+
     def __next__(self) -> str:
         try:
             return next(self._pieces)
@@ -87,6 +87,40 @@ class Reply(Iterator[str]):
         """Ends the answer here. Harmless if it has already ended."""
         self._pieces.close()
         self.finish = self.finish or "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A numbered source of a prompt, for clients that have citations of their own.
+
+    number: as the prompt counts it, and as the answer cites it: [number].
+    title: what it is, on one line.
+    text: its text.
+    start, end: where it stands, number and title included, in the content of the last message.
+    """
+
+    number: int
+    title: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What one event of a streamed answer brings.
+
+    text: a piece of the answer.
+    finish: "stop", "length" or "content_filter" if the answer ends here, or the endpoint's own word for
+        another end; else "".
+    thinks: whether it carries the model's thinking: such a model is alive although it says nothing yet.
+    usage: counts of tokens, "prompt_tokens" and "answer_tokens", as far as it tells.
+    """
+
+    text: str = ""
+    finish: str = ""
+    thinks: bool = False
+    usage: Mapping[str, int] = field(default_factory=dict)
 
 
 class LLM(Protocol):
@@ -109,6 +143,7 @@ class LLM(Protocol):
         max_tokens: int,
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = _never,
+        sources: Sequence[Source] = (),
     ) -> Reply:
         """Returns the answer piece by piece, verbatim. Nothing is sent before the first piece is asked for.
 
@@ -118,6 +153,8 @@ class LLM(Protocol):
             strict mode asks).
         stop: called before each try, in pauses, between pieces, and several times a second while an endpoint
             is silent.
+        sources: those of the last message, for a client that hands them over by themselves and has the model
+            cite them; its citations come as [number] in the text.
 
         Raises ModelError: before any piece if the endpoint fails, after the pieces that came if the answer
             was cut or withheld, and at the end of an answer without a word. What came before an error is not
@@ -126,8 +163,8 @@ class LLM(Protocol):
         ...
 
 
-class OpenAIModel:
-    """The chat model of the settings, at any OpenAI-compatible endpoint. Many threads may use it at once.
+class EndpointModel(ABC):
+    """A chat model at an endpoint, whatever its client. Many threads may use it at once.
 
     Busy, failing and unreachable endpoints are tried three times, but never after the first piece; a silent
     endpoint only once. For the time limits see `Timeouts`: a word of the model's thinking counts as a word.
@@ -137,19 +174,6 @@ class OpenAIModel:
         self.name = settings.chat_model
         self.host = endpoint_host(settings)
         self._settings = settings
-        if self.host == "api.openai.com":
-            self._limit_name = _NEW_LIMIT_NAME
-        else:
-            self._limit_name = _OLD_LIMIT_NAME
-        self._options: dict[str, object] = {
-            "temperature": settings.temperature,
-            "stream_options": {"include_usage": True},
-        }
-        if settings.reasoning:
-            self._options["reasoning_effort"] = settings.reasoning
-        # Those of these that the endpoint refuses, as OpenAI's thinking models refuse any temperature.
-        # Threads that race here only waste one request.
-        self._refused: set[str] = set()
 
     def stream(
         self,
@@ -158,20 +182,31 @@ class OpenAIModel:
         max_tokens: int,
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = _never,
+        sources: Sequence[Source] = (),
     ) -> Reply:
         """See LLM.stream."""
-        body: dict[str, object] = {
-            "model": self.name,
-            "messages": [{"role": role, "content": encodable(content)} for role, content in messages],
-            "stream": True,
-        }
-        if schema is not None:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "answer", "schema": dict(schema), "strict": True},
-            }
+        encoded = [(role, encodable(content)) for role, content in messages]
+        body = self._body(encoded, schema, sources)
         usage: dict[str, int] = {}
         return Reply(self._answer(body, max_tokens, stop, usage), usage)
+
+    @abstractmethod
+    def _body(
+        self,
+        messages: Sequence[tuple[str, str]],
+        schema: Mapping[str, object] | None,
+        sources: Sequence[Source],
+    ) -> dict[str, object]:
+        """Returns the request, without what may have to be left out."""
+
+    @abstractmethod
+    def _deltas(
+        self, body: dict[str, object], max_tokens: int, patience: Timeouts
+    ) -> Generator[Delta, None, None]:
+        """Yields what the events of one request bring. Closed with the iterator.
+
+        Raises one of `endpoint_failures`.
+        """
 
     def _answer(
         self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], usage: dict[str, int]
@@ -216,80 +251,47 @@ class OpenAIModel:
         if stop():
             return "stopped"
         finish, characters_left = "", max_tokens * MOST_CHARACTERS_PER_TOKEN
-        with (
-            open_client(self._settings, patience) as client,
-            closing(self._events(client, body, max_tokens)) as events,
-        ):
+        with closing(self._explained(body, max_tokens, patience)) as deltas:
             thinking = _Thinking()
-            for event in events:
-                received, finish = _read(event)
-                received = received[: max(characters_left, 0)]
+            for delta in deltas:
+                finish = delta.finish
+                received = delta.text[: max(characters_left, 0)]
                 piece = thinking.said(received, last=bool(finish))
                 if piece and not stop():
                     said.append(piece)
                     yield piece
-                if received.strip() or _thinks(event):
+                if received.strip() or delta.thinks:
                     patience.heard()
                 characters_left -= len(received) or 1  # endless thinking is limited too
                 if stop():
                     return "stopped"
                 if characters_left < 0:
                     finish = "length"
-                usage.update(_usage(event))
+                usage.update(delta.usage)
                 if finish:
                     break
-            if finish and characters_left >= 0 and not usage and "stream_options" not in self._refused:
-                usage.update(_counted(events, patience))
+            if finish and characters_left >= 0 and not usage and self._counts_tokens:
+                usage.update(_counted(deltas, patience))
         self._check_end(finish, "".join(said))
-        if finish in {"length", "max_tokens"}:
-            return "length"
-        return "stop"
+        return "length" if finish == "length" else "stop"
 
-    def _events(
-        self, client: OpenAI, body: dict[str, object], max_tokens: int
-    ) -> Generator[object, None, None]:
-        """Yields the endpoint's events, with its failures in our words. Closed with the iterator."""
+    @property
+    def _counts_tokens(self) -> bool:
+        """Whether counts may come after the last word."""
+        return False
+
+    def _explained(
+        self, body: dict[str, object], max_tokens: int, patience: Timeouts
+    ) -> Generator[Delta, None, None]:
+        """Yields the deltas, with the endpoint's failures in our words."""
         failures = endpoint_failures()
         try:
-            with self._request(client, body, max_tokens) as events:
-                yield from events
+            with closing(self._deltas(body, max_tokens, patience)) as deltas:
+                yield from deltas
+        except ModelError:
+            raise
         except failures as error:
             raise explain_failure(error, self._settings, model_setting="FINPOLICY_CHAT_MODEL") from None
-
-    def _request(self, client: OpenAI, body: dict[str, object], max_tokens: int) -> Stream[object]:
-        """Repeats the request without what the endpoint refuses, or with the limit's other name.
-
-        Later requests leave these out from the start.
-        """
-        from openai import APIStatusError
-
-        while True:
-            options = {name: value for name, value in self._options.items() if name not in self._refused}
-            try:
-                return self._stream(client, body | options | {self._limit_name: max_tokens})
-            except APIStatusError as error:
-                if error.status_code not in {400, 422} or not _PARAMETER_REJECTED.search(error.message):
-                    raise
-                refused = next((name for name in (self._limit_name, *options) if name in error.message), None)
-                if refused is None or refused in self._refused:
-                    raise
-                self._refused.add(refused)
-                if refused == self._limit_name:
-                    self._limit_name = _OLD_LIMIT_NAME if refused == _NEW_LIMIT_NAME else _NEW_LIMIT_NAME
-
-    def _stream(self, client: OpenAI, body: dict[str, object]) -> Stream[object]:
-        stream = _post(client, body)
-        if (
-            stream.response.headers.get("content-type", "").partition(";")[0].strip().casefold()
-            == "text/html"
-        ):
-            stream.close()
-            raise EndpointError(
-                f"{self.host} sent a web page, not an answer.",
-                hint="Check OPENAI_BASE_URL; it usually ends in /v1.",
-                retryable=False,
-            )
-        return stream
 
     def _check_end(self, finish: str, text: str) -> None:
         if finish == "content_filter":
@@ -319,6 +321,11 @@ def make_model(settings: Settings) -> LLM | None:
 
 def named_model(settings: Settings) -> LLM:
     """Returns the chat model that the settings name. The only place that chooses the kind of client."""
+    from chatbot.models.anthropic_chat import AnthropicModel
+    from chatbot.models.openai_chat import OpenAIModel
+
+    if client_of(settings) == "anthropic":
+        return AnthropicModel(settings)
     return OpenAIModel(settings)
 
 
@@ -370,78 +377,12 @@ def _begun(text: str, mark: str) -> int:
     )
 
 
-def _post(client: OpenAI, body: dict[str, object]) -> Stream[object]:
-    from openai import Stream
-
-    # Raw JSON rather than the client's chunk types, which accept any shape and fail later, at the missing
-    # attribute.
-    return client.post("/chat/completions", body=body, cast_to=object, stream=True, stream_cls=Stream[object])
-
-
-def _read(event: object) -> tuple[str, str]:
-    """Returns text and finish reason of one stream event, each "" if it has none.
-
-    Usage and keep-alive events have no choices.
-    """
-    choice = _choice(event)
-    delta = choice.get("delta")
-    finish = choice.get("finish_reason")
-    # A refusal under a schema comes in a field of its own and is what the model says.
-    if isinstance(delta, dict):
-        text = delta.get("content") or delta.get("refusal")
-    else:
-        text = None
-    return text if isinstance(text, str) else "", finish if isinstance(finish, str) else ""
-
-
-def _counted(events: Iterator[object], patience: Timeouts) -> dict[str, int]:
+def _counted(deltas: Iterator[Delta], patience: Timeouts) -> Mapping[str, int]:
     """Returns the counts that come after the last word, {} if the endpoint does not send them at once."""
     patience.heard()
     patience.between = min(patience.between, COUNTED_SECONDS)
     with suppress(EndpointError):
-        return next((found for found in map(_usage, events) if found), {})
-    return {}
-
-
-def _usage(event: object) -> dict[str, int]:
-    """Returns what an event says of the prompt's tokens, {} for nothing."""
-    if isinstance(event, dict):
-        usage = event.get("usage")
-    else:
-        usage = None
-    if isinstance(usage, dict):
-        count = usage.get("prompt_tokens")
-    else:
-        count = None
-    if isinstance(count, int) and count > 0:
-        return {"prompt_tokens": count}
-    return {}
-
-
-def _thinks(event: object) -> bool:
-    """Tells whether an event carries the model's thinking, in the fields that servers have for it.
-
-    Such a model is alive although it says nothing yet.
-    """
-    delta = _choice(event).get("delta")
-    if isinstance(delta, dict):
-        thoughts = [delta.get(name) for name in _THOUGHT_FIELDS]
-    else:
-        thoughts = []
-    return any(isinstance(thought, str) and thought.strip() for thought in thoughts)
-
-
-def _choice(event: object) -> dict[str, object]:
-    if isinstance(event, dict):
-        choices = event.get("choices")
-    else:
-        choices = None
-    if isinstance(choices, list) and choices:
-        choice = choices[0]
-    else:
-        choice = None
-    if isinstance(choice, dict):
-        return choice
+        return next((delta.usage for delta in deltas if delta.usage), {})
     return {}
 
 

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -22,14 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
-from chatbot.models.endpoints import (
-    check_endpoint,
-    endpoint_failures,
-    endpoint_host,
-    endpoint_url,
-    explain_failure,
-    open_client,
-)
+from chatbot.models.addresses import address_of, endpoint_host
+from chatbot.models.endpoint_errors import endpoint_failures, explain_failure
+from chatbot.models.endpoints import check_endpoint, open_client
 from chatbot.models.minilm import MINILM
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import DIMENSION, Encoder, EncoderSpec, graph_path
@@ -290,7 +286,9 @@ class RemoteEmbedder:
     max_tokens = MOST_INPUT_TOKENS
 
     def __init__(self, settings: Settings, *, pause: float = FIRST_PAUSE_SECONDS) -> None:
-        check_endpoint(endpoint_url(settings), settings)
+        # FINPOLICY_PROVIDER is that of the chat model.
+        settings = replace(settings, provider="")
+        check_endpoint(address_of(settings).base, settings)
         self._settings, self._pause = settings, pause
         self._host, self._name = endpoint_host(settings), settings.embedding_model
         self._dimension = settings.embedding_dimension

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
+from chatbot.models.addresses import endpoint_host
 from chatbot.models.chat import SpentError, named_model
-from chatbot.models.endpoints import EndpointError, clean_text, endpoint_failures, endpoint_host, open_client
+from chatbot.models.endpoint_errors import EndpointError, clean_text, endpoint_failures
+from chatbot.models.endpoints import open_client
 from chatbot.settings import Settings
 
 __all__ = ["Trial", "try_model"]

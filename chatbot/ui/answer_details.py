@@ -9,7 +9,7 @@ import streamlit as st
 
 from chatbot.errors import StoreError
 from chatbot.memory.layers import label_of
-from chatbot.models.endpoints import endpoint_host
+from chatbot.models.addresses import endpoint_host
 from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
 from chatbot.ui import overlay, session

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from chatbot.models.endpoints import endpoint_host
+from chatbot.models.addresses import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
 from chatbot.ui.app_context import AppContext, AppOpening, opening

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.models.endpoints import endpoint_host
+from chatbot.models.addresses import endpoint_host
 from chatbot.models.model_trial import Trial, try_model
 from chatbot.settings import Settings
 from chatbot.ui import session

@@ -15,7 +15,7 @@ import pytest
 from chatbot.asking.answering import NO_AVERAGE
 from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import ModelError, NotFoundError, QuestionError
-from chatbot.models.chat import OpenAIModel
+from chatbot.models.openai_chat import OpenAIModel
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
 from chatbot.search.fusion import STRATEGIES

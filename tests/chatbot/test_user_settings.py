@@ -13,8 +13,8 @@ import pytest
 
 from chatbot.errors import ModelError, ProjectError, SettingsError
 from chatbot.models import endpoints
-from chatbot.models.chat import OpenAIModel
 from chatbot.models.endpoints import check_endpoint
+from chatbot.models.openai_chat import OpenAIModel
 from chatbot.settings import Settings, load_settings
 from chatbot.user_settings import (
     BY_NAME,

@@ -21,8 +21,11 @@ import pytest
 
 from chatbot.errors import ModelError
 from chatbot.models import endpoints
-from chatbot.models.chat import LLM, OpenAIModel, Reply, SpentError, make_model
-from chatbot.models.endpoints import check_endpoint, clean_text, endpoint_host
+from chatbot.models.addresses import endpoint_host
+from chatbot.models.chat import LLM, Reply, SpentError, make_model
+from chatbot.models.endpoint_errors import clean_text
+from chatbot.models.endpoints import check_endpoint
+from chatbot.models.openai_chat import OpenAIModel
 from chatbot.settings import Settings
 from tests.case_rows import case_rows
 from tests.fakes import ScriptedModel
@@ -760,7 +763,6 @@ def test_link_local_and_metadata_addresses_are_refused(host: str) -> None:
 
 
 NO_PLAIN_ADDRESSES = """
-localhost:11434/v1
 ftp://host/v1
 file:///etc/passwd
 http://

@@ -12,8 +12,8 @@ from threading import Thread
 import pytest
 
 from chatbot.errors import ModelError
-from chatbot.models.chat import OpenAIModel
 from chatbot.models.model_trial import Trial, _offered, try_model
+from chatbot.models.openai_chat import OpenAIModel
 from chatbot.settings import Settings
 from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse, Say
 

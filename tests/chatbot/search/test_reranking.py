@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.models.chat import LLM
-from chatbot.models.endpoints import endpoint_failures
+from chatbot.models.endpoint_errors import endpoint_failures
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Hit
 from chatbot.search import reranking
