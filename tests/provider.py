@@ -1,5 +1,5 @@
-"""A real HTTP server that stands in for an OpenAI-compatible chat provider and misbehaves on request; knows
-nothing of the product.
+"""A real HTTP server that stands in for a chat provider, OpenAI-compatible or Anthropic's, and misbehaves on
+request; knows nothing of the product.
 
 In tests: `with Provider([Refuse(429), Say(["Hello ", "there"])]) as provider: provider.url`.
 By hand: `python tests/provider.py --port 9999 --script forged`, which prints the settings that point the
@@ -49,7 +49,9 @@ FORGED_KEY = "S9-000000"
 @dataclass(frozen=True)
 class Say:
     """A streamed answer. pieces: the text of each event, or what makes them from the request. delay: seconds
-    before each piece. prompt_tokens: as it counts them, 0 for not."""
+    before each piece. prompt_tokens: as it counts them, 0 for not. whole: the answer comes as one JSON
+    object, as of a server that ignores that it is to stream. cites: to Anthropic's client, of each piece
+    the document that it cites, counted from 0, -1 for none."""
 
     pieces: Pieces
     delay: float = 0.0
@@ -57,14 +59,20 @@ class Say:
     ending: Ending = "complete"
     error: str = "the model fell over"
     prompt_tokens: int = 0
+    answer_tokens: int = 0
+    whole: bool = False
+    cites: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
 class Refuse:
-    """An HTTP status with a JSON error. broken: the connection ends inside the error's body."""
+    """An HTTP status with a JSON error. broken: the connection ends inside the error's body. body: the whole
+    body, where it has another shape; a string is sent as text.
+    """
 
     status: int
     message: str = "refused"
+    body: object = None
     code: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     broken: bool = False
@@ -194,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if isinstance(behaviour, Drip):
                 self._drip(behaviour)
-            elif not self.path.endswith("/chat/completions"):
+            elif not self.path.partition("?")[0].endswith(("/chat/completions", "/v1/messages")):
                 self._refuse(Refuse(404, "no such path"))
             elif isinstance(behaviour, Refuse):
                 self._refuse(behaviour)
@@ -214,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         if isinstance(self.owner.models, Drip):
             self._drip(self.owner.models)
-        elif self.path.endswith("/models") and self.owner.models is not None:
+        elif self.path.partition("?")[0].endswith("/models") and self.owner.models is not None:
             body = json.dumps(
                 {"object": "list", "data": [{"id": name, "object": "model"} for name in self.owner.models]}
             ).encode()
@@ -226,15 +234,17 @@ class _Handler(BaseHTTPRequestHandler):
         """Quiet: the tests look at `requests`."""
 
     def _refuse(self, refusal: Refuse) -> None:
-        body = json.dumps(
-            {"error": {"message": refusal.message, "type": "error", "code": refusal.code}}
-        ).encode()
-        self._send_whole(
-            refusal.status,
-            body[: len(body) // 2] if refusal.broken else body,
-            refusal.headers,
-            length=len(body),
-        )
+        told = refusal.body
+        if told is None:
+            told = {"error": {"message": refusal.message, "type": "error", "code": refusal.code}}
+        headers = dict(refusal.headers)
+        if isinstance(told, str):
+            body = told.encode()
+            headers.setdefault("Content-Type", "text/plain")
+        else:
+            body = json.dumps(told).encode()
+        sent = body[: len(body) // 2] if refusal.broken else body
+        self._send_whole(refusal.status, sent, headers, length=len(body))
 
     def _drip(self, drip: Drip) -> None:
         try:
@@ -261,10 +271,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _say(self, say: Say, body: Body) -> None:
         pieces = say.pieces(body) if callable(say.pieces) else say.pieces
+        if say.whole or not body.get("stream", False):
+            self._send_whole(200, json.dumps(_whole_answer(pieces, say)).encode(), {})
+            return
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
+        if self.path.endswith("/messages"):
+            self._say_as_anthropic(say, pieces)
+            return
         # As providers do: a first event with the role alone, and a comment to keep the connection alive.
         self._send_event(_chunk({"role": "assistant", "content": ""}))
         self._send_chunk(b": keep-alive\n\n")
@@ -286,11 +302,48 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_event({"error": {"message": say.error, "code": 500}})
         elif say.ending == "complete":
             self._send_event(_chunk({}, say.finish))
-            self._send_event(
-                {"choices": [], "usage": {"total_tokens": 7, "prompt_tokens": say.prompt_tokens}}
-            )
+            self._send_event({"choices": [], "usage": _usage(say)})
             self._send_chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
+
+    def _say_as_anthropic(self, say: Say, pieces: Sequence[str]) -> None:
+        """The events of Anthropic's API: a block of text for each piece, with what it cites."""
+        usage = {"input_tokens": say.prompt_tokens, "output_tokens": 1}
+        self._send_named({"type": "message_start", "message": {"role": "assistant", "usage": usage}})
+        self._send_named({"type": "ping"})
+        for index, piece in enumerate(pieces):
+            if not self.owner.wait(self.connection, say.delay):
+                return
+            block = {"type": "text", "text": ""}
+            self._send_named({"type": "content_block_start", "index": index, "content_block": block})
+            self._send_block(index, {"type": "text_delta", "text": piece})
+            cited = say.cites[index] if index < len(say.cites) else -1
+            if cited >= 0:
+                citation = {"type": "char_location", "document_index": cited, "cited_text": "…"}
+                self._send_block(index, {"type": "citations_delta", "citation": citation})
+            self._send_named({"type": "content_block_stop", "index": index})
+        if say.ending == "cut":
+            return
+        if say.ending == "silent":
+            self.owner.wait(self.connection, 3_600)
+            return
+        if say.ending == "error":
+            error = {"type": "overloaded_error", "message": say.error}
+            self._send_named({"type": "error", "error": error})
+        elif say.ending == "complete":
+            reason = {"stop": "end_turn", "length": "max_tokens"}.get(say.finish, say.finish)
+            counted = {"output_tokens": say.answer_tokens}
+            self._send_named({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": counted})
+            self._send_named({"type": "message_stop"})
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _send_block(self, index: int, delta: Mapping[str, object]) -> None:
+        self._send_named({"type": "content_block_delta", "index": index, "delta": delta})
+
+    def _send_named(self, event: Mapping[str, object]) -> None:
+        self._send_chunk(
+            f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
+        )
 
     def _send_event(self, event: Mapping[str, object]) -> None:
         self._send_chunk(b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n")
@@ -311,6 +364,16 @@ def _chunk(delta: Mapping[str, object], finish: str | None = None) -> dict[str, 
         "object": "chat.completion.chunk",
         "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
     }
+
+
+def _usage(say: Say) -> dict[str, int]:
+    return {"total_tokens": 7, "prompt_tokens": say.prompt_tokens, "completion_tokens": say.answer_tokens}
+
+
+def _whole_answer(pieces: Sequence[str], say: Say) -> dict[str, object]:
+    message = {"role": "assistant", "content": "".join(pieces)}
+    choice = {"index": 0, "message": message, "finish_reason": say.finish}
+    return {"id": "1", "object": "chat.completion", "choices": [choice], "usage": _usage(say)}
 
 
 def first_key(body: Body) -> str:

@@ -70,7 +70,7 @@ def endpoint_url(settings: Settings) -> str:
 
 def client_of(settings: Settings) -> str:
     """Returns the client that the endpoint needs, one of providers.CLIENTS."""
-    provider = PROVIDERS.get(settings.provider) or provider_by_host(endpoint_url(settings))
+    provider = PROVIDERS.get(settings.provider) or provider_by_host(tidied(endpoint_url(settings)))
     return provider.client if provider else "openai"
 
 

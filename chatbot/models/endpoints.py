@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from anthropic import Anthropic
     from httpcore2 import NetworkBackend
-    from httpx2 import BaseTransport
+    from httpx2 import BaseTransport, Request
     from openai import OpenAI
 
 __all__ = ["check_endpoint", "open_anthropic", "open_client"]
@@ -90,12 +90,13 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
     `patience` allows (by default an answer in one piece), is broken off, including its headers and anything
     else that fills the line. The client takes no key from the environment, but proxies and certificates.
     """
-    from openai import OpenAI, omit
+    from openai import OpenAI
 
     address, options = _for_client(settings, patience)
     headers = {}
     if address.client == "azure":  # which takes the key in a header of its own
-        headers = {"api-key": key_of(settings), "Authorization": omit}
+        headers = {"api-key": key_of(settings)}
+        options["http_client"].event_hooks = {"request": [_without_authorization]}
     # Empty strings keep the client from looking in the environment. Local servers ignore the placeholder for
     # a key.
     return OpenAI(
@@ -103,9 +104,13 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
         admin_api_key="",
         base_url=address.base,
         default_query={"api-version": address.api_version} if address.api_version else None,
-        default_headers=headers,  # type: ignore[arg-type]
+        default_headers=headers,
         **options,
     )
+
+
+def _without_authorization(request: Request) -> None:
+    request.headers.pop("Authorization", None)
 
 
 def open_anthropic(settings: Settings, patience: Timeouts | None = None) -> Anthropic:

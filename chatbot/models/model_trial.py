@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import endpoint_host
+from chatbot.models.addresses import endpoint_host, key_of
 from chatbot.models.chat import SpentError, named_model
-from chatbot.models.endpoint_errors import EndpointError, clean_text, endpoint_failures
-from chatbot.models.endpoints import open_client
+from chatbot.models.endpoint_errors import EndpointError, endpoint_failures
+from chatbot.models.model_catalog import list_models
 from chatbot.settings import Settings
 
 __all__ = ["Trial", "try_model"]
@@ -78,7 +78,7 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
 
 def _explain(error: EndpointError, host: str, settings: Settings) -> Trial:
     match error.kind:
-        case "key" if not settings.api_key:
+        case "key" if not key_of(settings):
             return Trial(False, f"{host} asks for a key, and none is set.", "Set the key for this endpoint.")
         case "key":
             return Trial(
@@ -98,47 +98,17 @@ def _explain(error: EndpointError, host: str, settings: Settings) -> Trial:
 
 
 def _without_model(host: str, settings: Settings) -> Trial:
-    offered = _offered(settings)
+    try:
+        offered = [model.name for model in list_models(settings)]
+    except ModelError:
+        offered = []
     if not offered:
         return Trial(
             False,
             f"{host} knows no model {settings.chat_model}, or its address is another.",
             "Check both; the address usually ends in /v1.",
         )
-    shown = ", ".join(offered[:MOST_OFFERED]) + (
-        f" and {len(offered) - MOST_OFFERED} more" if len(offered) > MOST_OFFERED else ""
-    )
+    shown = ", ".join(name[:LONGEST_NAME] for name in offered[:MOST_OFFERED])
+    if len(offered) > MOST_OFFERED:
+        shown = f"{shown} and {len(offered) - MOST_OFFERED} more"
     return Trial(False, f"There is no model {settings.chat_model} at {host}.", f"It offers: {shown}.")
-
-
-def _offered(settings: Settings) -> list[str]:
-    """Returns the names of models that the endpoint lists, [] if it has no list that can be read.
-
-    If others can open the pages and users choose the endpoint, nothing is listed: the list may be meant for
-    this server alone.
-    """
-    if settings.endpoint_rule == "public":
-        return []
-    failures = endpoint_failures()
-    try:
-        with open_client(settings.hurried(MOST_SECONDS)) as client:
-            listed = client.get("/models", cast_to=object)
-    except ModelError:
-        return []
-    except failures:
-        return []
-    if isinstance(listed, dict):
-        rows = listed.get("data")
-    else:
-        rows = None
-    if isinstance(rows, list):
-        names = [row.get("id") for row in rows if isinstance(row, dict)]
-    else:
-        names = []
-    return sorted(
-        {
-            clean_text(name, settings)[:LONGEST_NAME]
-            for name in names
-            if isinstance(name, str) and name.strip()
-        }
-    )

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from chatbot.asking.model_limits import ModelLimits, ask_context
+from chatbot.asking.model_limits import ModelLimits
+from chatbot.models.model_catalog import context_of
 from chatbot.settings import LEAST_CONTEXT, Settings
 from tests.case_rows import case_rows
 from tests.provider import Drip, Provider
@@ -54,7 +55,7 @@ LISTED = """
 def context_told(told: Mapping[str, object]) -> int | None:
     """The context that is read off what a server tells, of which nothing else is asked."""
     with Provider(["fine"], told=told) as provider:
-        context = ask_context(settings(provider.url))
+        context = context_of(settings(provider.url))
     completions = [one for one in provider.requests if one.path.endswith("/completions")]
     assert not completions, "nothing is asked"
     return context
@@ -101,14 +102,14 @@ def test_what_is_no_list_of_models_tells_no_context(told: Mapping[str, object]) 
 
 
 def test_an_endpoint_that_does_not_answer_is_left_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatbot.asking.model_limits.MOST_SECONDS", 0.2)
+    monkeypatch.setattr("chatbot.models.model_catalog.CONTEXT_SECONDS", 0.2)
     endless = Drip(b"HTTP/1.1 200 OK\r\n\r\n", b" ")
     with Provider(["fine"], models=endless) as provider:
-        assert ask_context(settings(provider.url)) == 0
+        assert context_of(settings(provider.url)) == 0
     nobody = "http://127.0.0.1:1/v1"
-    assert ask_context(settings(nobody)) == 0
+    assert context_of(settings(nobody)) == 0
     offline = Settings(chat_model=MODEL, base_url=nobody, offline=True)
-    assert ask_context(offline) == 0
+    assert context_of(offline) == 0
 
 
 def test_a_prompt_takes_what_the_context_leaves_by_any_vocabulary() -> None:
