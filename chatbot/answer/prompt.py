@@ -9,12 +9,22 @@ from functools import cache
 
 from chatbot.answer.citations.citation_forms import with_inert_keys
 from chatbot.answer.source_text import source_text
+from chatbot.models.chat import Source
 from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.records import Exchange, Hit, Note, Prompt
 from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import sentence_spans, sentences
 
-__all__ = ["NOT_THERE", "RULES", "Request", "build_prompt", "size_of", "without_rules", "worked_out_of"]
+__all__ = [
+    "NOT_THERE",
+    "RULES",
+    "Request",
+    "build_prompt",
+    "size_of",
+    "sources_of",
+    "without_rules",
+    "worked_out_of",
+]
 
 # The model says this where the excerpts do not answer, and only then. Its reply is searched for it.
 NOT_THERE = "NOT IN THESE DOCUMENTS"
@@ -199,6 +209,26 @@ def worked_out_of(prompt: Prompt) -> str:
     if not behind.startswith(WORKED_OUT):
         return ""
     return behind.removeprefix(WORKED_OUT).strip()
+
+
+def sources_of(prompt: Prompt) -> tuple[Source, ...]:
+    """The numbered sources of a prompt as they stand in its last message."""
+    found: list[Source] = []
+    at = 0
+    content = prompt.messages[-1][1] if prompt.messages else ""
+    nonce = next(iter(prompt.sources), "").partition("-")[2]
+    for number, hit in enumerate(prompt.sources.values(), 1):
+        label = _label(number, hit)
+        begins = f"{label}\n<<<{nonce}\n"
+        start = content.find(begins, at)
+        ends = f"\n{nonce}>>>"
+        end = content.find(ends, start)
+        if start < 0 or end < 0:
+            return ()
+        at = end + len(ends)
+        text = content[start + len(begins) : end]
+        found.append(Source(number, label.partition("] ")[2], text, start, at))
+    return tuple(found)
 
 
 def size_of(prompt: Prompt) -> int:

@@ -25,7 +25,7 @@ from chatbot.answer.citations.model_statements import (
 from chatbot.answer.citations.named_pages import uncited_pages
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
-from chatbot.answer.prompt import size_of, without_rules
+from chatbot.answer.prompt import size_of, sources_of, without_rules
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
@@ -435,7 +435,9 @@ class Answering:
         prompt = asked.sent or asked.prompt
         started = time.monotonic()
         pieces: list[str] = []
-        reply = model.stream(prompt.messages, max_tokens=self._answer_tokens, stop=stop)
+        reply = model.stream(
+            prompt.messages, max_tokens=self._answer_tokens, stop=stop, sources=sources_of(prompt)
+        )
         try:
             for piece in reply:
                 if not pieces:

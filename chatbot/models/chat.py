@@ -284,7 +284,7 @@ class EndpointModel(ABC):
         self, body: dict[str, object], max_tokens: int, patience: Timeouts
     ) -> Generator[Delta, None, None]:
         """Yields the deltas, with the endpoint's failures in our words."""
-        failures = endpoint_failures()
+        failures = endpoint_failures(self._settings)
         try:
             with closing(self._deltas(body, max_tokens, patience)) as deltas:
                 yield from deltas

@@ -377,7 +377,7 @@ class RemoteEmbedder:
         else:
             wanted = {}
         body = {"model": self._name, "input": list(texts), "encoding_format": "float", **wanted}
-        failures = endpoint_failures()
+        failures = endpoint_failures(self._settings)
         tries = 0
         pause = self._pause
         while True:

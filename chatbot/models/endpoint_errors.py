@@ -9,7 +9,7 @@ from email.utils import mktime_tz, parsedate_tz
 from typing import TYPE_CHECKING, Any
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import MOST_SHOWN_CHARACTERS, endpoint_host, key_of, key_variable
+from chatbot.models.addresses import MOST_SHOWN_CHARACTERS, client_of, endpoint_host, key_of, key_variable
 from chatbot.models.timeouts import explain_limit
 from chatbot.settings import Settings
 from ingestion.invisible_characters import one_line
@@ -79,18 +79,22 @@ class EndpointError(ModelError):
         self.wait = wait
 
 
-def endpoint_failures() -> tuple[type[Exception], ...]:
-    """Returns the errors of a call through an endpoint's client that the endpoint may cause.
+def endpoint_failures(settings: Settings) -> tuple[type[Exception], ...]:
+    """Returns the errors of a call through the endpoint's client that the endpoint may cause.
 
-    They are to be passed to `explain_failure`.
+    They are to be passed to `explain_failure`. The first call imports the client, which takes a second.
     """
     import httpx2
-    from anthropic import AnthropicError
-    from openai import OpenAIError
+
+    client_error: type[Exception]
+    if client_of(settings) == "anthropic":
+        from anthropic import AnthropicError as client_error
+    else:
+        from openai import OpenAIError as client_error
 
     # The clients let these through: broken JSON or UTF-8 in a stream, numbers of thousands of digits, JSON
     # nested too deep, a connection lost inside an error's body.
-    return (OpenAIError, AnthropicError, httpx2.HTTPError, ValueError, RecursionError)
+    return (client_error, httpx2.HTTPError, ValueError, RecursionError)
 
 
 def explain_failure(error: Exception, settings: Settings, *, model_setting: str) -> EndpointError:

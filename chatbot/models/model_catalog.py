@@ -76,7 +76,7 @@ def list_models(settings: Settings) -> list[ListedModel]:
     """
     if settings.endpoint_rule == "public" and provider_by_host(address_of(settings).base) is None:
         return []
-    failures = endpoint_failures()
+    failures = endpoint_failures(settings)
     hurried = settings.hurried(LIST_SECONDS)
     try:
         with _open(hurried) as client:
@@ -111,9 +111,9 @@ def context_of(settings: Settings) -> int | None:
     0 if the endpoint does not say, None if it may say once the model is loaded. It asks vLLM, llama.cpp, LM
     Studio, Ollama, Anthropic and servers that list their models in the same ways.
     """
-    with suppress(ModelError), suppress(*endpoint_failures()):
-        if client_of(settings) == "openai" and not settings.base_url and not settings.provider:
-            return 0  # OpenAI's own list tells none
+    if client_of(settings) == "openai" and not settings.base_url and not settings.provider:
+        return 0  # OpenAI's own list tells none
+    with suppress(ModelError), suppress(*endpoint_failures(settings)):
         with _open(settings.hurried(CONTEXT_SECONDS)) as client:
             row = _entry(_rows(client, settings), settings.chat_model, "id")
             if told := _context(row) or _context(row.get("meta")):
@@ -136,7 +136,7 @@ def _rows(client: OpenAI | Anthropic, settings: Settings) -> list[Mapping[str, o
         paths = ["/models"]
     else:
         paths = ["/models", "/v1/models"]
-    failures = endpoint_failures()
+    failures = endpoint_failures(settings)
     failure: Exception = EndpointError("The list of models cannot be read.", kind="path")
     for path in paths:
         try:
@@ -182,7 +182,7 @@ def _with_details(
     is_lm_studio = any(row.get("owned_by") == "organization_owner" for row in rows)
     others = set[object]()
     if is_lm_studio:
-        told = _list_in(_get(client, f"{_root(settings)}/api/v0/models")) or []
+        told = _list_in(_get(client, settings, f"{_root(settings)}/api/v0/models")) or []
         others = {row.get("id") for row in told if row.get("type") not in {"llm", "vlm"}}
     yield from (model for model in models if model.name not in others)
 
@@ -217,11 +217,11 @@ def _context_of_program(client: OpenAI | Anthropic, owner: object, settings: Set
     """The context of a model that a program on some machine has loaded, by the program's own interface."""
     root = _root(settings)
     if owner == "llamacpp":
-        return _context(_get(client, f"{root}/props").get("default_generation_settings"))
+        return _context(_get(client, settings, f"{root}/props").get("default_generation_settings"))
     if owner == "library":
-        return _of_ollama(client, root, settings.chat_model)
+        return _of_ollama(client, root, settings)
     if owner == "organization_owner":
-        rows = _list_in(_get(client, f"{root}/api/v0/models")) or []
+        rows = _list_in(_get(client, settings, f"{root}/api/v0/models")) or []
         return _number(_entry(rows, settings.chat_model, "id").get("loaded_context_length")) or None
     return 0
 
@@ -231,13 +231,14 @@ def _root(settings: Settings) -> str:
     return address_of(settings).base.removesuffix("/v1")
 
 
-def _of_ollama(client: OpenAI | Anthropic, root: str, model: str) -> int | None:
+def _of_ollama(client: OpenAI | Anthropic, root: str, settings: Settings) -> int | None:
     """The context of the model as it is loaded, or else as its file asks for."""
-    running = _entry(_list_in(_get(client, f"{root}/api/ps")) or [], model, "name")
+    model = settings.chat_model
+    running = _entry(_list_in(_get(client, settings, f"{root}/api/ps")) or [], model, "name")
     loaded = _context(running)
     if loaded:
         return loaded
-    parameters = _get(client, f"{root}/api/show", {"model": model}).get("parameters")
+    parameters = _get(client, settings, f"{root}/api/show", {"model": model}).get("parameters")
     if not isinstance(parameters, str):
         return None
     for line in parameters.splitlines():
@@ -252,10 +253,13 @@ def _of_ollama(client: OpenAI | Anthropic, root: str, model: str) -> int | None:
 
 
 def _get(
-    client: OpenAI | Anthropic, address: str, body: Mapping[str, object] | None = None
+    client: OpenAI | Anthropic,
+    settings: Settings,
+    address: str,
+    body: Mapping[str, object] | None = None,
 ) -> Mapping[str, object]:
     """The JSON object that is answered, {} for anything else. It posts where there is a body."""
-    with suppress(*endpoint_failures()):
+    with suppress(*endpoint_failures(settings)):
         if body is None:
             answer = client.get(address, cast_to=object)
         else:

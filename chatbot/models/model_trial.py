@@ -38,7 +38,7 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
 
     Takes MOST_SECONDS at most, or until stopped.
     """
-    endpoint_failures()  # imports the client, which is not part of the model's time
+    endpoint_failures(settings)  # imports the client, which is not part of the model's time
     host = endpoint_host(settings)
     started = time.monotonic()
     model = named_model(settings.hurried(MOST_SECONDS))

@@ -135,7 +135,7 @@ def test_whatever_fails_the_first_order_stands_and_says_why(behaviour: object) -
 
 @pytest.mark.alone
 def test_a_model_that_writes_without_end_is_left_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    endpoint_failures()  # imports the client, which counts for its seconds too
+    endpoint_failures(Settings())  # imports the client, which counts for its seconds too
     monkeypatch.setattr(reranking, "MOST_SECONDS", 0.5)
     with Provider([Say(["hm "] * 1_000, delay=0.05)]) as provider:
         model, started = model_for(provider), time.monotonic()
@@ -151,7 +151,7 @@ def test_a_model_that_writes_without_end_is_left_in_time(monkeypatch: pytest.Mon
 def test_a_silent_endpoint_is_not_waited_for_as_long_as_for_an_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    endpoint_failures()  # imports the client, which counts for its seconds too
+    endpoint_failures(Settings())  # imports the client, which counts for its seconds too
     monkeypatch.setattr(reranking, "MOST_SECONDS", 2.0)
     with Provider([Mute()]) as provider:
         found = rerank(QUESTION, HITS, model_for(provider, timeout=60.0))
