@@ -10,8 +10,9 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
 from chatbot.errors import ModelError, SettingsError
-from chatbot.models.addresses import endpoint_url
+from chatbot.models.addresses import address_of, endpoint_url, tidied
 from chatbot.models.endpoints import check_endpoint
+from chatbot.models.providers import PROVIDERS
 from chatbot.settings import MOST_PAGES, Settings
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Preference",
     "Value",
     "applied",
+    "check_address",
     "check_key",
     "check_model",
     "check_value",
@@ -213,7 +215,11 @@ _WORDS = (
     (", or raise FINPOLICY_TIMEOUT", ", or choose a faster model"),
     ("FINPOLICY_CHAT_MODEL", "the model on the Settings page"),
     ("OPENAI_BASE_URL", "the endpoint on the Settings page"),
-    ("OPENAI_API_KEY", "the key on the Settings page"),
+    *(
+        (provider.key_variable, "the key on the Settings page")
+        for provider in PROVIDERS.values()
+        if provider.key_variable
+    ),
 )
 
 
@@ -247,17 +253,23 @@ def check_value(name: str, value: object) -> Value:
     return float(value)
 
 
-def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
+def check_model(model: str, url: str, settings: Settings, provider: str = "") -> tuple[str, str]:
     """Returns a user's (model, endpoint) as they are kept; an empty endpoint is the server's own.
 
     Resolves the endpoint's host name.
 
-    settings: the server's.
+    settings: the server's. provider: whose endpoint it is, "" for any.
 
     Raises SettingsError or ModelError, in the words of the Settings page.
     """
+    model = check_model_name(model)
+    url = check_address(url, settings, provider)
+    return model, url
+
+
+def check_model_name(model: str) -> str:
+    """Returns the name of a model as it is kept. Raises SettingsError."""
     model = model.strip()
-    url = url.strip().rstrip("/")
     if not model:
         raise SettingsError(
             "The model has no name.", hint="Write it as its endpoint knows it, such as qwen3 or gpt-4o."
@@ -267,6 +279,16 @@ def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
             "That is not the name of a model.",
             hint=f"Names are one line of at most {LONGEST_MODEL} characters.",
         )
+    return model
+
+
+def check_address(url: str, settings: Settings, provider: str = "") -> str:
+    """Returns the endpoint as it is kept, "" for the server's own; see `check_model`."""
+    url = tidied(url)
+    if provider and provider not in PROVIDERS:
+        raise SettingsError("There is no such provider.", hint=f"Choose one of {', '.join(PROVIDERS)}.")
+    if provider and not url:
+        url = PROVIDERS[provider].address
     if len(url) > LONGEST_URL:
         raise SettingsError(
             "That is not the address of an endpoint.",
@@ -277,11 +299,16 @@ def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
             rule = user_rule(settings)
         else:
             rule = settings.endpoint_rule
-        own = replace(settings, base_url=url or settings.base_url, endpoint_rule=rule)
-        check_endpoint(endpoint_url(own), own)
+        own = replace(settings, provider=provider, base_url=url or settings.base_url, endpoint_rule=rule)
+        address = address_of(own)
+        check_endpoint(address.base, own)
     except ModelError as error:
         raise in_own_words(error) from None
-    return model, url
+    if not url:
+        return ""
+    if address.api_version:
+        return f"{address.base}?api-version={address.api_version}"
+    return address.base
 
 
 def check_key(key: str) -> str:
@@ -315,16 +342,27 @@ def applied(settings: Settings, chosen: Chosen, own_key: str = "") -> Settings:
 
 
 def _with_model(settings: Settings, chosen: Chosen, own_key: str) -> Settings:
-    choice, model, url = (str(chosen.get(name, "")) for name in ("answers", "chat_model", "base_url"))
+    names = ("answers", "chat_model", "base_url", "provider")
+    choice, model, url, provider = (str(chosen.get(name, "")) for name in names)
     if choice == "none":
         return replace(settings, chat_model="", api_key="")
     if choice != "own" or not model or not settings.allows_user_models:
         return settings
-    if not url:
-        return replace(settings, chat_model=model, api_key=own_key or settings.api_key)
-    return replace(
-        settings, chat_model=model, base_url=url, api_key=own_key, endpoint_rule=user_rule(settings)
+    if not url and not own_key:
+        return replace(settings, chat_model=model)
+    # Keys of the server go to no endpoint of a user's, and a user's own goes before them.
+    made = replace(
+        settings,
+        chat_model=model,
+        api_key=own_key,
+        anthropic_key="",
+        azure_key="",
+        deepseek_key="",
+        openrouter_key="",
     )
+    if not url:
+        return replace(made, base_url=endpoint_url(settings))
+    return replace(made, provider=provider, base_url=url, endpoint_rule=user_rule(settings))
 
 
 def user_rule(settings: Settings) -> str:

@@ -43,7 +43,7 @@ TABLES = Tables(
         ),
     ),
 )
-MODEL_NAMES = ("answers", "chat_model", "base_url")
+MODEL_NAMES = ("answers", "chat_model", "base_url", "provider")
 # Owners whose keys and models are held at once; who comes after so many others gives the key again.
 MOST_KEYS, MOST_MODELS = 1_000, 100
 
@@ -118,12 +118,21 @@ class UserSettingsStore:
         """Change a preference. Raises SettingsError and StoreError."""
         self._keep(owner, {name: check_value(name, value)})
 
-    def choose_model(self, owner: str, choice: str, model: str = "", url: str = "", key: str = "") -> None:
+    def choose_model(
+        self,
+        owner: str,
+        choice: str,
+        model: str = "",
+        url: str = "",
+        key: str = "",
+        provider: str = "",
+    ) -> None:
         """Choose who writes the answers.
 
-        choice: one of MODEL_CHOICES. model, url, key: of the owner's own model. An empty key keeps the one
-        that was given for this very endpoint; one for any other is dropped. Raises SettingsError, ModelError
-        and StoreError, and then changes nothing.
+        choice: one of MODEL_CHOICES. model, url, key, provider: of the owner's own model; see check_model. An
+        empty key keeps the one that was given for this very endpoint; one for any other is dropped.
+
+        Raises SettingsError, ModelError and StoreError, and then changes nothing.
         """
         if choice not in MODEL_CHOICES:
             raise SettingsError(
@@ -140,9 +149,9 @@ class UserSettingsStore:
                 "This server lets nobody choose a model of their own.",
                 hint="Ask whoever runs it (FINPOLICY_USER_MODELS).",
             )
-        model, url = check_model(model, url, self._settings)
+        model, url = check_model(model, url, self._settings, provider)
         given = check_key(key)
-        self._keep(owner, {"answers": choice, "chat_model": model, "base_url": url})
+        self._keep(owner, {"answers": choice, "chat_model": model, "base_url": url, "provider": provider})
         endpoint = url or endpoint_url(self._settings)
         with self._lock:
             if given:

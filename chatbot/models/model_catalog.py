@@ -113,12 +113,12 @@ def context_of(settings: Settings) -> int | None:
     """
     if client_of(settings) == "openai" and not settings.base_url and not settings.provider:
         return 0  # OpenAI's own list tells none
-    with suppress(ModelError), suppress(*endpoint_failures(settings)):
-        with _open(settings.hurried(CONTEXT_SECONDS)) as client:
-            row = _entry(_rows(client, settings), settings.chat_model, "id")
-            if told := _context(row) or _context(row.get("meta")):
-                return told
-            return _context_of_program(client, row.get("owned_by"), settings)
+    expected = (ModelError, *endpoint_failures(settings))
+    with suppress(*expected), _open(settings.hurried(CONTEXT_SECONDS)) as client:
+        row = _entry(_rows(client, settings), settings.chat_model, "id")
+        if told := _context(row) or _context(row.get("meta")):
+            return told
+        return _context_of_program(client, row.get("owned_by"), settings)
     return 0
 
 

@@ -97,7 +97,7 @@ def test_one_and_all_can_be_reset(own: UserSettingsStore) -> None:
     own.choose("bob", "window", 8)
     own.choose_model("ann", "own", "m", MINE, KEY)
     own.reset("ann", "window")
-    assert own.chosen("ann").keys() == {"rerank", "answers", "chat_model", "base_url"}
+    assert own.chosen("ann").keys() == {"rerank", "answers", "chat_model", "base_url", "provider"}
     own.reset("ann")
     assert own.chosen("ann") == {}
     assert not own.has_key("ann")
