@@ -24,6 +24,7 @@ from chatbot.user_settings import (
     MODEL_CHOICES,
     Value,
     applied,
+    check_address,
     check_key,
     check_model,
     check_value,
@@ -159,6 +160,17 @@ class UserSettingsStore:
             elif owner in self._keys and self._keys[owner][0] != endpoint:
                 del self._keys[owner]
             self._models.pop(owner, None)
+
+    def connecting(self, owner: str, provider: str, url: str, key: str) -> tuple[Settings, str]:
+        """The settings that would hold for a provider's endpoint with this key, and its address as kept.
+
+        An empty key is the one that was given for this very endpoint. Nothing is changed. Raises
+        SettingsError and ModelError.
+        """
+        address = check_address(url, self._settings, provider)
+        given = check_key(key) or self._key(owner, {"base_url": address})
+        chosen = {"answers": "own", "chat_model": "?", "base_url": address, "provider": provider}
+        return applied(self._settings, {**self.chosen(owner), **chosen}, given), address
 
     def remove_key(self, owner: str) -> None:
         """Forget the key, and everything made with it."""

@@ -113,7 +113,7 @@ def context_of(settings: Settings) -> int | None:
     """
     if client_of(settings) == "openai" and not settings.base_url and not settings.provider:
         return 0  # OpenAI's own list tells none
-    expected = (ModelError, *endpoint_failures(settings))
+    expected: tuple[type[Exception], ...] = (ModelError, *endpoint_failures(settings))
     with suppress(*expected), _open(settings.hurried(CONTEXT_SECONDS)) as client:
         row = _entry(_rows(client, settings), settings.chat_model, "id")
         if told := _context(row) or _context(row.get("meta")):

@@ -14,6 +14,7 @@ from chatbot.ui.network_exposure import is_open_to_others, warn_if_open
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
+    from chatbot.models.local_models import LocalModels
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.store.library import Library
@@ -46,6 +47,7 @@ class AppContext:
     check: StoreCheck
     examples: ExampleQuestions
     downloads: Downloads
+    local_models: LocalModels
 
     def restore(self, name: str) -> None:
         """Restores a removed document and makes the vectors it still lacks."""
@@ -122,6 +124,7 @@ class AppOpening:
 
 
 def _open_context(settings: Settings) -> AppContext:
+    from chatbot.models.local_models import LocalModels
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.ui.downloads import Downloads
@@ -152,6 +155,7 @@ def _open_context(settings: Settings) -> AppContext:
             check,
             examples,
             Downloads(),
+            LocalModels(settings),
         )
     except BaseException:
         chatbot.close()

@@ -19,6 +19,7 @@ from chatbot.models.model_trial import Trial, try_model
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.app_context import AppContext
+from chatbot.ui.provider_cards import OTHER, draw_cards, draw_model_list, forget_cards
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.user_settings import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen, reworded
 
@@ -74,15 +75,18 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
     )
     if not own:
         st.html(quiet_html(FORBIDDEN))
-    if st.session_state[key] == "own":
-        _draw_form(context, chosen)
-    _draw_state(context, saved=current == st.session_state[key])
+    if own and not context.settings.offline:
+        card = draw_cards(context, chosen, KEY_NOTE)
+        if card == OTHER or (not card and st.session_state[key] == "own"):
+            _draw_form(context, chosen)
+    _draw_state(context, chosen, saved=current == st.session_state[key])
 
 
 def forget_form() -> None:
     """Shows what is stored instead of what was typed."""
     for key in ("answers-wanted", "own-model", "own-endpoint", "own-key"):
         st.session_state.pop(key, None)
+    forget_cards()
 
 
 def model_text(settings: Settings) -> str:
@@ -168,7 +172,7 @@ def _change(change: Callable[[], None]) -> None:
         session.notify(error)
 
 
-def _draw_state(context: AppContext, *, saved: bool) -> None:
+def _draw_state(context: AppContext, chosen: Chosen, *, saved: bool) -> None:
     """Shows what applies now, and whether it works."""
     mine = session.settings(context)
     has_key = context.chatbot.own.has_key(session.owner())
@@ -176,6 +180,7 @@ def _draw_state(context: AppContext, *, saved: bool) -> None:
         st.html(quiet_html(f"Not saved yet. Until then answers come from: {model_text(mine)}."))
     elif mine.chat_model:
         st.html(f'<p class="state">{plain_html(_held(mine, context.settings, has_key=has_key))}</p>')
+    draw_model_list(context, mine, chosen)
     with st.container(horizontal=True, key="model-buttons"):
         tried = bool(mine.chat_model) and st.button(
             "Test the model",
