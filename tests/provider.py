@@ -120,8 +120,8 @@ class Provider:
 
     A string, or a function from the request's body to the pieces of one, is a complete answer. requests: all
     that arrived. hung_up: set as soon as a client has closed its connection before the answer was complete.
-    models: names that it lists, or how its list drips; None for a server that lists none. told: JSON by path,
-    for what servers tell of themselves.
+    models: names that it lists, or how its list drips or is refused; None for a server that lists none.
+    told: JSON by path, for what servers tell of themselves.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Provider:
         script: Sequence[Behaviour],
         *,
         port: int = 0,
-        models: Sequence[str] | Drip | None = None,
+        models: Sequence[str] | Drip | Refuse | None = None,
         told: Mapping[str, object] | None = None,
     ) -> None:
         self.requests: list[Received] = []
@@ -222,6 +222,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         if isinstance(self.owner.models, Drip):
             self._drip(self.owner.models)
+        elif isinstance(self.owner.models, Refuse):
+            self._refuse(self.owner.models)
         elif self.path.partition("?")[0].endswith("/models") and self.owner.models is not None:
             body = json.dumps(
                 {"object": "list", "data": [{"id": name, "object": "model"} for name in self.owner.models]}

@@ -25,7 +25,7 @@ POLL_SECONDS = 0.5
 # Of the models of a program that runs, in its offer.
 MOST_OFFERED = 4
 CHOOSE = "Choose who is to serve the model. The address is filled in; cloud providers need a key."
-LOCAL_NOTE = "It runs on this machine: nothing leaves it."
+LOCAL_NOTE = "Nothing leaves this machine."
 
 
 def draw_cards(context: AppContext, chosen: Chosen, key_note: str) -> str:
@@ -52,7 +52,8 @@ def draw_cards(context: AppContext, chosen: Chosen, key_note: str) -> str:
 
 def forget_cards() -> None:
     """Shows what is stored instead of what was opened or typed."""
-    for key in ("provider-card", "provider-key", "provider-url", "provider-model", "connection"):
+    typed = [f"provider-url-{name}" for name in PROVIDERS]
+    for key in ("provider-card", "provider-key", "provider-model", "connection", *typed):
         st.session_state.pop(key, None)
 
 
@@ -73,7 +74,7 @@ def draw_model_list(context: AppContext, mine: Settings, chosen: Chosen) -> None
         f"Model ({len(by_name):,} to choose from; type to search)",
         names,
         key="listed-model",
-        format_func=lambda name: plain_markdown(_described(by_name.get(name) or ListedModel(name))),
+        format_func=lambda name: _described(by_name.get(name) or ListedModel(name)),
         on_change=_take_listed,
         args=(context, chosen),
     )
@@ -131,14 +132,15 @@ def _draw_form(context: AppContext, provider: Provider, chosen: Chosen, key_note
     """Draws what a provider needs: its address where it has none of its own, a key, a deployment."""
     is_stored = chosen.get("provider") == provider.id
     stored_url = str(chosen.get("base_url", "")) if is_stored else ""
-    st.session_state.setdefault("provider-url", stored_url or provider.address)
+    url_key = f"provider-url-{provider.id}"
+    st.session_state.setdefault(url_key, stored_url or provider.address)
     has_key = is_stored and context.chatbot.own.has_key(session.owner())
     with st.form("provider-form"):
         st.html(quiet_html(f"{provider.note} {LOCAL_NOTE if provider.is_local else key_note}"))
         if provider.is_local or not provider.address:
             st.text_input(
                 "Endpoint",
-                key="provider-url",
+                key=url_key,
                 max_chars=LONGEST_URL,
                 placeholder="such as https://NAME.openai.azure.com",
                 autocomplete="off",
@@ -176,7 +178,7 @@ def _connect_form(context: AppContext, provider: Provider) -> None:
     key = ""
     if "provider-key" in st.session_state:
         key, st.session_state["provider-key"] = st.session_state["provider-key"], ""
-    url = str(st.session_state.get("provider-url", ""))
+    url = str(st.session_state.get(f"provider-url-{provider.id}", ""))
     if provider.address and not provider.is_local:
         url = provider.address
     _connect(context, provider, url, key, str(st.session_state.get("provider-model", "")).strip())

@@ -16,6 +16,7 @@ import streamlit as st
 from chatbot.errors import ProjectError
 from chatbot.models.addresses import endpoint_host
 from chatbot.models.model_trial import Trial, try_model
+from chatbot.models.providers import PROVIDERS
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.app_context import AppContext
@@ -250,7 +251,8 @@ def _held(mine: Settings, servers: Settings, *, has_key: bool) -> str:
     if has_key:
         key = "Your key is set."
     else:
-        key = "" if not own else "No key is set."
+        needs_none = PROVIDERS[mine.provider].key == "none" if mine.provider in PROVIDERS else False
+        key = "No key is set." if own and not needs_none else ""
     if is_in_the_open(mine.base_url):
         unprotected = " What is sent there over http:// can be read on the way."
     else:

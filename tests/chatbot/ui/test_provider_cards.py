@@ -1,0 +1,167 @@
+"""Providers as cards: from a key in hand to a model in three clicks, what runs here, and what goes wrong."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from chatbot.models.local_models import LocalModels
+from chatbot.models.providers import PROVIDERS
+from chatbot.settings import Settings
+from chatbot.ui import app_context
+from tests.pages import open_context, shown, visit
+from tests.provider import Drip, Provider, Refuse
+
+ANN = "a" * 22
+KEY = "sk-typed-0815"
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[app_context.AppContext]:
+    with open_context(tmp_path_factory.mktemp("chatbot") / "home") as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No program is looked for at its usual port but where a test says so."""
+    monkeypatch.setattr("chatbot.models.local_models.look_for_programs", lambda settings: [])
+
+
+@pytest.fixture
+def page(nothing_runs: None, context: app_context.AppContext) -> Iterator[AppTest]:
+    yield visit("settings_page.py", owner=ANN)
+    context.chatbot.own.reset(ANN)
+
+
+def until(page: AppTest, is_reached: Callable[[], bool]) -> None:
+    """Runs the page, as it does by itself, until something is shown."""
+    end = time.monotonic() + 20
+    while not is_reached():
+        assert time.monotonic() < end, shown(page)
+        time.sleep(0.05)
+        page.run()
+    assert not page.exception
+
+
+def connect(page: AppTest, card: str, url: str, key: str = "") -> None:
+    page.button(key=f"provider-{card}").click().run()
+    page.text_input(key=f"provider-url-{card}").set_value(url)
+    if key:
+        page.text_input(key="provider-key").set_value(key)
+    page.button(key="connect").click().run()
+
+
+def test_a_card_and_a_key_make_a_model_that_is_chosen_and_tried(
+    page: AppTest, context: app_context.AppContext
+) -> None:
+    models = ["text-embedding-3", "gpt-4.1-mini", "m-2", "m-1"]
+    with Provider(["ready"], models=models) as provider:
+        connect(page, "vllm", provider.url, KEY)
+        assert page.text_input(key="provider-key").value == "", "the key leaves the page at once"
+        until(page, lambda: "answered in" in shown(page))
+        mine = context.chatbot.own.settings(ANN)
+        assert (mine.provider, mine.chat_model, mine.api_key) == ("vllm", "gpt-4.1-mini", KEY)
+        assert provider.requests[0].headers["authorization"] == f"Bearer {KEY}"
+        assert list(page.selectbox(key="listed-model").options) == ["gpt-4.1-mini", "m-1", "m-2"]
+        page.selectbox(key="listed-model").set_value("m-2").run()
+        mine = context.chatbot.own.settings(ANN)
+        assert (mine.chat_model, mine.api_key) == ("m-2", KEY), "the key stays with its endpoint"
+        assert KEY not in repr(page.session_state)
+        assert all(KEY not in str(element) for element in page.main)
+
+
+def test_a_refused_key_is_said_and_nothing_is_kept(page: AppTest, context: app_context.AppContext) -> None:
+    with Provider(["ready"], models=Refuse(401, "no such key")) as provider:
+        connect(page, "llamacpp", provider.url, KEY)
+        until(page, lambda: "refused the key (status 401)." in shown(page))
+    assert context.chatbot.own.chosen(ANN) == {}
+    assert not context.chatbot.own.has_key(ANN)
+
+
+def test_a_key_of_another_provider_is_refused_before_it_is_sent(
+    page: AppTest, context: app_context.AppContext
+) -> None:
+    page.button(key="provider-openai").click().run()
+    page.text_input(key="provider-key").set_value("sk-ant-api03-0123")
+    page.button(key="connect").click().run()
+    until(page, lambda: "The key is one of Anthropic, and is not sent to OpenAI." in shown(page))
+    assert context.chatbot.own.chosen(ANN) == {}
+
+
+def test_azure_asks_for_the_address_of_the_resource(page: AppTest, context: app_context.AppContext) -> None:
+    page.button(key="provider-azure").click().run()
+    page.text_input(key="provider-key").set_value(KEY)
+    page.button(key="connect").click().run()
+    assert "every Azure resource has an address of its own" in shown(page)
+    with Provider(["ready"]) as provider:
+        root = provider.url.removesuffix("/v1")
+        pasted = f"{root}/openai/deployments/gpt-eu/chat/completions?api-version=2025-01-01-preview"
+        connect(page, "azure", pasted, KEY)
+        until(page, lambda: "answered in" in shown(page))
+    mine = context.chatbot.own.settings(ANN)
+    assert mine.chat_model == "gpt-eu"
+    assert mine.base_url == f"{root}/openai/deployments/gpt-eu?api-version=2025-01-01-preview"
+
+
+def test_a_long_list_is_offered_whole(page: AppTest) -> None:
+    names = [f"maker/model-{number:04}" for number in range(5_000)]
+    with Provider(["ready"], models=names) as provider:
+        begun = time.monotonic()
+        connect(page, "lmstudio", provider.url)
+        until(page, lambda: "answered in" in shown(page))
+        assert time.monotonic() - begun < 10
+        assert len(page.selectbox(key="listed-model").options) == 5_000
+        assert "5,000 to choose from" in page.selectbox(key="listed-model").label
+
+
+def test_a_list_of_hostile_names_is_shown_as_text(page: AppTest, context: app_context.AppContext) -> None:
+    names = ["<img src=x onerror=alert(1)>", "a\x1b[31mb", "\u202egpt", "x" * 5_000, "plain"]
+    with Provider(["ready"], models=names) as provider:
+        connect(page, "lmstudio", provider.url)
+        until(page, lambda: "answered in" in shown(page))
+    assert list(page.selectbox(key="listed-model").options) == ["<img src=x onerror=alert(1)>", "plain"]
+    assert "<img" not in shown(page)
+
+
+def test_connecting_can_be_cancelled(page: AppTest, context: app_context.AppContext) -> None:
+    with Provider(["ready"], models=Drip(b"HTTP/1.1 200 OK\r\n\r\n", b" ", delay=0.2)) as provider:
+        connect(page, "ollama", provider.url)
+        assert "Asking 127.0.0.1" in shown(page)
+        page.button(key="connect-cancel").click().run()
+        assert "Asking 127.0.0.1" not in shown(page)
+    assert context.chatbot.own.chosen(ANN) == {}
+
+
+def test_what_runs_on_this_machine_is_offered_and_taken_by_one_click(
+    page: AppTest, context: app_context.AppContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    with Provider(["ready"], models=["qwen3:8b", "nomic-embed-text"]) as provider:
+        here = {"ollama": replace(PROVIDERS["ollama"], address=provider.url)}
+        monkeypatch.setattr("chatbot.models.local_models.PROVIDERS", here)
+        monkeypatch.setattr("chatbot.ui.provider_cards.PROVIDERS", {**PROVIDERS, **here})
+        page.run()
+        until(page, lambda: "Ollama is running on this machine, with qwen3:8b." in shown(page))
+        page.button(key="use-ollama").click().run()
+        until(page, lambda: "answered in" in shown(page))
+    assert context.chatbot.own.settings(ANN).chat_model == "qwen3:8b"
+
+
+def test_nothing_is_looked_for_offline_or_where_others_open_the_pages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.undo()
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "chatbot.models.local_models._models_of", lambda provider, _: asked.append(provider.id)
+    )
+    for settings in (Settings(offline=True), Settings(open_to_others=True)):
+        local = LocalModels(settings)
+        assert local.programs() == []
+        while local.is_looking:
+            time.sleep(0.01)
+        assert local.programs() == []
+    assert asked == []
