@@ -30,7 +30,7 @@ from benchmarks.asking import opened
 from benchmarks.questions import STORE, load_questions
 from benchmarks.tables import markdown_table
 from chatbot.asking.question import Ask
-from chatbot.models.chat import Reply, Source
+from chatbot.models.chat import Reply, PromptSource
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Exchange
 from chatbot.service import Chatbot
@@ -53,7 +53,7 @@ class Silent:
         max_tokens: int,
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = lambda: False,
-        sources: Sequence[Source] = (),
+        sources: Sequence[PromptSource] = (),
     ) -> Reply:
         """As LLM.stream."""
         self.asked = time.perf_counter()

@@ -355,6 +355,41 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a chat model used for an answer, or for several.
+
+    prompt_tokens, answer_tokens: as the endpoint counts them, the model's thinking among the latter.
+    estimated: whether they are counted here instead, since the endpoint does not say.
+    seconds: from the request to the last word.
+    first_seconds: from the request to the first word.
+    cost: by the prices of the settings, in their currency; None without prices.
+    """
+
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    estimated: bool = False
+    seconds: float = 0.0
+    first_seconds: float = 0.0
+    cost: float | None = None
+
+    def plus(self, other: Usage | None) -> Usage:
+        """Both together; a cost only where both have one."""
+        if other is None:
+            return self
+        cost = None
+        if self.cost is not None and other.cost is not None:
+            cost = self.cost + other.cost
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.answer_tokens + other.answer_tokens,
+            self.estimated or other.estimated,
+            self.seconds + other.seconds,
+            self.first_seconds + other.first_seconds,
+            cost,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A complete answer: what was asked, searched, considered, sent, said and checked.
 
@@ -374,6 +409,7 @@ class Answer:
     sent_to: (model, host) that the prompt went to, None if it went to none.
     timings: (stage, seconds), in order.
     statements: its sentences that state something, in order; () if it was kept before they were judged.
+    usage: what the chat model used for it, None if none was asked.
     """
 
     question: str
@@ -402,6 +438,7 @@ class Answer:
     sent_to: tuple[str, str] | None = None
     timings: tuple[tuple[str, float], ...] = ()
     statements: tuple[Statement, ...] = ()
+    usage: Usage | None = None
 
     @property
     def by_model(self) -> bool:

@@ -31,6 +31,7 @@ STATEMENT = ("text", "status", "citation")
 NOTE = ("layer", "source", "text")
 NEAREST = ("document", "page", "page_label")
 UNDERSTANDING = ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
+USAGE = ("prompt_tokens", "answer_tokens", "estimated", "seconds", "first_seconds", "cost")
 COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
 
 
@@ -78,6 +79,7 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "compression": shortened
         and {**_fields(shortened, COMPRESSION), "kept_exchanges": sorted(shortened.kept)},
         "seconds": answer.seconds,
+        "usage": answer.usage and _fields(answer.usage, USAGE),
         **({"error": answer.error} if answer.error else {}),
     }
 

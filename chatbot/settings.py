@@ -113,6 +113,11 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "temperature",
         "Of a chat model, 0 to 2; left out where the endpoint refuses it.",
     ),
+    "FINPOLICY_PRICE_IN": (
+        "price_in",
+        "Price of 1M tokens of a prompt, in US$; 0 where none is set, and no cost is shown.",
+    ),
+    "FINPOLICY_PRICE_OUT": ("price_out", "The same of an answer, the model's thinking among it."),
     "FINPOLICY_REASONING": (
         "reasoning",
         (
@@ -252,6 +257,8 @@ class Settings:
     prompt_pages: int = 0
     answer_tokens: int = 1_000
     temperature: float = 0.0
+    price_in: float = 0.0
+    price_out: float = 0.0
     reasoning: str = ""
     rerank: bool = False
     rewrite: bool = False

@@ -50,6 +50,8 @@ LONGEST_KEY = 1_000
 MOST_HOURS = 8_760
 # The most exchanges that help to understand a follow-up. With more, the page would take a moment to open.
 MOST_WINDOW = 50
+# For 1M tokens: ten times what the dearest model costs.
+MOST_PRICE = 10_000
 # The most notes of one memory.
 MOST_NOTES = 3
 
@@ -107,6 +109,28 @@ PREFERENCES: tuple[Preference, ...] = (
             "every five exchanges."
         ),
         needs_model=True,
+    ),
+    Preference(
+        "price_in",
+        "model",
+        "Price of 1M tokens of a prompt, in US$",
+        "With both prices each answer and conversation shows what it cost.",
+        0,
+        MOST_PRICE,
+        0.01,
+        needs_model=True,
+        zero="none is set",
+    ),
+    Preference(
+        "price_out",
+        "model",
+        "Price of 1M tokens of an answer, in US$",
+        "What the model thinks before it answers counts too.",
+        0,
+        MOST_PRICE,
+        0.01,
+        needs_model=True,
+        zero="none is set",
     ),
     Preference(
         "pages",

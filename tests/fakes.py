@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
-from chatbot.models.chat import Reply, Source
+from chatbot.models.chat import Reply, PromptSource
 from chatbot.models.embedders import split_text
 
 __all__ = ["HashEmbedder", "ScriptedModel"]
@@ -43,7 +43,7 @@ class ScriptedModel:
         max_tokens: int,
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = lambda: False,
-        sources: Sequence[Source] = (),
+        sources: Sequence[PromptSource] = (),
     ) -> Reply:
         """As LLM.stream."""
         self.calls.append((tuple(messages), max_tokens, schema))

@@ -72,10 +72,10 @@ class Refuse:
 
     status: int
     message: str = "refused"
-    body: object = None
     code: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     broken: bool = False
+    body: object = None
 
 
 @dataclass(frozen=True)

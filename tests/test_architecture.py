@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # it belongs in a folder.
 GROUND = {
     "fit",
+    "usage_text",
     "comparison",
     "errors",
     "models",

@@ -9,7 +9,7 @@ from functools import cache
 
 from chatbot.answer.citations.citation_forms import with_inert_keys
 from chatbot.answer.source_text import source_text
-from chatbot.models.chat import Source
+from chatbot.models.chat import PromptSource
 from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.records import Exchange, Hit, Note, Prompt
 from ingestion.invisible_characters import one_line
@@ -211,9 +211,9 @@ def worked_out_of(prompt: Prompt) -> str:
     return behind.removeprefix(WORKED_OUT).strip()
 
 
-def sources_of(prompt: Prompt) -> tuple[Source, ...]:
+def sources_of(prompt: Prompt) -> tuple[PromptSource, ...]:
     """The numbered sources of a prompt as they stand in its last message."""
-    found: list[Source] = []
+    found: list[PromptSource] = []
     at = 0
     content = prompt.messages[-1][1] if prompt.messages else ""
     nonce = next(iter(prompt.sources), "").partition("-")[2]
@@ -227,7 +227,7 @@ def sources_of(prompt: Prompt) -> tuple[Source, ...]:
             return ()
         at = end + len(ends)
         text = content[start + len(begins) : end]
-        found.append(Source(number, label.partition("] ")[2], text, start, at))
+        found.append(PromptSource(number, label.partition("] ")[2], text, start, at))
     return tuple(found)
 
 

@@ -35,6 +35,7 @@ from chatbot.evidence.passages import orders_of
 from chatbot.fit import ANSWERS, fit_of
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
 from chatbot.models.embedders import SentenceVectors
+from chatbot.models.tokens import count_tokens
 from chatbot.records import (
     MODEL_TEXT,
     Answer,
@@ -46,6 +47,7 @@ from chatbot.records import (
     Stage,
     Token,
     Understanding,
+    Usage,
 )
 from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
 from chatbot.search.editions import superseded
@@ -138,6 +140,7 @@ class PromptedQuestion:
     sent: the prompt of a chat model, whose first sources are those of `prompt`.
     shorter: makes another prompt for a model to which that one is too long.
     waited: gets the seconds to the model's first word and returns the notices that follow from it.
+    cost: gets what a model used and returns what it costs, None without prices.
     """
 
     prompt: Prompt
@@ -153,6 +156,7 @@ class PromptedQuestion:
     sent: Prompt | None = None
     shorter: Callable[[], Prompt] | None = None
     waited: Callable[[float], Sequence[Notice]] = lambda _: ()
+    cost: Callable[[Usage], float | None] = lambda _: None
 
 
 class Answering:
@@ -434,6 +438,7 @@ class Answering:
         yield Stage("answering")
         prompt = asked.sent or asked.prompt
         started = time.monotonic()
+        first_seconds = 0.0
         pieces: list[str] = []
         reply = model.stream(
             prompt.messages, max_tokens=self._answer_tokens, stop=stop, sources=sources_of(prompt)
@@ -441,7 +446,8 @@ class Answering:
         try:
             for piece in reply:
                 if not pieces:
-                    yield from asked.waited(time.monotonic() - started)
+                    first_seconds = time.monotonic() - started
+                    yield from asked.waited(first_seconds)
                 pieces.append(piece)
                 yield Token(piece)
         except ModelError as error:
@@ -454,6 +460,12 @@ class Answering:
             return replace(fallback, error=str(error), sent_to=(model.name, model.host))
         finally:
             reply.close()
+        usage = replace(
+            _usage(reply, prompt, "".join(pieces)),
+            seconds=round(time.monotonic() - started, 3),
+            first_seconds=round(first_seconds, 3),
+        )
+        usage = replace(usage, cost=asked.cost(usage))
         yield from _reply_notices(reply, prompt)
         yield Stage("checking")
         # The mark separates a model's text from the documents' own words.
@@ -462,7 +474,8 @@ class Answering:
         if answered != written:
             yield Notice(REPEATED)
         text = read_citations(answered, prompt)
-        answer = replace(self.checked(prompt, text, model.name), sent_to=(model.name, model.host))
+        answer = self.checked(prompt, text, model.name)
+        answer = replace(answer, sent_to=(model.name, model.host), usage=usage)
         statuses = {statement.status for statement in answer.statements}
         if is_refusal(text) and "cited_by_check" not in statuses:
             return replace(self._refusal(asked, "not_in_excerpts"), **_said_by_model(answer))
@@ -482,7 +495,8 @@ class Answering:
         prompt = asked.sent or asked.prompt
         if own.answered:
             found = check_behind(with_whole_keys(own.text, asked.prompt), text, prompt)
-            return replace(self._as_answer(prompt, found, answer.model), sent_to=answer.sent_to)
+            checked = self._as_answer(prompt, found, answer.model)
+            return replace(checked, sent_to=answer.sent_to, usage=answer.usage)
         both = f"{own.text}\n\n{MODEL_TEXT}\n\n{answer.text}"
         return replace(own, **{**_said_by_model(answer), "text": both})
 
@@ -607,6 +621,13 @@ def _reply_notices(reply: Reply, prompt: Prompt) -> Iterator[Notice]:
         yield notice
 
 
+def _usage(reply: Reply, prompt: Prompt, text: str) -> Usage:
+    """The tokens of a reply as its endpoint counts them, or as they are counted here."""
+    if reply.prompt_tokens:
+        return Usage(reply.prompt_tokens, reply.answer_tokens or count_tokens(text))
+    return Usage(size_of(prompt), count_tokens(text), estimated=True)
+
+
 def _was_cut(reply: Reply, prompt: Prompt) -> Notice | None:
     """A notice that an endpoint read far less of the prompt than it was sent.
 
@@ -620,7 +641,7 @@ def _was_cut(reply: Reply, prompt: Prompt) -> Notice | None:
 
 def _said_by_model(answer: Answer) -> dict[str, Any]:
     """The fields that a refusal takes from a chat model's answer, which is checked like any other."""
-    fields = ("text", "citations", "numbers", "statements", "prompt", "model", "sent_to")
+    fields = ("text", "citations", "numbers", "statements", "prompt", "model", "sent_to", "usage")
     return {name: getattr(answer, name) for name in fields}
 
 

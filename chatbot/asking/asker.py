@@ -347,7 +347,13 @@ class Asker:
         def shorter() -> Prompt:
             return sent(self.models.too_long(owner, min(room, size_of(prompt))))
 
-        prompted = replace(asked, sent=prompt, shorter=shorter, waited=partial(self._waited, owner))
+        prompted = replace(
+            asked,
+            sent=prompt,
+            shorter=shorter,
+            waited=partial(self._waited, owner),
+            cost=partial(self.models.cost, owner),
+        )
         return prompted, list(prompt.sources.values())
 
     def _told(self, outcome: Reranked | Rewritten, owner: str) -> Iterator[Notice]:

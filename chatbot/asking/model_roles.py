@@ -10,11 +10,15 @@ from collections.abc import Callable
 from chatbot.asking.model_limits import ModelLimits
 from chatbot.memory.user_settings_store import UserModel, UserSettingsStore
 from chatbot.models.chat import LLM, make_model
+from chatbot.records import Usage
 from chatbot.search.follow_up.llm import make_rewriting_model
 from chatbot.search.reranking import make_reranking_model
 from chatbot.settings import Settings
 
 __all__ = ["ChatModels"]
+
+# Providers give their prices for so many tokens.
+TOKENS_PER_PRICE = 1e6
 
 
 class ChatModels:
@@ -64,6 +68,14 @@ class ChatModels:
     def prompt_tokens(self, owner: str) -> int:
         """What the prompt of this owner's chat model may take."""
         return self._limits.prompt_tokens(self.settings_of(owner))
+
+    def cost(self, owner: str, usage: Usage) -> float | None:
+        """What this owner's chat model costs for what it used, in dollars; None without prices."""
+        settings = self.settings_of(owner)
+        if not settings.price_in and not settings.price_out:
+            return None
+        price = usage.prompt_tokens * settings.price_in + usage.answer_tokens * settings.price_out
+        return price / TOKENS_PER_PRICE
 
     def too_long(self, owner: str, tokens: int) -> int:
         """Note that a prompt was too long for this owner's chat model.

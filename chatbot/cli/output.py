@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.errors import ProjectError
 from chatbot.fit import fit_text
+from chatbot.usage_text import usage_text
 from ingestion.invisible_characters import one_line, visible
 
 if TYPE_CHECKING:
@@ -149,5 +150,7 @@ def answer_text(answer: Answer) -> str:
             f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of "
             f"{kept.original_tokens:,} tokens kept."
         )
+    if answer.usage is not None:
+        lines.append(f"{answer.model} used {usage_text(answer.usage)}.")
     lines += [f"Nearest: {place_text(page.document, page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()

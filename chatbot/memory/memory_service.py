@@ -25,7 +25,7 @@ from chatbot.memory.layers import MemoryLayer, label_of
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import count_tokens
-from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
+from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token, Usage
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 
@@ -251,6 +251,10 @@ class MemoryService:
             return None
         answer, files = kept
         return with_versions(answer, {version: self._today(version, files[version]) for version in files})
+
+    def spent(self, conversation: str, owner: str) -> tuple[int, Usage | None]:
+        """What chat models used for a conversation, see Conversations.spent. Raises StoreError."""
+        return self._conversations.spent(conversation, owner)
 
     def stats(self, conversation: str, owner: str) -> CompressionStats:
         """What compression has done in a conversation; empty for one that does not exist."""

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from chatbot.models.chat import Delta, EndpointModel, Source
+from chatbot.models.chat import Delta, EndpointModel, PromptSource
 from chatbot.models.endpoint_errors import words_of_body
 from chatbot.models.endpoints import open_anthropic
 from chatbot.models.timeouts import Timeouts
@@ -51,7 +51,7 @@ class AnthropicModel(EndpointModel):
         self,
         messages: Sequence[tuple[str, str]],
         schema: Mapping[str, object] | None,
-        sources: Sequence[Source],
+        sources: Sequence[PromptSource],
     ) -> dict[str, object]:
         system = "\n\n".join(content for role, content in messages if role == "system")
         turns: list[dict[str, object]] = [
@@ -164,7 +164,7 @@ def _prompt_tokens(usage: Mapping[str, object]) -> int:
     return sum(count for count in counts if isinstance(count, int))
 
 
-def _with_documents(content: str, sources: Sequence[Source]) -> list[dict[str, object]]:
+def _with_documents(content: str, sources: Sequence[PromptSource]) -> list[dict[str, object]]:
     """Returns the blocks of a message: text, and each source as a document that can be cited."""
     blocks: list[dict[str, object]] = []
     at = 0

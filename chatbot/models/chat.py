@@ -21,8 +21,8 @@ __all__ = [
     "LLM",
     "Delta",
     "EndpointModel",
+    "PromptSource",
     "Reply",
-    "Source",
     "SpentError",
     "make_model",
     "named_model",
@@ -90,7 +90,7 @@ class Reply(Iterator[str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PromptSource:
     """A numbered source of a prompt, for clients that have citations of their own.
 
     number: as the prompt counts it, and as the answer cites it: [number].
@@ -143,7 +143,7 @@ class LLM(Protocol):
         max_tokens: int,
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = _never,
-        sources: Sequence[Source] = (),
+        sources: Sequence[PromptSource] = (),
     ) -> Reply:
         """Returns the answer piece by piece, verbatim. Nothing is sent before the first piece is asked for.
 
@@ -182,7 +182,7 @@ class EndpointModel(ABC):
         max_tokens: int,
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = _never,
-        sources: Sequence[Source] = (),
+        sources: Sequence[PromptSource] = (),
     ) -> Reply:
         """See LLM.stream."""
         encoded = [(role, encodable(content)) for role, content in messages]
@@ -195,7 +195,7 @@ class EndpointModel(ABC):
         self,
         messages: Sequence[tuple[str, str]],
         schema: Mapping[str, object] | None,
-        sources: Sequence[Source],
+        sources: Sequence[PromptSource],
     ) -> dict[str, object]:
         """Returns the request, without what may have to be left out."""
 

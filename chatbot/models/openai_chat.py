@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from chatbot.models.addresses import address_of
-from chatbot.models.chat import Delta, EndpointModel, Source
+from chatbot.models.chat import Delta, EndpointModel, PromptSource
 from chatbot.models.endpoint_errors import EndpointError, explain_body, words_of_body
 from chatbot.models.endpoints import open_client
 from chatbot.models.timeouts import Timeouts
@@ -61,7 +61,7 @@ class OpenAIModel(EndpointModel):
         self,
         messages: Sequence[tuple[str, str]],
         schema: Mapping[str, object] | None,
-        sources: Sequence[Source],
+        sources: Sequence[PromptSource],
     ) -> dict[str, object]:
         """Returns the request. The sources stay where they are, in the last message."""
         body: dict[str, object] = {

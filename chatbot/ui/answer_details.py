@@ -24,6 +24,7 @@ from chatbot.ui.safe_text import (
     short,
     table_html,
 )
+from chatbot.usage_text import usage_text
 
 __all__ = ["draw_answer_details", "scores_html", "show_prompt"]
 
@@ -144,6 +145,8 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
     ]
     if answer.prompt and answer.prompt.exchanges:
         steps += [("Earlier exchanges taken into account", str(len(answer.prompt.exchanges)))]
+    if answer.usage is not None:
+        steps += [("The model used", usage_text(answer.usage))]
     parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.timings)
     return [*steps, ("Took", f"{answer.seconds:.2f} seconds{f': {parts}' if parts else ''}")]
 

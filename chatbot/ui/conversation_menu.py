@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -15,7 +16,8 @@ from chatbot.records import Answer
 from chatbot.ui import session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.downloads import Download, draw_download
-from chatbot.ui.safe_text import plain_markdown, short
+from chatbot.ui.safe_text import plain_markdown, quiet_html, short
+from chatbot.usage_text import usage_text
 
 __all__ = ["draw_menu", "export", "title_text"]
 
@@ -52,6 +54,10 @@ def _draw_inside(row: ConversationRow, context: AppContext, place: str) -> None:
     named = f"title-{end}"
     st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, context, named))
     _draw_switches(row, context, end)
+    count, used = context.chatbot.memory.spent(row.id, session.owner())
+    if used is not None:
+        answers = f"{count} answer{'s' if count > 1 else ''} by chat models"
+        st.html(quiet_html(f"{answers}: {usage_text(replace(used, first_seconds=0.0))}"))
     for form, label, mime in FILES if row.exchanges else ():
         download = Download(
             partial(export, row.id, session.owner(), form, context), file_name(row, form), mime

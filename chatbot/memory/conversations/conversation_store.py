@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from chatbot.memory.conversations.answer_records import (
 )
 from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.models.tokens import encodable
-from chatbot.records import Answer, Exchange
+from chatbot.records import Answer, Exchange, Usage
 from chatbot.store.vector_index import Vectors
 
 __all__ = [
@@ -63,6 +63,13 @@ primary key (sha256, conversation, number),
 create table summary (conversation text not null references conversation(id) on delete cascade,
 first integer not null, last integer not null,
     text text not null, model text not null, primary key (conversation, last)) without rowid;
+""",
+        """
+create table spent (conversation text not null, number integer not null, prompt_tokens integer not null,
+    answer_tokens integer not null, estimated integer not null, seconds real not null,
+    first_seconds real not null, cost real, primary key (conversation, number),
+    foreign key (conversation, number) references exchange(conversation, number) on delete cascade)
+    without rowid;
 """,
     ),
 )
@@ -385,6 +392,26 @@ class Conversations:
             )
             sources = [(digest, conversation, number) for digest in files.values()]
             connection.executemany("insert or ignore into source values (?, ?, ?)", sources)
+            if answer.usage is not None:
+                spent = (conversation, number, *astuple(answer.usage))
+                connection.execute("insert or replace into spent values (?, ?, ?, ?, ?, ?, ?, ?)", spent)
+
+    def spent(self, conversation: str, owner: str) -> tuple[int, Usage | None]:
+        """(count of answers by chat models, what they used together); (0, None) where there is none.
+
+        The cost is of those answers that have one.
+        """
+        statement = (
+            "select count(*), sum(prompt_tokens), sum(answer_tokens), max(estimated), sum(seconds), "
+            "sum(first_seconds), sum(cost) from spent join conversation on id = conversation "
+            "where conversation = ? and owner = ?"
+        )
+        ((count, *sums),) = self._file(conversation).read(statement, (conversation, owner))
+        if not count:
+            return 0, None
+        prompt_tokens, answer_tokens, estimated, seconds, first_seconds, cost = sums
+        usage = Usage(prompt_tokens, answer_tokens, bool(estimated), seconds, first_seconds, cost)
+        return count, usage
 
     def said(
         self, conversation: str, owner: str, *, last: int = -1, before: int = 2**62

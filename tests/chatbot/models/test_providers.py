@@ -9,7 +9,7 @@ import pytest
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import address_of, client_of, endpoint_host, key_of
-from chatbot.models.chat import Reply, Source, named_model
+from chatbot.models.chat import Reply, PromptSource, named_model
 from chatbot.models.providers import PROVIDERS, provider_by_host, provider_of_key
 from chatbot.settings import Settings
 from tests.provider import Behaviour, Provider, Refuse, Say
@@ -27,7 +27,8 @@ KEY_FIELDS = {
 
 
 def settings_for(provider: str, url: str, **given: object) -> Settings:
-    return Settings(chat_model="m-1", provider=provider, base_url=url, api_key=KEY, timeout=5.0, **given)  # type: ignore[arg-type]
+    known = {"chat_model": "m-1", "provider": provider, "base_url": url, "api_key": KEY, "timeout": 5.0}
+    return Settings(**{**known, **given})  # type: ignore[arg-type]
 
 
 def address_at(provider: str, server: Provider) -> str:
@@ -209,13 +210,13 @@ def test_azure_gets_its_key_in_a_header_of_its_own() -> None:
 # --- Anthropic
 
 
-def sources_of(content: str) -> list[Source]:
+def sources_of(content: str) -> list[PromptSource]:
     """The two sources in a message, as a prompt gives them."""
     found = []
     for number, text in ((1, "The deficit was 3.0 per cent."), (2, "Debt was 55 per cent.")):
         whole = f"[{number}] Report · page {number}\n{text}"
         start = content.index(whole)
-        found.append(Source(number, f"Report · page {number}", text, start, start + len(whole)))
+        found.append(PromptSource(number, f"Report · page {number}", text, start, start + len(whole)))
     return found
 
 
