@@ -30,7 +30,7 @@ from benchmarks.asking import opened
 from benchmarks.questions import STORE, load_questions
 from benchmarks.tables import markdown_table
 from chatbot.asking.question import Ask
-from chatbot.models.chat import Reply, PromptSource
+from chatbot.models.chat import PromptSource, Reply
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Exchange
 from chatbot.service import Chatbot

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from chatbot.fit import fit_of
 
 if TYPE_CHECKING:
+    from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure
     from chatbot.records import Answer, Hit
 
-__all__ = ["answer_line", "answer_record", "hit_line"]
+__all__ = ["answer_line", "answer_record", "compared_line", "hit_line"]
 
 CITATION = (
     "key",
@@ -32,6 +33,7 @@ NOTE = ("layer", "source", "text")
 NEAREST = ("document", "page", "page_label")
 UNDERSTANDING = ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
 USAGE = ("prompt_tokens", "answer_tokens", "estimated", "seconds", "first_seconds", "cost")
+COMPARED = ("name", "host", "problem", "seconds", "statements", "holding", "figures", "right")
 COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
 
 
@@ -81,6 +83,23 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "seconds": answer.seconds,
         "usage": answer.usage and _fields(answer.usage, USAGE),
         **({"error": answer.error} if answer.error else {}),
+    }
+
+
+def compared_line(
+    question: str, answers: Sequence[ComparedAnswer], figures: Sequence[ComparedFigure]
+) -> dict[str, Any]:
+    """Returns the answers of several models to one question as `ask --models --json` prints them."""
+    return {
+        "question": question,
+        "models": [
+            {
+                **_fields(compared, COMPARED),
+                **({"answer": answer_line(compared.answer)} if compared.answer else {"answer": None}),
+            }
+            for compared in answers
+        ],
+        "figures": [{"text": figure.text, "statuses": dict(figure.statuses)} for figure in figures],
     }
 
 

@@ -21,6 +21,7 @@ from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.side_by_side import SideBySide
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
@@ -153,6 +154,7 @@ class Chatbot:
             settings.context_tokens,
             settings.prompt_pages,
         )
+        self.side_by_side = SideBySide(self._asker)
 
     def close(self) -> None:
         """Closes the store."""

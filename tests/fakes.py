@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
-from chatbot.models.chat import Reply, PromptSource
+from chatbot.models.chat import PromptSource, Reply
 from chatbot.models.embedders import split_text
 
 __all__ = ["HashEmbedder", "ScriptedModel"]

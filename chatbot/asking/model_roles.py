@@ -15,7 +15,7 @@ from chatbot.search.follow_up.llm import make_rewriting_model
 from chatbot.search.reranking import make_reranking_model
 from chatbot.settings import Settings
 
-__all__ = ["ChatModels"]
+__all__ = ["ChatModels", "FixedModel"]
 
 # Providers give their prices for so many tokens.
 TOKENS_PER_PRICE = 1e6
@@ -104,3 +104,28 @@ class ChatModels:
         if self._given is None:
             return make(settings)
         return self._given
+
+
+class FixedModel(ChatModels):
+    """One model that answers whoever asks, and does nothing else. Safe to use from several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """settings: those of its answers; without a chat model these are in the documents' own words."""
+        self._settings, self._model = settings, make_model(settings)
+        self._limits = ModelLimits()
+
+    def settings_of(self, owner: str | None) -> Settings:
+        """The settings it was made with."""
+        return self._settings
+
+    def answering(self, owner: str | None = None) -> LLM | None:
+        """The model."""
+        return self._model
+
+    def reranking(self, owner: str | None = None) -> LLM | None:
+        """None: models that are compared get the same pages."""
+        return None
+
+    def rewriting(self, owner: str) -> LLM | None:
+        """None, see `reranking`."""
+        return None

@@ -148,6 +148,14 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
         type=Path,
         help="write the answer with all it rests on as one HTML file, for `verify`",
     )
+    ask.add_argument(
+        "--models",
+        metavar="NAMES",
+        help=(
+            "ask several models and compare their answers: two to four names with commas between them, each "
+            "PROVIDER:MODEL, MODEL at the endpoint of the settings, or none for the documents' own words"
+        ),
+    )
     verify = _command(
         commands, "verify", audit_command.verify, "check audit files anew against the documents' own bytes"
     )

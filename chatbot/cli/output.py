@@ -6,19 +6,31 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer.citations.citation_keys import escape_keys
+from chatbot.comparison.model_answers import holding_line
 from chatbot.errors import ProjectError
 from chatbot.fit import fit_text
 from chatbot.usage_text import usage_text
 from ingestion.invisible_characters import one_line, visible
 
 if TYPE_CHECKING:
+    from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure
     from chatbot.records import Answer, Hit, Notice
 
-__all__ = ["answer_text", "complain", "emit", "hit_text", "note", "place_text", "progress_bars"]
+__all__ = [
+    "answer_text",
+    "compared_text",
+    "complain",
+    "emit",
+    "hit_text",
+    "holding_text",
+    "note",
+    "place_text",
+    "progress_bars",
+]
 
 SECONDS_BETWEEN_LINES = 10
 
@@ -154,3 +166,25 @@ def answer_text(answer: Answer) -> str:
         lines.append(f"{answer.model} used {usage_text(answer.usage)}.")
     lines += [f"Nearest: {place_text(page.document, page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()
+
+
+def compared_text(compared: ComparedAnswer) -> str:
+    """Writes one of several models' answers below its name."""
+    host = f" at {compared.host}" if compared.host else ", the documents' own words"
+    head = f"=== {visible(compared.name)}{visible(host)}, {compared.seconds:.1f} s"
+    if compared.answer is None:
+        return f"{head}\n{visible(compared.problem)}"
+    return f"{head}\n{answer_text(compared.answer)}"
+
+
+def holding_text(answers: Sequence[ComparedAnswer], figures: Sequence[ComparedFigure]) -> str:
+    """Writes what holds of each answer, the best first, and which figures they share."""
+    lines = ["What holds:"]
+    for compared in sorted(answers, key=lambda answer: -answer.share_holding):
+        lines.append(f"  {visible(compared.name)}: {holding_line(compared)}")
+    if figures:
+        lines += ["", "Figures:"]
+    for figure in figures:
+        told = ", ".join(f"{visible(name)} {status}" for name, status in figure.statuses.items())
+        lines.append(f"  {figure.text}: {told}")
+    return "\n".join(lines)

@@ -14,9 +14,17 @@ from typing import TYPE_CHECKING, Any
 from chatbot.cli.audit_command import write_audit
 from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exit_codes import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
-from chatbot.cli.output import answer_text, emit, hit_text, note, progress_bars
+from chatbot.cli.output import (
+    answer_text,
+    compared_text,
+    emit,
+    hit_text,
+    holding_text,
+    note,
+    progress_bars,
+)
 from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
-from chatbot.serialize import answer_line, hit_line
+from chatbot.serialize import answer_line, compared_line, hit_line
 from chatbot.settings import PROGRAM, Settings
 
 if TYPE_CHECKING:
@@ -92,6 +100,8 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
 
     if options.batch and options.audit is not None:
         raise UsageError("--audit goes with one question.", hint="Leave out --batch.")
+    if options.models is not None:
+        return _ask_several(options, settings)
     if options.batch:
         return _batch(options, settings, run)
     with open_chatbot(settings) as chatbot:
@@ -106,6 +116,31 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
             write_audit(chatbot, given, options.audit, asked_at)
         chatbot.settle(asked)
     return FAILED if given.error else DONE
+
+
+def _ask_several(options: argparse.Namespace, settings: Settings) -> int:
+    """Asks several models one question, and prints each answer as it comes and then what holds of it."""
+    from chatbot.asking.question import Ask
+    from chatbot.asking.side_by_side import compared_models
+    from chatbot.comparison.model_answers import compared_figures
+
+    if options.batch or options.conversation or options.audit is not None:
+        raise UsageError(
+            "--models goes with one question.", hint="Leave out --batch, --conversation and --audit."
+        )
+    models = compared_models(options.models.split(","), settings)
+    question = _query(options)
+    answers = []
+    with open_chatbot(settings) as chatbot:
+        asked = Ask(question, tuple(options.document), owner=OWNER)
+        for compared in chatbot.side_by_side.answers(asked, models):
+            answers.append(compared)
+            if not options.json:
+                emit({}, f"{compared_text(compared)}\n", as_json=False)
+    figures = compared_figures(answers)
+    line = compared_line(question, answers, figures)
+    emit(line, holding_text(answers, figures), as_json=options.json)
+    return FAILED if any(compared.problem for compared in answers) else DONE
 
 
 def _batch(

@@ -9,7 +9,7 @@ import pytest
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import address_of, client_of, endpoint_host, key_of
-from chatbot.models.chat import Reply, PromptSource, named_model
+from chatbot.models.chat import PromptSource, Reply, named_model
 from chatbot.models.providers import PROVIDERS, provider_by_host, provider_of_key
 from chatbot.settings import Settings
 from tests.provider import Behaviour, Provider, Refuse, Say

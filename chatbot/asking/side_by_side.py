@@ -1,0 +1,137 @@
+"""Asks several models one question at the same time, and compares what the checks make of their answers."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.asking.asker import Asker
+from chatbot.asking.model_roles import FixedModel
+from chatbot.asking.question import Ask
+from chatbot.comparison.model_answers import ComparedAnswer, compared_answer
+from chatbot.errors import ProjectError, UsageError
+from chatbot.models.addresses import endpoint_host
+from chatbot.models.providers import PROVIDERS
+from chatbot.records import Answer
+from chatbot.settings import Settings
+
+__all__ = ["MOST_MODELS", "OWN_WORDS", "ComparedModel", "SideBySide", "compared_models"]
+
+# More cannot be read side by side.
+MOST_MODELS = 4
+# The name of the answer without a model.
+OWN_WORDS = "none"
+# Seconds between two looks at whether the reader has stopped it.
+TICK_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedModel:
+    """A model that takes part.
+
+    name: as it was asked for, "provider:model", "model", or OWN_WORDS.
+    settings: those of its answers.
+    """
+
+    name: str
+    settings: Settings
+
+    @property
+    def host(self) -> str:
+        """Who gets the question, "" for nobody."""
+        return endpoint_host(self.settings) if self.settings.chat_model else ""
+
+
+def compared_models(names: Sequence[str], settings: Settings) -> list[ComparedModel]:
+    """Returns the models by their names: "provider:model", "model" at the settings' own endpoint, OWN_WORDS.
+
+    A provider that is named gets its own key of the environment. Raises UsageError.
+    """
+    wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if not 2 <= len(wanted) <= MOST_MODELS:
+        raise UsageError(
+            f"{len(wanted)} models cannot be compared.",
+            hint=f"Name two to {MOST_MODELS}, as in openai:gpt-5-mini,ollama:qwen3,{OWN_WORDS}.",
+        )
+    return [ComparedModel(name, _settings_of(name, settings)) for name in wanted]
+
+
+def _settings_of(name: str, settings: Settings) -> Settings:
+    if name == OWN_WORDS:
+        return replace(settings, chat_model="")
+    provider, _, model = name.partition(":")
+    if provider not in PROVIDERS or not model:
+        return replace(settings, chat_model=name)
+    is_own = settings.provider == provider
+    url = settings.base_url if is_own else PROVIDERS[provider].address
+    if not url:
+        raise UsageError(
+            f"{PROVIDERS[provider].name} needs the address of your resource.",
+            hint=f"Set FINPOLICY_PROVIDER={provider} and OPENAI_BASE_URL.",
+        )
+    # Without a base_url, only the provider's own key is sent.
+    base_url = settings.base_url if is_own else ""
+    return replace(settings, provider=provider, base_url=base_url, chat_model=model)
+
+
+class SideBySide:
+    """Asks several models one question. Nothing of it is remembered. Safe to use from several threads."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+
+    def answers(
+        self, ask: Ask, models: Sequence[ComparedModel], stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[ComparedAnswer]:
+        """Yields each model's answer as soon as it is there; all are asked at once.
+
+        stop: ends it; models that have not answered by then are told so.
+        """
+        done: queue.Queue[ComparedAnswer] = queue.Queue()
+        stopped = threading.Event()
+        waiting = {model.name: model for model in models}
+        for model in models:
+            arguments = (ask, model, stopped, done)
+            threading.Thread(target=self._ask, args=arguments, name="side-by-side", daemon=True).start()
+        try:
+            while waiting:
+                try:
+                    answer = done.get(timeout=TICK_SECONDS)
+                except queue.Empty:
+                    if stop():
+                        break
+                    continue
+                del waiting[answer.name]
+                yield answer
+            for model in waiting.values():
+                yield ComparedAnswer(model.name, model.host, None, "It was stopped before it had answered.")
+        finally:
+            stopped.set()
+
+    def _ask(
+        self,
+        ask: Ask,
+        model: ComparedModel,
+        stopped: threading.Event,
+        done: queue.Queue[ComparedAnswer],
+    ) -> None:
+        started = time.monotonic()
+        asker = replace(self._asker, models=FixedModel(model.settings))
+        answer: Answer | None = None
+        problem = ""
+        try:
+            for event in asker.events(replace(ask, conversation=None), stopped.is_set):
+                if isinstance(event, Answer):
+                    answer = event
+        except ProjectError as error:
+            problem = f"{error.message} {error.hint}".strip()
+        except Exception as error:
+            problem = f"It failed ({type(error).__name__})."
+        if answer is not None and answer.error:  # what came instead is not this model's
+            problem = answer.error
+            answer = None
+        seconds = round(time.monotonic() - started, 3)
+        done.put(compared_answer(model.name, model.host, answer, problem, seconds))
