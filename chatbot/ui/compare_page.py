@@ -19,6 +19,7 @@ from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.example_questions import only_samples, wait_for_examples
+from chatbot.ui.model_comparison import draw_model_comparison
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_comparisons import Running
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
@@ -29,6 +30,8 @@ from ingestion.records import DocumentFacts
 __all__ = ["example", "suggested_years", "summary_text"]
 
 POLL_SECONDS = 0.5
+# What the page compares.
+VIEWS = ("Documents and years", "Models")
 # The number of years that are suggested, the newest ones.
 MOST_SUGGESTED = 12
 # The number of years before its own for which a report usually has figures.
@@ -58,6 +61,12 @@ def show(context: AppContext) -> None:
         _teach()
         return
     comparison = compare_session.shown()
+    view = st.segmented_control(
+        "What to compare", VIEWS, default=VIEWS[0], key="compare-view", label_visibility="collapsed"
+    )
+    if view == VIEWS[1]:
+        draw_model_comparison(sorted(row.name for row in rows), context)
+        return
     _draw_fields(rows, context)
     problem = compare_session.problem()
     if problem is not None:

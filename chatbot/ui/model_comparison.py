@@ -1,0 +1,229 @@
+"""Draws several models side by side on one question: their answers, and what the checks make of each."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from chatbot.asking.question import Ask
+from chatbot.asking.side_by_side import MOST_MODELS, OWN_WORDS, ComparedModel, compared_models
+from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure, compared_figures, holding_line
+from chatbot.errors import ProjectError
+from chatbot.fit import fit_text
+from chatbot.models.addresses import endpoint_url
+from chatbot.records import PageRef
+from chatbot.ui import session
+from chatbot.ui.answer_text import FIGURES, answer_html
+from chatbot.ui.app_context import AppContext
+from chatbot.ui.safe_text import notice_html, page_text, plain_html, quiet_html, table_html
+from chatbot.usage_text import usage_text
+from chatbot.user_settings import reworded, user_rule
+
+__all__ = ["draw_model_comparison", "offered_models"]
+
+POLL_SECONDS = 0.5
+QUESTION, MODELS, DOCUMENTS, RUN = "models-question", "models-chosen", "models-documents", "models-run"
+WHAT = (
+    "Ask two to four models the same question about the same pages, and see whose statements hold. Nothing "
+    "of it is remembered."
+)
+HOW = (
+    "A model by another name of your endpoint, or PROVIDER:MODEL, such as ollama:qwen3, can be typed. "
+    f"“{OWN_WORDS}” is the answer in the documents' own words."
+)
+
+
+class _Run:
+    """Answers that come in from a thread, so that the page may be left meanwhile."""
+
+    def __init__(self, context: AppContext, ask: Ask, models: Sequence[ComparedModel]) -> None:
+        self.question, self.begun = ask.question, time.monotonic()
+        self.names = [model.name for model in models]
+        self.answers: dict[str, ComparedAnswer] = {}
+        self.is_over = False
+        self._stopped = threading.Event()
+        arguments = (context, ask, list(models))
+        threading.Thread(target=self._run, args=arguments, name="models", daemon=True).start()
+
+    def stop(self) -> None:
+        """Ends it with what has come."""
+        self._stopped.set()
+
+    def _run(self, context: AppContext, ask: Ask, models: list[ComparedModel]) -> None:
+        try:
+            for compared in context.chatbot.side_by_side.answers(ask, models, self._stopped.is_set):
+                self.answers[compared.name] = compared
+        finally:
+            self.is_over = True
+
+
+def draw_model_comparison(names: Sequence[str], context: AppContext) -> None:
+    """Draws the form and the answers. names: of the documents."""
+    st.html(quiet_html(WHAT))
+    offered = offered_models(context)
+    typed = [name for name in st.session_state.get(MODELS, []) if name not in offered]
+    allowed = context.settings.allows_user_models
+    st.text_input("Question", key=QUESTION, placeholder="What was total revenue?", persist_state="session")
+    left, right = st.columns(2)
+    left.multiselect(
+        "Models",
+        [*offered, *typed],
+        default=offered[:MOST_MODELS],
+        key=MODELS,
+        format_func=_shown_name,
+        max_selections=MOST_MODELS,
+        accept_new_options=allowed,
+        placeholder="Choose two to four",
+        help=HOW if allowed else None,
+        wrap=True,
+        persist_state="session",
+    )
+    right.multiselect(
+        "Documents",
+        list(names),
+        key=DOCUMENTS,
+        placeholder="All documents",
+        wrap=True,
+        persist_state="session",
+    )
+    st.button("Ask them all", type="primary", key="ask-models", on_click=_ask, args=(context,))
+    problem: ProjectError | None = st.session_state.get("models-problem")
+    if problem is not None:
+        st.html(notice_html(reworded(problem.message), reworded(problem.hint)))
+    run: _Run | None = st.session_state.get(RUN)
+    if run is not None:
+        every = None if run.is_over else POLL_SECONDS
+        st.fragment(_draw_run, run_every=every)(run, was_over=run.is_over)
+
+
+def offered_models(context: AppContext) -> list[str]:
+    """Returns the names of the models that can be chosen at once, the user's own first, OWN_WORDS last."""
+    mine = session.settings(context)
+    names = [mine.chat_model]
+    if mine.base_url == context.settings.base_url:
+        names.append(context.settings.chat_model)
+    if context.settings.allows_user_models:
+        for program in context.local_models.programs():
+            names += [f"{program.provider.id}:{model.name}" for model in program.models[:MOST_MODELS]]
+    own = {f"{mine.provider}:{mine.chat_model}"}
+    return [name for name in dict.fromkeys(names) if name and name not in own] + [OWN_WORDS]
+
+
+def _ask(context: AppContext) -> None:
+    state = st.session_state
+    running: _Run | None = state.get(RUN)
+    if running is not None:
+        running.stop()
+    state["models-problem"] = None
+    try:
+        question = str(state.get(QUESTION) or "").strip()
+        if not question:
+            raise ProjectError("The question is empty.", hint="Ask something about the documents.")
+        models = compared_models(state.get(MODELS, []), session.settings(context))
+    except ProjectError as error:
+        state["models-problem"] = error
+        state.pop(RUN, None)
+        return
+    owner = session.owner()
+    offered = {session.settings(context).chat_model, context.settings.chat_model, OWN_WORDS}
+    if not context.settings.allows_user_models:
+        models = [model for model in models if model.name in offered]
+    models = [_bounded(model, context, is_offered=model.name in offered) for model in models]
+    state[RUN] = _Run(context, Ask(question, tuple(state.get(DOCUMENTS, [])), owner=owner), models)
+
+
+def _bounded(model: ComparedModel, context: AppContext, *, is_offered: bool) -> ComparedModel:
+    """A model that a user typed in gets no key of a server that others can open, and reaches only what users
+    may reach.
+    """
+    if is_offered:
+        return model
+    settings = model.settings
+    if endpoint_url(settings) != endpoint_url(session.settings(context)):
+        settings = replace(settings, endpoint_rule=user_rule(context.settings))
+    if context.settings.open_to_others and not context.chatbot.own.is_own(session.owner()):
+        settings = replace(
+            settings, api_key="", anthropic_key="", azure_key="", deepseek_key="", openrouter_key=""
+        )
+    return replace(model, settings=settings)
+
+
+def _draw_run(run: _Run, *, was_over: bool) -> None:
+    if run.is_over and not was_over:
+        st.rerun()  # drawn once more, and polled no longer
+    if not run.is_over:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            waiting = [name for name in run.names if name not in run.answers]
+            seconds = time.monotonic() - run.begun
+            said = f"Waiting for {', '.join(waiting)} … {seconds:.0f} s"
+            st.html(f'<p class="state" role="status">{plain_html(said)}</p>')
+            if st.button("Stop", key="models-stop", type="tertiary"):
+                run.stop()
+    answers = [run.answers[name] for name in run.names if name in run.answers]
+    for column, name in zip(st.columns(len(run.names)), run.names, strict=True):
+        with column, st.container(border=True):
+            st.html(f'<p class="asked">{plain_html(_shown_name(name))}</p>')
+            if name in run.answers:
+                _draw_answer(run.answers[name])
+            else:
+                st.html(quiet_html("…"))
+    if len(answers) > 1:
+        _draw_verdict(answers)
+
+
+def _draw_verdict(answers: Sequence[ComparedAnswer]) -> None:
+    """Draws what holds of each answer, and which of them state which figure."""
+    rows = [
+        (_shown_name(compared.name), holding_line(compared), f"{compared.seconds:.1f} s")
+        for compared in sorted(answers, key=lambda answer: -answer.share_holding)
+    ]
+    st.html(table_html("What holds of each answer", ["Model", "What holds", "Time"], rows))
+    figures = compared_figures(answers)
+    if figures:
+        names = [compared.name for compared in answers if compared.answer is not None]
+        lines = [_figure_row(figure, names) for figure in figures]
+        st.html(table_html("The figures that they state", ["Figure", *map(_shown_name, names)], lines))
+
+
+def _figure_row(figure: ComparedFigure, names: Sequence[str]) -> list[str]:
+    return [figure.text, *(_status_text(figure.statuses.get(name)) for name in names)]
+
+
+def _shown_name(name: str) -> str:
+    return "The documents' own words" if name == OWN_WORDS else name
+
+
+def _status_text(status: str | None) -> str:
+    return "–" if status is None else FIGURES.get(status, status)
+
+
+def _draw_answer(compared: ComparedAnswer) -> None:
+    host = compared.host or "on this machine"
+    st.html(quiet_html(f"{host}, {compared.seconds:.1f} s"))
+    answer = compared.answer
+    if answer is None:
+        st.html(notice_html(reworded(compared.problem), ""))
+        return
+    st.html(
+        answer_html(
+            answer.text,
+            answer.citations,
+            answer.numbers,
+            statements=answer.statements,
+            best_first=answer.best_first,
+            by_model=answer.by_model,
+        )
+    )
+    lines = [fit_text(answer)]
+    for citation in answer.citations:
+        if citation.document is not None and citation.page is not None:
+            page = page_text(PageRef(citation.document, citation.page, citation.page_label))
+            lines.append(f"{citation.document}, {page}: {citation.verdict}")
+    if answer.usage is not None:
+        lines.append(usage_text(answer.usage))
+    for line in dict.fromkeys(filter(None, lines)):
+        st.html(quiet_html(line))
