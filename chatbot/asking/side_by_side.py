@@ -18,7 +18,7 @@ from chatbot.models.providers import PROVIDERS
 from chatbot.records import Answer
 from chatbot.settings import Settings
 
-__all__ = ["MOST_MODELS", "OWN_WORDS", "ComparedModel", "SideBySide", "compared_models"]
+__all__ = ["MOST_MODELS", "OWN_WORDS", "ComparedModel", "SideBySide", "compared_models", "model_settings"]
 
 # More cannot be read side by side.
 MOST_MODELS = 4
@@ -56,10 +56,11 @@ def compared_models(names: Sequence[str], settings: Settings) -> list[ComparedMo
             f"{len(wanted)} models cannot be compared.",
             hint=f"Name two to {MOST_MODELS}, as in openai:gpt-5-mini,ollama:qwen3,{OWN_WORDS}.",
         )
-    return [ComparedModel(name, _settings_of(name, settings)) for name in wanted]
+    return [ComparedModel(name, model_settings(name, settings)) for name in wanted]
 
 
-def _settings_of(name: str, settings: Settings) -> Settings:
+def model_settings(name: str, settings: Settings) -> Settings:
+    """Returns the settings of a model by its name, see `compared_models`. Raises UsageError."""
     if name == OWN_WORDS:
         return replace(settings, chat_model="")
     provider, _, model = name.partition(":")

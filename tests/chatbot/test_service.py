@@ -319,7 +319,7 @@ def test_conversations_remember_and_follow_ups_are_searched_standalone(make: Mak
 @pytest.fixture(scope="module")
 def language_model() -> Iterator[str]:
     """The base URL of a small real language model."""
-    command = [sys.executable, "tests/language_model.py"]
+    command = [sys.executable, "benchmarks/small_model.py"]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

@@ -1,11 +1,11 @@
-"""What the benchmark of a small model counts of its answers."""
+"""What the benchmark of models counts of their answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.models import asked, chosen, report
 from benchmarks.questions import Question
-from benchmarks.small_model import asked, chosen, report
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
