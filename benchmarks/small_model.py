@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -35,12 +36,13 @@ def weights() -> Path:
     return Path(found.origin).parent / WEIGHTS
 
 
-def settings_for(address: str, name: str) -> dict[str, str]:
+def settings_for(address: str, name: str, key: str) -> dict[str, str]:
     """Returns the environment variables that point the chatbot at the model."""
     return {
         "FINPOLICY_PROVIDER": "llamacpp",
         "FINPOLICY_CHAT_MODEL": name,
         "OPENAI_BASE_URL": f"{address}/v1",
+        "OPENAI_API_KEY": key,
         "FINPOLICY_CONTEXT_TOKENS": str(CONTEXT - 1_000),
         "FINPOLICY_ANSWER_TOKENS": str(ANSWER_TOKENS),
     }
@@ -65,6 +67,10 @@ def main(arguments: list[str] | None = None) -> int:
     parameters.n_ctx, parameters.n_parallel = CONTEXT, 1
     parameters.cpuparams.n_threads = given.threads
     parameters.verbosity = 0
+    key = (
+        secrets.token_hex(16) if given.command else ""
+    )  # pages in a browser reach any address of this machine
+    parameters.api_keys = [key] if key else []
     server = xllamacpp.Server(parameters)
     address = server.listening_address
     if not given.command:
@@ -73,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     name = NAME if given.model is None else given.model.stem
     print(f"The model {name} is served at {address}.", flush=True)
-    with subprocess.Popen(given.command, env=os.environ | settings_for(address, name)) as running:
+    with subprocess.Popen(given.command, env=os.environ | settings_for(address, name, key)) as running:
         while True:
             try:
                 return running.wait()

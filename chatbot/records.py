@@ -487,8 +487,8 @@ class Answer:
 class Stage:
     """The ask has reached another stage.
 
-    name: "searching" | "tables" | "answering" | "checking".
-    done, total: pieces of a long question, or pages whose tables are read; 0 otherwise.
+    name: "searching" | "tables" | "steps" (of a model that reads a document) | "answering" | "checking".
+    done, total: pieces of a long question, pages whose tables are read, or steps; 0 otherwise.
     """
 
     name: str

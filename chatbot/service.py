@@ -19,6 +19,7 @@ from chatbot.asking.asker import Asker
 from chatbot.asking.direct_answers import DirectAnswers
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_roles import ChatModels
+from chatbot.asking.model_summary import ModelSummary
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import SideBySide
@@ -151,6 +152,7 @@ class Chatbot:
             talking,
             several,
             self.models,
+            ModelSummary(self.finder, self.answering),
             settings.context_tokens,
             settings.prompt_pages,
         )

@@ -17,6 +17,7 @@ from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_roles import ChatModels
+from chatbot.asking.model_summary import ModelSummary, SummaryRequest
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
 from chatbot.memory.cases.case_store import is_sound
@@ -81,6 +82,7 @@ class Asker:
     talking: DirectAnswers
     several: MultiDocument
     models: ChatModels
+    summary: ModelSummary
     context_tokens: int
     pages: int = 0
 
@@ -102,6 +104,11 @@ class Asker:
             direct = self.talking.answer(intent, ask, question, earlier, by_model=model is not None)
             if direct:
                 yield from self._told_at_once(direct, ask, index, started)
+                return
+        if intent and model is not None:
+            summed_up = yield from self._summed_up(question, ask, intent, model, stop)
+            if summed_up is not None:
+                yield self._completed_answer(summed_up, ask, index, started)
                 return
         advice = self.lending.advice(ask)
         if advice is not None:
@@ -307,15 +314,34 @@ class Asker:
     def _told_at_once(self, answer: Answer, ask: Ask, index: str, started: float) -> Iterator[Event]:
         """The events of an answer that is already complete."""
         yield Token(answer.text)
-        seconds = round(time.perf_counter() - started, 3)
-        yield replace(
+        yield self._completed_answer(answer, ask, index, started)
+
+    def _completed_answer(self, answer: Answer, ask: Ask, index: str, started: float) -> Answer:
+        """An answer with what every answer says of its ask."""
+        return replace(
             answer,
             conversation=ask.conversation,
             names=ask.names,
             index=index,
-            seconds=seconds,
+            seconds=round(time.perf_counter() - started, 3),
             fingerprint=self.library.embedder.fingerprint,
         )
+
+    def _summed_up(
+        self, question: str, ask: Ask, intent: Intent, model: LLM, stop: Callable[[], bool]
+    ) -> Generator[Event, None, Answer | None]:
+        """What a chat model makes of a whole document; None if it is not asked for, or nothing came."""
+        document = self.talking.pages(intent, ask)
+        if document is None:
+            return None
+        room = self.models.prompt_tokens(ask.owner)
+        request = SummaryRequest(question, room, partial(self.models.cost, ask.owner))
+        answer = yield from self.summary.events(request, document, model, stop)
+        if answer is None:
+            return None
+        hits = tuple(answer.prompt.sources.values()) if answer.prompt else ()
+        understanding = Understanding(question, question, "summary")
+        return replace(answer, considered=hits, understanding=understanding)
 
     def _reordered(
         self, prepared: _Preparation, hits: Sequence[Hit], reranker: LLM, stop: Callable[[], bool]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.question import Ask
 from chatbot.asking.small_talk import about_conversation, about_documents, small_talk
-from chatbot.asking.whole_document import WholeDocument
+from chatbot.asking.whole_document import DocumentPages, WholeDocument
 from chatbot.records import GUIDE, Answer, Exchange, Understanding
 from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
 from chatbot.store.library import Library
@@ -66,8 +66,8 @@ class DirectAnswers:
         """
         kind = intent.kind
         if kind in WHOLE:
-            if by_model:
-                return None
+            if by_model and self.pages(intent, ask):
+                return None  # a chat model reads them
             return self._whole.answer(intent, question, ask.names, self._lending.cited(ask))
         if kind == EXPLAIN:
             if said:
@@ -81,6 +81,15 @@ class DirectAnswers:
         else:
             text = small_talk(kind, documents)
         return _guided(kind, question, text)
+
+    def pages(self, intent: Intent, ask: Ask) -> DocumentPages | None:
+        """The pages of the one document that is to be summed up; None for any other request.
+
+        An outline is made of the headings, which no model need read.
+        """
+        if intent.kind not in WHOLE or intent.kind == "outline":
+            return None
+        return self._whole.pages(intent, ask.names, self._lending.cited(ask))
 
 
 def _guided(kind: str, question: str, text: str) -> Answer:

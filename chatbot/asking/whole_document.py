@@ -24,7 +24,7 @@ from ingestion.language.numbers import find_figures
 from ingestion.pages.kinds import CONTENTS, PRIMARY_STATEMENTS
 from ingestion.prompt_injection.injections import find_instructions
 
-__all__ = ["WHICH", "WholeDocument"]
+__all__ = ["WHICH", "DocumentPages", "WholeDocument"]
 
 # The form of an answer that asks which of several documents is meant.
 WHICH = "which"
@@ -38,6 +38,8 @@ PAGES = 10
 # Parts in which a document's authors sum it up themselves.
 SUMMED_UP = ("executive summary", "summary", "overview", "highlights", "introduction", "conclusion")
 MOST_LISTED = 12
+# Pages with fewer characters are covers and dividers.
+LEAST_TEXT = 200
 NOTHING_ALONE = "No sentence of it can stand alone: ask for what you look for in it."
 # Two words, which a title has and a file number has not.
 NAME = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
@@ -57,6 +59,22 @@ class _Parts:
     name: str
     texts: Sequence[str]
     parts: Sequence[Section]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPages:
+    """The pages of a document, or of a part of it, that have text.
+
+    version: id of the document.
+    name: its name.
+    pages: physical, in order.
+    count: of all pages of the document.
+    """
+
+    version: int
+    name: str
+    pages: Sequence[int]
+    count: int
 
 
 class WholeDocument:
@@ -84,6 +102,34 @@ class WholeDocument:
         named = [title for title in titles if title and title.casefold() in folded]
         return max(named, key=len, default="")
 
+    def pages(self, intent: Intent, names: Sequence[str], meant: Collection[str]) -> DocumentPages | None:
+        """The pages that a request is about; None if it is not about one document, or that has no such part.
+
+        names, meant: as for `answer`. Raises NotFoundError.
+        """
+        scope = self._scope(intent, names, meant)
+        if len(scope) != 1:
+            return None
+        ((version, name),) = scope.items()
+        document = self._document(version, name)
+        pages: Sequence[int] = range(1, len(document.texts) + 1)
+        if intent.kind == "chapter":
+            part = part_of(document.parts, intent.part)
+            if part is None:
+                return None
+            pages = range(part.page, part.last + 1)
+        with_text = [page for page in pages if len(document.texts[page - 1]) >= LEAST_TEXT]
+        if not with_text:
+            return None
+        return DocumentPages(version, name, with_text, len(document.texts))
+
+    def _scope(self, intent: Intent, names: Sequence[str], meant: Collection[str]) -> dict[int, str]:
+        """The documents that a request may be about."""
+        scope = self._library.scope([intent.document] if intent.document else names)
+        if len(scope) > 1 and len(meant) == 1:
+            return {version: name for version, name in scope.items() if name in meant} or scope
+        return scope
+
     def answer(
         self, intent: Intent, question: str, names: Sequence[str], meant: Collection[str]
     ) -> Answer | None:
@@ -92,9 +138,7 @@ class WholeDocument:
         names: of the documents that are asked, () for all. meant: those that the answer before cites. Raises
         NotFoundError.
         """
-        scope = self._library.scope([intent.document] if intent.document else names)
-        if len(scope) > 1 and len(meant) == 1:
-            scope = {version: name for version, name in scope.items() if name in meant} or scope
+        scope = self._scope(intent, names, meant)
         if not scope:
             return Answer(question, question, "There are no documents yet.", False, reason="no_documents")
         is_chapter = intent.kind == "chapter"

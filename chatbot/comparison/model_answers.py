@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.records import FINE, Answer
+from chatbot.records import FINE, Answer, Statement
 
 __all__ = ["ComparedAnswer", "ComparedFigure", "compared_answer", "compared_figures", "holding_line"]
 
@@ -77,12 +77,27 @@ def compared_answer(
 
 def _statements_that_hold(answer: Answer) -> list[bool]:
     """Whether each statement was found on a page, and each page that it cites says so."""
-    unverified = {citation.key for citation in answer.citations if not citation.verified}
+    verdicts = [citation.verified for citation in answer.citations]
+    if len(_KEY.findall(answer.text)) != len(verdicts):  # a key that is cited twice stands for both
+        return [_holds(statement, answer) for statement in answer.statements]
     holds = []
+    position = 0
     for statement in answer.statements:
-        keys = set(_KEY.findall(statement.text))
-        holds.append(statement.status != "unsupported" and not keys & unverified)
+        start = answer.text.find(statement.text, position)
+        if start < 0:
+            holds.append(_holds(statement, answer))
+            continue
+        before = len(_KEY.findall(answer.text[:start]))
+        position = start + len(statement.text)
+        own = verdicts[before : len(_KEY.findall(answer.text[:position]))]
+        holds.append(statement.status != "unsupported" and all(own))
     return holds
+
+
+def _holds(statement: Statement, answer: Answer) -> bool:
+    """Whether every citation of the keys of a statement is verified."""
+    unverified = {citation.key for citation in answer.citations if not citation.verified}
+    return statement.status != "unsupported" and unverified.isdisjoint(_KEY.findall(statement.text))
 
 
 def compared_figures(answers: Sequence[ComparedAnswer]) -> list[ComparedFigure]:
