@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.errors import SettingsError
+from chatbot.models.providers import PROVIDERS
 
 __all__ = [
     "ENVIRONMENT",
@@ -376,15 +377,16 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         raise SettingsError(
             f"FINPOLICY_TEMPERATURE is {settings.temperature}.", hint="Set it to a number from 0 to 2."
         )
-    if settings.reasoning not in REASONING:
-        raise SettingsError(
-            f"FINPOLICY_REASONING is {settings.reasoning!r}.",
-            hint=f"Set it to one of {', '.join(REASONING[1:])}, or leave it unset.",
-        )
-    if settings.user_models not in USER_MODELS:
-        raise SettingsError(
-            f"FINPOLICY_USER_MODELS is {settings.user_models!r}.", hint="Set it to 1 or 0, or leave it unset."
-        )
+    for name, word, known in (
+        ("FINPOLICY_REASONING", settings.reasoning, REASONING),
+        ("FINPOLICY_PROVIDER", settings.provider, PROVIDERS),
+        ("FINPOLICY_USER_MODELS", settings.user_models, USER_MODELS),
+    ):
+        if word and word not in known:
+            choices = ", ".join(filter(None, known))
+            raise SettingsError(
+                f"{name} is {word!r}.", hint=f"Set it to one of {choices}, or leave it unset."
+            )
     for name, share in (
         ("MEMORY_MIN_CONFIDENCE", settings.signals_confidence),
         ("MEMORY_SIMILARITY_THRESHOLD", settings.signals_threshold),

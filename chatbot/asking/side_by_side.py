@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -17,6 +18,8 @@ from chatbot.models.addresses import endpoint_host
 from chatbot.models.providers import PROVIDERS
 from chatbot.records import Answer
 from chatbot.settings import Settings
+
+log = logging.getLogger(__name__)
 
 __all__ = ["MOST_MODELS", "OWN_WORDS", "ComparedModel", "SideBySide", "compared_models", "model_settings"]
 
@@ -130,6 +133,7 @@ class SideBySide:
         except ProjectError as error:
             problem = f"{error.message} {error.hint}".strip()
         except Exception as error:
+            log.exception("a model that is compared")
             problem = f"It failed ({type(error).__name__})."
         if answer is not None and answer.error:  # what came instead is not this model's
             problem = answer.error

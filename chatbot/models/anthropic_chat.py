@@ -27,6 +27,8 @@ _FINISHES = {
 }
 # How much a model is to think, by FINPOLICY_REASONING.
 _EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high"}
+# What a refusal calls the options.
+_NAMES = {"temperature": r"\btemperature\b", "output_config": r"\beffort\b|\boutput_config\b"}
 _PARAMETER_REJECTED = re.compile(
     r"not supported|unsupported|not permitted|extra inputs|unexpected|does not support|deprecated|cannot be",
     re.IGNORECASE,
@@ -94,7 +96,7 @@ class AnthropicModel(EndpointModel):
         words = f"{error.message} {words_of_body(error.body)}"
         if error.status_code != 400 or not _PARAMETER_REJECTED.search(words):
             return False
-        refused = next((name for name in options if name.partition("_")[0] in words), None)
+        refused = next((name for name in options if re.search(_NAMES[name], words)), None)
         if refused is None:
             return False
         self._refused.add(refused)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.errors import SettingsError
 from chatbot.settings import ROOT, default_home, load_settings
 
 
@@ -24,3 +25,12 @@ def test_a_home_that_is_named_comes_first(tmp_path: Path) -> None:
     settings = load_settings({"FINPOLICY_HOME": str(tmp_path)})
     assert settings.store == tmp_path / "chroma_db"
     assert settings.documents == tmp_path / "documents"
+
+
+@pytest.mark.parametrize("name", ["FINPOLICY_PROVIDER", "FINPOLICY_REASONING", "FINPOLICY_USER_MODELS"])
+def test_a_word_that_is_no_choice_is_told_with_the_choices(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name} is 'sure'") as caught:
+        load_settings({name: "sure"})
+    assert "Set it to one of" in caught.value.hint
+    if name == "FINPOLICY_PROVIDER":
+        assert "anthropic, azure" in caught.value.hint
