@@ -37,6 +37,7 @@ NONE = "none"
 CHAPTER = "chapter"
 # What replaces a document's name in a message, and a part named by its number or its title.
 DOCUMENT, PART = "xxdocument", "xxpart"
+NAMED_IN_A_ROW = re.compile(rf"(?:{DOCUMENT}\W*)+")
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|\?")
 KINDS_OF_PARTS = (
     r"(?i:chapters?|sections?|parts?|appendix|appendices|annex(?:es)?|notes?|items?|articles?|box|boxes"
@@ -150,8 +151,11 @@ def intent_of(
         return None
     if kind != CHAPTER and not model.knows(kind, words):
         return None
-    if kind in WHOLE and ASKS_ONE_THING.match(message) and not ORDERS.search(message):
-        return None
+    if kind in WHOLE and not ORDERS.search(message):
+        # "What is the budget for 2025 in Zambia?": words of a name that stand apart are those of a subject.
+        is_apart = len(NAMED_IN_A_ROW.findall(text)) > 1
+        if is_apart or ASKS_ONE_THING.match(message):
+            return None
     if kind in OF_CONVERSATION and US.isdisjoint(words):
         return None
     if any(_speaks_of_documents(word, kind, model, known) for word in words):

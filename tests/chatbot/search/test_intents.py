@@ -39,6 +39,14 @@ def test_the_document_and_the_part_are_read_from_the_message(message: str, docum
     assert found == Intent("chapter" if part else "summary", document, part)
 
 
+def test_words_of_a_name_that_stand_apart_are_those_of_a_subject() -> None:
+    documents = ["zambia_budget_2024.pdf", "zambia_budget_2025.pdf"]
+    for message in ("What is the total budget for 2025 in Zambia?", "What is the budget for 2024 in Zambia?"):
+        assert intent_of(message, documents=documents, known=lambda term: True) is None
+    found = intent_of("Summarise the 2025 budget of Zambia", documents=documents)
+    assert found == Intent("summary", "zambia_budget_2025.pdf")
+
+
 @pytest.mark.parametrize(
     "message",
     [
