@@ -13,6 +13,11 @@ from chatbot.settings import Settings
 
 
 def _serve(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.store.lock import StoreLock
+
+    # Taken for a moment, so that a store that another process has is said here, and not on the pages.
+    lock = StoreLock(settings.store / "store.lock")
+    lock.close(settled=not lock.left_behind)
     from chatbot.ui.server import run
 
     run(settings.home, port=options.port, address=options.address)

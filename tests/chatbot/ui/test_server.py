@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.cli import arguments
+from chatbot.__main__ import _serve
+from chatbot.cli import arguments, main
 from chatbot.errors import UsageError
 from chatbot.settings import Settings
+from chatbot.store.lock import StoreLock
 from chatbot.ui.server import options, run
 
 
@@ -82,3 +84,15 @@ def test_what_is_no_port_is_refused(port: str, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit, match="2"):
         arguments.main(["serve", "--port", port], serve=lambda *_: 0)
     assert "--port" in capsys.readouterr().err
+
+
+def test_a_store_that_is_in_use_is_not_served_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path))
+    lock = StoreLock(tmp_path / "chroma_db" / "store.lock")
+    try:
+        assert main(["serve", "--port", "0"], serve=_serve) == 3
+    finally:
+        lock.close(settled=True)
+    assert "The store is in use by process" in capsys.readouterr().err
