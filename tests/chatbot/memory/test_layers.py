@@ -29,7 +29,8 @@ Make = Callable[[Conversations], MemoryLayer]
 
 def tell(talks: Conversations, talk: str, question: str, text: str, owner: str = "me") -> int:
     number = talks.start(talk, question)
-    talks.finish(talk, number, Answer(question, question, text, True), {}, owner=owner)
+    answer = Answer(question, question, text, True)
+    talks.finish(talk, number, answer, {}, owner=owner)
     (vector,) = EMBEDDER.embed([f"{question}\n{text}"])
     talks.keep_vector(talk, number, EMBEDDER.fingerprint, vector)
     return number
@@ -140,10 +141,11 @@ def asked_about(number: int, question: str) -> StoredExchange:
 
 def test_words_count_without_vectors() -> None:
     told = [asked_about(1, "deficit"), asked_about(2, "audit"), asked_about(3, "deficit")]
-    by_words = rank_exchanges(Recall("deficit", None, "c", "me"), told, {})
+    without_vector = Recall("deficit", None, "c", "me")
+    by_words = rank_exchanges(without_vector, told, {})
     assert [one.said.number for one in by_words] == [3, 1, 2]
-    vector, of_another_model = np.ones(2, np.float32), np.ones(3, np.float32)
-    asked = Recall("deficit", vector, "c", "me")
+    asked = Recall("deficit", np.ones(2, np.float32), "c", "me")
+    of_another_model = np.ones(3, np.float32)
     first, *_ = rank_exchanges(asked, told, {("c", 2): of_another_model})
     assert first.said.number == 3
 
@@ -191,7 +193,8 @@ def test_exchanges_are_summarised_once_and_in_blocks(talks: Conversations) -> No
         assert (due() != []) == (number == BLOCK)
         if number == BLOCK:
             assert due() == list(range(1, BLOCK + 1))
-            made = summarise(layer.due(talk, "me", 99), ScriptedModel(["Five questions."]))
+            exchanges = layer.due(talk, "me", 99)
+            made = summarise(exchanges, ScriptedModel(["Five questions."]))
             talks.keep_summary(talk, made)
         tell(talks, talk, f"Question {number}?", "Answer.")
     assert due() == list(range(BLOCK + 1, 2 * BLOCK + 1))

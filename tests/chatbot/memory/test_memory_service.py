@@ -73,7 +73,8 @@ def talk_on(chatbot: Chatbot, talk: str, exchanges: int, words: int = 20) -> Non
     for number in range(exchanges):
         question = f"What of harbour {number}?"
         text = " ".join(f"Harbour {number} handled {place} ships in spring [S1]." for place in range(words))
-        tell(chatbot, talk, question, Answer("q", question, text, True, citations=(citation,)))
+        answer = Answer("q", question, text, True, citations=(citation,))
+        tell(chatbot, talk, question, answer)
 
 
 def notices(events: list[Event]) -> list[str]:

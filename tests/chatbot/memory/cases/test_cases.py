@@ -183,12 +183,13 @@ def test_one_new_embedding_per_recall_whatever_the_size(
 
 
 def test_cosines_are_those_of_the_rows() -> None:
-    rows = np.random.default_rng(1).standard_normal((500, 384), np.float32)
+    random = np.random.default_rng(1)
+    rows = random.standard_normal((500, 384), np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     rows[9] = rows[7]
     cosines = cosines_of(rows, rows[7])
-    exact = rows.astype(np.float64) @ rows[7].astype(np.float64)
-    assert cosines == pytest.approx(exact, abs=1e-6)
+    precise = rows.astype(np.float64)
+    assert cosines == pytest.approx(precise @ precise[7], abs=1e-6)
     assert cosines[7] == cosines[9]
     longer = rows * np.float32(1.001)
     assert cosines_of(longer, rows[7]).max() == 1, "a row may be a little longer than unit"
@@ -201,26 +202,30 @@ def test_filters_come_before_the_first_k(cases: Cases, shop: Shop) -> None:
         far = number * " and more"
         question = f"deficit ceiling{far} {number}"
         document = RULES if number % 2 else REPORT
-        cases.add("me", Case(question, "Some.", int(number > 5), document_ids=(document,)))
+        case = Case(question, "Some.", int(number > 5), document_ids=(document,))
+        cases.add("me", case)
     shop.live.discard(REPORT)
-    found = cases.find("me", "deficit ceiling", CaseQuery(k=3, reward=1, least=-1.0))
+    three_good = CaseQuery(k=3, reward=1, least=-1.0)
+    found = cases.find("me", "deficit ceiling", three_good)
     assert [one.rank for one in found] == [1, 2, 3]
     for one in found:
         assert one.case.reward == 1
         assert one.case.document_ids == (RULES,)
     scores = [one.score for one in found]
     assert scores == sorted(scores, reverse=True)
-    beyond = cases.find("me", "deficit ceiling", CaseQuery(least=1.01))
-    assert beyond == []
-    with_stale = cases.find("me", "deficit ceiling", CaseQuery(k=12, least=-1.0, stale=True))
-    assert len(with_stale) == 12
+    beyond = CaseQuery(least=1.01)
+    assert cases.find("me", "deficit ceiling", beyond) == []
+    stale_too = CaseQuery(k=12, least=-1.0, stale=True)
+    assert len(cases.find("me", "deficit ceiling", stale_too)) == 12
 
 
 def test_a_case_is_stale_while_its_document_is_changed_or_gone(cases: Cases, shop: Shop) -> None:
     cases.rate("me", answer(), 1)
     of_erased = answer(AUDIT, version=9)  # of a file that was erased meanwhile
     cases.rate("me", of_erased, 1)
-    assert [row.stale for row in cases.listed("me")] == [True, False]
+    audit, ceiling = cases.listed("me")
+    assert audit.stale
+    assert not ceiling.stale
     shop.live.clear()
     assert cases.find("me", QUESTION) == []
     assert cases.health("me").stale == 2
@@ -286,7 +291,8 @@ def five_good_two_bad(cases: Cases) -> None:
         letters = "abc"[number % 3] * 3
         question = f"{QUESTION} {letters}{number} ?"
         word = "" if good else "Wrong year."
-        cases.add("me", Case(question, f"Answer {number}.", int(good), word=word))
+        case = Case(question, f"Answer {number}.", int(good), word=word)
+        cases.add("me", case)
     cases.thresholds = replace(UNKNOWN, similar=0.7)
 
 
@@ -396,7 +402,8 @@ def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> Non
     cases.add("me", replace(case, question=f"{QUESTION} now"))
     (rated_twice,) = cases.weighed_pages("me", vector)
     assert rated_twice.weight <= PAGE_BOUND
-    bad = cases.rate("me", answer(page=9, version=2), 0)
+    wrong = answer(page=9, version=2)
+    bad = cases.rate("me", wrong, 0)
     good_page, bad_page = cases.weighed_pages("me", vector)
     assert bad_page.page == 9
     assert bad_page.document_id == REPORT
@@ -408,7 +415,8 @@ def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> Non
 
 def test_pages_of_deleted_cases_are_back_in_their_places(cases: Cases, vector: Vectors) -> None:
     good = cases.rate("me", answer(), 1)
-    bad = cases.rate("me", answer(f"{QUESTION} now", page=9, version=2), 0)
+    wrong = answer(f"{QUESTION} now", page=9, version=2)
+    bad = cases.rate("me", wrong, 0)
     assert len(cases.weighed_pages("me", vector)) == 2
     cases.delete("me", good.id)
     cases.delete("me", bad.id)
@@ -436,7 +444,8 @@ def test_what_is_shared_is_found_by_others_and_taken_back(cases: Cases, ask: Cal
     (row,) = cases.listed("her", shared=True)
     assert row.shared
     assert cases.listed("her") == []
-    note, *_ = CaseLayer(cases).recall(ask(owner="her"), 3)
+    layer = CaseLayer(cases)
+    note, *_ = layer.recall(ask(owner="her"), 3)
     assert note.source.startswith("a shared rating of ")
     assert len(cases.find("me", QUESTION)) == 1, "the owner's own is not doubled"
     cases.rate("her", answer(), 0)
@@ -509,7 +518,8 @@ def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_
 
 def test_cases_are_listed_latest_first_and_searched(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
-    cases.rate("me", answer(AUDIT, "The Court of Auditors."), 0, word="Out of date.")
+    audit = answer(AUDIT, "The Court of Auditors.")
+    cases.rate("me", audit, 0, word="Out of date.")
     assert [case.question for case in kept(cases)] == [AUDIT, QUESTION]
     (row,) = cases.listed("me", search="AUDITORS date")
     assert row.case.reward == 0

@@ -162,8 +162,8 @@ def test_bytes_that_cannot_be_read_say_why(data: bytes, reason: str) -> None:
     ],
 )
 def test_other_fields_of_a_wrong_type_lose_no_case(more: str) -> None:
-    line = f'{{"question": "Q", "plan": "P", {more}}}'
-    case = read_case(line.encode(), 0)
+    data = f'{{"question": "Q", "plan": "P", {more}}}'
+    case = read_case(data.encode(), 0)
     assert case == Case("Q", "P", 1, line_index=0, id=case_id("Q"))
     assert read_case(case_line(case), 0) == case
 
@@ -187,8 +187,10 @@ def test_texts_that_cannot_be_written_and_ids_that_are_none_are_made_sound() -> 
 
 def test_plain_page_numbers_are_those_of_the_one_document() -> None:
     one = "ab" * 32
-    case = read_case(line("Q", document_ids=[one], pages=[3, 4]), 0)
-    assert case.pages == (CasePage(one, "", 3), CasePage(one, "", 4))
+    data = line("Q", document_ids=[one], pages=[3, 4])
+    third, fourth = read_case(data, 0).pages
+    assert third == CasePage(one, "", 3)
+    assert fourth == CasePage(one, "", 4)
 
 
 texts = st.text(min_size=1, max_size=60).filter(lambda text: bool(text.strip()))
@@ -292,11 +294,16 @@ def test_what_another_process_adds_changes_or_removes_is_seen(shelf: CaseFile, r
     assert last.question == "Three?"
     assert last.line_index == 2
     other.change(case_id("One?"), lambda case: replace(case, plan="No."))
-    assert [case.plan for case in shelf.view().cases] == ["No.", "Yes.", "Yes."]
+    one, two, three = shelf.view().cases
+    assert one.plan == "No."
+    assert two.plan == "Yes."
+    assert three.plan == "Yes."
     assert embedded(shelf) == [True, True, False]
     other.remove(lambda case: case.question == "One?")
     assert questions_of(shelf) == ["Two?", "Three?"]
-    assert [case.line_index for case in shelf.view().cases] == [0, 1]
+    two, three = shelf.view().cases
+    assert two.line_index == 0
+    assert three.line_index == 1
     assert embedded(shelf) == [True, False]
     other.put([Case("two?", "Anew.")])
     assert questions_of(shelf) == ["Three?", "two?"]
@@ -392,7 +399,8 @@ def test_twenty_thousand_cases_load_and_are_recalled_in_time(memories: MemoryDat
     filling = Cases(memories, HashEmbedder(dimension=384))._shelf("me")
     questions = [f"What was item {number} of the budget?" for number in range(count)]
     filling.put([Case(question, "An answer.") for question in questions])
-    rows = np.random.default_rng(0).standard_normal((count, 384), np.float32)
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((count, 384), np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     filling._keep_vectors(filling.view().keys, rows)
     cases = Cases(memories, HashEmbedder(dimension=384))
@@ -482,7 +490,8 @@ def test_every_case_of_the_memento_file_is_read(shared: Path, memories: MemoryDa
     assert health.negative == 381
     assert health.waiting == 0
     for reward in (0, 1):
-        found = cases.find("me", "Who is the father of John?", CaseQuery(reward=reward, least=-1.0))
+        wanted = CaseQuery(reward=reward, least=-1.0)
+        found = cases.find("me", "Who is the father of John?", wanted)
         assert len(found) == 8
 
 

@@ -96,9 +96,12 @@ def case_of(chatbot: Chatbot) -> Case:
     return case
 
 
-def page_of(chatbot: Chatbot, hit: Hit) -> CasePage:
+def add_wrong(chatbot: Chatbot, question: str, hit: Hit) -> str:
+    """Add a wrong answer that was given from there; its id."""
     digest = chatbot.library.catalog.digest_of(hit.version)
-    return CasePage(digest, hit.document, hit.page)
+    page = CasePage(digest, hit.document, hit.page)
+    wrong = Case(question, "Wrong.", 0, pages=(page,))
+    return chatbot.cases.add("me", wrong).id
 
 
 def questions_kept(chatbot: Chatbot) -> list[str]:
@@ -163,12 +166,12 @@ def test_pages_rated_wrong_fall_and_that_is_shown_and_reversible(make: Make) -> 
     talk = chatbot.conversations.begin("me")
     before, _ = ask(chatbot, QUESTION, talk)
     first = before.considered[0]
-    wrong = chatbot.cases.add("me", Case(QUESTION, "Wrong.", 0, pages=(page_of(chatbot, first),)))
+    wrong = add_wrong(chatbot, QUESTION, first)
     after, _ = ask(chatbot, QUESTION, talk)
     lowered = next(hit for hit in after.considered if hit.page == first.page)
     assert lowered.scores["rated"] < 0
     assert lowered.score < first.score
-    chatbot.cases.delete("me", wrong.id)
+    chatbot.cases.delete("me", wrong)
     again, _ = ask(chatbot, QUESTION, talk)
     assert again.considered[0].scores.get("rated") is None
 
@@ -231,7 +234,7 @@ def prompt_of(**sources: Hit) -> Prompt:
 
 
 def test_keys_take_the_place_of_pages_only_where_all_are_there() -> None:
-    pages = tuple(CasePage("d", "Budget (1).pdf", page) for page in (8, 2))
+    pages = (CasePage("d", "Budget (1).pdf", 8), CasePage("d", "Budget (1).pdf", 2))
     plan = "It cost 5 (Budget (1).pdf, p. 8). Both (Budget (1).pdf, p. 8; Budget (1).pdf, p. 2) (see p. 3)."
     rated = FeedbackRerank(case=Case("q", plan, pages=pages))
     both = prompt_of(S1=hit(8, 1), S2=hit(2, 1))
@@ -265,9 +268,14 @@ TWO = hits((1, 0.9), (2, 0.8))
 def test_weights_move_pages_by_so_much_and_drop_none() -> None:
     rated = reranking({3: 0.2, 1: -0.2})
     moved = moved_hits(rated, TWO, (1, 0.9), (2, 0.8), (3, 0.65), (4, 0.6))
-    assert [one.page for one in moved] == [3, 2, 1]
-    assert [round(one.score, 2) for one in moved] == [0.85, 0.8, 0.7]
-    assert moved[0].scores == {"rated": 0.2}
+    raised, unrated, lowered = moved
+    assert raised.page == 3
+    assert unrated.page == 2
+    assert lowered.page == 1
+    assert raised.score == pytest.approx(0.85)
+    assert unrated.score == pytest.approx(0.8)
+    assert lowered.score == pytest.approx(0.7)
+    assert raised.scores == {"rated": 0.2}
     assert moved_hits(FeedbackRerank(), TWO) == TWO
 
 
@@ -332,8 +340,11 @@ def test_pages_that_stand_elsewhere_are_told_with_the_rating_that_moved_them() -
 
 def test_only_an_answer_each_page_of_which_is_put_as_a_key_is_remembered() -> None:
     name = "Rules; p. 1 (final).pdf"
-    page, annex = CasePage("d", name, 8), CasePage("d", "Annex.pdf", 2)
-    prompt = prompt_of(S1=hit(8, 1, name), S2=hit(2, 1, "Annex.pdf"))
+    page = CasePage("d", name, 8)
+    annex = CasePage("d", "Annex.pdf", 2)
+    of_page = hit(8, 1, name)
+    of_annex = hit(2, 1, "Annex.pdf")
+    prompt = prompt_of(S1=of_page, S2=of_annex)
 
     def text(plan: str, *pages: CasePage) -> str:
         rated = FeedbackRerank(case=Case("q", plan, pages=pages))
@@ -366,10 +377,11 @@ def test_what_does_not_stand_up_to_a_new_check_is_not_remembered(rated: Rated) -
     case = case_of(chatbot)
     page = next(page for page in case.pages if page.page == 1)
     plan = "The deficit ceiling is {} per cent of output (Rules.pdf, p. 1)."
-    right = replace(case, plan=plan.format("3.0"), pages=(page,), at=0.0)
+    of_page = replace(case, pages=(page,), at=0.0)
+    right = replace(of_page, plan=plan.format("3.0"))
     chatbot.cases.add("me", right)
     assert rated.remembers()
-    wrong = replace(right, plan=plan.format("9.9"))
+    wrong = replace(of_page, plan=plan.format("9.9"))
     chatbot.cases.add("me", wrong)
     answer, events = ask(chatbot, QUESTION, rated.talk)
     assert not remembered(events)
@@ -428,8 +440,10 @@ def test_a_rating_brings_no_page_of_another_than_the_question_names(make: Make, 
     case = Case(of_microsoft, "364 billion.", document_ids=(digest,), pages=(stood_on,))
     chatbot.cases.add("me", case)
     of_apple = "What were the total assets of Apple at year end 2022?"
-    query = Query(of_apple, None, (), "keyword", 4, understand(of_apple, of_apple))
-    documents = {one.document for one in chatbot.finder.more(query, (), 30)}
+    understood = understand(of_apple, of_apple)
+    query = Query(of_apple, None, (), "keyword", 4, understood)
+    more = chatbot.finder.more(query, (), 30)
+    documents = {one.document for one in more}
     assert "Apple.pdf" in documents
     assert "Microsoft.pdf" not in documents
     answer, _ = ask(chatbot, of_apple, chatbot.conversations.begin("me"))
@@ -456,7 +470,7 @@ def test_a_thumb_down_puts_no_older_edition_in_front_and_is_told(make: Make, tmp
     unrated = chatbot.lending.rated(asked, question, vector)
     assert not unrated.weights
     assert not unrated.is_older(second, first), "nothing is looked up where nothing was rated"
-    chatbot.cases.add("me", Case(question, "Wrong.", 0, pages=(page_of(chatbot, first),)))
+    add_wrong(chatbot, question, first)
     rated = chatbot.lending.rated(asked, question, vector)
     assert rated.is_older(second, first)
     assert not rated.is_older(first, second)

@@ -7,6 +7,10 @@ from typing import NamedTuple
 
 from chatbot.memory.compression.selection import Segment
 
+Chunks = list[Segment]
+# For each chunk, which of its sentences stay.
+Kept = list[list[bool]]
+
 
 class Sentence(NamedTuple):
     """A sentence after the choice."""
@@ -34,20 +38,20 @@ def sentences_of(chunk: Segment, stays: list[bool]) -> list[Sentence]:
     return [Sentence(*row) for row in columns]
 
 
-def all_sentences(chunks: list[Segment], kept: list[list[bool]]) -> Iterator[Sentence]:
+def all_sentences(chunks: Chunks, kept: Kept) -> Iterator[Sentence]:
     for chunk, stays in zip(chunks, kept, strict=True):
         yield from sentences_of(chunk, stays)
 
 
-def tokens_kept(chunks: list[Segment], kept: list[list[bool]]) -> int:
+def tokens_kept(chunks: Chunks, kept: Kept) -> int:
     return sum(sentence.size for sentence in all_sentences(chunks, kept) if sentence.stays)
 
 
-def tokens_of(chunks: list[Segment]) -> int:
+def tokens_of(chunks: Chunks) -> int:
     return sum(sum(chunk.sizes) for chunk in chunks)
 
 
-def longest_of(chunks: list[Segment]) -> int:
+def longest_of(chunks: Chunks) -> int:
     """Tokens of the longest sentence, 0 where there is none."""
     longest = 0
     for chunk in chunks:
@@ -55,7 +59,7 @@ def longest_of(chunks: list[Segment]) -> int:
     return longest
 
 
-def empty_ones_stay(chunks: list[Segment], kept: list[list[bool]]) -> bool:
+def empty_ones_stay(chunks: Chunks, kept: Kept) -> bool:
     """Whether all sentences of no tokens stay."""
     empty = [sentence for sentence in all_sentences(chunks, kept) if not sentence.size]
     return all(sentence.stays for sentence in empty)

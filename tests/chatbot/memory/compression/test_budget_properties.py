@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from chatbot.memory.compression.selection import Segment, choose
 from tests.chatbot.memory.compression.segments import (
+    Chunks,
     empty_ones_stay,
     longest_of,
     segment,
@@ -15,7 +16,8 @@ from tests.chatbot.memory.compression.segments import (
     tokens_of,
 )
 
-SENTENCE = st.tuples(st.integers(0, 40), st.floats(-3, 3))
+SIZES = st.integers(0, 40)
+SENTENCE = st.tuples(SIZES, st.floats(-3, 3))
 SENTENCES = st.lists(SENTENCE, min_size=1, max_size=5)
 CHUNK = st.builds(segment, st.floats(0.01, 10), SENTENCES)
 CHUNKS = st.lists(CHUNK, min_size=1, max_size=6)
@@ -33,14 +35,14 @@ POWERS = st.integers(-6, 6)
 
 
 @given(CHUNKS, SHARES, GAMMAS)
-def test_where_there_is_room_for_all_all_stays(chunks: list[Segment], rho: float, gamma: float) -> None:
+def test_where_there_is_room_for_all_all_stays(chunks: Chunks, rho: float, gamma: float) -> None:
     kept = choose(chunks, tokens_of(chunks), rho=rho, gamma=gamma)
     assert all(map(all, kept))
 
 
 @given(CHUNKS, SHARES, SHARES, SHARES, GAMMAS)
 def test_more_room_by_a_sentence_keeps_no_less(
-    chunks: list[Segment], one: float, other: float, rho: float, gamma: float
+    chunks: Chunks, one: float, other: float, rho: float, gamma: float
 ) -> None:
     longest = longest_of(chunks)
     total = tokens_of(chunks)
@@ -53,7 +55,7 @@ def test_more_room_by_a_sentence_keeps_no_less(
 
 
 @given(CHUNKS, SHARES, SHARES, GAMMAS)
-def test_pieces_of_no_tokens_stay(chunks: list[Segment], share: float, rho: float, gamma: float) -> None:
+def test_pieces_of_no_tokens_stay(chunks: Chunks, share: float, rho: float, gamma: float) -> None:
     goal = share * tokens_of(chunks)
     kept = choose(chunks, goal, rho=rho, gamma=gamma)
     assert empty_ones_stay(chunks, kept)
@@ -61,7 +63,7 @@ def test_pieces_of_no_tokens_stay(chunks: list[Segment], share: float, rho: floa
 
 @given(CHUNKS, SHARES, GAMMAS)
 def test_by_sentences_alone_none_stays_that_is_worth_less_than_one_that_goes(
-    chunks: list[Segment], share: float, gamma: float
+    chunks: Chunks, share: float, gamma: float
 ) -> None:
     goal = share * tokens_of(chunks)
     kept = choose(chunks, goal, rho=0.0, gamma=gamma)
@@ -75,7 +77,7 @@ def test_by_sentences_alone_none_stays_that_is_worth_less_than_one_that_goes(
 
 @given(EVEN_CHUNKS, st.integers(2, 9), EXACT_RHOS, EXACT_GAMMAS, POWERS)
 def test_importance_counts_by_its_proportions(
-    chunks: list[Segment], tenths: int, rho: float, gamma: float, power: int
+    chunks: Chunks, tenths: int, rho: float, gamma: float, power: int
 ) -> None:
     factor = 2.0**power  # which changes no quotient
     scaled = [Segment(chunk.importance * factor, chunk.sizes, chunk.importances) for chunk in chunks]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chatbot.memory.compression.selection import Segment, choose
 from tests.chatbot.memory.compression.segments import (
+    Chunks,
     all_sentences,
     empty_ones_stay,
     longest_of,
@@ -17,7 +18,8 @@ from tests.chatbot.memory.compression.segments import (
     tokens_of,
 )
 
-SENTENCE = st.tuples(st.integers(0, 40), st.floats(-5, 5))
+SIZES = st.integers(0, 40)
+SENTENCE = st.tuples(SIZES, st.floats(-5, 5))
 SENTENCES = st.lists(SENTENCE, max_size=8)
 CHUNK = st.builds(segment, st.floats(1e-25, 1), SENTENCES)
 CHUNKS = st.lists(CHUNK, min_size=1, max_size=12)
@@ -27,7 +29,7 @@ GAMMAS = st.sampled_from([0.0, 0.5, 1.0, 2.0, 1e6])
 
 @given(CHUNKS, SHARES, SHARES, GAMMAS)
 def test_what_is_kept_is_within_one_sentence_of_the_goal(
-    chunks: list[Segment], ratio: float, rho: float, gamma: float
+    chunks: Chunks, ratio: float, rho: float, gamma: float
 ) -> None:
     total = tokens_of(chunks)
     goal = ratio * total

@@ -80,7 +80,8 @@ def talks(opened: Open) -> Conversations:
 
 def tell(talks: Conversations, talk: str, question: str = ANSWER.question, text: str = ANSWER.text) -> int:
     number = talks.start(talk, question)
-    talks.finish(talk, number, Answer(question, question, text, True), {}, owner="me")
+    answer = Answer(question, question, text, True)
+    talks.finish(talk, number, answer, {}, owner="me")
     return number
 
 

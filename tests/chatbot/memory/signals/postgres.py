@@ -23,6 +23,7 @@ from tests.fakes import HashEmbedder
 __all__ = [
     "NOW",
     "OPENED",
+    "Connection",
     "EnglishEmbedder",
     "ask",
     "connect",
@@ -38,6 +39,7 @@ __all__ = [
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
 EMBEDDER = HashEmbedder(dimension=64)
 OPENED: list[Signals] = []
+Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class EnglishEmbedder(HashEmbedder):
@@ -79,13 +81,11 @@ def ask(
     return Recall(question, vector, "talk", "me", now=NOW.timestamp())
 
 
-def connect(address: str) -> psycopg.Connection[tuple[Any, ...]]:
+def connect(address: str) -> Connection:
     return psycopg.connect(address, autocommit=True)
 
 
-def tables(
-    address: str, dimension: int = 4, fingerprint: str = "by hand"
-) -> psycopg.Connection[tuple[Any, ...]]:
+def tables(address: str, dimension: int = 4, fingerprint: str = "by hand") -> Connection:
     """A database with the tables, for rows written by hand."""
     connection = connect(address)
     with connection.transaction():
@@ -107,7 +107,7 @@ def written(vector: Sequence[float]) -> str:
 
 
 def put(
-    connection: psycopg.Connection[tuple[Any, ...]],
+    connection: Connection,
     vector: Sequence[float] | None,
     *signals: tuple[float, Sequence[str]],
     at: datetime = NOW,
@@ -136,9 +136,7 @@ def given(vector: Sequence[float], **changes: Any) -> list[Any]:
     return [written(vector), *wanted.values()]
 
 
-def searched(
-    connection: psycopg.Connection[tuple[Any, ...]], vector: Sequence[float], **changes: Any
-) -> list[tuple[Any, ...]]:
+def searched(connection: Connection, vector: Sequence[float], **changes: Any) -> list[tuple[Any, ...]]:
     """(event, similarity, confidence) of each row that search_memory_events gives."""
     call = (
         "SELECT news_event_id, similarity, confidence FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)"

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psycopg
 import pytest
 from numpy.typing import NDArray
 
@@ -30,6 +29,7 @@ from tests.case_rows import case_rows
 from tests.chatbot.memory.signals.postgres import (
     EMBEDDER,
     NOW,
+    Connection,
     EnglishEmbedder,
     connect,
     item,
@@ -42,7 +42,6 @@ from tests.fakes import HashEmbedder, ScriptedModel
 
 KEY_RATE = "The key rate rose in Ankara."
 QUESTION = "key rate in Ankara"
-Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def texts_of(signals: Signals, **options: Any) -> list[str]:

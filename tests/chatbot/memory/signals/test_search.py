@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from chatbot.memory.signals.events import vector_text
 from chatbot.memory.signals.records import SignalsError
 from chatbot.memory.signals.schema import migrate
-from tests.chatbot.memory.signals.postgres import NOW, put, searched, tables
+from tests.chatbot.memory.signals.postgres import NOW, Connection, put, searched, tables
 
-Connection = psycopg.Connection[tuple[Any, ...]]
 FIRST = [1, 0, 0, 0]
 ZERO = [0, 0, 0, 0]
+WEEK = timedelta(days=7)
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_no_fewer_rows_than_asked_however_many_nearer_ones_lie_outside(
         connection.execute("SET hnsw.max_scan_tuples = 1000")
         vector = axis.tolist()
         found = events(connection, vector, threshold=0.4, confidence=0.6, count=5, assets=assets)
-        rows = connection.execute(in_the_window, [NOW - timedelta(hours=168), str(vector)])
+        rows = connection.execute(in_the_window, [NOW - WEEK, str(vector)])
         assert found == [event for (event,) in rows]
 
 
@@ -283,7 +283,7 @@ def test_the_search_walks_the_hnsw_index_with_an_iterative_scan(many: Connection
     types = ", ".join(PARAMETERS.values())
     many.execute(f"PREPARE nearest ({types}) AS {body}")
     vector = vector_text(made_vectors(1, 4)[0])
-    since = NOW - timedelta(hours=168)
+    since = NOW - WEEK
     with many.transaction():
         for setting in settings:
             name, _, value = setting.partition("=")
