@@ -119,6 +119,8 @@ class WholeDocument:
                 return None
             pages = range(part.page, part.last + 1)
         with_text = [page for page in pages if len(document.texts[page - 1]) >= LEAST_TEXT]
+        if not with_text:  # a document of covers alone
+            with_text = [page for page in pages if document.texts[page - 1].strip()]
         if not with_text:
             return None
         return DocumentPages(version, name, with_text, len(document.texts))

@@ -61,8 +61,8 @@ def show(context: AppContext) -> None:
         _teach()
         return
     comparison = compare_session.shown()
-    view = st.segmented_control(
-        "What to compare", VIEWS, default=VIEWS[0], key="compare-view", label_visibility="collapsed"
+    view = st.radio(
+        "What to compare", VIEWS, key="compare-view", horizontal=True, label_visibility="collapsed"
     )
     if view == VIEWS[1]:
         draw_model_comparison(sorted(row.name for row in rows), context)
