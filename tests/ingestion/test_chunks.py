@@ -8,25 +8,19 @@ from hypothesis import strategies as st
 from ingestion.chunks import CHUNK_SIZE, chunk_pages, split_page
 from ingestion.records import Page, Rect, Row, Table
 
-TEXTS = st.one_of(
-    st.text(max_size=400),
-    st.lists(
-        st.sampled_from(
-            [
-                "The deficit ceiling is 3.0 per cent of GDP. ",
-                "\n",
-                "\n\n",
-                " ",
-                "1,577 ",
-                "aaaa",
-                "\t",
-                "“",
-                "。",
-            ]
-        ),
-        max_size=400,
-    ).map("".join),
-)
+PIECES = [
+    "The deficit ceiling is 3.0 per cent of GDP. ",
+    "\n",
+    "\n\n",
+    " ",
+    "1,577 ",
+    "aaaa",
+    "\t",
+    "“",
+    "。",
+]
+PIECED = st.lists(st.sampled_from(PIECES), max_size=400).map("".join)
+TEXTS = st.text(max_size=400) | PIECED
 
 
 @given(TEXTS)
@@ -35,9 +29,13 @@ TEXTS = st.one_of(
 @example("77 2.72 0.05 1.8" + "\n" * 40 + "(1) As of end of period " * 60)
 def test_spans_are_exact_and_cover_every_character(text: str) -> None:
     spans = split_page(text)
-    covered = {position for start, end in spans for position in range(start, end)}
-    assert all(0 <= start < end <= len(text) and end - start <= CHUNK_SIZE for start, end in spans)
-    assert all(letter.isspace() or position in covered for position, letter in enumerate(text))
+    covered = set[int]()
+    for start, end in spans:
+        assert 0 <= start < end <= len(text)
+        assert end - start <= CHUNK_SIZE
+        covered.update(range(start, end))
+    for position, letter in enumerate(text):
+        assert letter.isspace() or position in covered
     assert spans == sorted(spans)
 
 
@@ -46,54 +44,51 @@ def test_chunks_stay_within_their_page_and_count_on() -> None:
     chunks = list(chunk_pages(pages, "Budget"))
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
     assert {chunk.page for chunk in chunks} == {1, 3}
-    assert all(pages[chunk.page - 1].text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
+    for chunk in chunks:
+        page = pages[chunk.page - 1]
+        assert page.text[chunk.start : chunk.end] == chunk.text
 
 
 def test_overlap_joins_neighbouring_chunks() -> None:
     text = " ".join(f"word{number}" for number in range(600))
     spans = split_page(text)
     assert len(spans) > 3
-    assert all(0 < end - start_of_next <= 200 for (_, end), (start_of_next, _) in pairwise(spans))
+    for (_, end), (start_of_next, _) in pairwise(spans):
+        assert 0 < end - start_of_next <= 200
 
 
 def test_context_names_document_and_section_and_carries_a_broken_sentence() -> None:
-    pages = [
-        Page(1, "3.2 Debt Management Strategy\nThe government will keep\nthe ratio below the ceiling unless"),
-        Page(2, "an escape clause applies. More text follows here."),
-    ]
-    first, second = chunk_pages(pages, "Fiscal Statement")
+    beginning = "3.2 Debt Management Strategy\nThe government will keep\nthe ratio below the ceiling unless"
+    rest = "an escape clause applies. More text follows here."
+    first, second = chunk_pages([Page(1, beginning), Page(2, rest)], "Fiscal Statement")
     assert first.context == "Fiscal Statement | 3.2 Debt Management Strategy"
     assert "will keep the ratio below the ceiling unless" in second.context
 
 
 def test_running_headers_are_no_context() -> None:
-    pages = [
-        Page(
-            n,
-            (
-                f"BUDGET BOOK 2025\nPage {n} of 9\nThe reserve is described on this page in prose that goes "
-                f"on for a while."
-            ),
-        )
-        for n in range(1, 6)
-    ]
-    assert {chunk.context for chunk in chunk_pages(pages, "Book")} == {"Book"}
+    prose = "The reserve is described on this page in prose that goes on for a while."
+    pages = [Page(n, f"BUDGET BOOK 2025\nPage {n} of 9\n{prose}") for n in range(1, 6)]
+    contexts = {chunk.context for chunk in chunk_pages(pages, "Book")}
+    assert contexts == {"Book"}
 
 
 def test_the_caption_and_heads_of_a_table_are_said_with_a_chunk_that_lacks_them() -> None:
-    rows = "\n".join(f"Motorcycles of class {number:03d} 50 40" for number in range(60))
-    first = "Table 3: Customs duty\nGoods From To\n" + rows
-    tables = []
-    for text, continued in ((first, False), (rows, True)):
-        cells = [
-            Row(line, (), "", text.index(line), text.index(line) + len(line)) for line in rows.split("\n")
-        ]
-        tables.append(
-            Table("Table 3: Customs duty", "", ("From", "To"), tuple(cells), Rect(0, 0, 1, 1), continued)
-        )
-    chunks = list(
-        chunk_pages([Page(1, first, tables=(tables[0],)), Page(2, rows, tables=(tables[1],))], "Budget")
-    )
-    above = [chunk.context.count("Table 3: Customs duty: From, To") for chunk in chunks]
-    assert above[0] == 0 and set(above[1:]) == {1} and len({chunk.page for chunk in chunks}) == 2
-    assert all(chunk.text in (first if chunk.page == 1 else rows) for chunk in chunks)
+    caption, heads = "Table 3: Customs duty", ("From", "To")
+    lines = [f"Motorcycles of class {number:03d} 50 40" for number in range(60)]
+    rows = "\n".join(lines)
+    first = f"{caption}\nGoods From To\n{rows}"
+    pages = []
+    for number, text in enumerate((first, rows), 1):
+        placed = []
+        for line in lines:
+            start = text.index(line)
+            placed.append(Row(line, (), "", start, start + len(line)))
+        table = Table(caption, "", heads, tuple(placed), Rect(0, 0, 1, 1), continued=number > 1)
+        pages.append(Page(number, text, tables=(table,)))
+    chunks = list(chunk_pages(pages, "Budget"))
+    said = [chunk.context.count("Table 3: Customs duty: From, To") for chunk in chunks]
+    assert said[0] == 0
+    assert set(said[1:]) == {1}
+    assert len({chunk.page for chunk in chunks}) == 2
+    for chunk in chunks:
+        assert chunk.text in pages[chunk.page - 1].text

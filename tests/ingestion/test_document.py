@@ -28,41 +28,50 @@ PAGES = [
 ]
 
 
-def test_text_pages_are_read_with_their_printed_labels(tmp_path: Path) -> None:
-    reading = read_document(make_pdf(tmp_path / "a.pdf", PAGES))
-    assert [page.number for page in reading.pages] == [1, 2, 3, 4]
-    assert [page.label for page in reading.pages] == ["5", "6", "7", "8"]
-    assert {page.method for page in reading.pages} == {"text"}
-    assert "The deficit target for year 2 is 2.5 per cent of GDP" in reading.pages[1].text
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    return make_pdf(tmp_path / "a.pdf", PAGES)
+
+
+def test_text_pages_are_read_with_their_printed_labels(paper: Path) -> None:
+    pages = read_document(paper).pages
+    assert [page.number for page in pages] == [1, 2, 3, 4]
+    assert [page.label for page in pages] == ["5", "6", "7", "8"]
+    assert {page.method for page in pages} == {"text"}
+    assert "The deficit target for year 2 is 2.5 per cent of GDP" in pages[1].text
 
 
 def test_scanned_pages_are_read_by_ocr_with_confidence_and_boxes(tmp_path: Path) -> None:
     quote = "The statement of arrears shows 412 million crowns"
-    page = read_document(
-        make_scan(tmp_path / "scan.pdf", [f"Annex C\n{quote}\nat the end of the year"])
-    ).pages[0]
-    assert (page.method, page.problem) == ("ocr", None)
+    scan = make_scan(tmp_path / "scan.pdf", [f"Annex C\n{quote}\nat the end of the year"])
+    (page,) = read_document(scan).pages
+    assert page.method == "ocr"
+    assert page.problem is None
     assert "412 million" in page.text
     assert page.confidence is not None
     assert page.confidence > 60
-    marks = locate_quote([(word.text, word.box) for word in page.words], quote)
-    assert len(marks) == 1
-    assert 0.05 < marks[0].y0 < 0.2
+    boxes = [(word.text, word.box) for word in page.words]
+    (mark,) = locate_quote(boxes, quote)
+    assert 0.05 < mark.y0 < 0.2
 
 
 def test_a_blank_page_is_no_problem(tmp_path: Path) -> None:
-    pages = read_document(make_pdf(tmp_path / "blank.pdf", ["", *PAGES])).pages
-    assert (pages[0].text, pages[0].problem) == ("", None)
+    path = make_pdf(tmp_path / "blank.pdf", ["", *PAGES])
+    blank = read_document(path).pages[0]
+    assert blank.text == ""
+    assert blank.problem is None
 
 
 def test_an_empty_user_password_opens_silently_and_a_real_one_is_asked_for(tmp_path: Path) -> None:
-    assert read_document(make_pdf(tmp_path / "open.pdf", PAGES, user_password="")).info.encrypted
+    unlocked = make_pdf(tmp_path / "open.pdf", PAGES, user_password="")
+    assert read_document(unlocked).info.encrypted
     locked = make_pdf(tmp_path / "locked.pdf", PAGES, user_password="sesame")
     with pytest.raises(EncryptedError, match="password"):
         read_document(locked)
     with pytest.raises(EncryptedError, match="wrong"):
         read_document(locked, Circumstances(password="no"))
-    assert read_document(locked, Circumstances(password="sesame")).info.pages == 4
+    opened = read_document(locked, Circumstances(password="sesame"))
+    assert opened.info.pages == 4
 
 
 @pytest.mark.parametrize(
@@ -75,27 +84,24 @@ def test_an_empty_user_password_opens_silently_and_a_real_one_is_asked_for(tmp_p
     ],
 )
 def test_what_pdfium_alone_would_refuse_is_read_whole(
-    tmp_path: Path, password: str, given: str | None, plain_strings: bool
+    tmp_path: Path, paper: Path, password: str, given: str | None, plain_strings: bool
 ) -> None:
-    locked = lock_pdf(make_pdf(tmp_path / "locked.pdf", PAGES), password, plain_strings=plain_strings)
+    copy = make_pdf(tmp_path / "locked.pdf", PAGES)
+    locked = lock_pdf(copy, password, plain_strings=plain_strings)
     if password:
         with pytest.raises(EncryptedError, match="wrong"):
             read_document(locked, Circumstances(password="no"))
         with pytest.raises(EncryptedError, match="protected"):
             read_document(locked)
-    reading, plain = (
-        read_document(locked, Circumstances(password=given)),
-        read_document(make_pdf(tmp_path / "plain.pdf", PAGES)),
-    )
+    reading = read_document(locked, Circumstances(password=given))
     assert reading.info.encrypted
-    assert reading.pages == plain.pages
-    with Reader(locked, password=given) as reader, Reader(tmp_path / "plain.pdf") as other:
+    assert reading.pages == read_document(paper).pages
+    quote = "which the Treasury confirms"
+    with Reader(locked, password=given) as reader, Reader(paper) as other:
         assert reader.png(2) == other.png(2)
-        assert (
-            locate_quote(reader.glyphs(2), "which the Treasury confirms")
-            == locate_quote(other.glyphs(2), "which the Treasury confirms")
-            != ()
-        )
+        marks = locate_quote(reader.glyphs(2), quote)
+        assert marks != ()
+        assert marks == locate_quote(other.glyphs(2), quote)
         assert not list(Path(reader._folder).iterdir()), "nothing decrypted stands on the disk"
 
 
@@ -121,21 +127,23 @@ def test_a_truncated_file_ends_in_a_reading_or_an_error_and_never_hangs(tmp_path
     whole = make_pdf(tmp_path / "whole.pdf", PAGES * 10).read_bytes()
     for share in (0.2, 0.6, 0.95):
         cut = tmp_path / f"{share}.pdf"
-        cut.write_bytes(whole[: int(len(whole) * share)])
+        length = int(len(whole) * share)
+        cut.write_bytes(whole[:length])
         with contextlib.suppress(DocumentError):
             assert read_document(cut).pages
 
 
-def test_a_dead_reader_is_an_error_that_names_the_page(tmp_path: Path) -> None:
-    with Reader(make_pdf(tmp_path / "a.pdf", PAGES)) as reader:
+def test_a_dead_reader_is_an_error_that_names_the_page(paper: Path) -> None:
+    with Reader(paper) as reader:
         reader._process.kill()
         with pytest.raises(DocumentError, match="Page 2"):
             reader.text(2)
 
 
-def test_cancelling_stops_the_reading(tmp_path: Path) -> None:
+def test_cancelling_stops_the_reading(paper: Path) -> None:
+    cancelled = Circumstances(cancelled=lambda: True)
     with pytest.raises(CancelledError):
-        read_document(make_pdf(tmp_path / "a.pdf", PAGES), Circumstances(cancelled=lambda: True))
+        read_document(paper, cancelled)
 
 
 def test_the_child_gets_no_keys() -> None:
@@ -146,35 +154,33 @@ def test_the_child_gets_no_keys() -> None:
         del os.environ["OPENAI_API_KEY"]
 
 
-def test_a_quotation_is_marked_where_it_stands(tmp_path: Path) -> None:
-    with Reader(make_pdf(tmp_path / "a.pdf", PAGES)) as reader:
+def test_a_quotation_is_marked_where_it_stands(paper: Path) -> None:
+    with Reader(paper) as reader:
         glyphs = reader.glyphs(1)
-        two_lines = locate_quote(glyphs, "1.5 per cent of GDP, which the Treasury")
-        assert len(two_lines) == 2
-        assert two_lines[0].y1 <= two_lines[1].y0 + 0.01
+        upper, lower = locate_quote(glyphs, "1.5 per cent of GDP, which the Treasury")
+        assert upper.y1 <= lower.y0 + 0.01
         assert not locate_quote(glyphs, "a sentence that is not there")
         assert reader.png(1).startswith(b"\x89PNG")
 
 
 def test_the_policy_paper_whose_own_labels_are_wrong(shared: Path) -> None:
-    reading = read_document(shared / "policy" / "Policy_file.pdf")
-    assert [(page.label, page.label_source) for page in reading.pages] == [
-        (str(number), "printed") for number in range(5, 11)
-    ]
-    assert "Government" in reading.pages[0].text
-    assert "Governm ent" not in reading.pages[0].text
+    pages = read_document(shared / "policy" / "Policy_file.pdf").pages
+    assert [page.label for page in pages] == ["5", "6", "7", "8", "9", "10"]
+    assert {page.label_source for page in pages} == {"printed"}
+    assert "Government" in pages[0].text
+    assert "Governm ent" not in pages[0].text
 
 
-def test_a_title_that_cannot_be_decoded_costs_only_the_title(tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "a.pdf", PAGES)
-    data = path.read_bytes()
-    path.write_bytes(data.replace(b"/Title (untitled)", b"/Title <FEFFD800>"))
-    assert path.read_bytes() != data
-    assert len(read_document(path).pages) == 4
+def test_a_title_that_cannot_be_decoded_costs_only_the_title(paper: Path) -> None:
+    data = paper.read_bytes()
+    broken = data.replace(b"/Title (untitled)", b"/Title <FEFFD800>")
+    assert broken != data
+    paper.write_bytes(broken)
+    assert len(read_document(paper).pages) == 4
 
 
-def test_a_reader_leaves_nothing_behind(tmp_path: Path) -> None:
-    reader = Reader(make_pdf(tmp_path / "a.pdf", PAGES))
+def test_a_reader_leaves_nothing_behind(paper: Path) -> None:
+    reader = Reader(paper)
     folder = Path(reader._folder)
     assert folder.is_dir()
     reader.close()
@@ -183,21 +189,24 @@ def test_a_reader_leaves_nothing_behind(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 def test_cancelling_ends_a_page_that_is_being_read_within_a_second(tmp_path: Path) -> None:
-    path = make_scan(
-        tmp_path / "scan.pdf", ["\n".join(f"Line {n} of a long scanned page" for n in range(50))] * 4
-    )
+    long = "\n".join(f"Line {n} of a long scanned page" for n in range(50))
+    path = make_scan(tmp_path / "scan.pdf", [long] * 4)
     begun = time.perf_counter()
+    in_a_second = Circumstances(cancelled=lambda: time.perf_counter() - begun > 1.0)
     with pytest.raises(CancelledError):
-        read_document(path, Circumstances(cancelled=lambda: time.perf_counter() - begun > 1.0))
+        read_document(path, in_a_second)
     assert time.perf_counter() - begun < 3.0
 
 
-def test_lines_stand_where_the_page_shows_them(tmp_path: Path) -> None:
-    page = read_document(make_pdf(tmp_path / "a.pdf", PAGES)).pages[0]
-    assert [page.text[line.start : line.end] for line in page.lines] == page.text.split("\n")
+def test_lines_stand_where_the_page_shows_them(paper: Path) -> None:
+    page = read_document(paper).pages[0]
+    shown = [page.text[line.start : line.end] for line in page.lines]
+    assert shown == page.text.split("\n")
     tops = [line.box.y0 for line in page.lines]
     assert tops == sorted(tops)
-    assert all(0 < line.box.x0 < line.box.x1 < 1 and line.box.y0 < line.box.y1 for line in page.lines)
+    for line in page.lines:
+        assert 0 < line.box.x0 < line.box.x1 < 1
+        assert line.box.y0 < line.box.y1
 
 
 def test_what_a_killed_process_left_is_deleted_by_the_next(
@@ -210,4 +219,5 @@ def test_what_a_killed_process_left_is_deleted_by_the_next(
         (tmp_path / f"finpolicy-reader-{owner}-abc").mkdir()
     reader_module._sweep_once.cache_clear()
     reader_module._sweep_once()
-    assert [folder.name for folder in tmp_path.iterdir()] == [f"finpolicy-reader-{os.getpid()}-abc"]
+    (left,) = tmp_path.iterdir()
+    assert left.name == f"finpolicy-reader-{os.getpid()}-abc"

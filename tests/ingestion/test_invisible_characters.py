@@ -26,20 +26,21 @@ HIDDEN = "\x00\x1b\x85\u00ad\u034f\u061c\u200b\u200f\u2028\u202e\u2066\u3164\ufe
 @given(st.text(), st.integers(0, 50))
 def test_one_line_is_one_line_of_seen_characters(text: str, most: int) -> None:
     line = one_line(text, most)
-    assert len(line.splitlines()) <= 1 and line.isprintable() and line == line.strip()
+    assert len(line.splitlines()) <= 1
+    assert line.isprintable()
+    assert line == line.strip()
     assert not most or len(line) <= most
     assert one_line(line, most) == line
-    assert not {unicodedata.category(letter) for letter in line} & {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+    categories = {unicodedata.category(letter) for letter in line}
+    assert not categories & {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 @given(st.text())
 def test_visible_text_moves_nothing_and_keeps_its_lines(text: str) -> None:
     shown = visible(text)
     assert visible(shown) == shown
-    assert {letter for letter in shown if unicodedata.category(letter) in {"Cc", "Zl", "Zp", "Cs"}} <= {
-        "\n",
-        "\t",
-    }
+    controls = {letter for letter in shown if unicodedata.category(letter) in {"Cc", "Zl", "Zp", "Cs"}}
+    assert controls <= {"\n", "\t"}
 
 
 def test_labels_keep_what_is_seen() -> None:
@@ -50,12 +51,8 @@ def test_labels_keep_what_is_seen() -> None:
 
 
 def test_the_files_own_labels_and_title_are_folded_when_it_is_read(tmp_path: Path) -> None:
-    path = make_pdf(
-        tmp_path / "a.pdf",
-        PAGES,
-        labels=["i\n\nQuestion: Who?", f"ii{HIDDEN}"],
-        title="Rules\n\nQuestion: Who?\u202e",
-    )
+    labels, title = ["i\n\nQuestion: Who?", f"ii{HIDDEN}"], "Rules\n\nQuestion: Who?\u202e"
+    path = make_pdf(tmp_path / "a.pdf", PAGES, labels=labels, title=title)
     reading = read_document(path)
     assert [page.label for page in reading.pages] == ["i Question: Who?", "ii"]
     assert reading.info.title == "Rules Question: Who?"
@@ -73,7 +70,8 @@ def test_a_label_or_a_title_that_gives_orders_is_noted_on_its_page(tmp_path: Pat
     found = {}
     for name, (labels, title) in cases.items():
         path = make_pdf(tmp_path / f"{name}.pdf", PAGES, labels=labels, title=title)
-        found[name] = [page.number for page in read_document(path).pages if page.instructions]
+        pages = read_document(path).pages
+        found[name] = [page.number for page in pages if page.instructions]
     assert found == {"title": [1], "label": [2], "tags": [2], "none": []}
     (noted,) = read_document(tmp_path / "title.pdf").pages[0].instructions
     assert noted == NAMED
@@ -81,9 +79,11 @@ def test_a_label_or_a_title_that_gives_orders_is_noted_on_its_page(tmp_path: Pat
 
 @given(st.text(), st.text())
 def test_what_names_something_in_a_table_is_on_one_line(name: str, other: str) -> None:
-    table = Table(name, other, (name,), (Row(other, (Cell("1", 0, 1),), name),), Rect(0, 0, 1, 1))
+    row = Row(other, (Cell("1", 0, 1),), name)
+    table = Table(name, other, (name,), (row,), Rect(0, 0, 1, 1))
     (read,) = tables_from(tables_to([table]))
-    for text in (read.caption, read.unit, *read.heads, read.rows[0].label, read.rows[0].section):
+    (read_row,) = read.rows
+    for text in (read.caption, read.unit, *read.heads, read_row.label, read_row.section):
         assert not text or text.isprintable()
     for chunk in chunk_pages([Page(1, "1", tables=(table,))], name):
         assert not chunk.context or chunk.context.isprintable()

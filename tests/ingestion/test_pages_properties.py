@@ -12,14 +12,8 @@ from ingestion.invisible_characters import label_line, one_line, title_line, vis
 from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Page
 
-WORDS = st.lists(
-    st.sampled_from(
-        ["deficit ", "ceiling, ", "output. ", "Debt; ", "\n", "\n\n", "x" * 300, "an" * 40 + " "]
-    ),
-    min_size=60,
-    max_size=150,
-)
-LONG = WORDS.map("".join)
+PIECES = ["deficit ", "ceiling, ", "output. ", "Debt; ", "\n", "\n\n", "x" * 300, "an" * 40 + " "]
+LONG = st.lists(st.sampled_from(PIECES), min_size=60, max_size=150).map("".join)
 NUMERALS = [("l", 50), ("xl", 40), ("x", 10), ("ix", 9), ("v", 5), ("iv", 4), ("i", 1)]
 
 
@@ -36,14 +30,17 @@ def roman(number: int) -> str:
 def test_chunks_go_on_and_overlap_by_no_more_than_said(text: str) -> None:
     spans = split_page(text)
     for (start, end), (later, last) in pairwise(spans):
-        assert start < later and end < last
+        assert start < later
+        assert end < last
         assert end - later <= CHUNK_OVERLAP or not text[later:end].strip()
-    assert all(0 < end - start <= CHUNK_SIZE for start, end in spans)
+    for start, end in spans:
+        assert 0 < end - start <= CHUNK_SIZE
 
 
 @given(st.text(max_size=CHUNK_SIZE) | st.text(" \n\t", max_size=9))
 def test_a_page_that_fits_is_one_chunk(text: str) -> None:
-    assert split_page(text) == ([(0, len(text))] if text.strip() else [])
+    expected = [(0, len(text))] if text.strip() else []
+    assert split_page(text) == expected
 
 
 @settings(max_examples=50)
@@ -51,25 +48,25 @@ def test_a_page_that_fits_is_one_chunk(text: str) -> None:
 def test_what_other_pages_hold_cuts_no_page_otherwise(texts: list[str]) -> None:
     pages = [Page(number, text) for number, text in enumerate(texts, 1)]
     chunks = list(chunk_pages(pages, "Title"))
-    assert [(one.page, one.start, one.end) for one in chunks] == [
-        (page.number, *span) for page in pages for span in split_page(page.text)
-    ]
-    assert [one.ordinal for one in chunks] == list(range(len(chunks)))
-    assert all(one.text == pages[one.page - 1].text[one.start : one.end] for one in chunks)
+    alone = [(page.number, *span) for page in pages for span in split_page(page.text)]
+    assert [(chunk.page, chunk.start, chunk.end) for chunk in chunks] == alone
+    assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
+    for chunk in chunks:
+        page = pages[chunk.page - 1]
+        assert chunk.text == page.text[chunk.start : chunk.end]
 
 
 @given(st.integers(1, 99), st.sampled_from([str.lower, str.upper]))
 def test_every_roman_numeral_is_read(number: int, case: object) -> None:
     assert callable(case)
-    assert roman_value(case(roman(number))) == number
+    written = case(roman(number))
+    assert roman_value(written) == number
 
 
-@given(
-    st.lists(
-        st.sampled_from(["i", "ii", "iii", "iiii", "iv", "v", "ix", "x", "xx", "xxxx", "xl", "l", "xc", "c"]),
-        max_size=4,
-    ).map("".join)
-)
+ROMAN_PARTS = "i ii iii iiii iv v ix x xx xxxx xl l xc c".split()
+
+
+@given(st.lists(st.sampled_from(ROMAN_PARTS), max_size=4).map("".join))
 def test_what_is_read_as_roman_is_written_so(text: str) -> None:
     value = roman_value(text)
     assert value is None or roman(value) == text
@@ -77,28 +74,27 @@ def test_what_is_read_as_roman_is_written_so(text: str) -> None:
 
 @given(st.integers(1, 400), st.integers(4, 12))
 def test_a_series_of_printed_numbers_labels_its_pages(first: int, count: int) -> None:
-    pages = [
-        Page(at + 1, f"Chapter on public debt and its anchor\n\n{'Output grew. ' * 30}\n\n{first + at}")
-        for at in range(count)
-    ]
+    above = f"Chapter on public debt and its anchor\n\n{'Output grew. ' * 30}"
+    printed = [str(first + place) for place in range(count)]
+    pages = [Page(number, f"{above}\n\n{name}") for number, name in enumerate(printed, 1)]
     labels = page_labels(pages, [None] * count)
-    assert labels == [(str(first + at), "printed") for at in range(count)]
+    assert labels == [(name, "printed") for name in printed]
 
 
 @given(st.lists(st.none() | st.sampled_from(["i", "A-1", "7"]), min_size=1, max_size=6))
 def test_pages_without_a_number_have_the_files_labels_or_none(embedded: list[str | None]) -> None:
-    labels = page_labels([Page(at + 1, "Words alone.") for at in range(len(embedded))], embedded)
+    pages = [Page(number, "Words alone.") for number in range(1, len(embedded) + 1)]
+    labels = page_labels(pages, embedded)
     assert len(labels) == len(embedded)
-    assert all(
-        (label, source) in {(given_, "pdf"), (None, None)}
-        for (label, source), given_ in zip(labels, embedded, strict=True)
-    )
+    for label, own in zip(labels, embedded, strict=True):
+        assert label in {(own, "pdf"), (None, None)}
 
 
 @given(st.text(), st.integers(0, 50))
 def test_a_line_that_is_one_is_left_as_it_is(text: str, most: int) -> None:
     line = one_line(text, most)
-    assert one_line(line, most) == line and (not most or len(line) <= most)
+    assert one_line(line, most) == line
+    assert not most or len(line) <= most
 
 
 @given(st.text() | st.text("abc \n", min_size=50, max_size=400))

@@ -51,14 +51,16 @@ def test_a_hyphen_at_a_line_end_follows_the_document() -> None:
 
 @given(st.text())
 def test_no_hyphen_mark_is_left(text: str) -> None:
-    assert not {"\u0002", "\ufffe", "\u00ad"} & set(joined(text, frozenset()))
+    left = set(joined(text, frozenset()))
+    assert not {"\u0002", "\ufffe", "\u00ad"} & left
 
 
 def test_pages_to_read_again() -> None:
     prose = "The general government deficit narrowed to 2.4 per cent of GDP in the year. " * 4
     assert not needs_reading_again(prose)
     assert needs_reading_again("12")
-    assert needs_reading_again("".join(chr(ord(letter) % 29 + 1) for letter in prose))
+    garbled = "".join(chr(ord(letter) % 29 + 1) for letter in prose)
+    assert needs_reading_again(garbled)
     assert needs_reading_again("(cid:12)(cid:44)(cid:9)" * 30)
 
 
@@ -71,25 +73,26 @@ def test_joining_takes_no_more_than_the_texts_length() -> None:
 
 
 def test_pages_of_contents_are_known() -> None:
-    assert is_contents(
-        "Contents\n" + "\n".join(f"{n} Fiscal rules . . . . . . . . . {n + 3}" for n in range(1, 9))
-    )
-    assert is_contents(
-        "CONTENTS\nPage No.\n"
-        + "\n".join(f"Part {word} Direct Taxes {n}" for n, word in enumerate("abcdef", 20))
-    )
-    assert not is_contents(
-        "Revenue by source\n" + "\n".join(f"Income tax of group {n} 1,204 1,310 {n}" for n in range(9))
-    )
-    assert not is_contents("The deficit ceiling is 3.0 per cent of GDP in any year.\n" * 9)
+    dotted = "\n".join(f"{n} Fiscal rules . . . . . . . . . {n + 3}" for n in range(1, 9))
+    assert is_contents(f"Contents\n{dotted}")
+    parts = "\n".join(f"Part {letter} Direct Taxes {n}" for n, letter in enumerate("abcdef", 20))
+    assert is_contents(f"CONTENTS\nPage No.\n{parts}")
+    figures = "\n".join(f"Income tax of group {n} 1,204 1,310 {n}" for n in range(9))
+    assert not is_contents(f"Revenue by source\n{figures}")
+    prose = "The deficit ceiling is 3.0 per cent of GDP in any year.\n" * 9
+    assert not is_contents(prose)
 
 
-@given(st.lists(st.sampled_from(["govern", "long", "the", " ", "\n", "\ufffe", "\u00ad\n", "term", "."])))
+PARTS = ["govern", "long", "the", " ", "\n", "\ufffe", "\u00ad\n", "term", "."]
+
+
+@given(st.lists(st.sampled_from(PARTS)))
 def test_offsets_of_words_move_with_the_text(parts: list[str]) -> None:
     text = "".join(parts)
     after, moved = join_line_breaks(text, frozenset({"long-term"}))
     for match in re.finditer(r"[a-z]+", text):
-        assert after[moved(match.start()) : moved(match.start()) + len(match.group())] == match.group()
+        word, start = match.group(), moved(match.start())
+        assert after[start : start + len(word)] == word
     assert moved(len(text)) == len(after)
     assert moved(-1) == -1
 
@@ -98,15 +101,18 @@ def test_offsets_of_words_move_with_the_text(parts: list[str]) -> None:
 def test_words_are_found_where_they_stand(text: str) -> None:
     plain, spans = normalised_words(text)
     assert plain == normalise(text)
-    assert [plain[start:end] for start, end, _ in spans] == [
-        text[slice(*of)].translate(LIGATURES) for _, _, of in spans
-    ]
-    assert sum(end - start for start, end, _ in spans) == len(re.sub(r"[\s\x00]", "", plain))
+    length = 0
+    for start, end, (first, last) in spans:
+        assert plain[start:end] == text[first:last].translate(LIGATURES)
+        length += end - start
+    inked = re.sub(r"[\s\x00]", "", plain)
+    assert length == len(inked)
 
 
 @pytest.mark.parametrize("kind", GARBLED)
 def test_a_garbled_page_is_read_again_whatever_its_header_says(kind: str) -> None:
-    assert needs_reading_again(HEADER + GARBLED[kind](PROSE))
+    garbled = GARBLED[kind](PROSE)
+    assert needs_reading_again(HEADER + garbled)
 
 
 HALF_GARBLED = """
@@ -122,8 +128,10 @@ bytes swapped
 def test_half_a_garbled_page_is_read_again_and_a_garbled_line_is_not(kind: str) -> None:
     lines = PROSE.split("\n")
     garbled = GARBLED[kind](PROSE).split("\n")
-    assert needs_reading_again("\n".join(lines[:5] + garbled[5:]))
-    assert not needs_reading_again("\n".join([*lines[:-1], garbled[-1]]))
+    half = "\n".join(lines[:5] + garbled[5:])
+    last_line = "\n".join([*lines[:-1], garbled[-1]])
+    assert needs_reading_again(half)
+    assert not needs_reading_again(last_line)
 
 
 GLYPHS = """
@@ -137,42 +145,45 @@ GLYPHS = """
 
 @pytest.mark.parametrize("broken", GLYPHS)
 def test_glyphs_without_a_meaning_are_read_again(broken: str) -> None:
-    assert needs_reading_again(HEADER + re.sub("[a-z]", broken, PROSE))
+    prose = re.sub("[a-z]", broken, PROSE)
+    assert needs_reading_again(HEADER + prose)
 
 
 @pytest.mark.parametrize("name", [*CLEAN, *KINDS])
 def test_clean_pages_of_any_language_and_kind_are_not_read_again(name: str) -> None:
-    assert not needs_reading_again((CLEAN | KINDS)[name])
+    text = (CLEAN | KINDS)[name]
+    assert not needs_reading_again(text)
 
 
 def page(text: str, *, confidence: float | None = None, problem: str | None = None) -> Page:
-    words = (
-        tuple(Word(word, Rect(0, 0, 1, 1), confidence) for word in text.split())
-        if confidence is not None
-        else ()
-    )
+    words = list[Word]()
+    if confidence is not None:
+        words = [Word(word, Rect(0, 0, 1, 1), confidence) for word in text.split()]
     method = "text" if confidence is None else "ocr"
     if problem:
         method = "none"
-    return Page(1, text, method=method, confidence=confidence, words=words, problem=problem)
+    return Page(1, text, method=method, confidence=confidence, words=tuple(words), problem=problem)
 
 
 @pytest.mark.parametrize("kind", GARBLED)
 def test_the_image_is_better_than_a_garbled_text_layer(kind: str) -> None:
-    assert (
-        better_reading(page(HEADER + GARBLED[kind](PROSE)), page(HEADER + PROSE, confidence=91.0)).method
-        == "ocr"
-    )
+    garbled = page(HEADER + GARBLED[kind](PROSE))
+    seen = page(HEADER + PROSE, confidence=91.0)
+    assert better_reading(garbled, seen).method == "ocr"
 
 
 def test_the_text_layer_wins_a_tie() -> None:
     for text in (PROSE, KINDS["figures"], KINDS["formulas"], "Figure 3", ""):
-        assert better_reading(page(text), page(text, confidence=91.0)).method == "text"
+        seen = page(text, confidence=91.0)
+        assert better_reading(page(text), seen).method == "text"
 
 
 def test_the_image_wins_where_it_has_clearly_more() -> None:
-    assert better_reading(page("Budget Paper 7"), page(PROSE, confidence=91.0)).method == "ocr"
-    assert better_reading(page("Budget Paper 7"), page("Budget Paper No 7", confidence=91.0)).method == "text"
+    short = page("Budget Paper 7")
+    whole = page(PROSE, confidence=91.0)
+    little_more = page("Budget Paper No 7", confidence=91.0)
+    assert better_reading(short, whole).method == "ocr"
+    assert better_reading(short, little_more).method == "text"
 
 
 UNKNOWN_LETTERS = """
@@ -185,28 +196,36 @@ Thai
 
 @pytest.mark.parametrize("name", UNKNOWN_LETTERS)
 def test_letters_that_ocr_does_not_know_stay(name: str) -> None:
-    seen = "Syl oly! Ugtia yrgaw alel pte uz prajl @byol Esylail! Golde Gyd gliall BIS, Gilau "
-    for confidence in (20.0, 80.0):
-        assert better_reading(page(CLEAN[name]), page(seen * 2, confidence=confidence)).method == "text"
-    assert better_reading(page(CLEAN[name][:30]), page(seen * 2, confidence=20.0)).method == "text"
+    seen = "Syl oly! Ugtia yrgaw alel pte uz prajl @byol Esylail! Golde Gyd gliall BIS, Gilau " * 2
+    doubtful, sure = page(seen, confidence=20.0), page(seen, confidence=80.0)
+    whole = page(CLEAN[name])
+    assert better_reading(whole, doubtful).method == "text"
+    assert better_reading(whole, sure).method == "text"
+    beginning = page(CLEAN[name][:30])
+    assert better_reading(beginning, doubtful).method == "text"
 
 
 def test_a_problem_loses_to_anything_readable() -> None:
     failed = page("", problem="broken")
-    assert better_reading(failed, page("12", confidence=50.0)).method == "ocr"
-    assert better_reading(failed, page("", problem="timeout")) is failed
+    readable = page("12", confidence=50.0)
+    assert better_reading(failed, readable).method == "ocr"
+    late = page("", problem="timeout")
+    assert better_reading(failed, late) is failed
     assert better_reading(page(PROSE), failed).problem is None
     assert better_reading(page(""), failed) == failed
-    assert better_reading(failed, page("", confidence=0.0)) is failed
+    empty = page("", confidence=0.0)
+    assert better_reading(failed, empty) is failed
 
 
 def test_tesseract_replaces_a_garbled_text_layer_and_not_a_clean_one(tmp_path: Path) -> None:
     text = re.sub(r"(.{60,75}) ", r"\1\n", PROSE.replace("\n", " "))
-    reading = read_image(PdfFile(make_scan(tmp_path / "page.pdf", [text])).image(1, 200))
+    scan = PdfFile(make_scan(tmp_path / "page.pdf", [text]))
+    reading = read_image(scan.image(1, 200))
     seen = Page(1, reading.text, method="ocr", confidence=reading.confidence, words=reading.words)
     assert not needs_reading_again(seen.text)
     for kind, garble in GARBLED.items():
-        assert better_reading(page(garble(text)), seen) is seen, kind
+        garbled = page(garble(text))
+        assert better_reading(garbled, seen) is seen, kind
     assert better_reading(page(text), seen).method == "text"
 
 
@@ -215,19 +234,22 @@ def test_no_page_of_the_policy_papers_is_garbage(shared: Path) -> None:
         file = PdfFile(path)
         for number in range(1, file.count + 1):
             text, _, _ = file.text(number)
-            assert sum(map(str.isalnum, text)) < 40 or not needs_reading_again(text), (path.name, number)
+            letters = sum(map(str.isalnum, text))
+            assert letters < 40 or not needs_reading_again(text), (path.name, number)
 
 
 def test_fonts_without_a_unicode_map_are_read_again(shared: Path) -> None:
+    folder = shared / "bad_pdfs" / "ocrmypdf"
     for name in ("truetype_font_nomapping", "type3_font_nomapping", "cmyk"):
-        text, _, _ = PdfFile(shared / "bad_pdfs" / "ocrmypdf" / f"{name}.pdf").text(1)
+        text, _, _ = PdfFile(folder / f"{name}.pdf").text(1)
         assert needs_reading_again(text)
 
 
 @pytest.mark.timed
 def test_judging_a_long_page_takes_no_more_than_its_length() -> None:
     start = time.process_time()
-    better_reading(page("\ufffdab(cid:1) /G1 #a" * 20_000), page("x" * 200_000, confidence=90.0))
+    layer = page("\ufffdab(cid:1) /G1 #a" * 20_000)
+    better_reading(layer, page("x" * 200_000, confidence=90.0))
     assert time.process_time() - start < 3
 
 
@@ -263,16 +285,21 @@ def test_a_word_ends_where_the_place_of_its_mark_does() -> None:
     assert after[: moved(6)] == "inter"
 
 
-@given(
-    st.text(st.sampled_from("ab1 .-\t\r\n\x0c\x00\ufb01\ufb03\ufffe\ud800\u00e9\u0085\u2028"), max_size=60)
-)
+CHARACTERS = st.sampled_from("ab1 .-\t\r\n\x0c\x00\ufb01\ufb03\ufffe\ud800\u00e9\u0085\u2028")
+
+
+@given(st.text(CHARACTERS, max_size=60))
 def test_lines_are_those_of_the_normalised_text_and_stand_where_they_stood(text: str) -> None:
     whole, lines = normalised_lines(text)
-    assert whole == normalise(text) == normalised_words(text)[0]
-    assert [whole[start:end] for start, end, _ in lines] == [
-        line.strip() for line in whole.split("\n") if line.strip()
-    ]
+    plain, _ = normalised_words(text)
+    assert whole == plain == normalise(text)
+    read, starts = [], []
     for start, end, (first, last) in lines:
-        assert normalise(text[first:last]) == whole[start:end]
-        assert not {"\r", "\n", "\x0c"} & set(text[first:last])
-    assert [first for _, _, (first, _) in lines] == sorted({first for _, _, (first, _) in lines})
+        source = text[first:last]
+        assert normalise(source) == whole[start:end]
+        assert not {"\r", "\n", "\x0c"} & set(source)
+        read.append(whole[start:end])
+        starts.append(first)
+    stripped = [line.strip() for line in whole.split("\n")]
+    assert read == [line for line in stripped if line]
+    assert starts == sorted(set(starts))

@@ -46,29 +46,18 @@ None      | Guidelines on Internal Audit / March 2021
 None      | Form 8-K for Acme Inc filed 05/19/2022
 None      | The Fiscal Responsibility Act of 2003 / Text
 """)
-COVERS += [
-    (
-        "2019",
-        (
-            "FORM 10-K / For the fiscal year ended December 31, 2019 / OR / For the transition period from "
-            "to / ACME, INC."
-        ),
-    ),
-    (
-        "2025-26",
-        (
-            "REPUBLIC OF VALMORA / Budget Book 2025-26 / Fiscal year from 1 April 2025 to 31 March 2026 / "
-            "March 2025"
-        ),
-    ),
-    (
-        "2022",
-        (
-            "ACME REPORTS Q4 RESULTS / KARSK (January 24, 2023) – Acme announced results for the fourth "
-            "quarter of 2022."
-        ),
-    ),
-]
+TRANSITION_COVER = (
+    "FORM 10-K / For the fiscal year ended December 31, 2019 / OR / For the transition period from "
+    "to / ACME, INC."
+)
+BUDGET_COVER = (
+    "REPUBLIC OF VALMORA / Budget Book 2025-26 / Fiscal year from 1 April 2025 to 31 March 2026 / March 2025"
+)
+RESULTS_COVER = (
+    "ACME REPORTS Q4 RESULTS / KARSK (January 24, 2023) – Acme announced results for the fourth quarter of "
+    "2022."
+)
+COVERS += [("2019", TRANSITION_COVER), ("2025-26", BUDGET_COVER), ("2022", RESULTS_COVER)]
 
 
 @pytest.mark.parametrize(("period", "cover"), COVERS)

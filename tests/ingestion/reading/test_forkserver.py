@@ -39,12 +39,19 @@ def until(true: Callable[[], object]) -> bool:
     return bool(true())
 
 
+def status_of(pid: int) -> list[str]:
+    """The fields behind the name of a process: its state, its parent and more."""
+    _, _, fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+    return fields.split()
+
+
 def is_there(pid: int) -> bool:
     """Whether a process runs, rather than waiting for note to be taken of its end."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        state, *_ = status_of(pid)
     except FileNotFoundError:
         return False
+    return state != "Z"
 
 
 def test_each_reader_is_a_process_of_its_own_under_limits(path: Path, server: int) -> None:
@@ -52,21 +59,28 @@ def test_each_reader_is_a_process_of_its_own_under_limits(path: Path, server: in
         assert len({first._process.pid, second._process.pid, server}) == 3
         for reader, niceness in ((first, NICENESS), (second, 0)):
             pid = reader._process.pid
-            assert int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) == server
-            assert resource.prlimit(pid, resource.RLIMIT_AS)[0] == MEMORY_LIMIT
-            assert os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, server) == niceness
-    assert not is_there(first._process.pid) and not Path(f"/proc/{second._process.pid}").exists()
+            _, parent, *_ = status_of(pid)
+            assert int(parent) == server
+            soft, _ = resource.prlimit(pid, resource.RLIMIT_AS)
+            assert soft == MEMORY_LIMIT
+            own, of_server = os.getpriority(os.PRIO_PROCESS, pid), os.getpriority(os.PRIO_PROCESS, server)
+            assert own - of_server == niceness
+    assert not is_there(first._process.pid)
+    assert not Path(f"/proc/{second._process.pid}").exists()
 
 
 def test_nothing_of_one_document_is_open_in_the_reader_of_another(tmp_path: Path, path: Path) -> None:
     other = make_pdf(tmp_path / "b.pdf", ["Debt"])
     with Reader(path) as first, Reader(other) as second:
         for reader in (first, second):
-            files = {os.path.realpath(name) for name in Path(f"/proc/{reader._process.pid}/fd").iterdir()}
+            folder = Path(f"/proc/{reader._process.pid}/fd")
+            files = {os.path.realpath(name) for name in folder.iterdir()}
             pipes = {name for name in files if "pipe:" in name}
             assert len(pipes) == 2  # its own: requests, and answers twice
             assert not any("socket:" in name for name in files)
-        assert first.text(1)[0].text != second.text(1)[0].text
+        page, _ = first.text(1)
+        other_page, _ = second.text(1)
+        assert page.text != other_page.text
 
 
 def test_where_the_process_that_forks_has_died_another_is_started(path: Path, server: int) -> None:
@@ -76,7 +90,8 @@ def test_where_the_process_that_forks_has_died_another_is_started(path: Path, se
         with pytest.raises(ReaderDiedError, match="Page 1"):
             lost.text(1)
         with Reader(path) as reader:
-            assert "3.0 per cent" in reader.text(1)[0].text
+            page, _ = reader.text(1)
+            assert "3.0 per cent" in page.text
         assert forkserver._servers[-1].process.pid != server
 
 
@@ -100,8 +115,7 @@ def test_where_no_process_can_be_had_it_is_said(
     before = len(os.listdir("/proc/self/fd"))
     with monkeypatch.context() as patch:
         patch.setattr(forkserver._Server, "ask", refused)
-        with pytest.raises(
-            Exception, match="No reading process can be started: Resource temporarily unavailable"
-        ):
+        said = "No reading process can be started: Resource temporarily unavailable"
+        with pytest.raises(Exception, match=said):
             Reader(path)
     assert len(os.listdir("/proc/self/fd")) == before

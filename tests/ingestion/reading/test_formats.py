@@ -34,9 +34,11 @@ class Note:
 
 
 def test_a_pdf_is_read_whatever_it_is_called(tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "a.pdf", ["The ceiling is three per cent."]).rename(tmp_path / "a.bin")
-    assert "three per cent" in read_document(path).pages[0].text
-    assert is_document(path)
+    pdf = make_pdf(tmp_path / "a.pdf", ["The ceiling is three per cent."])
+    renamed = pdf.rename(tmp_path / "a.bin")
+    (page,) = read_document(renamed).pages
+    assert "three per cent" in page.text
+    assert is_document(renamed)
 
 
 def test_what_is_of_no_known_format_fails_as_a_pdf_does(tmp_path: Path) -> None:
@@ -52,11 +54,11 @@ def test_a_further_format_is_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, note))
     path = tmp_path / "a.note"
     path.write_text("Note: the ceiling is two per cent.")
-    assert format_of(path).name == "note" and is_document(path)
-    assert (
-        page_from(answer(open_document(path), {"op": "text", "page": 1})["read"]).text
-        == "Note: the ceiling is two per cent."
-    )
+    assert format_of(path).name == "note"
+    assert is_document(path)
+    answered = answer(open_document(path), {"op": "text", "page": 1})
+    page = page_from(answered["read"])
+    assert page.text == "Note: the ceiling is two per cent."
 
 
 FILE_NAMES = case_rows("""

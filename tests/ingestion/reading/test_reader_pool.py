@@ -35,10 +35,11 @@ def test_a_process_serves_the_next_page_of_its_file(tmp_path: Path) -> None:
 
 def test_few_wait(tmp_path: Path) -> None:
     readers = Readers()
-    processes = [process_of(readers, make_pdf(tmp_path / f"{name}.pdf", [name])) for name in "abc"]
-    assert [is_alive(process) for process in processes] == [False] * (3 - MOST_WAITING) + [
-        True
-    ] * MOST_WAITING
+    paths = [make_pdf(tmp_path / f"{name}.pdf", [name]) for name in "abc"]
+    processes = [process_of(readers, path) for path in paths]
+    alive = [is_alive(process) for process in processes]
+    ended = 3 - MOST_WAITING
+    assert alive == [False] * ended + [True] * MOST_WAITING
     readers.close()
 
 
@@ -53,8 +54,8 @@ def test_none_waits_for_long(tmp_path: Path) -> None:
 def test_two_at_once_have_a_process_each_and_one_waits(tmp_path: Path) -> None:
     path, readers = make_pdf(tmp_path / "a.pdf", ["one"]), Readers()
     with readers.reading(path) as first, readers.reading(path) as second:
-        processes = first._process.pid, second._process.pid
-    assert processes[0] != processes[1]
+        processes = {first._process.pid, second._process.pid}
+    assert len(processes) == 2
     assert sum(map(is_alive, processes)) == 1
     readers.end_waiting()
     assert not any(map(is_alive, processes))
@@ -66,4 +67,5 @@ def test_what_failed_or_had_a_password_does_not_wait(tmp_path: Path) -> None:
         failed.png(7)
     with readers.reading(path, "secret") as protected:
         pass
-    assert not is_alive(failed._process.pid) and not is_alive(protected._process.pid)
+    assert not is_alive(failed._process.pid)
+    assert not is_alive(protected._process.pid)

@@ -18,6 +18,7 @@ from ingestion.records import Page, Rect, Table, Word
 from ingestion.tables.detection import continue_tables, find_tables
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 from ingestion.tables.word_kinds import is_value
+from tests.case_rows import case_rows
 
 WIDTH, HEIGHT, SIZE, LINE = 595, 842, 9, 12
 XS = (70, 110, 300, 390, 480)
@@ -48,37 +49,46 @@ class Sheet:
         y = HEIGHT - top
         for row in rows:
             tallest = max(cell.count("\n") + 1 for cell in row)
-            height = LINE * tallest + 6
+            bottom = y - LINE * tallest - 6
             sides = [*xs[: len(row)], xs[-1]]
             for cell, left, right in zip(row, sides, sides[1:], strict=False):
-                self.frame(left, y - height, right, y, how)
+                self.frame(left, bottom, right, y, how)
                 parts = cell.split("\n")
-                start = y - LINE + 1 - LINE * (tallest - len(parts)) / 2
+                spare = LINE * (tallest - len(parts))
+                start = y - LINE + 1 - spare / 2
                 for number, part in enumerate(parts):
                     self.canvas.drawString(left + 4, start - LINE * number, part)
-            y -= height
+            y = bottom
         return HEIGHT - y
 
     def frame(self, left: float, bottom: float, right: float, top: float, how: str) -> None:
+        width, height = right - left, top - bottom
         if how == "boxes":
-            self.canvas.rect(left, bottom, right - left, top - bottom)
+            self.canvas.rect(left, bottom, width, height)
         elif how == "thin":
-            for x, y, width, height in (
-                (left, bottom, right - left, 0.5),
-                (left, bottom, 0.5, top - bottom),
-                (right, bottom, 0.5, top - bottom),
-            ):
-                self.canvas.rect(x, y, width, height, stroke=0, fill=1)
-            self.canvas.rect(left, top, right - left, 0.5, stroke=0, fill=1)
+            self.bar(left, bottom, width, 0.5)
+            self.bar(left, bottom, 0.5, height)
+            self.bar(right, bottom, 0.5, height)
+            self.bar(left, top, width, 0.5)
         else:
-            self.canvas.lines(
-                [
-                    (left, bottom, right, bottom),
-                    (left, top, right, top),
-                    (left, bottom, left, top),
-                    (right, bottom, right, top),
-                ]
-            )
+            self.canvas.line(left, bottom, right, bottom)
+            self.canvas.line(left, top, right, top)
+            self.canvas.line(left, bottom, left, top)
+            self.canvas.line(right, bottom, right, top)
+
+    def bar(self, left: float, bottom: float, width: float, height: float) -> None:
+        self.canvas.rect(left, bottom, width, height, stroke=0, fill=1)
+
+    def across(self, left: float, right: float, y: float) -> None:
+        self.canvas.line(left, HEIGHT - y, right, HEIGHT - y)
+
+    def down(self, x: float, top: float, bottom: float) -> None:
+        self.canvas.line(x, HEIGHT - top, x, HEIGHT - bottom)
+
+    def turn(self) -> None:
+        """Begin the next page."""
+        self.canvas.showPage()
+        self.canvas.setFont("Helvetica", SIZE)
 
     def text(self, x: float, y: float, text: str) -> None:
         self.canvas.drawString(x, HEIGHT - y, text)
@@ -89,16 +99,33 @@ class Sheet:
         pages = []
         for number in range(1, len(document) + 1):
             text, _, words = read.words(number)
-            tables = find_tables(text, words, partial(drawn_rules, document[number - 1], place))
-            pages.append(Page(number, text, lines=lines_of(text, words), tables=tuple(tables)))
+            rules = partial(drawn_rules, document[number - 1], place)
+            tables = tuple(find_tables(text, words, rules))
+            pages.append(Page(number, text, lines=lines_of(text, words), tables=tables))
         return pages
 
+    def tables(self) -> tuple[Table, ...]:
+        """Those of the only page."""
+        (page,) = self.pages()
+        return page.tables
 
-def read_rows(table: Table) -> list[tuple[str, str, list[str | None]]]:
+    def only(self) -> Table:
+        """The one table of the only page."""
+        (table,) = self.tables()
+        return table
+
+
+@pytest.fixture
+def sheet(tmp_path: Path) -> Sheet:
+    return Sheet(tmp_path / "ruled.pdf")
+
+
+def read_rows(table: Table) -> list[tuple[str, ...]]:
+    """The section, the label and the cells of each row."""
     found = []
     for row in table.rows:
-        texts = [cell.text if cell else None for cell in row.cells]
-        found.append((row.section, row.label, texts))
+        texts = [cell.text if cell else "None" for cell in row.cells]
+        found.append((row.section, row.label, *texts))
     return found
 
 
@@ -114,118 +141,89 @@ DUTIES = [
 
 @pytest.mark.parametrize("how", ["lines", "boxes", "thin"])
 def test_labels_of_several_lines_belong_to_their_row_and_sections_to_those_below(
-    tmp_path: Path, how: str
+    sheet: Sheet, how: str
 ) -> None:
-    sheet = Sheet(tmp_path / "duties.pdf")
     sheet.text(70, 90, "Annex I: Customs duty")
     sheet.table(100, DUTIES, how=how)
-    ((table,),) = (page.tables for page in sheet.pages())
-    assert table.caption == "Annex I: Customs duty" and table.unit == "(per cent)"
+    table = sheet.only()
+    assert table.caption == "Annex I: Customs duty"
+    assert table.unit == "(per cent)"
     assert table.heads == ("From (per cent)", "To (per cent)")
-    assert read_rows(table) == [
-        (
-            "I. Chemicals",
-            "1. Other compounds containing a imidazole ring, whether or not hydrogenated",
-            ["10", "7.5"],
-        ),
-        ("I. Chemicals", "2. Scrap of antimony, beryllium and cobalt", ["10/5/2.5", "Nil"]),
-        (
-            "II. Medicines",
-            "1. Addition of six medicines and base salts for their manufacture",
-            ["As applicable", "5"],
-        ),
-    ]
+    assert read_rows(table) == case_rows("""
+        I. Chemicals | 1. Other compounds containing a imidazole ring, whether or not hydrogenated | 10 | 7.5
+        I. Chemicals | 2. Scrap of antimony, beryllium and cobalt | 10/5/2.5 | Nil
+        II. Medicines | 1. Addition of six medicines and base salts for their manufacture | As applicable | 5
+    """)
 
 
 BESIDE = (
     [["Tax", "2024"], ["Beer", "4.10"], ["Wine", "6.20"], ["Spirits", "19.00"]],
     [["Fee", "2025"], ["Passport", "85"], ["Licence", "40"], ["Permit", "125"]],
 )
+LEFT, RIGHT = (70, 130, 190), (310, 380, 440)
 
 
-def test_prose_beside_a_table_is_no_caption_of_it(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "prose.pdf")
-    for number, line in enumerate(
-        (
-            "I wish to state that all of the",
-            "incentives that the state provides",
-            "are available to both local and",
-            "foreign investors.",
-        )
-        * 2
-    ):
+def test_prose_beside_a_table_is_no_caption_of_it(sheet: Sheet) -> None:
+    prose = (
+        "I wish to state that all of the",
+        "incentives that the state provides",
+        "are available to both local and",
+        "foreign investors.",
+    )
+    for number, line in enumerate(prose * 2):
         sheet.text(60, 80 + 13 * number, line)
     sheet.text(310, 90, "The proposed fees:")
-    sheet.table(100, BESIDE[0], xs=(310, 380, 440))
-    ((table,),) = (page.tables for page in sheet.pages())
-    assert (table.caption, table.heads) == ("The proposed fees:", ("2024",))
+    sheet.table(100, BESIDE[0], xs=RIGHT)
+    table = sheet.only()
+    assert table.caption == "The proposed fees:"
+    assert table.heads == ("2024",)
 
 
-def test_tables_side_by_side_are_two_under_one_caption(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "beside.pdf")
+def test_tables_side_by_side_are_two_under_one_caption(sheet: Sheet) -> None:
     sheet.text(70, 90, "Table 2. Duties and fees (euros)")
-    for rows, xs in zip(BESIDE, ((70, 130, 190), (310, 380, 440)), strict=True):
-        sheet.table(100, rows, xs=xs)
-    ((first, second),) = (page.tables for page in sheet.pages())
-    assert (first.heads, second.heads) == (("2024",), ("2025",))
+    sheet.table(100, BESIDE[0], xs=LEFT)
+    sheet.table(100, BESIDE[1], xs=RIGHT)
+    first, second = sheet.tables()
+    assert first.heads == ("2024",)
+    assert second.heads == ("2025",)
     assert first.caption == second.caption == "Table 2. Duties and fees (euros)"
-    assert read_rows(first) == [("", "Beer", ["4.10"]), ("", "Wine", ["6.20"]), ("", "Spirits", ["19.00"])]
-    assert read_rows(second) == [("", "Passport", ["85"]), ("", "Licence", ["40"]), ("", "Permit", ["125"])]
+    assert read_rows(first) == [("", "Beer", "4.10"), ("", "Wine", "6.20"), ("", "Spirits", "19.00")]
+    assert read_rows(second) == [("", "Passport", "85"), ("", "Licence", "40"), ("", "Permit", "125")]
 
 
-def test_figures_framed_apart_from_their_labels_stay_in_one_table(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "apart.pdf")
-    sheet.table(
-        100, [["Tax", "2023"], ["Beer", "4.10"], ["Wine", "6.20"], ["Spirits", "19.00"]], xs=(70, 130, 190)
-    )
-    sheet.table(
-        100, [["2024", "2025"], ["4.30", "4.40"], ["6.50", "6.70"], ["19.50", "19.90"]], xs=(200, 260, 320)
-    )
-    ((table,),) = (page.tables for page in sheet.pages())
+def test_figures_framed_apart_from_their_labels_stay_in_one_table(sheet: Sheet) -> None:
+    labelled = [["Tax", "2023"], ["Beer", "4.10"], ["Wine", "6.20"], ["Spirits", "19.00"]]
+    apart = [["2024", "2025"], ["4.30", "4.40"], ["6.50", "6.70"], ["19.50", "19.90"]]
+    sheet.table(100, labelled, xs=LEFT)
+    sheet.table(100, apart, xs=(200, 260, 320))
+    table = sheet.only()
     assert table.heads == ("2023", "2024", "2025")
-    assert read_rows(table)[1] == ("", "Wine", ["6.20", "6.50", "6.70"])
+    _, wine, _ = read_rows(table)
+    assert wine == ("", "Wine", "6.20", "6.50", "6.70")
 
 
-def test_numbered_items_in_one_cell_are_rows_of_their_own(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "items.pdf")
-    sheet.table(
-        100,
-        [
-            HEADS,
-            ["1.", "(i) Engine capacity not\nexceeding 1250 CC\n(ii) Semi-knocked down", "50\n25", "40\n20"],
-        ],
-    )
-    ((table,),) = (page.tables for page in sheet.pages())
-    assert read_rows(table) == [
-        ("", "1. (i) Engine capacity not exceeding 1250 CC", ["50", "40"]),
-        ("", "1. (ii) Semi-knocked down", ["25", "20"]),
-    ]
+def test_numbered_items_in_one_cell_are_rows_of_their_own(sheet: Sheet) -> None:
+    label = "(i) Engine capacity not\nexceeding 1250 CC\n(ii) Semi-knocked down"
+    sheet.table(100, [HEADS, ["1.", label, "50\n25", "40\n20"]])
+    first, second = read_rows(sheet.only())
+    assert first == ("", "1. (i) Engine capacity not exceeding 1250 CC", "50", "40")
+    assert second == ("", "1. (ii) Semi-knocked down", "25", "20")
 
 
-def test_rates_by_range_are_rows_named_by_the_range(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "slabs.pdf")
-    sheet.table(
-        100,
-        [["0-4 lakh", "Nil"], ["4-8 lakh", "5 per cent"], ["Above 8 lakh", "10 per cent"]],
-        xs=(70, 300, 480),
-    )
-    ((table,),) = (page.tables for page in sheet.pages())
-    assert read_rows(table) == [
-        ("", "0-4 lakh", ["Nil"]),
-        ("", "4-8 lakh", ["5 per cent"]),
-        ("", "Above 8 lakh", ["10 per cent"]),
-    ]
+def test_rates_by_range_are_rows_named_by_the_range(sheet: Sheet) -> None:
+    rates = [("0-4 lakh", "Nil"), ("4-8 lakh", "5 per cent"), ("Above 8 lakh", "10 per cent")]
+    sheet.table(100, rates, xs=(70, 300, 480))
+    assert read_rows(sheet.only()) == [("", *rate) for rate in rates]
 
 
-def test_a_cell_over_two_rows_is_of_both_and_a_head_over_two_columns_too(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "spans.pdf")
-    canvas = sheet.canvas
-    xs, ys = (70, 250, 350, 450), (100, 120, 140, 160, 180, 200)
-    canvas.lines(
-        [(x, HEIGHT - 100, x, HEIGHT - 200) for x in (70, 250, 450)]
-        + [(350, HEIGHT - 120, 350, HEIGHT - 200)]
-    )
-    canvas.lines([(250 if y == 120 else 70, HEIGHT - y, 350 if y == 180 else 450, HEIGHT - y) for y in ys])
+def test_a_cell_over_two_rows_is_of_both_and_a_head_over_two_columns_too(sheet: Sheet) -> None:
+    for x in (70, 250, 450):
+        sheet.down(x, 100, 200)
+    sheet.down(350, 120, 200)
+    for y in (100, 140, 160, 200):
+        sheet.across(70, 450, y)
+    sheet.across(250, 450, 120)
+    sheet.across(70, 350, 180)
     rows = [
         ("", "Threshold"),
         ("Payment", "Present", "Proposed"),
@@ -234,96 +232,87 @@ def test_a_cell_over_two_rows_is_of_both_and_a_head_over_two_columns_too(tmp_pat
         ("Races", "10,000/-"),
     ]
     for number, row in enumerate(rows):
-        for x, text in zip(xs, row, strict=False):
-            sheet.text(x + 4, ys[number] + 14, text)
+        for x, text in zip((70, 250, 350), row, strict=False):
+            sheet.text(x + 4, 114 + 20 * number, text)
     sheet.text(354, 184, "Nil")
-    ((table,),) = (page.tables for page in sheet.pages())
+    table = sheet.only()
     assert table.heads == ("Threshold > Present", "Threshold > Proposed")
-    assert [row[1:] for row in read_rows(table)] == [
-        ("Dividend", ["5,000/-", "10,000/-"]),
-        ("Lottery", ["10,000/-", "Nil"]),
-        ("Races", ["10,000/-", "Nil"]),
-    ]
+    found = [row[1:] for row in read_rows(table)]
+    assert found == case_rows("""
+        Dividend | 5,000/-  | 10,000/-
+        Lottery  | 10,000/- | Nil
+        Races    | 10,000/- | Nil
+    """)
 
 
-def test_bare_labels_stand_under_the_head_of_their_column(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "bare.pdf")
-    sheet.table(
-        100,
-        [["Income", "Tax", "Rebate"], ["8 lac", "20,000", "10,000"], ["9 lac", "30,000", "10,000"]],
-        xs=(70, 200, 300, 400),
-    )
-    ((table,),) = (page.tables for page in sheet.pages())
-    assert [row.section for row in table.rows] == ["Income", "Income"]
+def test_bare_labels_stand_under_the_head_of_their_column(sheet: Sheet) -> None:
+    rows = [["Income", "Tax", "Rebate"], ["8 lac", "20,000", "10,000"], ["9 lac", "30,000", "10,000"]]
+    sheet.table(100, rows, xs=(70, 200, 300, 400))
+    sections = [row.section for row in sheet.only().rows]
+    assert sections == ["Income", "Income"]
 
 
 def test_a_table_goes_on_over_the_page_end_without_and_with_its_heads(tmp_path: Path) -> None:
-    for repeated in ([], [HEADS]):
-        sheet = Sheet(tmp_path / f"on{len(repeated)}.pdf")
+    more = [["2.", "Footwear", "35", "20"], ["II.", "Medicines"], ["1.", "Vaccines", "5", "Nil"]]
+    for rows in (more, [HEADS, *more]):
+        sheet = Sheet(tmp_path / f"on{len(rows)}.pdf")
         sheet.text(70, 690, "Annex II: Duties")
         sheet.table(700, DUTIES[:3])
-        sheet.canvas.showPage()
-        sheet.canvas.setFont("Helvetica", SIZE)
-        sheet.table(
-            60,
-            [*repeated, ["2.", "Footwear", "35", "20"], ["II.", "Medicines"], ["1.", "Vaccines", "5", "Nil"]],
-        )
+        sheet.turn()
+        sheet.table(60, rows)
         _, second = continue_tables(sheet.pages())
         (table,) = second.tables
-        assert (
-            table.continued
-            and table.caption == "Annex II: Duties"
-            and table.heads == ("From (per cent)", "To (per cent)")
-        )
+        assert table.continued
+        assert table.caption == "Annex II: Duties"
+        assert table.heads == ("From (per cent)", "To (per cent)")
         assert [row.section for row in table.rows] == ["I. Chemicals", "II. Medicines"]
 
 
-def test_rows_numbered_from_one_again_are_of_another_table(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "again.pdf")
+def test_rows_numbered_from_one_again_are_of_another_table(sheet: Sheet) -> None:
     sheet.table(700, DUTIES[:3])
-    sheet.canvas.showPage()
-    sheet.canvas.setFont("Helvetica", SIZE)
+    sheet.turn()
     sheet.table(60, [HEADS, ["1.", "Footwear", "35", "20"]])
     pages = sheet.pages()
     assert continue_tables(pages) == pages
 
 
-def test_frames_around_paragraphs_and_forms_are_no_tables(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "frames.pdf")
+def test_frames_around_paragraphs_and_forms_are_no_tables(sheet: Sheet) -> None:
     prose = "\n".join(["The rate of 5 per cent applies to all of the"] * 9)
-    bottom = sheet.table(60, [[prose, prose], [prose, prose]], xs=(70, 280, 490))
-    bottom = sheet.table(bottom + 20, [["Name", ""], ["Date", ""], ["Amount of 10", ""]], xs=(70, 280, 490))
-    ((tables),) = (page.tables for page in sheet.pages())
-    assert not tables
+    xs = (70, 280, 490)
+    bottom = sheet.table(60, [[prose, prose], [prose, prose]], xs=xs)
+    sheet.table(bottom + 20, [["Name", ""], ["Date", ""], ["Amount of 10", ""]], xs=xs)
+    assert not sheet.tables()
 
 
-def test_rules_that_miss_a_column_do_not_cost_it(tmp_path: Path) -> None:
+def test_rules_that_miss_a_column_do_not_cost_it(sheet: Sheet) -> None:
     # Shaded label and first figure together, as statements are printed: the words alone tell the columns.
-    sheet = Sheet(tmp_path / "shade.pdf")
-    rows = [
-        ("Products", "56,435", "54,928", "50,053"),
-        ("Services", "10,609", "10,470", "9,759"),
-        ("Net sales", "67,044", "65,398", "59,812"),
-    ]
+    rows = case_rows("""
+        Products  | 56,435 | 54,928 | 50,053
+        Services  | 10,609 | 10,470 | 9,759
+        Net sales | 67,044 | 65,398 | 59,812
+    """)
     for number, row in enumerate(rows):
         for x, text in zip((70, 240, 340, 440), row, strict=True):
             sheet.text(x, 114 + 18 * number, text)
-    sheet.canvas.lines([(60, HEIGHT - y, 500, HEIGHT - y) for y in (100, 118, 136, 154)])
-    sheet.canvas.lines([(x, HEIGHT - 100, x, HEIGHT - 154) for x in (60, 320, 420, 500)])
-    ((table,),) = (page.tables for page in sheet.pages())
-    assert [cell and cell.text for cell in table.rows[0].cells] == ["56,435", "54,928", "50,053"]
+    for y in (100, 118, 136, 154):
+        sheet.across(60, 500, y)
+    for x in (60, 320, 420, 500):
+        sheet.down(x, 100, 154)
+    first, *_ = read_rows(sheet.only())
+    assert first[2:] == ("56,435", "54,928", "50,053")
 
 
-def test_rules_are_read_as_they_are_shown(tmp_path: Path) -> None:
-    sheet = Sheet(tmp_path / "rules.pdf")
+def test_rules_are_read_as_they_are_shown(sheet: Sheet) -> None:
     sheet.canvas.line(50, 700, 500, 700)
     sheet.canvas.rect(50, 600, 100, 50)
-    sheet.canvas.rect(300, 600, 100, 50, stroke=0, fill=1)
+    sheet.bar(300, 600, 100, 50)
     sheet.canvas.line(50, 500, 300, 400)
     sheet.canvas.save()
     rules = drawn_rules(pdfium.PdfDocument(sheet.path)[0], place)
-    assert len(rules.across) == 3 and len(rules.down) == 2
-    assert min(rule.x1 for rule in rules.down) == pytest.approx(50 / WIDTH, abs=0.002)
+    assert len(rules.across) == 3
+    assert len(rules.down) == 2
+    leftmost = min(rule.x1 for rule in rules.down)
+    assert leftmost == pytest.approx(50 / WIDTH, abs=0.002)
 
 
 CELL_VALUES = """
@@ -365,27 +354,26 @@ def test_what_names_something_is_no_value(text: str) -> None:
 shares = st.floats(-0.5, 1.5)
 boxes = st.builds(Rect, shares, shares, shares, shares)
 texts = st.sampled_from(["1.", "II.", "12", "Nil", "tax", "(i)", "2024", "5,000/-", "of", "-", "%"])
+sides = st.lists(boxes, max_size=30)
 
 
-@given(
-    st.lists(st.tuples(texts, boxes), max_size=40), st.lists(boxes, max_size=30), st.lists(boxes, max_size=30)
-)
+@given(st.lists(st.tuples(texts, boxes), max_size=40), sides, sides)
 def test_nothing_makes_it_raise(placed: list[tuple[str, Rect]], across: list[Rect], down: list[Rect]) -> None:
     text, words = "", []
     for word, box in placed:
         words.append(Word(word, box, None, len(text), len(text) + len(word)))
         text += f"{word} "
-    for table in find_tables(text, words, lambda: Rules(tuple(across), tuple(down))):
-        assert all(
-            len(row.cells) == len(table.heads) and 0 <= row.start <= row.end <= len(text)
-            for row in table.rows
-        )
+    rules = Rules(tuple(across), tuple(down))
+    for table in find_tables(text, words, lambda: rules):
+        for row in table.rows:
+            assert len(row.cells) == len(table.heads)
+            assert 0 <= row.start <= row.end <= len(text)
 
 
 def test_a_page_of_drawings_costs_no_more_than_its_points_allowed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    canvas = Canvas(str(tmp_path / "map.pdf"), pagesize=(WIDTH, HEIGHT), invariant=1)
+    canvas = sheet.canvas
     for _ in range(40):
         path = canvas.beginPath()
         path.moveTo(19, 13)
@@ -398,7 +386,7 @@ def test_a_page_of_drawings_costs_no_more_than_its_points_allowed(
     drawn.lineTo(400, 700)
     canvas.drawPath(drawn)
     canvas.save()
-    with pdfium.PdfDocument(str(tmp_path / "map.pdf")) as document:
+    with pdfium.PdfDocument(sheet.path) as document:
         page = document[0]
         assert len(drawn_rules(page, place).across) == 1
         monkeypatch.setattr("ingestion.tables.ruling_lines.MOST_POINTS_OF_PAGE", 1_000)
