@@ -86,11 +86,14 @@ def endpoint_failures(settings: Settings) -> tuple[type[Exception], ...]:
     """
     import httpx2
 
-    client_error: type[Exception]
     if client_of(settings) == "anthropic":
-        from anthropic import AnthropicError as client_error
+        from anthropic import AnthropicError
+
+        client_error: type[Exception] = AnthropicError
     else:
-        from openai import OpenAIError as client_error
+        from openai import OpenAIError
+
+        client_error = OpenAIError
 
     # The clients let these through: broken JSON or UTF-8 in a stream, numbers of thousands of digits, JSON
     # nested too deep, a connection lost inside an error's body.
