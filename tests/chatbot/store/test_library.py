@@ -29,6 +29,7 @@ from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.term_scores import pack_terms
 from ingestion.language.terms import terms
+from tests.chatbot.store.libraries import add_pages, embedded, kept_pdfs, open_library, passages, states
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_here, add_now, open_chroma, read_now
@@ -40,10 +41,9 @@ SECOND = [
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    made = Library(Settings(home=tmp_path / "home"), HashEmbedder())
-    yield made
-    made.close()
+def rules(tmp_path: Path) -> Path:
+    """Rules.pdf, which says FIRST."""
+    return make_pdf(tmp_path / "Rules.pdf", FIRST)
 
 
 def add(library: Library, *uploads: Upload) -> dict[str, str]:
@@ -54,40 +54,53 @@ def texts(library: Library) -> list[str]:
     return [chunk.text for version in library.scope([]) for chunk in library.catalog.chunks(version)]
 
 
-def test_adding_indexes_keeps_a_copy_and_ends_ready(library: Library, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    (result,) = add_now(library, [Upload(path)])
-    assert (result.status, result.pages, result.chunks, result.error) == ("added", 1, 1, None)
+def first_texts(library: Library) -> dict[str, str]:
+    """How each document begins, by name."""
+    versions = library.scope([]).items()
+    return {name: library.catalog.chunks(version)[0].text for version, name in versions}
+
+
+def live(library: Library, *names: str) -> list[str]:
+    """The documents that are searched, in all of them or in these."""
+    return list(library.scope(names).values())
+
+
+def names(library: Library) -> list[str]:
+    return [row.name for row in library.catalog.documents()]
+
+
+def test_adding_indexes_keeps_a_copy_and_ends_ready(library: Library, home: Path, rules: Path) -> None:
+    (result,) = add_now(library, [Upload(rules)])
+    assert result.status == "added"
+    assert result.pages == 1
+    assert result.chunks == 1
+    assert result.error is None
     assert result.searchable_seconds is not None
     assert result.searchable_seconds <= result.seconds
-    assert [row.state for row in library.catalog.documents()] == ["ready"]
-    assert library.indexes.vectors.count() == library.indexes.keywords.count() == 1
-    assert [copy.read_bytes() for copy in (tmp_path / "home" / "documents").glob("*.pdf")] == [
-        path.read_bytes()
-    ]
+    assert states(library) == ["ready"]
+    assert passages(library) == 1
+    (copy,) = kept_pdfs(home)
+    assert copy.read_bytes() == rules.read_bytes()
 
 
-def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(
-    library: Library, tmp_path: Path
-) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    assert add(library, Upload(path)) == {"Rules.pdf": "added"}
-    assert add(library, Upload(path)) == {"Rules.pdf": "unchanged"}
-    make_pdf(path, SECOND)
-    assert add(library, Upload(path)) == {"Rules.pdf": "replaced"}
+def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(library: Library, rules: Path) -> None:
+    assert add(library, Upload(rules)) == {"Rules.pdf": "added"}
+    assert add(library, Upload(rules)) == {"Rules.pdf": "unchanged"}
+    make_pdf(rules, SECOND)
+    assert add(library, Upload(rules)) == {"Rules.pdf": "replaced"}
     assert len(texts(library)) == 1
     assert "two per cent" in texts(library)[0]
-    assert [
-        hit[0] for hit in library.indexes.keywords.search(terms("ceiling"), 5) if hit[0] in library.scope([])
-    ] == [2]
+    versions = library.scope([])
+    hits = library.indexes.keywords.search(terms("ceiling"), 5)
+    found = [version for version, *_ in hits if version in versions]
+    assert found == [2]
 
 
 def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    library: Library, home: Path, rules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    add(library, Upload(path))
-    add(library, Upload(make_pdf(path, SECOND)))
+    add(library, Upload(rules))
+    add(library, Upload(make_pdf(rules, SECOND)))
     library.sweep()
     library.restore("Rules.pdf")
     assert "three per cent" in texts(library)[0]
@@ -96,40 +109,40 @@ def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(
     with monkeypatch.context() as later:
         later.setattr("chatbot.store.library.UNDO_DAYS", -1)
         library.sweep()
-    assert library.indexes.vectors.count() == library.indexes.keywords.count() == 1
-    assert len(list((tmp_path / "home" / "documents").glob("*.pdf"))) == 1
+    assert passages(library) == 1
+    assert len(kept_pdfs(home)) == 1
     with pytest.raises(NotFoundError, match="replaced"):
         library.restore("Rules.pdf")
 
 
 def test_the_same_bytes_under_two_names_are_kept_once_and_found_under_both(
-    library: Library, tmp_path: Path
+    library: Library, rules: Path
 ) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    add(library, Upload(path))
-    (twin,) = add_now(library, [Upload(path, "Twin.pdf")])
-    assert (twin.status, twin.chunks) == ("added", 1)
+    add(library, Upload(rules))
+    (twin,) = add_now(library, [Upload(rules, "Twin.pdf")])
+    assert twin.status == "added"
+    assert twin.chunks == 1
     assert "Rules.pdf" in (twin.warning or "")
-    assert library.indexes.keywords.count() == library.embedder.calls == 1  # type: ignore[attr-defined]
-    assert [(row.name, row.same_as) for row in library.catalog.documents()] == [
-        ("Rules.pdf", None),
-        ("Twin.pdf", "Rules.pdf"),
-    ]
-    assert list(library.scope([]).values()) == ["Rules.pdf"]
-    assert list(library.scope(["Twin.pdf"]).values()) == ["Twin.pdf"]
+    assert library.indexes.keywords.count() == 1
+    assert embedded(library) == 1
+    same = {row.name: row.same_as for row in library.catalog.documents()}
+    assert same == {"Rules.pdf": None, "Twin.pdf": "Rules.pdf"}
+    assert live(library) == ["Rules.pdf"]
+    assert live(library, "Twin.pdf") == ["Twin.pdf"]
     library.remove("Rules.pdf", purge=True)
-    assert list(library.scope([]).values()) == ["Twin.pdf"]
-    assert add(library, Upload(make_pdf(path, SECOND), "Twin.pdf")) == {"Twin.pdf": "replaced"}
+    assert live(library) == ["Twin.pdf"]
+    replacement = add_pages(library, rules, SECOND, "Twin.pdf")
+    assert replacement.document == "Twin.pdf"
+    assert replacement.status == "replaced"
     assert "two per cent" in texts(library)[0]
 
 
 def test_one_of_two_names_gets_another_file_and_the_other_keeps_its_own(
-    library: Library, tmp_path: Path
+    library: Library, rules: Path, tmp_path: Path
 ) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    add(library, Upload(path), Upload(path, "Twin.pdf"))
-    add(library, Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Rules.pdf"))
-    found = {name: library.catalog.chunks(version)[0].text for version, name in library.scope([]).items()}
+    add(library, Upload(rules), Upload(rules, "Twin.pdf"))
+    add_pages(library, tmp_path / "next.pdf", SECOND, "Rules.pdf")
+    found = first_texts(library)
     assert "two per cent" in found["Rules.pdf"]
     assert "three per cent" in found["Twin.pdf"]
     library.restore("Rules.pdf")
@@ -140,45 +153,31 @@ def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Pat
     (tmp_path / "empty.pdf").write_bytes(b"")
     (tmp_path / "text.pdf").write_text("not a pdf at all")
     good = make_pdf(tmp_path / "good.pdf", FIRST)
-    results = add_now(
-        library,
-        [
-            Upload(tmp_path / "empty.pdf"),
-            Upload(tmp_path / "text.pdf"),
-            Upload(tmp_path / "gone.pdf"),
-            Upload(good),
-        ],
-    )
-    assert {result.document: result.status for result in results} == {
-        "empty.pdf": "failed",
-        "text.pdf": "failed",
-        "gone.pdf": "failed",
-        "good.pdf": "added",
-    }
-    assert all("\n" not in (result.error or "") for result in results)
-    assert [row.name for row in library.catalog.documents()] == ["good.pdf"]
+    failing = [tmp_path / name for name in ("empty.pdf", "text.pdf", "gone.pdf")]
+    results = add_now(library, [Upload(path) for path in (*failing, good)])
+    statuses = {result.document: result.status for result in results}
+    assert statuses.pop("good.pdf") == "added"
+    assert statuses == {path.name: "failed" for path in failing}
+    for result in results:
+        assert "\n" not in (result.error or "")
+    assert names(library) == ["good.pdf"]
 
 
-def test_two_different_files_of_one_name_in_one_call(library: Library, tmp_path: Path) -> None:
+def test_two_different_files_of_one_name_in_one_call(library: Library, rules: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    first, second = (
-        make_pdf(tmp_path / "Rules.pdf", FIRST),
-        make_pdf(tmp_path / "other" / "Rules.pdf", SECOND),
-    )
-    results = add_now(library, [Upload(first), Upload(second)])
-    assert [result.status for result in results] == ["failed", "added"] or [
-        result.status for result in results
-    ] == ["added", "failed"]
+    other = make_pdf(tmp_path / "other" / "Rules.pdf", SECOND)
+    results = add_now(library, [Upload(rules), Upload(other)])
+    assert sorted(result.status for result in results) == ["added", "failed"]
     error = next(result.error for result in results if result.error)
-    assert str(first) in error
-    assert str(second) in error
+    assert str(rules) in error
+    assert str(other) in error
     assert "--name" in error
 
 
 def test_names_are_display_text_never_paths(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "a.pdf", FIRST)
-    names = [result.document for result in add_now(library, [Upload(path, "../../x.pdf")])]
-    assert names == ["x.pdf"]
+    (plain,) = add_now(library, [Upload(path, "../../x.pdf")])
+    assert plain.document == "x.pdf"
     (long,) = add_now(library, [Upload(path, "n" * 300)])
     assert long.status == "failed"
     assert "300 characters" in (long.error or "")
@@ -186,24 +185,27 @@ def test_names_are_display_text_never_paths(library: Library, tmp_path: Path) ->
     assert spoofed.document == "a‹U+202E›fdp.pdf"
 
 
-def test_a_file_over_the_limit(tmp_path: Path) -> None:
-    library = Library(Settings(home=tmp_path / "home", max_upload_mb=1), HashEmbedder())
-    (tmp_path / "large.pdf").write_bytes(b"%PDF-1.7" + b"\0" * 2**21)
-    (result,) = add_now(library, [Upload(tmp_path / "large.pdf")])
+def test_a_file_over_the_limit(home: Path, tmp_path: Path) -> None:
+    settings = Settings(home=home, max_upload_mb=1)
+    library = Library(settings, HashEmbedder())
+    large = tmp_path / "large.pdf"
+    large.write_bytes(b"%PDF-1.7" + b"\0" * 2**21)
+    (result,) = add_now(library, [Upload(large)])
     library.close()
     assert "FINPOLICY_MAX_UPLOAD_MB" in (result.error or "")
 
 
 def test_a_blank_document_is_added_with_a_warning(library: Library, tmp_path: Path) -> None:
-    (result,) = add_now(library, [Upload(make_pdf(tmp_path / "blank.pdf", [""]))])
-    assert (result.status, result.chunks) == ("added", 0)
+    result = add_pages(library, tmp_path / "blank.pdf", [""])
+    assert result.status == "added"
+    assert result.chunks == 0
     assert result.warning
 
 
 def test_removing_hides_at_once_restoring_brings_back_purging_erases(
-    library: Library, tmp_path: Path
+    library: Library, home: Path, rules: Path
 ) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    add(library, Upload(rules))
     library.remove("Rules.pdf")
     assert texts(library) == []
     library.sweep()
@@ -212,25 +214,23 @@ def test_removing_hides_at_once_restoring_brings_back_purging_erases(
     library.remove("Rules.pdf")
     library.remove("Rules.pdf", purge=True)
     assert library.catalog.documents() == []
-    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 0
-    assert not list((tmp_path / "home" / "documents").glob("*.pdf"))
+    assert passages(library) == 0
+    assert not kept_pdfs(home)
     with pytest.raises(NotFoundError):
         library.restore("Rules.pdf")
     with pytest.raises(NotFoundError, match="Nothing.pdf"):
         library.remove("Nothing.pdf")
 
 
-def test_a_removed_document_can_be_added_again(library: Library, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    add(library, Upload(path))
+def test_a_removed_document_can_be_added_again(library: Library, rules: Path) -> None:
+    add(library, Upload(rules))
     library.remove("Rules.pdf")
-    assert add(library, Upload(path)) == {"Rules.pdf": "added"}
+    assert add(library, Upload(rules)) == {"Rules.pdf": "added"}
     assert len(texts(library)) == 1
 
 
-def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Library, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    add(library, Upload(path), Upload(path, "Twin.pdf"))
+def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Library, rules: Path) -> None:
+    add(library, Upload(rules), Upload(rules, "Twin.pdf"))
     library.remove("Twin.pdf", purge=True)
     (version,) = library.scope([])
     assert library.file(version).exists()
@@ -239,25 +239,25 @@ def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Libra
 def test_keyword_search_is_ready_before_the_vectors_and_stopping_keeps_what_stands(
     library: Library, tmp_path: Path
 ) -> None:
-    path = make_pdf(
-        tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(100)]
-    )
+    path = make_pdf(tmp_path / "Long.pdf", long_pages(100))
     read_now(library, [Upload(path)])
     library.resume_vectors(cancelled=lambda: library.catalog.documents()[0].embedded > 0)
     (row,) = library.catalog.documents()
     assert row.state == "embedding"
-    assert 0 < row.embedded < row.chunks == library.indexes.keywords.count()
-    before = library.embedder.calls  # type: ignore[attr-defined]
+    assert row.chunks == library.indexes.keywords.count()
+    assert 0 < row.embedded < row.chunks
+    missing = row.chunks - row.embedded
+    before = embedded(library)
     library.resume()
-    assert library.catalog.documents()[0].state == "ready"
-    assert library.embedder.calls - before == row.chunks - row.embedded  # type: ignore[attr-defined]
+    assert states(library) == ["ready"]
+    assert embedded(library) - before == missing
 
 
-def test_another_embedder_makes_new_vectors_from_the_stored_text(tmp_path: Path) -> None:
-    library = Library(Settings(home=tmp_path), HashEmbedder(dimension=32))
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+def test_another_embedder_makes_new_vectors_from_the_stored_text(rules: Path, tmp_path: Path) -> None:
+    library = open_library(tmp_path, HashEmbedder(dimension=32))
+    add(library, Upload(rules))
     library.close()
-    other = Library(Settings(home=tmp_path), HashEmbedder(dimension=16))
+    other = open_library(tmp_path, HashEmbedder(dimension=16))
     (version,) = other.scope([])
     assert other.matrix(version).rows.shape == (0, 16)
     assert other.without_vectors()
@@ -267,20 +267,27 @@ def test_another_embedder_makes_new_vectors_from_the_stored_text(tmp_path: Path)
     other.close()
 
 
-def test_a_lost_vector_index_is_made_anew_from_the_catalogue(library: Library, tmp_path: Path) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+def test_a_lost_vector_index_is_made_anew_from_the_catalogue(
+    library: Library, home: Path, rules: Path
+) -> None:
+    add(library, Upload(rules))
     library.close()
-    shutil.rmtree(tmp_path / "home" / "chroma_db" / "vectors")
-    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    shutil.rmtree(home / "chroma_db" / "vectors")
+    again = open_library(home)
     again.sweep()
     assert again.indexes.vectors.count() == 1
-    assert again.embedder.calls == 0  # type: ignore[attr-defined]
+    assert embedded(again) == 0
     again.close()
 
 
-def test_a_second_owner_is_refused_with_the_holders_pid(library: Library, tmp_path: Path) -> None:
+def test_a_second_owner_is_refused_with_the_holders_pid(library: Library, home: Path) -> None:
     with pytest.raises(StoreError, match=str(os.getpid())):
-        Library(Settings(home=tmp_path / "home"), HashEmbedder())
+        open_library(home)
+
+
+def long_pages(count: int) -> list[str]:
+    """Pages of which each is a passage or more."""
+    return [f"Page {number} speaks of the deficit ceiling. " * 20 for number in range(count)]
 
 
 KILLED = """
@@ -299,18 +306,13 @@ list(add_files(library, [Upload(Path(sys.argv[2]))], readers=2, progress=slow))
 
 
 @pytest.mark.parametrize("phase", ["reading", "embedding"])
-def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, root: Path) -> None:
-    path = make_pdf(
-        tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(200)]
-    )
-    home = tmp_path / "home"
-    child = subprocess.Popen(
-        [sys.executable, "-c", KILLED, home, path],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": "."},
-    )
+def test_a_killed_addition_leaves_no_half_document(
+    home: Path, tmp_path: Path, phase: str, root: Path
+) -> None:
+    path = make_pdf(tmp_path / "Long.pdf", long_pages(200))
+    command = [sys.executable, "-c", KILLED, str(home), str(path)]
+    environment = {**os.environ, "PYTHONPATH": "."}
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env=environment)
     assert child.stdout
     for line in child.stdout:
         if line.strip() == phase:
@@ -319,12 +321,13 @@ def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, r
     child.wait()
     child.stdout.close()
     time.sleep(0.1)
-    library = Library(Settings(home=home), HashEmbedder())
+    library = open_library(home)
     library.resume()
     library.sweep()
-    rows = library.catalog.documents()
-    assert [(row.state, row.embedded == row.chunks) for row in rows] == [("ready", True)]
-    assert library.indexes.vectors.count() == sum(row.chunks for row in rows)
+    (row,) = library.catalog.documents()
+    assert row.state == "ready"
+    assert row.embedded == row.chunks
+    assert library.indexes.vectors.count() == row.chunks
     library.close()
 
 
@@ -336,31 +339,33 @@ class FailingEmbedder(HashEmbedder):
         raise ModelError("The endpoint is down.", hint="Start it.")
 
 
-def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp_path: Path) -> None:
-    paths = [
-        make_pdf(tmp_path / f"{n}.pdf", [f"{text} Document {n}."]) for n, text in enumerate(FIRST + SECOND)
-    ]
-    library = Library(Settings(home=tmp_path / "home"), FailingEmbedder())
-    results = add_now(library, [Upload(path) for path in paths])
-    assert [
-        (result.status, "The endpoint is down. Start it." in (result.warning or "")) for result in results
-    ] == [("added", True)] * 2
-    assert [row.state for row in library.catalog.documents()] == ["keyword"] * 2
+def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(
+    home: Path, tmp_path: Path
+) -> None:
+    uploads = []
+    for number, text in enumerate(FIRST + SECOND):
+        path = make_pdf(tmp_path / f"{number}.pdf", [f"{text} Document {number}."])
+        uploads.append(Upload(path))
+    library = open_library(home, FailingEmbedder())
+    results = add_now(library, uploads)
+    for result in results:
+        assert result.status == "added"
+        assert "The endpoint is down. Start it." in (result.warning or "")
+    assert states(library) == ["keyword"] * 2
     library.close()
-    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    again = open_library(home)
     again.resume()
-    assert [row.state for row in again.catalog.documents()] == ["ready"] * 2
+    assert states(again) == ["ready"] * 2
     again.close()
 
 
 def test_a_document_the_user_removed_stays_removed_while_a_new_one_of_its_name_comes(
-    library: Library, tmp_path: Path
+    library: Library, rules: Path
 ) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    read_now(library, [Upload(path)])
+    read_now(library, [Upload(rules)])
     library.remove("Rules.pdf")
-    make_pdf(path, SECOND)
-    (coming,) = read_now(library, [Upload(path)])
+    make_pdf(rules, SECOND)
+    (coming,) = read_now(library, [Upload(rules)])
     assert "two per cent" in texts(library)[0]
     library.discard(coming.version)
     library.resume()
@@ -371,30 +376,29 @@ def test_a_document_the_user_removed_stays_removed_while_a_new_one_of_its_name_c
 
 
 def test_the_last_addition_wins_while_a_replacement_is_pending(library: Library, tmp_path: Path) -> None:
-    first, second = make_pdf(tmp_path / "a.pdf", FIRST), make_pdf(tmp_path / "b.pdf", SECOND)
+    first = make_pdf(tmp_path / "a.pdf", FIRST)
+    second = make_pdf(tmp_path / "b.pdf", SECOND)
     add(library, Upload(first, "Rules.pdf"))
     read_now(library, [Upload(second, "Rules.pdf")])
-    assert [result.status for result in read_now(library, [Upload(first, "Rules.pdf")])] == ["replaced"]
+    (result,) = read_now(library, [Upload(first, "Rules.pdf")])
+    assert result.status == "replaced"
     library.resume()
     assert "three per cent" in texts(library)[0]
 
 
-def test_the_same_file_twice_in_one_call_is_read_once(library: Library, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+def test_the_same_file_twice_in_one_call_is_read_once(library: Library, rules: Path, tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
     twin = make_pdf(tmp_path / "copy" / "Rules.pdf", FIRST)
-    assert [result.status for result in add_now(library, [Upload(path), Upload(twin)])] == [
-        "added",
-        "unchanged",
-    ]
-    assert library.embedder.calls == 1  # type: ignore[attr-defined]
+    results = add_now(library, [Upload(rules), Upload(twin)])
+    assert [result.status for result in results] == ["added", "unchanged"]
+    assert embedded(library) == 1
 
 
-def test_ids_are_never_used_again(library: Library, tmp_path: Path) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+def test_ids_are_never_used_again(library: Library, rules: Path, tmp_path: Path) -> None:
+    add(library, Upload(rules))
     (before,) = library.scope([])
     library.remove("Rules.pdf", purge=True)
-    add(library, Upload(make_pdf(tmp_path / "Other.pdf", SECOND)))
+    add_pages(library, tmp_path / "Other.pdf", SECOND)
     (after,) = library.scope([])
     assert after > before
 
@@ -405,9 +409,10 @@ def readings(data: bytes) -> Iterator[bytes]:
     """
     yield data
     yield data.replace(b"\0", b"")
-    for start in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
+    for beginning in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
+        packed = data[beginning.start() :]
         with suppress(zlib.error):
-            yield zlib.decompressobj().decompress(data[start.start() :])
+            yield zlib.decompressobj().decompress(packed)
 
 
 def holding(word: bytes, folder: Path) -> list[str]:
@@ -415,7 +420,8 @@ def holding(word: bytes, folder: Path) -> list[str]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     found = []
     for path in files:
-        if any(word in text.lower() for text in readings(path.read_bytes())):
+        texts_of_it = readings(path.read_bytes())
+        if any(word in text.lower() for text in texts_of_it):
             found.append(path.name)
     return found
 
@@ -425,18 +431,19 @@ def letters_in_chroma(word: str, library: Library) -> int:
     not.
     """
     library.indexes.vectors.close()
-    with closing(sqlite3.connect(library.folder / "vectors" / "chroma.sqlite3")) as sqlite_file:
-        sqlite_file.execute(
+    trigrams = {word[at : at + 3] for at in range(len(word) - 2)}
+    rows = 0
+    with closing(sqlite3.connect(library.folder / "vectors" / "chroma.sqlite3")) as database:
+        database.execute(
             "create virtual table temp.terms using fts5vocab(main, embedding_fulltext_search, row)"
         )
-        trigrams = {word[at : at + 3] for at in range(len(word) - 2)}
-        return sum(
-            sqlite_file.execute("select count(*) from temp.terms where term = ?", (trigram,)).fetchone()[0]
-            for trigram in trigrams
-        )
+        for trigram in trigrams:
+            found = database.execute("select count(*) from temp.terms where term = ?", (trigram,))
+            rows += found.fetchone()[0]
+    return rows
 
 
-def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_path: Path) -> None:
+def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, home: Path, tmp_path: Path) -> None:
     planted = [
         "The xylozygomorphic clause is three per cent of all output in the year.",
         "It is repeated: Xylozygomorphic clauses count.",
@@ -444,26 +451,33 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_pa
     uploads = []
     for number in range(9):
         pages = [f"Rule {number} is of output {line}." for line in range(9)]
-        uploads.append(Upload(make_pdf(tmp_path / f"Rules {number}.pdf", pages)))
-    add(library, *uploads, Upload(make_pdf(tmp_path / "Xylozygomorphic.pdf", planted)))
-    there = holding(b"xylozygomorph", tmp_path / "home")
-    assert "chroma.sqlite3" in there and any(name.startswith("catalog.sqlite3") for name in there)
+        path = make_pdf(tmp_path / f"Rules {number}.pdf", pages)
+        uploads.append(Upload(path))
+    path = make_pdf(tmp_path / "Xylozygomorphic.pdf", planted)
+    uploads.append(Upload(path))
+    add(library, *uploads)
+    there = holding(b"xylozygomorph", home)
+    assert "chroma.sqlite3" in there
+    assert any(name.startswith("catalog.sqlite3") for name in there)
     assert letters_in_chroma("xylozyg", library) == 5
     library.remove("Xylozygomorphic.pdf", purge=True)
-    assert holding(b"xylozygomorph", tmp_path / "home") == []
+    assert holding(b"xylozygomorph", home) == []
     assert letters_in_chroma("xylozyg", library) == 0
-    assert (
-        library.indexes.keywords.frequency("xylozygomorph") == 0
-        and not library.indexes.keywords.has_deleted()
-    )
-    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 81
+    words = library.indexes.keywords
+    assert words.frequency("xylozygomorph") == 0
+    assert not words.has_deleted()
+    assert passages(library) == 81
     assert library.indexes.differences() == []
 
 
 def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    library: Library,
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling."])))
+    add_pages(library, tmp_path / "Rules.pdf", ["The deficit ceiling."])
 
     class Stopped(BaseException):
         """As by a kill: nothing after it runs."""
@@ -472,9 +486,9 @@ def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
 
     def half(folder: Path, *, ignore_errors: bool) -> None:
         if folder.exists():
-            for file in folder.iterdir():
-                if file.name != "meta.json":
-                    file.unlink()
+            contents = set(folder.iterdir())
+            for file in contents - {folder / "meta.json"}:
+                file.unlink()
             raise Stopped
         deleted(folder, ignore_errors=ignore_errors)
 
@@ -484,21 +498,23 @@ def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
     monkeypatch.undo()
     library.close()
     with caplog.at_level(logging.WARNING):
-        again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+        again = open_library(home)
         again.resume()
-    assert caplog.messages == [] and [path.name for path in again.folder.glob("*.discarded")] == []
-    assert again.indexes.differences() == [] and again.indexes.keywords.count() == 1
+    assert caplog.messages == []
+    assert not list(again.folder.glob("*.discarded"))
+    assert again.indexes.differences() == []
+    assert again.indexes.keywords.count() == 1
     again.close()
 
 
 def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The xylozygomorphic clause is three per cent."])))
+    add_pages(library, tmp_path / "Rules.pdf", ["The xylozygomorphic clause is three per cent."])
     library.catalog.close()
     library.close()
     monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0.1)
-    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    again = open_library(home)
     with closing(sqlite3.connect(again.folder / "catalog.sqlite3", isolation_level=None)) as other:
         other.execute("begin")
         other.execute("select * from page").fetchall()
@@ -513,40 +529,42 @@ def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(
 def test_words_are_found_while_another_document_is_purged(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add(
-        library,
-        *(
-            Upload(make_pdf(tmp_path / f"Rules {number}.pdf", [f"Rule {number} is of the ceiling."]))
-            for number in range(6)
-        ),
-    )
-    before, seen = len(library.indexes.keywords.search(["ceil"], 10)), list[int]()
+    for number in range(6):
+        path = tmp_path / f"Rules {number}.pdf"
+        add_pages(library, path, [f"Rule {number} is of the ceiling."])
+
+    def hits() -> int:
+        return len(library.indexes.keywords.search(["ceil"], 10))
+
+    before, seen = hits(), list[int]()
     filled = Indexes._fill_keywords
 
     def watched(indexes: Indexes, keywords: KeywordIndex) -> None:
         filled(indexes, keywords)
-        seen.append(len(library.indexes.keywords.search(["ceil"], 10)))
+        seen.append(hits())
 
     monkeypatch.setattr(Indexes, "_fill_keywords", watched)
     library.remove("Rules 5.pdf", purge=True)
-    assert before == 6 and min(seen) >= 5
-    assert len(library.indexes.keywords.search(["ceil"], 10)) == 5
+    assert before == 6
+    assert min(seen) >= 5
+    assert hits() == 5
 
 
 def test_vectors_left_by_an_earlier_run_do_not_keep_those_of_a_new_file(
     library: Library, tmp_path: Path
 ) -> None:
-    read_now(library, [Upload(make_pdf(tmp_path / "Old.pdf", FIRST))])
-    (result,) = add_now(library, [Upload(make_pdf(tmp_path / "New.pdf", SECOND))])
+    old = make_pdf(tmp_path / "Old.pdf", FIRST)
+    read_now(library, [Upload(old)])
+    result = add_pages(library, tmp_path / "New.pdf", SECOND)
     assert result.warning is None
-    assert [version.document for version in library.without_vectors()] == ["Old.pdf"]
+    (waiting,) = library.without_vectors()
+    assert waiting.document == "Old.pdf"
 
 
 def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(
-    library: Library, tmp_path: Path
+    library: Library, rules: Path
 ) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    add(library, Upload(path, "Xylozygomorphic.pdf"), Upload(path, "Twin.pdf"))
+    add(library, Upload(rules, "Xylozygomorphic.pdf"), Upload(rules, "Twin.pdf"))
     library.remove("Xylozygomorphic.pdf", purge=True)
     (version,) = library.scope([])
     assert library.indexes.vectors.names([version]) == {version: "Twin.pdf"}
@@ -554,24 +572,23 @@ def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(
 
 
 def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(
-    library: Library, tmp_path: Path
+    library: Library, home: Path, rules: Path
 ) -> None:
     """Its Chroma holds vectors alone, in a collection of another name; the catalogue says that all is
     well.
     """
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
-    fingerprint, (version,) = library.embedder.fingerprint, library.scope([])
+    add(library, Upload(rules))
+    fingerprint = library.embedder.fingerprint
+    (version,) = library.scope([])
+    vectors = library.folder / "vectors"
     library.indexes.vectors.close()
-    shutil.rmtree(library.folder / "vectors")
-    client = open_chroma(library.folder / "vectors")
-    collection = client.create_collection(
-        "chunks-" + "0" * 16, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
-    )
-    collection.add(
-        ids=[f"{version}:0:0"],
-        embeddings=library.matrix(version).rows[:1],
-        metadatas=[{"version": version, "ordinal": 0}],
-    )
+    shutil.rmtree(vectors)
+    client = open_chroma(vectors)
+    name, cosine = "chunks-" + "0" * 16, {"hnsw": {"space": "cosine"}}
+    collection = client.create_collection(name, configuration=cosine, embedding_function=None)
+    row = library.matrix(version).rows[:1]
+    about = {"version": version, "ordinal": 0}
+    collection.add(ids=[f"{version}:0:0"], embeddings=row, metadatas=[about])
     client.close()
     client.clear_system_cache()
     library.catalog.set_meta("vectors_aligned", fingerprint)
@@ -581,90 +598,90 @@ def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(
         def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
             raise AssertionError("a vector is made")
 
-    again = Library(Settings(home=tmp_path / "home"), Idle())
+    again = open_library(home, Idle())
     before = again.indexes.complete
     again.resume()
-    assert (before, again.indexes.complete) == (False, True)
+    assert before is False
+    assert again.indexes.complete is True
     assert again.indexes.differences() == []
     assert again.indexes.vectors.names([version]) == {version: "Rules.pdf"}
     again.indexes.vectors.close()
-    client = open_chroma(again.folder / "vectors")
-    assert [found.name for found in client.list_collections()] == [again.indexes.vectors.name]
+    client = open_chroma(vectors)
+    (found,) = client.list_collections()
+    assert found.name == again.indexes.vectors.name
     client.close()
     client.clear_system_cache()
     again.close()
 
 
 def test_switching_between_the_embedded_models_keeps_the_vectors_of_both(
-    library: Library, tmp_path: Path
+    library: Library, rules: Path, tmp_path: Path
 ) -> None:
     """Going back makes none; those of an endpoint's model go."""
     library.close()
-    path, settings = make_pdf(tmp_path / "Rules.pdf", FIRST), Settings(home=tmp_path / "both")
+    first, second = LOCAL_FINGERPRINTS
     made = list[int]()
-    for number, fingerprint in enumerate(
-        [LOCAL_FINGERPRINTS[0], LOCAL_FINGERPRINTS[1], "endpoint-64", *LOCAL_FINGERPRINTS, "endpoint-64"]
-    ):
+    for fingerprint in (first, second, "endpoint-64", first, second, "endpoint-64"):
         embedder = HashEmbedder()
         embedder.fingerprint = fingerprint
-        switched = Library(settings, embedder)
-        if not number:
-            add(switched, Upload(path))
+        switched = open_library(tmp_path / "both", embedder)
+        if not made:
+            add(switched, Upload(rules))
         switched.resume()
         (version,) = switched.scope([])
-        assert (
-            len(switched.matrix(version).rows),
-            switched.indexes.vectors.count(),
-            switched.without_vectors(),
-        ) == (1, 1, [])
+        assert len(switched.matrix(version).rows) == 1
+        assert switched.indexes.vectors.count() == 1
+        assert switched.without_vectors() == []
         assert switched.indexes.differences() == []
         made.append(embedder.calls)
         switched.close()
-    assert made[3:] == [0, 0, 1] and all(made[:3])
+    assert made[3:] == [0, 0, 1]
+    assert all(made[:3])
 
 
-def test_a_purge_that_was_interrupted_is_finished_later(library: Library, tmp_path: Path) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+def test_a_purge_that_was_interrupted_is_finished_later(library: Library, home: Path, rules: Path) -> None:
+    add(library, Upload(rules))
     library.catalog.retire("Rules.pdf")
     assert library.catalog.documents() == []
     with pytest.raises(NotFoundError):
         library.restore("Rules.pdf")
     library.sweep()
-    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 0
-    assert not list((tmp_path / "home" / "documents").glob("*.pdf"))
+    assert passages(library) == 0
+    assert not kept_pdfs(home)
 
 
-def test_files_that_are_not_the_librarys_are_never_deleted(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    library = Library(Settings(home=home), HashEmbedder())
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+def test_files_that_are_not_the_librarys_are_never_deleted(home: Path, rules: Path, tmp_path: Path) -> None:
+    library = open_library(home)
+    add(library, Upload(rules))
     library.close()
     own = home / "documents" / f"{'x' * 64}.pdf"
     own.write_bytes(b"mine")
     for path in (home / "chroma_db").glob("catalog.sqlite3*"):
         path.unlink()
-    again = Library(Settings(home=home), HashEmbedder())
+    again = open_library(home)
     add(again, Upload(make_pdf(tmp_path / "Other.pdf", SECOND)))
     again.sweep()
     again.close()
-    assert len(list((home / "documents").glob("*.pdf"))) == 3
+    assert len(kept_pdfs(home)) == 3
 
 
-def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(library: Library, tmp_path: Path) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(
+    library: Library, home: Path, rules: Path
+) -> None:
+    add(library, Upload(rules))
     library.close()
-    shutil.rmtree(tmp_path / "home" / "chroma_db" / "keywords")
-    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    shutil.rmtree(home / "chroma_db" / "keywords")
+    again = open_library(home)
     again.sweep()
-    assert [(version, ordinal) for version, ordinal, _ in again.indexes.keywords.search(["anchor"], 5)] == [
-        (1, 0)
-    ]
+    (hit,) = again.indexes.keywords.search(["anchor"], 5)
+    assert hit[:2] == (1, 0)
     again.close()
 
 
 def test_what_is_no_file_is_refused_and_does_not_hang(library: Library, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.pdf")
-    results = add_now(library, [Upload(tmp_path / "pipe.pdf"), Upload(Path("/dev/zero")), Upload(tmp_path)])
+    paths = tmp_path / "pipe.pdf", Path("/dev/zero"), tmp_path
+    results = add_now(library, [Upload(path) for path in paths])
     assert [result.status for result in results] == ["failed"] * 3
     assert "not a file" in (results[0].error or "")
 
@@ -675,21 +692,21 @@ STEPS = ["begin", "fill", "searchable", "add_vectors", "ready", "refill"]
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_process_that_ends_at_any_step_of_a_replacement_leaves_one_whole_document(
-    tmp_path: Path, step: str, when: str
+    home: Path, rules: Path, step: str, when: str
 ) -> None:
     """The step fails as a killed process would, leaving everything as it is; the store is then opened
     anew.
     """
-    home, path = tmp_path / "home", make_pdf(tmp_path / "Rules.pdf", FIRST)
-    library = Library(Settings(home=home), HashEmbedder())
-    add(library, Upload(path))
-    make_pdf(path, SECOND)
-    library.catalog.__dict__[step] = _ending(getattr(library.catalog, step), when)
+    library = open_library(home)
+    add(library, Upload(rules))
+    make_pdf(rules, SECOND)
+    whole = getattr(library.catalog, step)
+    library.catalog.__dict__[step] = _ending(whole, when)
     with pytest.raises(KeyboardInterrupt):
-        add_here(library, [Upload(path)])
-    calls: int = library.embedder.calls  # type: ignore[attr-defined]
+        add_here(library, [Upload(rules)])
+    calls = embedded(library)
     library.close()
-    again = Library(Settings(home=home), HashEmbedder())
+    again = open_library(home)
     assert len(texts(again)) == 1
     again.resume()
     again.sweep()
@@ -698,8 +715,8 @@ def test_a_process_that_ends_at_any_step_of_a_replacement_leaves_one_whole_docum
     assert again.indexes.differences() == []
     assert again.catalog.waiting() == []
     once_more = (step, when) == ("add_vectors", "before")
-    assert again.embedder.calls + calls == 2 + once_more  # type: ignore[attr-defined]
-    assert len(list((home / "documents").glob("*.pdf"))) == 2
+    assert embedded(again) + calls == 2 + once_more
+    assert len(kept_pdfs(home)) == 2
     again.close()
 
 
@@ -712,12 +729,12 @@ def _ending(call: Callable[..., object], when: str) -> Callable[..., object]:
     return ended
 
 
-def test_reading_again_keeps_what_is_on_its_way(library: Library, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    add(library, Upload(path), Upload(path, "Twin.pdf"))
-    read_now(library, [Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Twin.pdf")])
+def test_reading_again_keeps_what_is_on_its_way(library: Library, rules: Path, tmp_path: Path) -> None:
+    add(library, Upload(rules), Upload(rules, "Twin.pdf"))
+    replacement = make_pdf(tmp_path / "next.pdf", SECOND)
+    read_now(library, [Upload(replacement, "Twin.pdf")])
     library.read_again("Rules.pdf")
-    found = {name: library.catalog.chunks(version)[0].text for version, name in library.scope([]).items()}
+    found = first_texts(library)
     assert "three per cent" in found["Rules.pdf"]
     assert "two per cent" in found["Twin.pdf"]
 
@@ -726,18 +743,23 @@ def test_stopping_while_files_left_by_another_process_are_read_loses_none(
     library: Library, tmp_path: Path
 ) -> None:
     for number in range(4):
-        with make_pdf(tmp_path / f"{number}.pdf", [f"{FIRST[0]} Document {number}."]).open("rb") as file:
-            library.adding.take(file, f"{number}.pdf")
+        name = f"{number}.pdf"
+        path = make_pdf(tmp_path / name, [f"{FIRST[0]} Document {number}."])
+        with path.open("rb") as file:
+            library.adding.take(file, name)
     library.resume(cancelled=lambda: True)
     assert len(library.catalog.waiting()) == 4
     assert len(library.copies.all()) == 4
     library.resume()
-    assert [row.state for row in library.catalog.documents()] == ["ready"] * 4
+    assert states(library) == ["ready"] * 4
 
 
-def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Library, tmp_path: Path) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
-    read_now(library, [Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Rules.pdf")])
+def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(
+    library: Library, rules: Path, tmp_path: Path
+) -> None:
+    add(library, Upload(rules))
+    replacement = make_pdf(tmp_path / "next.pdf", SECOND)
+    read_now(library, [Upload(replacement, "Rules.pdf")])
     library.remove("Rules.pdf")
     library.sweep()
     library.restore("Rules.pdf")
@@ -745,33 +767,25 @@ def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Libr
     assert "two per cent" in texts(library)[0]
 
 
-def test_a_store_is_indexed_anew_when_the_language_learns_a_word(library: Library, tmp_path: Path) -> None:
-    (added,) = add_now(
-        library,
-        [
-            Upload(
-                make_pdf(
-                    tmp_path / "a.pdf",
-                    ["Die Sitzung im Dezember 2024 endete mit einem Beschluss des Ausschusses."],
-                )
-            )
-        ],
-    )
+def test_a_store_is_indexed_anew_when_the_language_learns_a_word(
+    library: Library, home: Path, tmp_path: Path
+) -> None:
+    page = "Die Sitzung im Dezember 2024 endete mit einem Beschluss des Ausschusses."
+    added = add_pages(library, tmp_path / "a.pdf", [page])
     assert added.status == "added", added
     (number,) = library.catalog.active(["a.pdf"])
     packed = library.catalog.lexicon(number)
     word = terms("Dezember")[0]
-    assert (
-        library.terms(number).chunks.postings(word)[0].size and library.indexes.keywords.frequency(word) == 1
-    )
-    library.catalog.new_lexicon(
-        number, pack_terms([["dezemb"]], [["dezemb"]], [])
-    )  # as before the word was known
-    library.indexes.keywords.add(number, [["dezemb"]])
+    assert library.terms(number).chunks.postings(word)[0].size
+    assert library.indexes.keywords.frequency(word) == 1
+    unknown = [["dezemb"]]  # as before the word was known
+    library.catalog.new_lexicon(number, pack_terms(unknown, unknown, []))
+    library.indexes.keywords.add(number, unknown)
     library.catalog.set_meta("terms", "before")
     library.close()
-    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    again = open_library(home)
     again.sweep()
-    assert again.catalog.lexicon(number) == packed and again.indexes.keywords.frequency(word) == 1
+    assert again.catalog.lexicon(number) == packed
+    assert again.indexes.keywords.frequency(word) == 1
     assert not again.indexes.keywords.frequency("dezemb")
     again.close()
