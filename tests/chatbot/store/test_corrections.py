@@ -18,8 +18,8 @@ from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from ingestion.pages.document_facts import as_period
 from ingestion.records import NO_FACTS, DocumentFacts
+from tests.chatbot.store.libraries import add_pages, open_library
 from tests.fakes import HashEmbedder
-from tests.pdfs import make_pdf
 from tests.stores import add_now
 
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
@@ -27,9 +27,9 @@ SAID = DocumentFacts("2031-32", "superseded")
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    made = Library(Settings(home=tmp_path / "home"), HashEmbedder())
-    add_now(made, [Upload(make_pdf(tmp_path / "Budget.pdf", [TEXT]))])
+def library(home: Path, tmp_path: Path) -> Iterator[Library]:
+    made = open_library(home)
+    add_pages(made, tmp_path / "Budget.pdf", [TEXT])
     yield made
     made.close()
 
@@ -57,7 +57,7 @@ def test_it_outlives_re_reading_and_comes_back_with_its_version(library: Library
     library.correct("Budget.pdf", SAID)
     assert library.read_again("Budget.pdf").status == "replaced"
     assert facts(library) == SAID
-    add_now(library, [Upload(make_pdf(tmp_path / "Budget.pdf", ["Budget statement 2025\n\nAnother."]))])
+    add_pages(library, tmp_path / "Budget.pdf", ["Budget statement 2025\n\nAnother."])
     assert facts(library).period == "2025"
     library.restore("Budget.pdf")
     assert facts(library) == SAID
@@ -71,12 +71,12 @@ def test_two_names_of_one_file_share_it(library: Library, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["catalogue", "copies alone"])
-def test_a_rebuild_keeps_it(library: Library, tmp_path: Path, lost: bool) -> None:
+def test_a_rebuild_keeps_it(library: Library, home: Path, lost: bool) -> None:
     library.correct("Budget.pdf", SAID)
     library.close()
     if lost:
-        shutil.rmtree(tmp_path / "home" / "chroma_db")
-    settings = Settings(home=tmp_path / "home")
+        shutil.rmtree(home / "chroma_db")
+    settings = Settings(home=home)
     assert [result.error for result in rebuild(settings, {}, embedder=HashEmbedder())] == [None]
     opened = Library(settings, HashEmbedder())
     assert facts(opened) == SAID
@@ -102,10 +102,10 @@ def test_what_is_no_period_or_no_status_is_refused(library: Library) -> None:
 
 
 def test_a_store_of_the_version_before_is_brought_up_to_date_and_can_be_listed_before(
-    library: Library, tmp_path: Path
+    library: Library, home: Path
 ) -> None:
     library.close()
-    path = tmp_path / "home" / "chroma_db" / "catalog.sqlite3"
+    path = home / "chroma_db" / "catalog.sqlite3"
     with sqlite3.connect(path) as connection:
         connection.execute("drop table correction")
         connection.execute("pragma user_version = 4")
@@ -113,7 +113,7 @@ def test_a_store_of_the_version_before_is_brought_up_to_date_and_can_be_listed_b
     read = Catalog(path, read_only=True)
     assert [row.period for row in read.documents()] == ["2024"]
     read.close()
-    opened = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    opened = open_library(home)
     opened.correct("Budget.pdf", SAID)
     assert facts(opened) == SAID
     opened.close()
