@@ -13,12 +13,13 @@ from chatbot.store.keyword_index import KeywordIndex
 def index(tmp_path: Path) -> KeywordIndex:
     made = KeywordIndex(tmp_path / "keywords")
     made.add(1, [["deficit", "ceiling"], ["debt", "debt"]])
-    made.add(2, [["debt", "ratio", "long", "chunk", "of", "words"]])
+    made.add(2, ["debt ratio long chunk of words".split()])
     return made
 
 
 def found(index: KeywordIndex, *words: str) -> list[tuple[int, int]]:
-    return [(version, ordinal) for version, ordinal, _ in index.search(words, 10)]
+    hits = index.search(words, 10)
+    return [(version, ordinal) for version, ordinal, _ in hits]
 
 
 def test_best_chunks_come_first(index: KeywordIndex) -> None:
@@ -36,7 +37,8 @@ def test_adding_again_replaces_and_removing_removes(index: KeywordIndex) -> None
 
 
 def test_reopening_finds_what_was_committed(index: KeywordIndex) -> None:
-    assert found(KeywordIndex(index.folder), "ceiling") == [(1, 0)]
+    reopened = KeywordIndex(index.folder)
+    assert found(reopened, "ceiling") == [(1, 0)]
 
 
 @given(st.lists(st.text(min_size=1), max_size=100))

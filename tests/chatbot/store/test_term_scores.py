@@ -10,6 +10,7 @@ from chatbot.store.term_scores import (
     K1,
     LABEL,
     B,
+    Rows,
     RowTerms,
     inverse_frequency,
     pack_terms,
@@ -19,13 +20,22 @@ from chatbot.store.term_scores import (
 CHUNKS = [["debt", "rule", "debt"], ["revenue"], []]
 
 
+def having(rows: Rows, term: str, place: float) -> list[int]:
+    """The rows that have a term in a place at least as telling."""
+    found: list[int] = rows.having(term, place).tolist()
+    return found
+
+
 def test_scores_follow_the_formula() -> None:
-    kept = unpack_terms(pack_terms(CHUNKS, [["debt"]], []))
+    packed = pack_terms(CHUNKS, [["debt"]], [])
+    kept = unpack_terms(packed)
     chunks, pages = kept.chunks, kept.pages
     weight = inverse_frequency(3, 1)
     mean = 4 / 3
-    expected = weight * 2 * (K1 + 1) / (2 + K1 * (1 - B + B * 3 / mean))
-    assert chunks.scores({"debt": weight}).tolist() == pytest.approx([expected, 0, 0])
+    length = 1 - B + B * 3 / mean
+    expected = weight * 2 * (K1 + 1) / (2 + K1 * length)
+    scores = chunks.scores({"debt": weight}).tolist()
+    assert scores == pytest.approx([expected, 0, 0])
     assert weight == pytest.approx(math.log(1 + 2.5 / 1.5))
     assert pages.frequency("debt") == 1
     assert chunks.has("rule", 0)
@@ -33,23 +43,27 @@ def test_scores_follow_the_formula() -> None:
 
 
 def test_unknown_terms_and_no_units_score_nothing() -> None:
-    kept = unpack_terms(pack_terms([], [], []))
-    assert kept.chunks.scores({"debt": 1.0}).shape == kept.pages.scores({}).shape == (0,)
-    assert kept.rows.having("debt", 0).tolist() == []
-    assert unpack_terms(pack_terms(CHUNKS, [], [])).chunks.scores({"zebra": 1.0}).tolist() == [0, 0, 0]
+    nothing = unpack_terms(pack_terms([], [], []))
+    assert nothing.chunks.scores({"debt": 1.0}).shape == (0,)
+    assert nothing.pages.scores({}).shape == (0,)
+    assert having(nothing.rows, "debt", 0) == []
+    kept = unpack_terms(pack_terms(CHUNKS, [], []))
+    scores = kept.chunks.scores({"zebra": 1.0})
+    assert scores.tolist() == [0, 0, 0]
 
 
 def test_a_row_keeps_the_most_telling_place_of_each_term() -> None:
-    rows = [
-        RowTerms(4, ["total", "asset"], ["asset", "2024"], ["balanc", "sheet"]),
-        RowTerms(5, ["total", "debt"], [], ["debt", "2023"]),
-    ]
-    kept = unpack_terms(pack_terms([], [], rows)).rows
-    assert (kept.pages.tolist(), kept.labels.tolist(), kept.dated.tolist()) == ([4, 5], [2, 2], [True, True])
+    assets = RowTerms(4, ["total", "asset"], ["asset", "2024"], ["balanc", "sheet"])
+    debt = RowTerms(5, ["total", "debt"], [], ["debt", "2023"])
+    packed = pack_terms([], [], [assets, debt])
+    kept = unpack_terms(packed).rows
+    assert kept.pages.tolist() == [4, 5]
+    assert kept.labels.tolist() == [2, 2]
+    assert kept.dated.tolist() == [True, True]
     assert kept.lexicon.scores({}).shape == (2,)
-    assert kept.having("total", LABEL).tolist() == [0, 1]
-    assert kept.having("asset", LABEL).tolist() == [0]
-    assert kept.having("2024", LABEL).tolist() == []
-    assert kept.having("2024", BESIDE).tolist() == [0]
-    assert kept.having("debt", LABEL).tolist() == [1]
-    assert kept.having("balanc", CAPTION).tolist() == [0]
+    assert having(kept, "total", LABEL) == [0, 1]
+    assert having(kept, "asset", LABEL) == [0]
+    assert having(kept, "2024", LABEL) == []
+    assert having(kept, "2024", BESIDE) == [0]
+    assert having(kept, "debt", LABEL) == [1]
+    assert having(kept, "balanc", CAPTION) == [0]

@@ -12,58 +12,87 @@ from chatbot.errors import StoreError
 from chatbot.store.vector_index import ChromaIndex, IndexedPassage, LeastRecentlyUsed, Vectors, matrix_of
 from tests.stores import open_chroma
 
-X, Y, XY = (np.array(row, np.float32) for row in ([1, 0, 0], [0, 1, 0], [0.6, 0.8, 0]))
+X = np.array([1, 0, 0], np.float32)
+Y = np.array([0, 1, 0], np.float32)
+XY = np.array([0.6, 0.8, 0], np.float32)
+CEILING = "The ceiling is three per cent."
 
 
-def passage(
-    ordinal: int, windows: Vectors, text: str = "The ceiling is three per cent.", label: str = "iv"
-) -> IndexedPassage:
+def passage(ordinal: int, windows: Vectors, text: str = CEILING, label: str = "iv") -> IndexedPassage:
     return IndexedPassage(7, ordinal, windows, text, "Rules.pdf", 4, label, "text")
 
 
+def opened(folder: Path, fingerprint: str = "hand") -> ChromaIndex:
+    return ChromaIndex(folder, fingerprint=fingerprint, dimension=3)
+
+
 @pytest.fixture
-def index(tmp_path: Path) -> ChromaIndex:
-    made = ChromaIndex(tmp_path / "vectors", fingerprint="hand", dimension=3)
-    made.upsert([passage(0, X[None]), passage(1, np.stack([Y, XY]))])
+def vectors(tmp_path: Path) -> Path:
+    """The folder of the index."""
+    return tmp_path / "vectors"
+
+
+@pytest.fixture
+def index(vectors: Path) -> ChromaIndex:
+    made = opened(vectors)
+    one, two = passage(0, X[None]), passage(1, np.stack([Y, XY]))
+    made.upsert([one, two])
     return made
 
 
+def scores(index: ChromaIndex, query: Vectors) -> dict[tuple[int, int], float]:
+    """The score of each passage, by version and ordinal, the best first."""
+    hits = index.search(query, 10)
+    found = {(version, ordinal): round(score, 3) for version, ordinal, score in hits}
+    assert len(found) == len(hits)
+    return found
+
+
+def best(index: ChromaIndex, query: Vectors) -> tuple[int, int]:
+    ((version, ordinal, _),) = index.search(query, 1)
+    return version, ordinal
+
+
+def holding_zygomorph(folder: Path) -> list[str]:
+    """The files in which the word can be read that was scrubbed."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if b"zygomorph" in path.read_bytes()]
+
+
 def test_scores_are_cosines_and_a_chunk_counts_once(index: ChromaIndex) -> None:
-    assert [(v, o, round(s, 3)) for v, o, s in index.search(X, 10)] == [(7, 0, 1.0), (7, 1, 0.6)]
+    found = list(scores(index, X).items())
+    assert found == [((7, 0), 1.0), ((7, 1), 0.6)]
     assert index.count() == 3
 
 
 def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
     index.upsert([passage(0, Y[None])])
     assert index.count() == 3
-    assert {(v, o): round(s, 3) for v, o, s in index.search(X, 10)}[7, 0] == 0.0
+    assert scores(index, X)[7, 0] == 0.0
     index.remove([7])
     assert index.search(X, 10) == []
-    assert set(index.counts()) == set()
+    assert not index.counts()
 
 
-def test_any_client_of_chroma_can_read_and_search_the_passages(index: ChromaIndex, tmp_path: Path) -> None:
+def test_any_client_of_chroma_can_read_and_search_the_passages(index: ChromaIndex, vectors: Path) -> None:
     name = index.name
     index.close()
-    client = open_chroma(tmp_path / "vectors")
+    client = open_chroma(vectors)
     collection = client.get_collection(name, embedding_function=None)
     assert collection.metadata == {"fingerprint": "hand", "dimension": 3, "space": "cosine"}
     found = collection.query(query_embeddings=X[None], n_results=1, where={"document": "Rules.pdf"})
-    assert found["ids"] == [["7:0:0"]] and found["documents"] == [["The ceiling is three per cent."]]
-    told = {
-        "document": "Rules.pdf",
-        "page": 4,
-        "page_label": "iv",
-        "method": "text",
-        "chunk_id": "7:0",
-        "version": 7,
-        "ordinal": 0,
-    }
-    assert found["metadatas"] == [[told]]
-    assert len(collection.get(where_document={"$contains": "ceiling"})["ids"]) == 3
-    collection.add(
-        ids=["8:0:0"], embeddings=XY[None], documents=["Of another client."], metadatas=[{"version": 8}]
-    )
+    assert found["ids"] == [["7:0:0"]]
+    assert found["documents"] == [[CEILING]]
+    ((told,),) = found["metadatas"]
+    assert told.pop("document") == "Rules.pdf"
+    assert told.pop("page") == 4
+    assert told.pop("page_label") == "iv"
+    assert told.pop("method") == "text"
+    assert told == {"chunk_id": "7:0", "version": 7, "ordinal": 0}
+    of_ceilings = collection.get(where_document={"$contains": "ceiling"})
+    assert len(of_ceilings["ids"]) == 3
+    other = {"documents": ["Of another client."], "metadatas": [{"version": 8}]}
+    collection.add(ids=["8:0:0"], embeddings=XY[None], **other)
     client.close()
     client.clear_system_cache()
     assert index.counts() == {7: 3, 8: 1}
@@ -76,60 +105,64 @@ def test_names_are_those_of_the_first_passages(index: ChromaIndex) -> None:
 @pytest.mark.parametrize("many", [0, 1_200], ids=["in the log of changes", "written"])
 def test_scrubbed_text_stands_in_no_file(index: ChromaIndex, tmp_path: Path, many: int) -> None:
     angles = np.linspace(0.1, 1.4, many, dtype=np.float32)
-    others = np.stack(
-        [np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1
-    )  # Each leads on towards Y.
-    index.upsert(
-        IndexedPassage(8, ordinal, others[[ordinal]], f"number {ordinal}", "Notes.pdf", 1, "", "text")
-        for ordinal in range(many)
-    )
-    index.upsert([passage(2, XY[None], text="The zygomorphic clause.", label="zygomorphic")])
+    # Each leads on towards Y.
+    others = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)
+    notes = []
+    for ordinal, row in enumerate(others):
+        text = f"number {ordinal}"
+        notes.append(IndexedPassage(8, ordinal, row[None], text, "Notes.pdf", 1, "", "text"))
+    index.upsert(notes)
+    clause = passage(2, XY[None], text="The zygomorphic clause.", label="zygomorphic")
+    index.upsert([clause])
     index.remove([7])
-    index.upsert([IndexedPassage(9, 0, Y[None], "It stays.", "Kept.pdf", 1, "", "text")])
+    kept = IndexedPassage(9, 0, Y[None], "It stays.", "Kept.pdf", 1, "", "text")
+    index.upsert([kept])
     index.scrub()
     assert index.count() == many + 1
-    assert [row[:2] for row in index.search(Y, 1)] == [(9, 0)]
+    assert best(index, Y) == (9, 0)
     index.close()
-    assert [row[:2] for row in index.search(Y, 1)] == [(9, 0)]
-    assert [
-        path.name for path in tmp_path.rglob("*") if path.is_file() and b"zygomorph" in path.read_bytes()
-    ] == []
+    assert best(index, Y) == (9, 0)
+    assert holding_zygomorph(tmp_path) == []
 
 
 def test_scrubbed_text_of_another_embedders_collection_stands_in_no_file(
-    index: ChromaIndex, tmp_path: Path
+    index: ChromaIndex, vectors: Path, tmp_path: Path
 ) -> None:
-    index.upsert([passage(2, XY[None], text="The zygomorphic clause.")])
+    clause = passage(2, XY[None], text="The zygomorphic clause.")
+    index.upsert([clause])
     index.close()
-    other = ChromaIndex(tmp_path / "vectors", fingerprint="other", dimension=3)
+    other = opened(vectors, "other")
     other.drop_others()
     other.scrub()
-    assert [
-        path.name for path in tmp_path.rglob("*") if path.is_file() and b"zygomorph" in path.read_bytes()
-    ] == []
+    assert holding_zygomorph(tmp_path) == []
 
 
-def test_another_embedder_gets_a_collection_of_its_own(index: ChromaIndex, tmp_path: Path) -> None:
+def test_another_embedder_gets_a_collection_of_its_own(index: ChromaIndex, vectors: Path) -> None:
     index.close()
-    other = ChromaIndex(tmp_path / "vectors", fingerprint="other", dimension=3)
+    other = opened(vectors, "other")
     assert other.count() == 0
     other.drop_others()
     other.close()
-    assert ChromaIndex(tmp_path / "vectors", fingerprint="hand", dimension=3).count() == 0
+    assert opened(vectors).count() == 0
 
 
 def test_a_folder_that_is_no_folder_is_refused_with_a_fix(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
+    file = tmp_path / "file"
+    file.write_text("x")
     with pytest.raises(StoreError, match="doctor"):
-        ChromaIndex(tmp_path / "file", fingerprint="hand", dimension=3).count()
+        opened(file).count()
 
 
 def test_a_matrix_takes_each_chunks_best_window() -> None:
-    matrix = matrix_of([(0, X.tobytes()), (2, np.stack([X, XY]).tobytes())], 3)
-    assert matrix.cosines(Y, 3).tolist() == pytest.approx([0.0, -1.0, 0.8])
-    assert matrix.cosines(Y, 3, np.array([2, 1])).tolist() == pytest.approx([0.8, -1.0])
-    assert matrix_of([], 3).cosines(Y, 2).tolist() == [-1.0, -1.0]
-    assert matrix_of([], 3).cosines(Y, 2, np.array([1])).tolist() == [-1.0]
+    two_windows = np.stack([X, XY])
+    matrix = matrix_of([(0, X.tobytes()), (2, two_windows.tobytes())], 3)
+    every = matrix.cosines(Y, 3)
+    assert every.tolist() == pytest.approx([0.0, -1.0, 0.8])
+    some = matrix.cosines(Y, 3, np.array([2, 1]))
+    assert some.tolist() == pytest.approx([0.8, -1.0])
+    empty = matrix_of([], 3)
+    assert empty.cosines(Y, 2).tolist() == [-1.0, -1.0]
+    assert empty.cosines(Y, 2, np.array([1])).tolist() == [-1.0]
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
@@ -137,7 +170,11 @@ def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
     made: list[str] = []
 
     def get(key: str) -> str:
-        return cache.get(key, lambda: made.append(key) or key * 3)  # type: ignore[func-returns-value]
+        def make() -> str:
+            made.append(key)
+            return key * 3
+
+        return cache.get(key, make)
 
     assert [get(key) for key in "abac"] == ["aaa", "bbb", "aaa", "ccc"]
     get("a")
@@ -145,13 +182,16 @@ def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
     assert made == ["a", "b", "c", "b"]
 
 
-def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(tmp_path: Path) -> None:
-    rows = np.random.default_rng(1).normal(size=(1_200, 3)).astype(np.float32)
+def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(vectors: Path) -> None:
+    random = np.random.default_rng(1)
+    rows = random.normal(size=(1_200, 3)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    index = ChromaIndex(tmp_path / "vectors", fingerprint="hand", dimension=3)
-    index.upsert(
-        passage(ordinal, row[None], f"Passage {ordinal} of the rules.") for ordinal, row in enumerate(rows)
-    )
+    index = opened(vectors)
+    passages = []
+    for ordinal, row in enumerate(rows):
+        text = f"Passage {ordinal} of the rules."
+        passages.append(passage(ordinal, row[None], text))
+    index.upsert(passages)
     done, wrong = threading.Event(), list[object]()
 
     def search() -> None:
@@ -166,17 +206,18 @@ def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(tmp_pa
     for thread in searching:
         thread.start()
     for version in range(20, 26):
-        gone = [
-            IndexedPassage(version, ordinal, row[None], f"Of version {version}.", "Gone.pdf", 1, "", "text")
-            for ordinal, row in enumerate(rows[:50])
-        ]
+        text, gone = f"Of version {version}.", []
+        for ordinal, row in enumerate(rows[:50]):
+            gone.append(IndexedPassage(version, ordinal, row[None], text, "Gone.pdf", 1, "", "text"))
         index.upsert(gone)
         index.remove([version])
         index.scrub()
     done.set()
     for thread in searching:
         thread.join()
-    assert wrong == [] and index.counts() == {7: 1_200}
+    assert wrong == []
+    assert index.counts() == {7: 1_200}
     index.close()
-    with closing(sqlite3.connect(tmp_path / "vectors" / "chroma.sqlite3")) as database:
-        assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
+    with closing(sqlite3.connect(vectors / "chroma.sqlite3")) as database:
+        found = database.execute("pragma integrity_check").fetchall()
+        assert found == [("ok",)]
