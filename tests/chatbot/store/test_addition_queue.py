@@ -9,7 +9,7 @@ import io
 import itertools
 import threading
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -25,6 +25,7 @@ from chatbot.store.catalog import Version
 from chatbot.store.document_names import display_name
 from chatbot.store.library import Library
 from chatbot.store.version_building import AddResult, Taken, Upload
+from tests.chatbot.store.libraries import kept_pdfs
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import read_now
@@ -36,7 +37,8 @@ class Script:
     """
 
     def __init__(self, *, pages: int = 2, batches: int = 2, gated: bool = False, readers: int = 1) -> None:
-        self.pages, self.batches, self.gated, self.readers = pages, batches, gated, readers
+        self.pages, self.batches = pages, batches
+        self.gated, self.readers = gated, readers
         self.done: list[str] = []
         self.waiting: list[Taken] = []
         self.locked: list[tuple[Taken, str]] = []
@@ -70,9 +72,8 @@ class Script:
         return Taken(name, name, 0, again=True)
 
     def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
-        taken = Taken(
-            display_name(name), hashlib.sha256(source.read()).hexdigest(), next(self._versions), password
-        )
+        digest = hashlib.sha256(source.read()).hexdigest()
+        taken = Taken(display_name(name), digest, next(self._versions), password)
         self.waiting.append(taken)
         return taken
 
@@ -84,8 +85,11 @@ class Script:
 
     def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
         if not keep:
-            self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
+            self.forget(taken)
         return AddResult(taken.name, "failed", error=str(error))
+
+    def forget(self, taken: Taken) -> None:
+        self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
 
     def read_taken(
         self,
@@ -106,14 +110,13 @@ class Script:
                 raise CancelledError("Cancelled.")
             progress("reading", page, self.pages)
         version = next(self._versions)
-        self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
+        self.forget(taken)
         self.unembedded.append((version, name))
         if self.staged:
             self.lacking[version] = name
         self.done.append(f"read {name}")
-        return AddResult(
-            name, "added", pages=self.pages, chunks=self.batches, version=version, lacks=self.staged
-        )
+        result = AddResult(name, "added", pages=self.pages, chunks=self.batches)
+        return replace(result, version=version, lacks=self.staged)
 
     def resume_vectors(
         self,
@@ -187,12 +190,42 @@ def wait_for(additions: Additions, when: Callable[[tuple[Job, ...]], bool]) -> t
     return additions.jobs()
 
 
+def wait_for_erasing(additions: Additions) -> None:
+    end = time.monotonic() + 20
+    while additions.erasing() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 def all_finished(jobs: tuple[Job, ...]) -> bool:
     return bool(jobs) and all(job.finished for job in jobs)
 
 
+def first_has_a_batch(jobs: tuple[Job, ...]) -> bool:
+    """Of the vectors of the first, some are made."""
+    return jobs[0].phase == "embedding" and jobs[0].done == 1
+
+
+def first_is_read(jobs: tuple[Job, ...]) -> bool:
+    return jobs[0].phase == "reading"
+
+
 def phases(jobs: tuple[Job, ...]) -> dict[str, str]:
     return {job.name: job.phase for job in jobs}
+
+
+def wait_for_phases(additions: Additions, expected: Mapping[str, str]) -> tuple[Job, ...]:
+    """Wait until each document is in that phase, by name."""
+    return wait_for(additions, lambda jobs: phases(jobs) == expected)
+
+
+def steps(script: Script) -> list[str]:
+    """What happened to the documents, in order."""
+    return [step for step in script.done if step != "swept"]
+
+
+def result_of(job: Job) -> AddResult:
+    assert job.result is not None
+    return job.result
 
 
 @pytest.fixture
@@ -200,8 +233,10 @@ def opened() -> Iterator[Callable[[Script], Additions]]:
     made: list[Additions] = []
 
     def open_with(script: Script) -> Additions:
-        made.append(Additions(cast(Library, script), readers=script.readers))
-        return made[-1]
+        library = cast(Library, script)
+        additions = Additions(library, readers=script.readers)
+        made.append(additions)
+        return additions
 
     yield open_with
     for additions in made:
@@ -226,7 +261,7 @@ def at_its_tables(opened: Opened) -> tuple[Script, Additions, int]:
     (number,) = additions.enqueue(files("a.pdf"))
     script.let("read a.pdf")
     script.let("embed a.pdf")
-    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    wait_for_phases(additions, {"a.pdf": "tables"})
     return script, additions, number
 
 
@@ -235,41 +270,33 @@ def test_what_a_text_lacks_is_read_when_all_vectors_are_made(opened: Opened) -> 
     additions = opened(script)
     additions.enqueue(files("a.pdf", "b.pdf"))
     jobs = wait_for(additions, all_finished)
-    steps = [step for step in script.done if step != "swept"]
-    assert {step.split()[0] for step in steps[:2]} == {"read"}
-    assert steps[2:] == ["embedded a.pdf", "embedded b.pdf", "completed a.pdf", "completed b.pdf"] or steps[
-        2:
-    ] == [
-        "embedded b.pdf",
-        "embedded a.pdf",
-        "completed b.pdf",
-        "completed a.pdf",
-    ]
+    done = [tuple(step.split()) for step in steps(script)]
+    assert [step for step, _ in done] == ["read", "read", "embedded", "embedded", "completed", "completed"]
+    order = [name for _, name in done[2:]]
+    assert order[:2] in (["a.pdf", "b.pdf"], ["b.pdf", "a.pdf"])
+    assert order[2:] == order[:2]
     assert [job.phase for job in jobs] == ["done", "done"]
-    assert [job.result.ocr_pages for job in jobs if job.result] == [1, 1]
+    assert [result_of(job).ocr_pages for job in jobs] == [1, 1]
     assert not any(job.lacks for job in jobs)
 
 
 def test_while_tables_are_read_others_are_read_and_embedded(opened: Opened) -> None:
     script, additions, _ = at_its_tables(opened)
     (job,) = additions.jobs()
-    assert (job.lacks, job.busy, job.cancellable) == (True, True, True)
-    assert job.result is not None and job.result.ocr_pages == 0
+    assert job.lacks is True
+    assert job.busy is True
+    assert job.cancellable is True
+    assert result_of(job).ocr_pages == 0
     additions.enqueue(files("b.pdf"))
     script.let("read b.pdf")
     script.let("embed b.pdf")
-    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables", "b.pdf": "tables"})
+    wait_for_phases(additions, {"a.pdf": "tables", "b.pdf": "tables"})
     script.let("complete a.pdf")
     script.let("complete b.pdf")
     wait_for(additions, all_finished)
-    assert [step for step in script.done if step != "swept"] == [
-        "read a.pdf",
-        "embedded a.pdf",
-        "read b.pdf",
-        "embedded b.pdf",
-        "completed a.pdf",
-        "completed b.pdf",
-    ]
+    before_tables, tables = steps(script)[:-2], steps(script)[-2:]
+    assert before_tables == ["read a.pdf", "embedded a.pdf", "read b.pdf", "embedded b.pdf"]
+    assert tables == ["completed a.pdf", "completed b.pdf"]
 
 
 @pytest.mark.parametrize("way", ["cancel", "erase"])
@@ -292,16 +319,15 @@ def test_tables_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened
     additions.enqueue(files("a.pdf"))
     (job,) = wait_for(additions, all_finished)
     assert job.phase == "done"
-    assert job.result is not None
+    warning = result_of(job).warning
     assert (
-        job.result.warning
+        warning
         == "Its text is searched, its tables and pictures could not be read: The file is gone. Add it again."
     )
     additions.enqueue(files("b.pdf"))
     wait_for(additions, all_finished)
-    assert [step for step in script.done if step.startswith("completed")] == ["completed b.pdf"], (
-        "the other is tried again at the next start"
-    )
+    completed = [step for step in script.done if step.startswith("completed")]
+    assert completed == ["completed b.pdf"], "the other is tried again at the next start"
 
 
 def test_tables_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
@@ -310,8 +336,10 @@ def test_tables_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
     additions = opened(script)
     (number,) = additions.enqueue(files("a.pdf"))
     job = additions.wait(number)
-    assert (job.phase, job.lacks) == ("embedding", False)
-    assert job.problem is not None and "endpoint is gone" in job.problem
+    assert job.phase == "embedding"
+    assert job.lacks is False
+    assert job.problem is not None
+    assert "endpoint is gone" in job.problem
     assert "completed a.pdf" in script.done
 
 
@@ -320,8 +348,8 @@ def test_closing_stops_the_reading_of_tables_and_the_next_start_goes_on(opened: 
     additions.close()
     assert script.lacking
     again = opened(script)
-    jobs = wait_for(again, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
-    assert not jobs[0].cancellable, "an earlier process stored it"
+    (job,) = wait_for_phases(again, {"a.pdf": "tables"})
+    assert not job.cancellable, "an earlier process stored it"
     script.let("complete a.pdf")
     wait_for(again, all_finished)
     assert "completed a.pdf" in script.done
@@ -332,20 +360,17 @@ def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened) ->
     additions = opened(script)
     assert additions.enqueue(files("a.pdf", "b.pdf")) == [1, 2]
     script.let("read a.pdf", 2)
-    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "embedding", "b.pdf": "reading"})
+    wait_for_phases(additions, {"a.pdf": "embedding", "b.pdf": "reading"})
     script.let("read b.pdf")
     (_, second) = wait_for(additions, lambda jobs: jobs[1].done == 1)
-    assert (second.phase, second.total) == ("reading", 2)
+    assert second.phase == "reading"
+    assert second.total == 2
     for step in ("read b.pdf", "embed a.pdf", "embed b.pdf"):
         script.let(step, 2)
     finished = wait_for(additions, all_finished)
-    assert [step for step in script.done if step != "swept"] == [
-        "read a.pdf",
-        "read b.pdf",
-        "embedded a.pdf",
-        "embedded b.pdf",
-    ]
-    assert all(job.result and job.result.seconds > 0 for job in finished)
+    assert steps(script) == ["read a.pdf", "read b.pdf", "embedded a.pdf", "embedded b.pdf"]
+    for job in finished:
+        assert result_of(job).seconds > 0
 
 
 def test_several_files_are_read_at_once_but_two_of_one_name_one_after_the_other(opened: Opened) -> None:
@@ -353,7 +378,8 @@ def test_several_files_are_read_at_once_but_two_of_one_name_one_after_the_other(
     additions = opened(script)
     additions.enqueue(files("a.pdf", "b.pdf"))
     additions.enqueue(files("a.pdf"))
-    jobs = wait_for(additions, lambda jobs: [job.phase for job in jobs] == ["reading", "reading", "waiting"])
+    expected = ["reading", "reading", "waiting"]
+    jobs = wait_for(additions, lambda jobs: [job.phase for job in jobs] == expected)
     assert [job.name for job in jobs] == ["a.pdf", "b.pdf", "a.pdf"]
     for step in ("read a.pdf", "read b.pdf", "embed a.pdf", "embed b.pdf"):
         script.let(step, 4)
@@ -366,13 +392,14 @@ def test_a_file_that_comes_while_vectors_are_made_is_read_first(opened: Opened) 
     additions.enqueue(files("a.pdf"))
     script.let("read a.pdf", 2)
     script.let("embed a.pdf")
-    wait_for(additions, lambda jobs: jobs[0].done == 1 and jobs[0].phase == "embedding")
+    wait_for(additions, first_has_a_batch)
     additions.enqueue(files("b.pdf"))
     script.let("embed a.pdf")
     for step in ("read b.pdf", "embed a.pdf", "embed b.pdf"):
         script.let(step, 2)
     wait_for(additions, all_finished)
-    assert script.done.index("read b.pdf") < script.done.index("embedded b.pdf")
+    done = script.done
+    assert done.index("read b.pdf") < done.index("embedded b.pdf")
 
 
 @pytest.mark.alone
@@ -380,21 +407,24 @@ def test_a_file_that_comes_while_vectors_are_made_is_read_first(opened: Opened) 
 def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Opened, stage: str) -> None:
     script = Script(gated=True)
     additions = opened(script)
-    additions.enqueue(files(*(["b.pdf", "a.pdf"] if stage == "waiting" else ["a.pdf", "b.pdf"])))
-    script.let("read a.pdf", {"waiting": 0, "reading": 1, "embedding": 2}[stage])
-    (job,) = [
-        job for job in wait_for(additions, lambda jobs: phases(jobs)["a.pdf"] == stage) if job.name == "a.pdf"
-    ]
+    names = ["b.pdf", "a.pdf"] if stage == "waiting" else ["a.pdf", "b.pdf"]
+    additions.enqueue(files(*names))
+    pages = {"waiting": 0, "reading": 1, "embedding": 2}[stage]
+    script.let("read a.pdf", pages)
+    jobs = wait_for(additions, lambda jobs: phases(jobs)["a.pdf"] == stage)
+    (number,) = [job.id for job in jobs if job.name == "a.pdf"]
     begun = time.monotonic()
-    additions.cancel(job.id)
+    additions.cancel(number)
     if stage != "embedding":
         wait_for(additions, lambda jobs: phases(jobs)["a.pdf"] == "cancelled")
         assert time.monotonic() - begun < 1.0
     for step in ("embed a.pdf", "read b.pdf", "embed b.pdf"):
         script.let(step, 4)
-    assert phases(wait_for(additions, all_finished)) == {"a.pdf": "cancelled", "b.pdf": "done"}
+    jobs = wait_for(additions, all_finished)
+    assert phases(jobs) == {"a.pdf": "cancelled", "b.pdf": "done"}
     assert "embedded a.pdf" not in script.done
-    assert ("discarded a.pdf" in script.done) == (stage == "embedding")
+    discarded = "discarded a.pdf" in script.done
+    assert discarded == (stage == "embedding")
     assert script.waiting == []
 
 
@@ -403,14 +433,15 @@ def test_a_protected_file_waits_for_its_password_and_holds_nobody_up(opened: Ope
     script.passwords = {"a.pdf": "sesame"}
     additions = opened(script)
     additions.enqueue(files("a.pdf", "b.pdf"))
-    jobs = wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "password", "b.pdf": "done"})
-    assert jobs[0].problem == "The PDF is protected by a password."
-    assert not jobs[0].busy
-    additions.unlock(jobs[0].id, "wrong")
+    locked, _ = wait_for_phases(additions, {"a.pdf": "password", "b.pdf": "done"})
+    assert locked.problem == "The PDF is protected by a password."
+    assert not locked.busy
+    additions.unlock(locked.id, "wrong")
     wait_for(additions, lambda jobs: jobs[0].phase == "password")
-    additions.unlock(jobs[0].id, "sesame")
+    additions.unlock(locked.id, "sesame")
     wait_for(additions, all_finished)
-    assert not any("sesame" in repr(task) for task in additions._tasks)
+    for task in additions._tasks:
+        assert "sesame" not in repr(task)
 
 
 def test_time_left_is_told_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -426,31 +457,31 @@ def test_time_left_is_told_after_a_second(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     script = Script()
-    script.failing = {
-        "bad.pdf": DocumentError("The file is no PDF.", hint="Save it again."),
-        "bug.pdf": ZeroDivisionError("inside"),
-    }
+    script.failing["bad.pdf"] = DocumentError("The file is no PDF.", hint="Save it again.")
+    script.failing["bug.pdf"] = ZeroDivisionError("inside")
     additions = opened(script)
     additions.enqueue(files("bad.pdf", "bug.pdf", "good.pdf", "x" * 300 + ".pdf"))
     jobs = wait_for(additions, all_finished)
     assert [job.phase for job in jobs] == ["failed", "failed", "done", "failed"]
-    errors = [job.result.error if job.result else None for job in jobs]
-    assert errors[0] == "The file is no PDF. Save it again."
-    assert errors[1] == "Something inside failed. The server's log says what."
-    assert "304 characters" in str(errors[3])
-    assert "Rename the file" in str(errors[3])
-    assert len(jobs[3].name) < 256
+    bad, bug, _, long = jobs
+    assert result_of(bad).error == "The file is no PDF. Save it again."
+    assert result_of(bug).error == "Something inside failed. The server's log says what."
+    error = str(result_of(long).error)
+    assert "304 characters" in error
+    assert "Rename the file" in error
+    assert len(long.name) < 256
     additions.clear_finished()
     assert additions.jobs() == ()
 
 
 def test_two_different_files_of_one_name_and_the_same_file_twice(opened: Opened) -> None:
     additions = opened(Script())
-    additions.enqueue([*files("a.pdf"), NewFile("folder/a.pdf", io.BytesIO(b"other")), *files("a.pdf")])
+    other = NewFile("folder/a.pdf", io.BytesIO(b"other"))
+    additions.enqueue([*files("a.pdf"), other, *files("a.pdf")])
     jobs = wait_for(additions, all_finished)
     assert [job.phase for job in jobs] == ["done", "failed", "done"]
-    assert jobs[1].result is not None
-    assert jobs[1].result.error == "Two different files are called a.pdf. Rename this one and add it again."
+    error = result_of(jobs[1]).error
+    assert error == "Two different files are called a.pdf. Rename this one and add it again."
 
 
 def test_vectors_that_cannot_be_made_are_tried_again(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -460,10 +491,12 @@ def test_vectors_that_cannot_be_made_are_tried_again(opened: Opened, monkeypatch
     additions = opened(script)
     additions.enqueue(files("a.pdf"))
     (job,) = wait_for(additions, lambda jobs: jobs[0].problem is not None)
-    assert (job.phase, job.problem) == ("embedding", "The endpoint is mute. Start it.")
+    assert job.phase == "embedding"
+    assert job.problem == "The endpoint is mute. Start it."
     assert job.result is not None
     (job,) = wait_for(additions, all_finished)
-    assert (job.phase, job.problem) == ("done", None)
+    assert job.phase == "done"
+    assert job.problem is None
 
 
 def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened: Opened) -> None:
@@ -472,23 +505,26 @@ def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened
     script.let("embed left.pdf")
     additions = opened(script)
     (job,) = wait_for(additions, bool)
-    assert (job.name, job.phase, job.cancellable) == ("left.pdf", "embedding", False)
+    assert job.name == "left.pdf"
+    assert job.phase == "embedding"
+    assert job.cancellable is False
     additions.cancel(job.id)
     script.let("embed left.pdf")
     wait_for(additions, all_finished)
-    assert [step for step in script.done if step != "swept"] == ["embedded left.pdf"]
+    assert steps(script) == ["embedded left.pdf"]
 
 
 def test_what_an_earlier_process_left_without_vectors_and_tables_is_one_job(opened: Opened) -> None:
     script = Script(gated=True)
-    script.unembedded, script.lacking = [(7, "left.pdf")], {7: "left.pdf"}
+    script.unembedded = [(7, "left.pdf")]
+    script.lacking = {7: "left.pdf"}
     script.let("embed left.pdf", 2)
     additions = opened(script)
-    (job,) = wait_for(additions, lambda jobs: phases(jobs) == {"left.pdf": "tables"})
+    (job,) = wait_for_phases(additions, {"left.pdf": "tables"})
     assert job.lacks
     script.let("complete left.pdf", 2)
-    (job,) = wait_for(additions, lambda jobs: phases(jobs) == {"left.pdf": "done"})
-    assert job.result is not None and job.result.status == "completed"
+    (job,) = wait_for_phases(additions, {"left.pdf": "done"})
+    assert result_of(job).status == "completed"
 
 
 def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> None:
@@ -497,7 +533,7 @@ def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> 
     additions.enqueue(files("a.pdf"))
     script.let("read a.pdf", 2)
     script.let("embed a.pdf")
-    wait_for(additions, lambda jobs: jobs[0].done == 1 and jobs[0].phase == "embedding")
+    wait_for(additions, first_has_a_batch)
     additions.erase("old.pdf")
     additions.erase("gone.pdf")
     assert "hid old.pdf" in script.done
@@ -505,17 +541,19 @@ def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> 
     script.let("embed a.pdf", 8)
     wait_for(additions, all_finished)
     assert not additions.erasing()
-    assert script.done.index("swept") < script.done.index("embedded a.pdf")
+    done = script.done
+    assert done.index("swept") < done.index("embedded a.pdf")
 
 
 def test_erasing_cancels_what_is_being_added_under_that_name(opened: Opened) -> None:
     script = Script(gated=True)
     additions = opened(script)
     additions.enqueue(files("a.pdf", "b.pdf"))
-    wait_for(additions, lambda jobs: jobs[0].phase == "reading")
+    wait_for(additions, first_is_read)
     additions.erase("a.pdf")
     additions.erase("b.pdf")
-    assert phases(wait_for(additions, all_finished)) == {"a.pdf": "cancelled", "b.pdf": "cancelled"}
+    jobs = wait_for(additions, all_finished)
+    assert phases(jobs) == {"a.pdf": "cancelled", "b.pdf": "cancelled"}
     assert script.waiting == []
 
 
@@ -523,89 +561,91 @@ def test_closing_stops_at_the_next_page_and_the_next_process_goes_on(opened: Ope
     script = Script(gated=True)
     additions = opened(script)
     additions.enqueue(files("a.pdf", "b.pdf"))
-    wait_for(additions, lambda jobs: jobs[0].phase == "reading")
+    wait_for(additions, first_is_read)
     additions.close()
-    assert [step for step in script.done if step != "swept"] == []
+    assert steps(script) == []
     script.gated = False
     again = opened(script)
-    assert phases(wait_for(again, all_finished)) == {"a.pdf": "done", "b.pdf": "done"}
+    jobs = wait_for(again, all_finished)
+    assert phases(jobs) == {"a.pdf": "done", "b.pdf": "done"}
 
 
 def test_what_waited_for_a_password_still_does_after_a_restart(opened: Opened) -> None:
     script = Script()
-    script.locked = [(Taken("a.pdf", "0" * 64, 1), "The PDF is protected by a password.")]
+    taken = Taken("a.pdf", "0" * 64, 1)
+    script.locked = [(taken, "The PDF is protected by a password.")]
     additions = opened(script)
     (job,) = additions.jobs()
-    assert (job.phase, job.problem) == ("password", "The PDF is protected by a password.")
+    assert job.phase == "password"
+    assert job.problem == "The PDF is protected by a password."
     additions.unlock(job.id, "x")
     script.passwords = {"a.pdf": "x"}
     wait_for(additions, all_finished)
 
 
 @pytest.fixture
-def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
-    with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as made:
+def chatbot(home: Path) -> Iterator[Chatbot]:
+    settings = Settings(home=home)
+    with Chatbot(settings, embedder=HashEmbedder()) as made:
         yield made
 
 
-def test_with_the_real_chatbot(chatbot: Chatbot, tmp_path: Path) -> None:
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """Rules.pdf, of one page."""
+    return make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
+
+
+def test_with_the_real_chatbot(chatbot: Chatbot, home: Path, tmp_path: Path) -> None:
     pages = [
         f"On page {number} the deficit ceiling is {number} per cent of output." for number in range(1, 6)
     ]
     path = make_pdf(tmp_path / "made.pdf", pages)
     additions = Additions(chatbot.library)
     try:
-        additions.enqueue(
-            [
-                NewFile("C:\\papers\\Rules.pdf", io.BytesIO(path.read_bytes())),
-                NewFile("empty.pdf", io.BytesIO(b"")),
-            ]
-        )
+        data = io.BytesIO(path.read_bytes())
+        made = NewFile("C:\\papers\\Rules.pdf", data)
+        empty = NewFile("empty.pdf", io.BytesIO(b""))
+        additions.enqueue([made, empty])
         jobs = wait_for(additions, all_finished)
         assert phases(jobs) == {"Rules.pdf": "done", "empty.pdf": "failed"}
         (row,) = chatbot.documents()
-        assert (row.name, row.state, row.pages, row.embedded) == ("Rules.pdf", "ready", 5, row.chunks)
+        assert row.name == "Rules.pdf"
+        assert row.state == "ready"
+        assert row.pages == 5
+        assert row.embedded == row.chunks
         additions.erase("Rules.pdf")
-        end = time.monotonic() + 20
-        while additions.erasing() and time.monotonic() < end:
-            time.sleep(0.01)
+        wait_for_erasing(additions)
         assert chatbot.documents() == []
-        assert list((tmp_path / "home" / "documents").glob("*.pdf")) == []
+        assert kept_pdfs(home) == []
     finally:
         additions.close()
 
 
-def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
-    list(chatbot.add([Upload(path)]))
-    make_pdf(path, ["The deficit ceiling is two per cent."])
-    (result,) = read_now(chatbot.library, [Upload(path)])
+def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, rules: Path) -> None:
+    list(chatbot.add([Upload(rules)]))
+    make_pdf(rules, ["The deficit ceiling is two per cent."])
+    (result,) = read_now(chatbot.library, [Upload(rules)])
     assert result.status == "replaced"
     chatbot.library.discard(result.version)
     (hit,) = chatbot.search("deficit ceiling", mode="keyword")
     assert "three" in hit.text
     chatbot.resume()
-    assert [row.state for row in chatbot.documents()] == ["ready"]
+    (row,) = chatbot.documents()
+    assert row.state == "ready"
 
 
-def test_cancelling_a_twin_leaves_the_document_whose_bytes_it_has(chatbot: Chatbot, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
-    list(chatbot.add([Upload(path)]))
+def test_cancelling_a_twin_leaves_the_document_whose_bytes_it_has(chatbot: Chatbot, rules: Path) -> None:
+    list(chatbot.add([Upload(rules)]))
+    data = rules.read_bytes()
     additions = Additions(chatbot.library)
     try:
-        additions.enqueue(
-            [
-                NewFile("Twin.pdf", io.BytesIO(path.read_bytes())),
-                NewFile("Twin2.pdf", io.BytesIO(path.read_bytes())),
-            ]
-        )
+        additions.enqueue([NewFile(name, io.BytesIO(data)) for name in ("Twin.pdf", "Twin2.pdf")])
         for job in additions.jobs():
             additions.cancel(job.id)
         wait_for(additions, all_finished)
         additions.erase("Twin.pdf")
-        end = time.monotonic() + 20
-        while additions.erasing() and time.monotonic() < end:
-            time.sleep(0.01)
+        wait_for_erasing(additions)
     finally:
         additions.close()
     assert "Rules.pdf" in [row.name for row in chatbot.documents()]
@@ -613,14 +653,12 @@ def test_cancelling_a_twin_leaves_the_document_whose_bytes_it_has(chatbot: Chatb
 
 
 def test_one_of_two_takings_of_a_file_is_given_up_and_the_other_is_added(
-    chatbot: Chatbot, tmp_path: Path
+    chatbot: Chatbot, rules: Path
 ) -> None:
-    data = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."]).read_bytes()
-    first = chatbot.library.adding.take(io.BytesIO(data), "Rules.pdf")
-    second = chatbot.library.adding.take(io.BytesIO(data), "Rules.pdf")
-    chatbot.library.adding.give_up(first)
-    assert (
-        chatbot.library.read_taken(second, progress=lambda *_: None, cancelled=lambda: False).status
-        == "added"
-    )
-    assert chatbot.library.catalog.waiting() == []
+    data, library = rules.read_bytes(), chatbot.library
+    first = library.adding.take(io.BytesIO(data), "Rules.pdf")
+    second = library.adding.take(io.BytesIO(data), "Rules.pdf")
+    library.adding.give_up(first)
+    result = library.read_taken(second, progress=lambda *_: None, cancelled=lambda: False)
+    assert result.status == "added"
+    assert library.catalog.waiting() == []
