@@ -37,13 +37,14 @@ def place(path: Path, pages: list[str]) -> Path:
 
 
 def aged(path: Path) -> Path:
-    os.utime(path, (time.time() - 60,) * 2)
+    before = time.time() - 60
+    os.utime(path, (before, before))
     return path
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "home" / "documents"
+def folder(home: Path) -> Path:
+    return home / "documents"
 
 
 @pytest.fixture
@@ -62,7 +63,8 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
 def start(folder: Path) -> list[tuple[str, str]]:
     """As the server starts: (name, phase) of what was queued, when all is done."""
-    with Chatbot(Settings(home=folder.parent), embedder=HashEmbedder()) as chatbot:
+    settings = Settings(home=folder.parent)
+    with Chatbot(settings, embedder=HashEmbedder()) as chatbot:
         additions = Additions(chatbot.library)
         pick_up(chatbot.library, additions)
         end = time.monotonic() + 30
@@ -75,7 +77,14 @@ def start(folder: Path) -> list[tuple[str, str]]:
 
 def unread(command: Command) -> list[dict[str, object]]:
     """What doctor says of the folder."""
-    return [line for line in command("doctor")[1] if "copied there" in str(line["problem"])]
+    _, lines = command("doctor")
+    return [line for line in lines if "copied there" in str(line["problem"])]
+
+
+def added(command: Command, *arguments: object) -> list[tuple[object, object]]:
+    """What became of each document when that was added: (document, status)."""
+    _, lines = command("add", *arguments)
+    return [(line["document"], line["status"]) for line in lines]
 
 
 @pytest.mark.parametrize("by", ["add", "start"])
@@ -84,22 +93,24 @@ def test_what_is_copied_there_is_named_and_added_once(folder: Path, command: Com
     place(folder / "2024" / "Debt.PDF", OTHER)
     place(folder / ".Hidden.pdf", ["Hidden."])
     place(folder / ".partial" / "Hidden too.pdf", ["Hidden too."])
-    found = unread(command)
-    assert [(line["document"], line["fix"]) for line in found] == [
-        (name, "Run `python -m chatbot add`, or start the server.") for name in ("Rule.pdf", "Debt.PDF")
-    ]
+    rule, debt = unread(command)
+    assert rule["document"] == "Rule.pdf"
+    assert debt["document"] == "Debt.PDF"
+    for line in (rule, debt):
+        assert line["fix"] == "Run `python -m chatbot add`, or start the server."
     if by == "add":
         code, lines = command("add")
-        assert (code, [(line["document"], line["status"]) for line in lines]) == (
-            0,
-            [("Rule.pdf", "added"), ("Debt.PDF", "added")],
-        )
+        assert code == 0
+        statuses = [(line["document"], line["status"]) for line in lines]
+        assert statuses == [("Rule.pdf", "added"), ("Debt.PDF", "added")]
     else:
         assert sorted(start(folder)) == [("Debt.PDF", "done"), ("Rule.pdf", "done")]
     assert unread(command) == []
     assert command("add") == (0, [])
     assert start(folder) == []
-    assert sorted(str(line["document"]) for line in command("list")[1]) == ["Debt.PDF", "Rule.pdf"]
+    _, lines = command("list")
+    listed = [str(line["document"]) for line in lines]
+    assert sorted(listed) == ["Debt.PDF", "Rule.pdf"]
 
 
 def test_erasing_says_that_what_was_copied_there_stays(
@@ -108,7 +119,8 @@ def test_erasing_says_that_what_was_copied_there_stays(
     path = place(folder / "Rule.pdf", RULE)
     command("add")
     assert main(["remove", "Rule.pdf", "--purge"]) == 0
-    assert path.exists() and str(path) in capsys.readouterr().err
+    assert path.exists()
+    assert str(path) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("purge", [[], ["--purge"]], ids=["hidden", "erased"])
@@ -118,11 +130,12 @@ def test_what_was_removed_does_not_come_back_by_itself(
 ) -> None:
     path = place(folder / "samples" / "Rule.pdf", RULE)
     command("add", *([path] if by_path else []))
-    assert command("remove", "Rule.pdf", *purge)[0] == 0
+    code, _ = command("remove", "Rule.pdf", *purge)
+    assert code == 0
     assert start(folder) == []
     assert command("add") == (0, [])
     assert unread(command) == []
-    assert command("add", path)[1][0]["status"] == "added"
+    assert added(command, path) == [("Rule.pdf", "added")]
 
 
 def test_what_cannot_be_read_is_tried_again_when_it_changed(folder: Path, command: Command) -> None:
@@ -134,11 +147,9 @@ def test_what_cannot_be_read_is_tried_again_when_it_changed(folder: Path, comman
     assert start(folder) == []
     assert command("add") == (0, [])
     (line,) = unread(command)
-    assert (
-        line["document"],
-        "damaged" in str(line["problem"]),
-        "Put a readable file" in str(line["fix"]),
-    ) == ("Broken.pdf", True, True)
+    assert line["document"] == "Broken.pdf"
+    assert "damaged" in str(line["problem"])
+    assert "Put a readable file" in str(line["fix"])
     path.write_bytes(whole)
     aged(path)
     assert start(folder) == [("Broken.pdf", "done")]
@@ -146,13 +157,16 @@ def test_what_cannot_be_read_is_tried_again_when_it_changed(folder: Path, comman
 
 
 def test_a_protected_file_is_added_with_its_password(folder: Path, tmp_path: Path, command: Command) -> None:
-    lock_pdf(place(folder / "Locked.pdf", RULE), "sesame")
-    aged(folder / "Locked.pdf")
-    assert command("add")[0] == 1
-    assert "password" in str(unread(command)[0]["problem"])
+    locked = place(folder / "Locked.pdf", RULE)
+    lock_pdf(locked, "sesame")
+    aged(locked)
+    code, _ = command("add")
+    assert code == 1
+    (line,) = unread(command)
+    assert "password" in str(line["problem"])
     passwords = tmp_path / "passwords.tsv"
     passwords.write_text("Locked.pdf\tsesame\n")
-    assert command("add", "--passwords", passwords)[1][0]["status"] == "added"
+    assert added(command, "--passwords", passwords) == [("Locked.pdf", "added")]
     assert unread(command) == []
 
 
@@ -162,15 +176,12 @@ def test_files_of_one_name_in_two_folders_are_two_documents_and_a_changed_file_i
     place(folder / "2024" / "Report.pdf", RULE)
     place(folder / "2025" / "Report.pdf", OTHER)
     place(folder / "copy" / "Report.pdf", RULE)
-    assert [(line["document"], line["status"]) for line in command("add")[1]] == [
-        ("Report.pdf", "added"),
-        ("Report (2).pdf", "added"),
-    ]
+    assert added(command) == [("Report.pdf", "added"), ("Report (2).pdf", "added")]
     place(folder / "2026" / "Report.pdf", ["A third one."])
     assert start(folder) == [("Report (3).pdf", "done")]
     (folder / "copy" / "Report.pdf").unlink()
     place(folder / "2024" / "Report.pdf", ["The ceiling was changed."])
-    assert [(line["document"], line["status"]) for line in command("add")[1]] == [("Report.pdf", "replaced")]
+    assert added(command) == [("Report.pdf", "replaced")]
 
 
 def test_links_that_lead_out_of_the_folder_are_not_followed(folder: Path, tmp_path: Path) -> None:
@@ -184,13 +195,15 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(folder: Path, tmp_pa
 
 
 def test_a_file_that_is_still_being_copied_is_waited_for(folder: Path, tmp_path: Path) -> None:
-    whole = make_pdf(tmp_path / "Rule.pdf", RULE).read_bytes()
+    path = make_pdf(tmp_path / "Rule.pdf", RULE)
+    whole = path.read_bytes()
+    step = len(whole) // 8
     folder.mkdir(parents=True)
 
     def copy() -> None:
         with (folder / "Rule.pdf").open("wb", 0) as file:
-            for at in range(0, len(whole), len(whole) // 8):
-                file.write(whole[at : at + len(whole) // 8])
+            for at in range(0, len(whole), step):
+                file.write(whole[at : at + step])
                 time.sleep(0.3)
 
     copying = threading.Thread(target=copy)
@@ -206,9 +219,10 @@ def test_what_a_full_disk_keeps_out_is_tried_at_the_next_start(tmp_path: Path) -
         with large.open("ab") as file:
             file.write(b"%" + bytes(11 * 2**20))
         aged(large)
-        (disk / "others").write_bytes(bytes(14 * 2**20))
+        others = disk / "others"
+        others.write_bytes(bytes(14 * 2**20))
         assert start(large.parent) == [("Large.pdf", "failed")]
-        (disk / "others").unlink()
+        others.unlink()
         assert start(large.parent) == [("Large.pdf", "done")]
 
 
@@ -223,19 +237,20 @@ def test_one_of_a_long_name_that_is_too_large_keeps_no_other_out(
     aged(huge)
     code, lines = command("add")
     assert code == 1
-    assert sorted((line["document"], line["status"]) for line in lines) == [
-        (huge.name, "failed"),
-        ("Rule.pdf", "added"),
-    ]
+    statuses = {line["document"]: line["status"] for line in lines}
+    assert len(lines) == 2
+    assert statuses == {huge.name: "failed", "Rule.pdf": "added"}
     (line,) = unread(command)
-    assert (line["document"], "1 MiB" in str(line["problem"])) == (huge.name, True)
+    assert line["document"] == huge.name
+    assert "1 MiB" in str(line["problem"])
     assert start(folder) == []
 
 
 def test_what_was_broken_off_is_tried_once_more(folder: Path) -> None:
     place(folder / "Rule.pdf", RULE)
+    settings = Settings(home=folder.parent)
     for tries in (1, 1, 0):
-        with Chatbot(Settings(home=folder.parent), embedder=HashEmbedder()) as chatbot:
+        with Chatbot(settings, embedder=HashEmbedder()) as chatbot:
             found = [one for one in chatbot.library.unread() if not one.problem]
             assert len(found) == tries
             for one in found:

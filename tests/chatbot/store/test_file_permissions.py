@@ -44,7 +44,8 @@ def told(chatbot: Chatbot, question: str) -> Answer:
 def used(home: Path) -> Chatbot:
     """A chatbot, still open, that has kept something of each kind."""
     chatbot = opened(home)
-    (added,) = chatbot.add([Upload(make_pdf(home.with_name("Rules.pdf"), RULES))])
+    path = make_pdf(home.with_name("Rules.pdf"), RULES)
+    (added,) = chatbot.add([Upload(path)])
     assert added.status == "added"
     answer = told(chatbot, "What is the deficit ceiling?")
     chatbot.cases.rate("me", answer, 1)
@@ -56,15 +57,22 @@ def used(home: Path) -> Chatbot:
 
 def readable_by_others(home: Path) -> list[str]:
     """Files and folders, the home among them, that any account but the owner's may do something with."""
-    return [
-        str(path)
-        for path in (home, *home.rglob("*"))
-        if not path.is_symlink() and path.lstat().st_mode & 0o077
-    ]
+    paths = [path for path in (home, *home.rglob("*")) if not path.is_symlink()]
+    return [str(path) for path in paths if path.lstat().st_mode & 0o077]
 
 
-def test_nothing_that_is_kept_is_readable_by_others(tmp_path: Path, umask: int) -> None:
-    home = tmp_path / "home"
+def open_to_all(home: Path) -> None:
+    """As a store of before: whoever can enter the home can read what is in it."""
+    for path in home.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    home.chmod(0o700)
+
+
+def mode_of(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_nothing_that_is_kept_is_readable_by_others(home: Path, umask: int) -> None:
     with used(home):
         assert not readable_by_others(home)
     assert not readable_by_others(home)
@@ -74,54 +82,45 @@ def test_nothing_that_is_kept_is_readable_by_others(tmp_path: Path, umask: int) 
         assert not readable_by_others(home)
 
 
-def test_a_store_of_before_is_mended_and_what_is_not_of_it_is_left_alone(tmp_path: Path) -> None:
-    home, outside, theirs = tmp_path / "home", tmp_path / "outside", tmp_path / "theirs"
+def test_a_store_of_before_is_mended_and_what_is_not_of_it_is_left_alone(home: Path, tmp_path: Path) -> None:
+    outside, theirs = tmp_path / "outside", tmp_path / "theirs"
+    others = (outside, outside / "a.txt", theirs)
     used(home).close()
     outside.mkdir()
-    for path in (outside, outside / "a.txt", theirs):
+    for path in others:
         path.is_dir() or path.write_text("mine")
         path.chmod(0o755)
-    for path in home.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    (home / "chroma_db" / "link").symlink_to(outside)
-    (home / "chroma_db" / "keywords" / "link").symlink_to(theirs)
-    (home / "documents" / ("0" * 64 + ".pdf")).symlink_to(theirs)
-    home.chmod(0o700)
+    open_to_all(home)
+    store = home / "chroma_db"
+    (store / "link").symlink_to(outside)
+    (store / "keywords" / "link").symlink_to(theirs)
+    copy = home / "documents" / ("0" * 64 + ".pdf")
+    copy.symlink_to(theirs)
     with opened(home):
         assert not readable_by_others(home)
-    assert [path.stat().st_mode & 0o777 for path in (outside, outside / "a.txt", theirs)] == [0o755] * 3
+    assert [mode_of(path) for path in others] == [0o755] * 3
 
 
-def test_in_a_checkout_only_what_is_kept_is_closed(tmp_path: Path) -> None:
-    home = tmp_path / "home"
+def test_in_a_checkout_only_what_is_kept_is_closed(home: Path) -> None:
     used(home).close()
-    shutil.copy(__file__, home / "documents" / "make_samples.py")
-    (home / "chroma_db" / ".gitkeep").touch()
-    for path in home.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    home.chmod(0o700)
+    documents = home / "documents"
+    left = [documents, documents / "make_samples.py", home / "chroma_db" / ".gitkeep"]
+    _, script, kept = left
+    shutil.copy(__file__, script)
+    kept.touch()
+    open_to_all(home)
     opened(home).close()
-    left = [home / "documents", home / "chroma_db" / ".gitkeep", home / "documents" / "make_samples.py"]
     assert sorted(readable_by_others(home)) == sorted(map(str, left))
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
 def test_a_file_that_is_written_where_the_user_says_has_the_users_mode(
-    tmp_path: Path, root: Path, umask: int, mode: int
+    home: Path, tmp_path: Path, root: Path, umask: int, mode: int
 ) -> None:
-    used(tmp_path / "home").close()
-    command = [
-        sys.executable,
-        "-m",
-        "chatbot",
-        "ask",
-        "What is the deficit ceiling?",
-        "--audit",
-        str(tmp_path / "audit.html"),
-    ]
-    environment = {**os.environ, "FINPOLICY_HOME": str(tmp_path / "home")}
-    subprocess.run(
-        command, env=environment, cwd=root, umask=umask, check=True, capture_output=True, timeout=100
-    )
-    assert (tmp_path / "audit.html").stat().st_mode & 0o777 == mode
-    assert not readable_by_others(tmp_path / "home")
+    used(home).close()
+    audit = tmp_path / "audit.html"
+    ask = [sys.executable, "-m", "chatbot", "ask", "What is the deficit ceiling?", "--audit", str(audit)]
+    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
+    subprocess.run(ask, env=environment, cwd=root, umask=umask, check=True, capture_output=True, timeout=100)
+    assert mode_of(audit) == mode
+    assert not readable_by_others(home)
