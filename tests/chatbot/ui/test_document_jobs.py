@@ -9,91 +9,102 @@ import pytest
 from chatbot.store.addition_queue import Job
 from chatbot.store.library import AddResult
 from chatbot.ui.document_jobs import ended_text, left_text, phase_text
+from tests.case_rows import case_rows
 
 ADDED = AddResult("Budget.pdf", "added", "ab", 588, 1_204, 8, (), 61.44)
+# The phase, what of it is done, of how much, the seconds left, and what is said.
+RUNNING = """
+    waiting |   0 |   0 |     | waiting for its turn
+    reading |   0 |   0 |     | opening
+    reading | 120 | 588 | 131 | reading page 120 of 588, about 2 min left
+    reading | 588 | 588 |     | the text of all 588 pages is read
+    reading |   1 |   1 |     | the text of its one page is read
+    ocr     |   8 |   8 |     | all 8 scanned pages read, storing what they say
+    ocr     |   3 |   8 |  12 | reading scanned pages, 3 of 8, about 10 s left
+"""
+EMBEDDING = Job(1, "Budget.pdf", "embedding", total=9)
+DONE = Job(1, "Budget.pdf", "done", result=ADDED)
 
 
-def job(phase: str, **changes: object) -> Job:
-    return Job(1, "Budget.pdf", phase, **changes)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("running", "said"),
-    [
-        (job("waiting"), "waiting for its turn"),
-        (job("reading"), "opening"),
-        (
-            job("reading", done=120, total=588, seconds_left=131.0),
-            "reading page 120 of 588, about 2 min left",
-        ),
-        (job("reading", done=588, total=588), "the text of all 588 pages is read"),
-        (job("reading", done=1, total=1), "the text of its one page is read"),
-        (job("ocr", done=8, total=8), "all 8 scanned pages read, storing what they say"),
-        (job("ocr", done=3, total=8, seconds_left=12.0), "reading scanned pages, 3 of 8, about 10 s left"),
-        (
-            job("embedding", done=64, total=1_204, result=ADDED),
-            "can be asked already, by its words; preparing search by meaning, 64 of 1,204 passages",
-        ),
-        (
-            job("embedding", total=9, problem="No answer from the endpoint."),
-            "Waiting: No answer from the endpoint.",
-        ),
-        (
-            job("embedding", total=9, result=replace(ADDED, status="replaced")),
-            "the one before is searched until it is complete",
-        ),
-        (job("ocr", done=3, total=8, seconds_left=12.0, cancelling=True), "cancelling"),
-    ],
-)
-def test_what_goes_on_is_told_in_words(running: Job, said: str) -> None:
+@pytest.mark.parametrize(("phase", "done", "total", "seconds", "said"), case_rows(RUNNING))
+def test_what_goes_on_is_told_in_words(phase: str, done: str, total: str, seconds: str, said: str) -> None:
+    left = float(seconds) if seconds else None
+    running = Job(1, "Budget.pdf", phase, int(done), int(total), left)
     assert said in phase_text(running)
 
 
-def test_time_is_told_as_people_say_it() -> None:
-    times = (None, 0.4, 2.0, 33.0, 89.0, 100.0, 590.0)
-    assert [left_text(seconds).removeprefix(", about ").removesuffix(" left") for seconds in times] == [
-        "",
-        "",
-        "5 s",
-        "35 s",
-        "90 s",
-        "2 min",
-        "10 min",
-    ]
+def test_what_can_be_asked_already_is_told_with_what_is_prepared() -> None:
+    running = replace(EMBEDDING, done=64, total=1_204, result=ADDED)
+    assert (
+        "can be asked already, by its words; preparing search by meaning, 64 of 1,204 passages"
+    ) in phase_text(running)
+
+
+def test_what_an_addition_waits_for_is_told() -> None:
+    waiting = replace(EMBEDDING, problem="No answer from the endpoint.")
+    assert "Waiting: No answer from the endpoint." in phase_text(waiting)
+
+
+def test_what_is_searched_until_a_new_version_is_complete_is_told() -> None:
+    replacing = replace(EMBEDDING, result=replace(ADDED, status="replaced"))
+    assert "the one before is searched until it is complete" in phase_text(replacing)
+
+
+def test_cancelling_is_told_whatever_goes_on() -> None:
+    running = Job(1, "Budget.pdf", "ocr", 3, 8, 12.0, cancelling=True)
+    assert "cancelling" in phase_text(running)
 
 
 @pytest.mark.parametrize(
-    ("result", "said"),
-    [
-        (ADDED, "✓ Budget.pdf: added, 588 pages, 8 of them scanned, 1,204 passages, 61.4 s."),
-        (replace(ADDED, status="unchanged"), "it is there already, with the very same pages"),
-        (
-            replace(ADDED, warning="The same file as A.pdf; it is kept once, under both names."),
-            "✓ Budget.pdf: the same file as A.pdf; it is kept once",
-        ),
-        (
-            replace(ADDED, status="replaced"),
-            (
-                "a new version, 588 pages, 8 of them scanned, 1,204 passages, 61.4 s. The version before "
-                "can be brought back"
-            ),
-        ),
-        (replace(ADDED, warning="No text was found on any page."), "⚠ No text was found on any page."),
-        (
-            replace(ADDED, failed_pages=tuple((n, "Torn.") for n in range(1, 6))),
-            "⚠ Page 1: Torn. Page 2: Torn. Page 3: Torn. And 2 more pages.",
-        ),
-        (None, "its search by meaning is complete"),
-    ],
+    ("seconds", "said"),
+    [(33.0, "35 s"), (2.0, "5 s"), (89.0, "90 s"), (100.0, "2 min"), (590.0, "10 min")],
 )
-def test_what_became_of_it_is_told_in_words(result: AddResult | None, said: str) -> None:
-    assert said in ended_text(job("done", result=result))
+def test_time_is_told_as_people_say_it(seconds: float, said: str) -> None:
+    text = left_text(seconds)
+    assert text.removeprefix(", about ").removesuffix(" left") == said
+
+
+def test_next_to_no_time_and_time_that_is_not_known_are_not_told() -> None:
+    assert left_text(None) == ""
+    assert left_text(0.4) == ""
+
+
+TORN = tuple((page, "Torn.") for page in range(1, 6))
+# What differs from an ordinary addition -> what is said.
+ENDED: list[tuple[dict[str, object], str]] = [
+    ({}, "✓ Budget.pdf: added, 588 pages, 8 of them scanned, 1,204 passages, 61.4 s."),
+    ({"status": "unchanged"}, "it is there already, with the very same pages"),
+    (
+        {"warning": "The same file as A.pdf; it is kept once, under both names."},
+        "✓ Budget.pdf: the same file as A.pdf; it is kept once",
+    ),
+    (
+        {"status": "replaced"},
+        (
+            "a new version, 588 pages, 8 of them scanned, 1,204 passages, 61.4 s. The version before can be "
+            "brought back"
+        ),
+    ),
+    ({"warning": "No text was found on any page."}, "⚠ No text was found on any page."),
+    ({"failed_pages": TORN}, "⚠ Page 1: Torn. Page 2: Torn. Page 3: Torn. And 2 more pages."),
+]
+
+
+@pytest.mark.parametrize(("changes", "said"), ENDED)
+def test_what_became_of_it_is_told_in_words(changes: dict[str, object], said: str) -> None:
+    result = replace(ADDED, **changes)  # type: ignore[arg-type]
+    assert said in ended_text(replace(DONE, result=result))
+
+
+def test_what_an_earlier_process_left_is_told_to_be_complete() -> None:
+    left = replace(DONE, result=None)
+    assert "its search by meaning is complete" in ended_text(left)
 
 
 def test_a_failure_says_what_to_do_and_a_cancelled_one_that_nothing_is_kept() -> None:
-    failed = AddResult("Budget.pdf", "failed", error="The file is damaged. Export it again.")
-    assert (
-        ended_text(job("failed", result=failed))
-        == "⚠ Budget.pdf: not added. The file is damaged. Export it again."
-    )
-    assert ended_text(job("cancelled")) == "Budget.pdf: cancelled, nothing of it is kept."
+    error = "The file is damaged. Export it again."
+    result = AddResult("Budget.pdf", "failed", error=error)
+    failed = Job(1, "Budget.pdf", "failed", result=result)
+    assert ended_text(failed) == f"⚠ Budget.pdf: not added. {error}"
+    cancelled = Job(1, "Budget.pdf", "cancelled")
+    assert ended_text(cancelled) == "Budget.pdf: cancelled, nothing of it is kept."

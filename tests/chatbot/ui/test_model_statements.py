@@ -27,28 +27,27 @@ def test_the_page_and_the_export_mark_it(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
         with open_context(tmp_path / "home") as context:
             chatbot = context.chatbot
-            list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", [f"{CEILING}."]))]))
+            path = make_pdf(tmp_path / "Rules.pdf", [f"{CEILING}."])
+            list(chatbot.add([Upload(path)]))
             talk = chatbot.conversations.begin(ME)
-            list(chatbot.ask(Ask("What is the deficit ceiling?", conversation=talk, owner=ME)))
+            asked = Ask("What is the deficit ceiling?", conversation=talk, owner=ME)
+            list(chatbot.ask(asked))
             page = shown(visit(conversation=talk))
             row = chatbot.conversations.get(talk, ME)
             said = chatbot.conversations.said(talk, ME)
-            exported = export_conversation(row, said, [chatbot.memory.answer(talk, 1, ME)], "markdown")
+            answer = chatbot.memory.answer(talk, 1, ME)
+            exported = export_conversation(row, said, [answer], "markdown")
     assert f'{LEVY}. <span class="unfound">⚠ {NOT_FOUND}</span>' in page
     assert page.count(NOT_FOUND) == 1
     assert page.index(CEILING) < page.index(f'<span class="added">{ADDED}</span>') < page.index(LEVY)
-    assert f"- {NOT_FOUND}: “{LEVY}.”" in exported and f"- {ADDED}: “{CEILING}" in exported
+    assert f"- {NOT_FOUND}: “{LEVY}.”" in exported
+    assert f"- {ADDED}: “{CEILING}" in exported
 
 
 def test_a_mark_stands_behind_its_statement_whatever_that_holds() -> None:
-    text = "It is <b>so</b>\u202e. It is <b>so</b>\u202e."
-    html = answer_html(
-        text,
-        [],
-        statements=[
-            Statement("It is <b>so</b>\u202e.", "cited"),
-            Statement("It is <b>so</b>\u202e.", "unsupported"),
-        ],
-    )
-    assert html.count("unfound") == 1 and html.endswith(f"⚠ {NOT_FOUND}</span></p></div>")
+    sentence = "It is <b>so</b>\u202e."
+    cited, unsupported = Statement(sentence, "cited"), Statement(sentence, "unsupported")
+    html = answer_html(f"{sentence} {sentence}", [], statements=[cited, unsupported])
+    assert html.count("unfound") == 1
+    assert html.endswith(f"⚠ {NOT_FOUND}</span></p></div>")
     assert "<b>" not in html
