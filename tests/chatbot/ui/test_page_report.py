@@ -14,9 +14,8 @@ def page(
     confidence: float | None = None,
     problem: str | None = None,
 ) -> PageReport:
-    return PageReport(
-        number, label, "printed" if label else None, method, 1_234, confidence, problem, tables=number % 2
-    )
+    source = "printed" if label else None
+    return PageReport(number, label, source, method, 1_234, confidence, problem, tables=number % 2)
 
 
 PAGES = [
@@ -24,12 +23,14 @@ PAGES = [
     page(2, "text-pypdf", label="ii"),
     page(3, "ocr", label="1", confidence=91.4),
     page(4, "text+ocr", confidence=62.0),
+    page(5, "none"),
+    page(6, problem="It broke <here>."),
 ]
-PAGES += [page(5, "none"), page(6, problem="It broke <here>.")]
 
 
 def test_each_page_is_of_one_kind() -> None:
-    assert [kind_of(one) for one in PAGES] == ["text", "text", "ocr", "both", "none", "failed"]
+    kinds = list(map(kind_of, PAGES))
+    assert kinds == ["text", "text", "ocr", "both", "none", "failed"]
 
 
 def test_the_strip_names_every_page_and_counts_each_kind() -> None:
@@ -48,13 +49,18 @@ def test_the_strip_names_every_page_and_counts_each_kind() -> None:
 
 
 def test_the_legend_has_only_what_occurs() -> None:
-    assert strip_html(PAGES[:2]).count("<i ") == 2
-    assert strip_html(PAGES[1:2]).count("<i ") == 1
+    both = strip_html(PAGES[:2])
+    assert both.count("<i ") == 2
+    second = strip_html(PAGES[1:2])
+    assert second.count("<i ") == 1
 
 
 def test_a_long_strip_keeps_to_its_rows() -> None:
-    assert "repeat(100," in strip_html([page(number) for number in range(1, 589)])
-    assert f"repeat({6_000 // MOST_ROWS}," in strip_html([page(number) for number in range(1, 6_001)])
+    long = [page(number) for number in range(1, 589)]
+    assert "repeat(100," in strip_html(long)
+    longer = [page(number) for number in range(1, 6_001)]
+    columns = 6_000 // MOST_ROWS
+    assert f"repeat({columns}," in strip_html(longer)
 
 
 def test_the_facts_are_of_all_pages() -> None:
@@ -68,14 +74,15 @@ def test_the_facts_are_of_all_pages() -> None:
     ):
         assert fact in shown
     plain = facts_html([page(2)])
-    for fact in ("none found", "not needed on any page"):
-        assert fact in plain
+    assert "none found" in plain
+    assert "not needed on any page" in plain
     assert "Not read" not in plain
 
 
 def test_series_of_printed_numbers_go_on_over_pages_without_one() -> None:
     labels = ["i", "ii", "iii", None, "1", "2", None, "4", "A-1", "A-2", "Cover"]
-    runs = number_runs([page(number, label=label) for number, label in enumerate(labels, 1)])
+    pages = [page(number, label=label) for number, label in enumerate(labels, 1)]
+    runs = number_runs(pages)
     assert runs == [("i", "iii"), ("1", "4"), ("A-1", "A-2"), ("Cover", "Cover")]
 
 
