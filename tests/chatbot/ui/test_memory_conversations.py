@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from tests.chatbot.ui.test_memory_pages import store  # isort: skip
 
+from dataclasses import replace
+
 from streamlit.testing.v1 import AppTest
 
 from chatbot.memory.compression.compression_tab import shares_of
@@ -25,16 +27,9 @@ def talk(conversations: Conversations, conversation: str, owner: str, *, shorten
     for question in ("One?", "Two?", "Three?"):
         number = conversations.start(conversation, question)
         compression = SHORTENED if shortened and question == "Three?" else None
-        answer = Answer(
-            question,
-            question,
-            f"Said of {question}",
-            True,
-            conversation=conversation,
-            exchange=number,
-            compression=compression,
-        )
-        conversations.finish(conversation, number, answer, {}, owner=owner)
+        answer = Answer(question, question, f"Said of {question}", True, conversation=conversation)
+        numbered = replace(answer, exchange=number, compression=compression)
+        conversations.finish(conversation, number, numbered, {}, owner=owner)
 
 
 def tab() -> AppTest:
@@ -66,9 +61,11 @@ def test_each_time_is_charted_and_leads_to_what_was_kept(context: AppContext, st
 
 
 def test_what_the_chart_shows_adds_up() -> None:
-    history = (
-        {"timestamp": 0.0, "original_tokens": 2_000, "compressed_tokens": 900, "chunks_compressed": 3},
-    )
-    kept, left = shares_of(CompressionStats(12, 2_345, True, 1, history))
-    assert (kept["part"], kept["tokens"], left["part"], left["tokens"]) == ("kept", 900, "left out", 1_100)
+    once = {"timestamp": 0.0, "original_tokens": 2_000, "compressed_tokens": 900, "chunks_compressed": 3}
+    stats = CompressionStats(12, 2_345, True, 1, (once,))
+    kept, left = shares_of(stats)
+    assert kept["part"] == "kept"
+    assert kept["tokens"] == 900
+    assert left["part"] == "left out"
+    assert left["tokens"] == 1_100
     assert kept["answer"] == left["answer"]

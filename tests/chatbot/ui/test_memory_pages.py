@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -29,6 +30,7 @@ from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import is_ratable
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import case_html, situation_html
+from tests.chatbot.ui.visitor import ask, enter, switch, write
 from tests.pages import ME, OTHER, click, keys, shown, visit
 
 CEILING = "What is the deficit ceiling?"
@@ -41,17 +43,27 @@ def store(context: AppContext) -> Iterator[Conversations]:
     chatbot = context.chatbot
     yield chatbot.conversations
     for owner in (ME, OTHER):
-        for row in [*chatbot.conversations.listed(owner), *chatbot.conversations.listed(owner, deleted=True)]:
-            chatbot.conversations.erase(row.id, owner)
-        mine = hidden(owner)
-        for listed in chatbot.cases.listed(owner, shared=True):
-            if listed.case.by == mine:
-                chatbot.cases.unshare(owner, listed.case.id)
-        for listed in chatbot.cases.listed(owner):
-            chatbot.cases.delete(owner, listed.case.id)
-        chatbot.cases._deleted(owner).remove(lambda case: True)
+        erase_conversations(chatbot.conversations, owner)
+        erase_cases(chatbot.cases, owner)
         for one in chatbot.situations.listed(owner):
             chatbot.situations.remove(owner, one.key)
+
+
+def erase_conversations(conversations: Conversations, owner: str) -> None:
+    there = conversations.listed(owner)
+    deleted = conversations.listed(owner, deleted=True)
+    for row in (*there, *deleted):
+        conversations.erase(row.id, owner)
+
+
+def erase_cases(cases: Cases, owner: str) -> None:
+    mine = hidden(owner)
+    for listed in cases.listed(owner, shared=True):
+        if listed.case.by == mine:
+            cases.unshare(owner, listed.case.id)
+    for listed in cases.listed(owner):
+        cases.delete(owner, listed.case.id)
+    cases._deleted(owner).remove(lambda case: True)
 
 
 @pytest.fixture
@@ -67,10 +79,42 @@ def situations(context: AppContext, store: Conversations) -> Situations:
 def answered(context: AppContext, conversation: str = "mine", question: str = CEILING) -> Answer:
     """A question of ME that was asked and answered in a conversation."""
     context.chatbot.conversations.begin(ME, conversation)
-    list(context.chatbot.ask(Ask(question, conversation=conversation, owner=ME)))
+    asked = Ask(question, conversation=conversation, owner=ME)
+    list(context.chatbot.ask(asked))
     answer = context.chatbot.memory.answer(conversation, 1, ME)
     assert answer is not None
     return answer
+
+
+def the_case(cases: Cases, owner: str = ME, *, shared: bool = False) -> Case:
+    """The only one that is listed."""
+    (row,) = cases.listed(owner, shared=shared)
+    return row.case
+
+
+def shared_verdicts(cases: Cases) -> dict[str, int]:
+    """Of each shared answer, by its question."""
+    return {row.case.question: row.case.reward for row in cases.listed(ME, shared=True)}
+
+
+def asks_why(app: AppTest) -> bool:
+    return "Why? (optional)" in [box.label for box in app.text_input]
+
+
+def has_field(app: AppTest, key: str) -> bool:
+    return key in [box.key for box in app.text_input]
+
+
+def fail_with(error: Exception) -> Callable[..., None]:
+    """What raises it when it is called."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+FULL = fail_with(StoreError("The disk is full.", hint="Make room."))
 
 
 def advice_tab() -> AppTest:
@@ -88,19 +132,19 @@ def advice_tab() -> AppTest:
 def test_an_answer_is_rated_turned_given_a_word_and_taken_back(context: AppContext, cases: Cases) -> None:
     answered(context)
     app = visit(conversation="mine")
-    assert (
-        app.button(key="helpful-1").label == "Helpful"
-        and app.button(key="unhelpful-1").label == "Not helpful"
-    )
-    assert "Rated" not in shown(app) and not [box for box in app.text_input if box.label == "Why? (optional)"]
+    assert app.button(key="helpful-1").label == "Helpful"
+    assert app.button(key="unhelpful-1").label == "Not helpful"
+    assert "Rated" not in shown(app)
+    assert not asks_why(app)
     assert "Rated helpful<" in click(app, "helpful-1")
-    assert [row.case.reward for row in cases.listed(ME)] == [1]
+    assert the_case(cases).reward == 1
     assert "Rated not helpful<" in click(app, "unhelpful-1")
-    app.text_input(key="why-0-1").set_value(HOSTILE).run()
-    (row,) = cases.listed(ME)
-    assert (row.case.reward, row.case.word) == (0, HOSTILE)
-    assert "“&lt;b&gt;bold&lt;/b&gt; $x$ :red[y]”" in shown(app)
-    assert not [box for box in app.text_input if box.label == "Why? (optional)"]
+    text = enter(app, "why-0-1", HOSTILE)
+    case = the_case(cases)
+    assert case.reward == 0
+    assert case.word == HOSTILE
+    assert "“&lt;b&gt;bold&lt;/b&gt; $x$ :red[y]”" in text
+    assert not asks_why(app)
     assert "Rated not helpful" in shown(visit(conversation="mine"))
     assert "Rated" not in click(app, "unhelpful-1")
     assert cases.listed(ME) == []
@@ -110,36 +154,41 @@ def test_a_remembered_answer_says_so_and_is_marked(context: AppContext, cases: C
     answered(context)
     app = visit(conversation="mine")
     click(app, "helpful-1")
-    app.chat_input[0].set_value(CEILING).run()
-    assert not app.exception
-    assert "Remembered: you rated this answer helpful on" in shown(app)
-    assert shown(app).count("Rated helpful<") == 2
-    assert shown(visit(conversation="mine")).count("Rated helpful<") == 2
+    text = ask(app, CEILING)
+    assert "Remembered: you rated this answer helpful on" in text
+    assert text.count("Rated helpful<") == 2
+    visited = shown(visit(conversation="mine"))
+    assert visited.count("Rated helpful<") == 2
 
 
 def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(
     context: AppContext, cases: Cases
 ) -> None:
     answer = answered(context)
-    cases.rate(ME, replace(answer, text="Another answer, of before."), 0)
+    other = replace(answer, text="Another answer, of before.")
+    cases.rate(ME, other, 0)
     app = visit(conversation="mine")
     assert "Rated" not in shown(app)
     click(app, "helpful-1")
-    assert [row.case.reward for row in cases.listed(ME)] == [1]
+    assert the_case(cases).reward == 1
 
 
 def test_what_is_no_answer_has_no_buttons(context: AppContext, store: Conversations) -> None:
     answered(context, "refused", "Who won the football world cup?")
     answered(context, "noted", "When inflation rises above target, then shorten duration.")
     store.begin(ME, "stopped")
-    store.write("stopped", store.start("stopped", CEILING), "Words", state="stopped", owner=ME)
+    number = store.start("stopped", CEILING)
+    store.write("stopped", number, "Words", state="stopped", owner=ME)
     for address in ("refused", "noted", "stopped"):
-        assert keys(visit(conversation=address), "helpful-") == []
+        app = visit(conversation=address)
+        assert keys(app, "helpful-") == []
     assert "no page was searched" in shown(visit(conversation="noted"))
     private = store.begin(ME, private=True)
-    list(context.chatbot.ask(Ask(CEILING, conversation=private, owner=ME)))
+    asked = Ask(CEILING, conversation=private, owner=ME)
+    list(context.chatbot.ask(asked))
     app = visit(conversation=private)
-    assert keys(app, "cite-1-") and not keys(app, "helpful-")
+    assert keys(app, "cite-1-")
+    assert not keys(app, "helpful-")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +205,8 @@ def test_what_is_no_answer_has_no_buttons(context: AppContext, store: Conversati
 )
 def test_what_can_be_rated(changes: dict[str, object], number: int, ratable: bool) -> None:
     answer = Answer("?", "?", "Said.", True, conversation="mine")
-    assert is_ratable(Given(number, replace(answer, **changes))) == ratable  # type: ignore[arg-type]
+    given = Given(number, replace(answer, **changes))  # type: ignore[arg-type]
+    assert is_ratable(given) == ratable
 
 
 def test_a_rating_that_fails_is_told_once_at_its_answer(
@@ -164,28 +214,27 @@ def test_a_rating_that_fails_is_told_once_at_its_answer(
 ) -> None:
     answered(context)
     app = visit(conversation="mine")
-
-    def full(*_: object, **__: object) -> None:
-        raise StoreError("The disk is full.", hint="Make room.")
-
     with monkeypatch.context() as patch:
-        patch.setattr(context.chatbot, "rate", full)
-        assert click(app, "helpful-1").count("The disk is full.") == 1
+        patch.setattr(context.chatbot, "rate", FULL)
+        text = click(app, "helpful-1")
+        assert text.count("The disk is full.") == 1
         app.run()
         assert "The disk is full." not in shown(app)
     assert "The disk is full." not in click(app, "helpful-1")
     with monkeypatch.context() as patch:
-        patch.setattr(context.chatbot.cases, "delete", full)
+        patch.setattr(cases, "delete", FULL)
         assert "Make room." in click(app, "helpful-1")
-    (row,) = cases.listed(ME)
-    cases.delete(ME, row.case.id)  # in another tab
+    cases.delete(ME, the_case(cases).id)  # in another tab
     text = click(app, "helpful-1")
-    assert "Rated" not in text and 'class="notice"' not in text
+    assert "Rated" not in text
+    assert 'class="notice"' not in text
     assert cases.listed(ME) == []
     with monkeypatch.context() as patch:
-        patch.setattr(context.chatbot.cases, "rated", full)
+        patch.setattr(cases, "rated", FULL)
         app.run()
-        assert not app.exception and "The disk is full." in shown(app) and keys(app, "cite-1-")
+        assert not app.exception
+        assert "The disk is full." in shown(app)
+        assert keys(app, "cite-1-")
 
 
 def test_a_conversation_does_without_a_memory(
@@ -197,15 +246,13 @@ def test_a_conversation_does_without_a_memory(
     app.session_state["menu-open-mine"] = True
     app.run()
     assert app.toggle(key="cases-open-mine").label == "Use my ratings"
-    app.toggle(key="cases-open-mine").set_value(False).run()
+    switch(app, "cases-open-mine", on=False)
     assert store.get("mine", ME).off == {"cases"}
-    app.toggle(key="situations-open-mine").set_value(False).run()
+    switch(app, "situations-open-mine", on=False)
     assert store.get("mine", ME).off == {"cases", "situations"}
-    app.chat_input[0].set_value(CEILING).run()
-    assert "Remembered:" not in shown(app)
-    app.toggle(key="cases-open-mine").set_value(True).run()
+    assert "Remembered:" not in ask(app, CEILING)
+    switch(app, "cases-open-mine", on=True)
     assert store.get("mine", ME).off == {"situations"}
-    assert not app.exception
 
 
 def test_the_menu_in_the_list_has_the_switches_of_the_title(
@@ -216,22 +263,17 @@ def test_the_menu_in_the_list_has_the_switches_of_the_title(
     app = visit(conversation="mine")
     app.session_state["menu-row-other"] = True
     app.run()
-    switches = [toggle for toggle in app.toggle if str(toggle.key).endswith("-row-other")]
-    assert [str(toggle.key).split("-")[0] for toggle in switches] == [
-        "shortens",
-        "recalls",
-        "cases",
-        "situations",
-        "signals",
-    ]
-    app.toggle(key="signals-row-other").set_value(False).run()
-    app.toggle(key="recalls-row-other").set_value(True).run()
-    assert (
-        not app.exception
-        and store.get("other", ME).off == {"signals"}
-        and store.get("other", ME).recalls_others
-    )
-    assert store.get("mine", ME).off == frozenset() and not store.get("mine", ME).recalls_others
+    names = [str(toggle.key) for toggle in app.toggle]
+    switches = [name.removesuffix("-row-other") for name in names if name.endswith("-row-other")]
+    assert switches == ["shortens", "recalls", "cases", "situations", "signals"]
+    switch(app, "signals-row-other", on=False)
+    switch(app, "recalls-row-other", on=True)
+    other = store.get("other", ME)
+    assert other.off == {"signals"}
+    assert other.recalls_others
+    mine = store.get("mine", ME)
+    assert mine.off == frozenset()
+    assert not mine.recalls_others
 
 
 # --- rated answers
@@ -242,24 +284,27 @@ def test_an_empty_memory_teaches(cases: Cases, situations: Situations) -> None:
     app = visit("memory_page.py")
     assert "No answer is rated yet." in shown(app)
     assert "No advice" not in shown(app)  # a tab that is not open is not drawn
-    assert not [box for box in app.text_input if box.key == "find-cases"]
+    assert not has_field(app, "find-cases")
     app = advice_tab()
     assert "No advice is recorded yet." in shown(app)
-    assert not [box for box in app.text_input if box.key == "find-advice"]
+    assert not has_field(app, "find-advice")
 
 
 def test_rated_answers_are_searched_and_only_ones_own(cases: Cases) -> None:
     for number in range(22):
-        cases.add(ME, Case(f"About {HOSTILE} {number}?", "Said.", number % 2))
-    cases.add(OTHER, Case("Their question?", "Their answer."))
+        case = Case(f"About {HOSTILE} {number}?", "Said.", number % 2)
+        cases.add(ME, case)
+    theirs = Case("Their question?", "Their answer.")
+    cases.add(OTHER, theirs)
     app = visit("memory_page.py")
-    assert "22 rated answers: 11 helpful, 11 not." in shown(app)
-    assert "Their question" not in shown(app) and "<b>bold" not in shown(app)
+    text = shown(app)
+    assert "22 rated answers: 11 helpful, 11 not." in text
+    assert "Their question" not in text
+    assert "<b>bold" not in text
     assert len(keys(app, "delete-")) == 20
-    app.text_input(key="find-cases").set_value("about 7?").run()
+    enter(app, "find-cases", "about 7?")
     assert len(keys(app, "delete-")) == 2  # 7 and 17
-    app.text_input(key="find-cases").set_value("nowhere").run()
-    assert memory_cases.NOTHING_FOUND in shown(app)
+    assert memory_cases.NOTHING_FOUND in enter(app, "find-cases", "nowhere")
 
 
 def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
@@ -267,16 +312,15 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     app = visit("memory_page.py")
     click(app, f"edit-{case.id}")
     app.radio(key="edit-verdict").set_value(0)
-    app.text_input(key="edit-word").set_value("Wrong year")
-    click(app, "edit-save")
-    (row,) = cases.listed(ME)
-    assert (row.case.reward, row.case.word, row.case.at, row.case.verified) == (
-        0,
-        "Wrong year",
-        case.at,
-        True,
-    )
-    assert "“Wrong year”" in shown(app) and "1 rated answer: 0 helpful, 1 not." in shown(app)
+    write(app, "edit-word", "Wrong year")
+    text = click(app, "edit-save")
+    corrected = the_case(cases)
+    assert corrected.reward == 0
+    assert corrected.word == "Wrong year"
+    assert corrected.at == case.at
+    assert corrected.verified is True
+    assert "“Wrong year”" in text
+    assert "1 rated answer: 0 helpful, 1 not." in text
     click(app, f"delete-{case.id}")
     click(app, "dialog-no")
     assert len(cases.listed(ME)) == 1
@@ -286,25 +330,29 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     app.session_state["deleted-cases"] = True
     assert "Each can be restored for 7 days" in shown(app.run())
     assert "1 rated answer: 0 helpful, 1 not." in click(app, f"restore-case-{case.id}")
-    assert [row.case.word for row in cases.listed(ME)] == ["Wrong year"] and cases.deleted(ME) == []
+    assert the_case(cases).word == "Wrong year"
+    assert cases.deleted(ME) == []
 
 
 def test_a_rating_taken_back_in_the_chat_is_shared_no_more(context: AppContext, cases: Cases) -> None:
     answered(context)
     app = visit(conversation="mine")
     click(app, "helpful-1")
-    cases.share(ME, cases.listed(ME)[0].case.id)
+    cases.share(ME, the_case(cases).id)
     click(app, "unhelpful-1")
-    assert [row.case.reward for row in cases.listed(OTHER, shared=True)] == [0]
+    assert the_case(cases, OTHER, shared=True).reward == 0
     click(app, "unhelpful-1")
-    assert cases.listed(OTHER, shared=True) == [] and len(cases.deleted(ME)) == 1
+    assert cases.listed(OTHER, shared=True) == []
+    assert len(cases.deleted(ME)) == 1
 
 
 def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(context: AppContext, cases: Cases) -> None:
+    broken = (SHARED, "x", "broken")
     with cases._database.write() as connection:
-        connection.execute("insert into rated_answer (shelf, id, line) values (?, 'x', 'broken')", (SHARED,))
+        connection.execute("insert into rated_answer (shelf, id, line) values (?, ?, ?)", broken)
     try:
-        assert "Rated answer 1 of the shared answers cannot be read" in shown(visit("memory_page.py"))
+        text = shown(visit("memory_page.py"))
+        assert "Rated answer 1 of the shared answers cannot be read" in text
     finally:
         with cases._database.write() as connection:
             connection.execute("delete from rated_answer where id = 'x'")
@@ -313,110 +361,111 @@ def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(context: AppC
 def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
     case = cases.add(ME, Case("One?", "Said of one.", verified=True))
     unchecked = cases.add(ME, Case("Two?", "Said of two."))
-    theirs = cases.share(OTHER, cases.add(OTHER, Case("Theirs?", "Said of theirs.", verified=True)).id)
+    others = cases.add(OTHER, Case("Theirs?", "Said of theirs.", verified=True))
+    theirs = cases.share(OTHER, others.id)
     app = visit("memory_page.py")
     assert memory_cases.SHARED not in shown(app)
     assert keys(app, "share-") == [f"share-{case.id}"], "what was not checked cannot be shared"
     cases.delete(ME, unchecked.id)
     assert memory_cases.SHARED in click(app, f"share-{case.id}")
     app.session_state["shared-cases"] = True
-    app.run()
-    assert "Theirs?" in shown(app) and memory_cases.BY_OTHERS in shown(app)
-    assert f"stop-{theirs.id}" not in keys(app, "stop-") and len(keys(app, "stop-")) == 1
+    text = shown(app.run())
+    assert "Theirs?" in text
+    assert memory_cases.BY_OTHERS in text
+    (stop,) = keys(app, "stop-")
+    assert stop != f"stop-{theirs.id}"
     click(app, f"edit-{case.id}")
     app.radio(key="edit-verdict").set_value(0)
     click(app, "edit-save")
-    assert {row.case.question: row.case.reward for row in cases.listed(ME, shared=True)} == {
-        "One?": 0,
-        "Theirs?": 1,
-    }
+    assert shared_verdicts(cases) == {"One?": 0, "Theirs?": 1}
     click(app, f"unshare-{case.id}")
-    assert [row.case.question for row in cases.listed(ME, shared=True)] == ["Theirs?"]
+    assert the_case(cases, shared=True).question == "Theirs?"
     click(app, f"share-{case.id}")
     click(app, f"delete-{case.id}")
     click(app, "dialog-yes")
-    assert [row.case.question for row in cases.listed(ME, shared=True)] == ["Theirs?"]
+    assert the_case(cases, shared=True).question == "Theirs?"
     assert cases.listed(ME) == []
 
 
 def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> None:
-    lines = [json.dumps({"question": f"{word}?", "plan": "Said.", "reward": 1}) for word in ("One", "Two")]
+    cases_of = [{"question": question, "plan": "Said.", "reward": 1} for question in ("One?", "Two?")]
+    lines = [*map(json.dumps, cases_of), "{broken", '{"question": 1, "plan": "x"}']
     app = visit("memory_page.py")
+    text = imported(app, "cases", "mine :red[x].jsonl", "\n".join(lines))
+    assert "✓ mine :red[x].jsonl: 2 rated answers imported." in text
+    assert "Line 3 was not read: it is no JSON" in text
+    assert "Line 4 was not read: its question is a number, not text." in text
+    assert "2 rated answers: 2 helpful, 0 not." in text
+    assert memory_cases.UNVERIFIED in text
+    exported = [json.loads(line) for line in cases.export(ME)]
+    assert [one["question"] for one in exported] == ["One?", "Two?"]
+
+
+def imported(app: AppTest, kind: str, name: str, content: str) -> str:
+    """What the page says once a file was imported. kind: "cases" or "advice"."""
     (upload,) = app.file_uploader
-    upload.upload(
-        "mine :red[x].jsonl",
-        "\n".join([*lines, "{broken", '{"question": 1, "plan": "x"}']).encode(),
-        "application/jsonl",
-    ).run()
+    upload.upload(name, content.encode(), "application/jsonl").run()
     assert not app.exception
-    app.button(key="import-cases").click().run()
-    running: FileImport = app.session_state["cases_import"]
+    click(app, f"import-{kind}")
+    running: FileImport = app.session_state[f"{kind}_import"]
     running.wait(60)
     app.run()
     assert not app.exception
-    text = shown(app)
-    assert "✓ mine :red[x].jsonl: 2 rated answers imported." in text
-    assert (
-        "Line 3 was not read: it is no JSON" in text
-        and "Line 4 was not read: its question is a number, not text." in text
-    )
-    assert "2 rated answers: 2 helpful, 0 not." in text and memory_cases.UNVERIFIED in text
-    assert [json.loads(line)["question"] for line in cases.export(ME)] == ["One?", "Two?"]
+    return shown(app)
 
 
-def test_an_import_that_fails_says_so(
-    cases: Cases, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    for error, said in (
+def import_error(cases: Cases, content: bytes, *, seconds: float) -> str:
+    """What an import says that ends within that time and fails."""
+
+    def import_it(path: Path, progress: Callable[[int, int], None]) -> ImportedLines:
+        return cases.import_file(ME, path, progress=progress)
+
+    running = FileImport(import_it, "x.jsonl", BytesIO(content))
+    running.wait(seconds)
+    assert running.finished
+    assert running.error is not None
+    return running.error.message
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
         (StoreError("The disk is full."), "The disk is full."),
         (RuntimeError("odd"), "The file could not be imported."),
-    ):
-
-        def fail(*_: object, error: Exception = error, **__: object) -> None:
-            raise error
-
-        monkeypatch.setattr(cases, "import_file", fail)
-        running = FileImport(
-            lambda path, progress: cases.import_file(ME, path, progress=progress), "x.jsonl", BytesIO()
-        )
-        running.wait(20)
-        assert running.finished and running.error is not None and running.error.message == said
+    ],
+    ids=["known", "unknown"],
+)
+def test_an_import_that_fails_says_so(
+    cases: Cases,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    said: str,
+) -> None:
+    monkeypatch.setattr(cases, "import_file", fail_with(error))
+    assert import_error(cases, b"", seconds=20) == said
 
 
 def test_an_import_that_finds_no_room_says_so(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
+    full = fail_with(OSError(28, "No space left on device"))
     monkeypatch.setattr("chatbot.ui.file_import.shutil.copyfileobj", full)
-    running = FileImport(
-        lambda path, progress: cases.import_file(ME, path, progress=progress), "x.jsonl", BytesIO(b"{}")
-    )
-    running.wait(1)
-    assert (
-        running.finished
-        and running.error is not None
-        and running.error.message.startswith("The disk is full")
-    )
+    error = import_error(cases, b"{}", seconds=1)
+    assert error.startswith("The disk is full")
 
 
 def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
-    lines = outcome_lines(
-        "x.jsonl",
-        ImportedLines(1, 3, tuple(LineProblem(one, "it is no JSON") for one in range(1, 13))),
-        memory_cases.FILES.wording,
-    )
+    problems = tuple(LineProblem(number, "it is no JSON") for number in range(1, 13))
+    outcome = ImportedLines(1, 3, problems)
+    lines = outcome_lines("x.jsonl", outcome, memory_cases.FILES.wording)
     assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 left out that you have rated as lately."
-    assert lines[10] == "⚠ Line 10 was not read: it is no JSON." and lines[11:] == [
-        "⚠ And 2 more lines were not read."
-    ]
+    assert lines[10] == "⚠ Line 10 was not read: it is no JSON."
+    assert lines[11:] == ["⚠ And 2 more lines were not read."]
 
 
 def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(
     cases: Cases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def damaged(*_: object) -> None:
-        raise StoreError("The cases cannot be read.", hint="Look at the disk.")
-
+    damaged = fail_with(StoreError("The cases cannot be read.", hint="Look at the disk."))
     monkeypatch.setattr(cases, "health", damaged)
     assert "Look at the disk." in shown(visit("memory_page.py"))
     assert "No advice is recorded yet." in shown(advice_tab())
@@ -429,35 +478,40 @@ def test_health_is_told_in_words() -> None:
         "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 cannot be "
         "read."
     )
-    assert memory_advice.health_text(SituationHealth(1, ("",), 0)) == "1 situation with advice."
-    assert memory_advice.health_text(SituationHealth(3, ("", "chile", "peru"), 2)).startswith(
-        "3 situations with advice, on 2 subjects and in general. 2 of all"
-    )
+    one = SituationHealth(1, ("",), 0)
+    assert memory_advice.health_text(one) == "1 situation with advice."
+    three = memory_advice.health_text(SituationHealth(3, ("", "chile", "peru"), 2))
+    assert three.startswith("3 situations with advice, on 2 subjects and in general. 2 of all")
+
+
+def remarks(case: Case, *, stale: bool = False, shared: bool = False) -> list[str]:
+    row = CaseRow(case, stale, False)
+    return memory_cases.remarks(row, shared=shared)
 
 
 def test_remarks_say_why_a_case_does_less() -> None:
     good, bad = Case("?", "Said.", 1), Case("?", "Said.", 0)
-    assert memory_cases.remarks(CaseRow(good, True, False), shared=True) == [
-        memory_cases.STALE,
-        memory_cases.UNVERIFIED,
-        memory_cases.SHARED,
-    ]
-    assert memory_cases.remarks(CaseRow(replace(good, verified=True), False, False), shared=False) == []
-    assert memory_cases.remarks(CaseRow(bad, False, False), shared=False) == []
-    assert memory_cases.remarks(
-        CaseRow(replace(bad, asked_of=("A.pdf", "B.pdf")), False, False), shared=False
-    ) == ["Asked of A.pdf, B.pdf alone."]
+    all_of_them = [memory_cases.STALE, memory_cases.UNVERIFIED, memory_cases.SHARED]
+    assert remarks(good, stale=True, shared=True) == all_of_them
+    verified = replace(good, verified=True)
+    assert remarks(verified) == []
+    assert remarks(bad) == []
+    of_two = replace(bad, asked_of=("A.pdf", "B.pdf"))
+    assert remarks(of_two) == ["Asked of A.pdf, B.pdf alone."]
 
 
 def test_remembered_text_is_data() -> None:
-    case = Case(HOSTILE, HOSTILE, 0, 1e9, pages=(CasePage("a", "b", 1),), word=HOSTILE)
+    pages = (CasePage("a", "b", 1),)
+    case = Case(HOSTILE, HOSTILE, 0, 1e9, pages=pages, word=HOSTILE)
     situation = Situation("k", ME, HOSTILE, HOSTILE, (HOSTILE, "Two"), 1e9)
     for html in (case_html(case, [HOSTILE]), case_html(case, whole=True), situation_html(situation)):
-        assert "<b>" not in html and html.count("&lt;b&gt;bold") >= 3
+        assert "<b>" not in html
+        assert html.count("&lt;b&gt;bold") >= 3
         assert "September 2001" in html
     assert "also: Two" in situation_html(situation)
     long = Case("?", "word " * 1_000, 1)
-    assert len(case_html(long)) < 1_000 < len(case_html(long, whole=True))
+    cut, whole = case_html(long), case_html(long, whole=True)
+    assert len(cut) < 1_000 < len(whole)
 
 
 # --- advice
@@ -467,46 +521,41 @@ def test_remembered_text_is_data() -> None:
 def test_advice_is_added_searched_and_deleted(situations: Situations) -> None:
     situations.add(OTHER, [("Their situation", "Their advice")])
     app = advice_tab()
-    click(app, "add-advice")
-    assert "Say both when and then what." in shown(app)
+    assert "Say both when and then what." in click(app, "add-advice")
     app.text_area(key="situation-0").set_value("the peso falls <b>")
-    app.text_input(key="recommendation-0").set_value("hedge")
-    app.text_input(key="subject-0").set_value("Chile")
-    click(app, "add-advice")
+    write(app, "recommendation-0", "hedge")
+    write(app, "subject-0", "Chile")
+    text = click(app, "add-advice")
     (one,) = situations.listed(ME)
-    assert (one.situation, one.recommendations, one.scope) == ("the peso falls <b>", ("hedge",), "chile")
-    text = shown(app)
-    assert "When the peso falls &lt;b&gt;" in text and "1 situation with advice, on 1 subject." in text
-    assert "Only for questions that name chile" in text and "Their situation" not in text
+    assert one.situation == "the peso falls <b>"
+    assert one.recommendations == ("hedge",)
+    assert one.scope == "chile"
+    assert "When the peso falls &lt;b&gt;" in text
+    assert "1 situation with advice, on 1 subject." in text
+    assert "Only for questions that name chile" in text
+    assert "Their situation" not in text
     assert app.text_area(key="situation-1").value == ""
-    app.text_input(key="find-advice").set_value("nowhere").run()
-    assert memory_advice.NOTHING_FOUND in shown(app)
-    app.text_input(key="find-advice").set_value("PESO").run()
+    assert memory_advice.NOTHING_FOUND in enter(app, "find-advice", "nowhere")
+    enter(app, "find-advice", "PESO")
     click(app, f"delete-{one.key}")
     assert "No advice is recorded yet." in click(app, "dialog-yes")
-    assert situations.listed(ME) == [] and len(situations.listed(OTHER)) == 1
+    assert situations.listed(ME) == []
+    assert len(situations.listed(OTHER)) == 1
     assert not re.search(r"class=.notice", shown(app))
 
 
 def test_a_file_of_advice_is_imported_with_its_faults_named_and_exported(situations: Situations) -> None:
     app = advice_tab()
-    (upload,) = app.file_uploader
     line = json.dumps({"situation": "oil falls", "recommendations": ["wait", "sell"], "scope": "oil"})
-    upload.upload("advice.jsonl", f"{line}\n{{broken".encode(), "application/jsonl").run()
-    assert not app.exception
-    app.button(key="import-advice").click().run()
-    running: FileImport = app.session_state["advice_import"]
-    running.wait(60)
-    app.run()
-    assert not app.exception
-    text = shown(app)
-    assert (
-        "✓ advice.jsonl: 1 situation with advice imported." in text
-        and "Line 2 was not read: it is no JSON" in text
-    )
-    assert "1 situation with advice, on 1 subject." in text and "When oil falls" in text
-    assert [json.loads(line)["recommendations"] for line in situations.export(ME)] == [["wait", "sell"]]
-    assert "Export as JSON lines" in [link.proto.label for link in app.get("link_button")]
+    text = imported(app, "advice", "advice.jsonl", f"{line}\n{{broken")
+    assert "✓ advice.jsonl: 1 situation with advice imported." in text
+    assert "Line 2 was not read: it is no JSON" in text
+    assert "1 situation with advice, on 1 subject." in text
+    assert "When oil falls" in text
+    (exported,) = map(json.loads, situations.export(ME))
+    assert exported["recommendations"] == ["wait", "sell"]
+    links = [link.proto.label for link in app.get("link_button")]
+    assert "Export as JSON lines" in links
 
 
 def test_advice_is_corrected(situations: Situations) -> None:
@@ -514,17 +563,21 @@ def test_advice_is_corrected(situations: Situations) -> None:
     (key,) = situations.add(ME, [("the peso falls", "wait")], scope="Chile")
     app = advice_tab()
     click(app, f"edit-{key}")
-    assert [app.text_area(key=f"edit-recommendation-{at}").value for at in range(2)] == ["wait", "hedge"]
+    assert app.text_area(key="edit-recommendation-0").value == "wait"
+    assert app.text_area(key="edit-recommendation-1").value == "hedge"
     app.text_area(key="edit-situation").set_value(" ")
     assert "Say both when and then what." in click(app, "edit-save")
     app.text_area(key="edit-situation").set_value("the peso falls fast")
     app.text_area(key="edit-recommendation-0").set_value("wait a week")
     app.text_area(key="edit-recommendation-1").set_value("")
-    app.text_input(key="edit-subject").set_value("")
+    write(app, "edit-subject", "")
     text = click(app, "edit-save")
     (one,) = situations.listed(ME)
-    assert (one.situation, one.recommendations, one.scope) == ("the peso falls fast", ("wait a week",), "")
-    assert "When the peso falls fast" in text and "Only for questions" not in text
+    assert one.situation == "the peso falls fast"
+    assert one.recommendations == ("wait a week",)
+    assert one.scope == ""
+    assert "When the peso falls fast" in text
+    assert "Only for questions" not in text
 
 
 def test_what_is_gone_already_is_no_error(cases: Cases, situations: Situations) -> None:
