@@ -19,7 +19,8 @@ from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.compare_page import example, suggested_years, summary_text
 from chatbot.ui.compare_table import entry_html, overall, plain_rows
 from chatbot.ui.running_comparisons import MOST_OF_ONE, Comparisons, Running
-from tests.pages import ME, OTHER, open_context, shown, visit
+from tests.chatbot.ui.visitor import write
+from tests.pages import ME, OTHER, click, open_context, shown, visit
 from tests.pdfs import make_pdf
 
 CEILING = "What is the deficit ceiling?"
@@ -33,7 +34,8 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
     folder = tmp_path_factory.mktemp("chatbot")
     with open_context(folder / "home") as opened:
         for name, ceiling in zip(NAMES, ("3.0", "2.5"), strict=True):
-            path = make_pdf(folder / name, [f"The deficit ceiling is {ceiling} per cent of output."])
+            page = f"The deficit ceiling is {ceiling} per cent of output."
+            path = make_pdf(folder / name, [page])
             list(opened.chatbot.add([Upload(path)]))
         yield opened
 
@@ -43,33 +45,40 @@ def settle(running: Running | None) -> Running:
     end = time.monotonic() + 60
     while running is not None and running.busy and time.monotonic() < end:
         time.sleep(0.02)
-    assert running is not None and not running.busy
+    assert running is not None
+    assert not running.busy
     return running
 
 
 def test_what_is_chosen_is_asked_and_stands_in_table_and_address(context: AppContext) -> None:
     app = visit("compare_page.py")
-    app.text_input(key="compare-question").set_value(CEILING)
+    write(app, "compare-question", CEILING)
     app.multiselect(key="compare-documents").set_value(list(NAMES))
-    app.button(key="compare").click().run()
-    settle(context.comparisons.find(Comparison(CEILING, NAMES), ME))
+    click(app, "compare")
+    asked = Comparison(CEILING, NAMES)
+    settle(context.comparisons.find(asked, ME))
     app.run()
     assert not app.exception
     said = shown(app)
-    assert "3.0 per cent" in said and "2.5 per cent" in said and "−0.5 points from Rules_2023.pdf" in said
+    assert "3.0 per cent" in said
+    assert "2.5 per cent" in said
+    assert "−0.5 points from Rules_2023.pdf" in said
     assert "2 answers: 2 figures." in said
-    assert app.query_params["q"] == CEILING and app.query_params["d"] == list(NAMES)
-    app.button(key="cite-compared-0-all-0").click().run()
-    assert not app.exception and app.session_state["open_page"].document == NAMES[0]
+    assert app.query_params["q"] == CEILING
+    assert app.query_params["d"] == list(NAMES)
+    click(app, "cite-compared-0-all-0")
+    assert app.session_state["open_page"].document == NAMES[0]
 
 
 def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(context: AppContext) -> None:
     asked = Comparison(CEILING, NAMES, ("2024",))
     settle(context.comparisons.begin(asked, ME))
     address = {"q": [CEILING], "d": list(NAMES), "y": ["2024"]}
-    assert "2 answers:" in shown(visit("compare_page.py", address=address))
+    mine = visit("compare_page.py", address=address)
+    assert "2 answers:" in shown(mine)
     other = visit("compare_page.py", address=address, owner=OTHER)
-    assert "not kept here any more" in shown(other) and context.comparisons.find(asked, OTHER) is None
+    assert "not kept here any more" in shown(other)
+    assert context.comparisons.find(asked, OTHER) is None
     assert other.text_input(key="compare-question").value == CEILING
 
 
@@ -90,20 +99,18 @@ def test_an_address_that_cannot_be_compared_says_why(
 
 def test_nothing_chosen_is_said_and_asks_nothing(context: AppContext) -> None:
     app = visit("compare_page.py")
-    app.button(key="compare").click().run()
-    assert "There is no question yet." in shown(app) and not app.exception
+    assert "There is no question yet." in click(app, "compare")
 
 
 def test_other_editions_and_an_example_are_offered(context: AppContext) -> None:
     app = visit("compare_page.py")
     app.multiselect(key="compare-documents").set_value([NAMES[0]]).run()
-    app.button(key="compare-series").click().run()
+    click(app, "compare-series")
     assert app.multiselect(key="compare-documents").value == list(NAMES)
     app = visit("compare_page.py")
-    app.button(key="compare-example").click().run()
-    assert app.text_input(key="compare-question").value and app.multiselect(
-        key="compare-documents"
-    ).value == list(NAMES)
+    click(app, "compare-example")
+    assert app.text_input(key="compare-question").value
+    assert app.multiselect(key="compare-documents").value == list(NAMES)
 
 
 # --- what is kept
@@ -159,11 +166,10 @@ def test_it_stops_keeps_what_came_and_goes_on_with_the_rest() -> None:
         scripted.go.release()
     kept.go_on(running)
     settle(running)
-    assert list(running.found()) == scripted.asked == list(ASKED.places)
-    assert [notice.text for notice in running.told()] == [
-        "Still being indexed: A.",
-        "Still being indexed: B.",
-    ]
+    assert list(running.found()) == list(ASKED.places)
+    assert scripted.asked == list(ASKED.places)
+    told = [notice.text for notice in running.told()]
+    assert told == ["Still being indexed: A.", "Still being indexed: B."]
 
 
 def test_what_comes_after_a_stop_is_not_taken() -> None:
@@ -172,7 +178,8 @@ def test_what_comes_after_a_stop_is_not_taken() -> None:
 
         def compare(self, comparison: Comparison, **_: object) -> Iterator[Entry]:
             self.go.acquire()
-            yield Entry(comparison.places[0], "passage", passage="late")
+            first = comparison.places[0]
+            yield Entry(first, "passage", passage="late")
 
     deaf = Deaf()
     kept = Comparisons(deaf)
@@ -181,7 +188,8 @@ def test_what_comes_after_a_stop_is_not_taken() -> None:
     assert not running.busy
     deaf.go.release()
     kept.close()
-    assert running.found() == {} and running.asking is None
+    assert running.found() == {}
+    assert running.asking is None
 
 
 def test_one_place_is_asked_again_and_a_failure_is_told_in_its_place() -> None:
@@ -189,15 +197,17 @@ def test_one_place_is_asked_again_and_a_failure_is_told_in_its_place() -> None:
     kept = Comparisons(scripted)
     for _ in range(9):
         scripted.go.release()
-    running = settle(kept.begin(Comparison("What?", ("A", "bad")), ME))
-    assert {place.document: entry.state for place, entry in running.found().items()} == {
-        "A": "passage",
-        "bad": "failed",
-    }
-    assert running.found()[EntryPlace("bad")].reason == "The store is gone."
-    kept.go_on(running, (EntryPlace("A"),))
+    asked = Comparison("What?", ("A", "bad"))
+    running = settle(kept.begin(asked, ME))
+    good, bad = EntryPlace("A"), EntryPlace("bad")
+    found = running.found()
+    assert len(found) == 2
+    assert found[good].state == "passage"
+    assert found[bad].state == "failed"
+    assert found[bad].reason == "The store is gone."
+    kept.go_on(running, (good,))
     settle(running)
-    assert [place.document for place in scripted.asked] == ["A", "bad", "A"]
+    assert scripted.asked == [good, bad, good]
 
 
 def test_each_owner_has_their_own_and_the_oldest_go() -> None:
@@ -206,9 +216,11 @@ def test_each_owner_has_their_own_and_the_oldest_go() -> None:
     for _ in range(100):
         scripted.go.release()
     first = settle(kept.begin(ASKED, ME))
-    assert kept.find(ASKED, OTHER) is None and kept.begin(ASKED, ME) is first
-    for at in range(MOST_OF_ONE):
-        settle(kept.begin(Comparison(f"What {at}?", ("A", "B")), ME))
+    assert kept.find(ASKED, OTHER) is None
+    assert kept.begin(ASKED, ME) is first
+    for number in range(MOST_OF_ONE):
+        another = Comparison(f"What {number}?", ("A", "B"))
+        settle(kept.begin(another, ME))
     assert kept.find(ASKED, ME) is None
     settle(kept.begin(ASKED, OTHER))
     kept.forget()
@@ -220,107 +232,116 @@ def test_each_owner_has_their_own_and_the_oldest_go() -> None:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def row(name: str, period: str | None) -> DocumentRow:
+def row(name: str, period: str | None = None) -> DocumentRow:
     return DocumentRow(name, name, None, "ready", 1, 1, 1, 0, 0, 0.0, period=period)
 
 
 def test_years_come_from_the_documents_own_periods() -> None:
-    rows = [row("a.pdf", "2022"), row("b.pdf", "2025-26"), row("c.pdf", None)]
+    rows = [row("a.pdf", "2022"), row("b.pdf", "2025-26"), row("c.pdf")]
     assert suggested_years(rows, ()) == ["2025-26", "2022"]
     assert suggested_years(rows, ["a.pdf"]) == ["2022", "2021", "2020"]
-    assert suggested_years(rows, ["b.pdf"]) == ["2025-26"] and suggested_years(rows, ["c.pdf"]) == []
-    assert suggested_years([row("Budget_2024-25.pdf", None)], ()) == ["2024-25"]
+    assert suggested_years(rows, ["b.pdf"]) == ["2025-26"]
+    assert suggested_years(rows, ["c.pdf"]) == []
+    named = [row("Budget_2024-25.pdf")]
+    assert suggested_years(named, ()) == ["2024-25"]
 
 
 def test_the_example_is_of_the_largest_series() -> None:
-    rows = [
-        row("Other.pdf", None),
-        row("Budget Narnia 2023.pdf", "2023"),
-        row("Budget Narnia 2024.pdf", "2024"),
-    ]
-    assert example(rows)[1] == ("Budget Narnia 2023.pdf", "Budget Narnia 2024.pdf")
-    assert example(rows, ("What figure is given for inflation?", ("A.pdf", "B.pdf"))) == (
-        "What figure is given for inflation?",
-        ("A.pdf", "B.pdf"),
-        (),
-    )
+    series = ("Budget Narnia 2023.pdf", "Budget Narnia 2024.pdf")
+    rows = [row("Other.pdf"), row(series[0], "2023"), row(series[1], "2024")]
+    _, documents, _ = example(rows)
+    assert documents == series
+    question, others = "What figure is given for inflation?", ("A.pdf", "B.pdf")
+    assert example(rows, (question, others)) == (question, others, ())
 
 
 def test_foreign_text_in_an_entry_takes_no_effect() -> None:
     citation = Citation("S1", HOSTILE, 1, None, HOSTILE, True)
     place = EntryPlace(HOSTILE, "2022")
     quantity = Quantity(HOSTILE, 1.0, status="contradicted", formula=HOSTILE)
-    drawn = [
-        Entry(place, "figure", quantity, HOSTILE, (citation,), reason=HOSTILE),
-        Entry(place, "passage", passage=HOSTILE),
-        Entry(place, "absent", reason=HOSTILE),
-        Entry(place, "failed", reason=HOSTILE, hint=HOSTILE),
-    ]
-    changed = [None, Change(place, HOSTILE, HOSTILE, '"' + HOSTILE), Change(place, why_not=HOSTILE)]
-    for entry in drawn:
-        for change in changed:
+    figure = Entry(place, "figure", quantity, HOSTILE, (citation,), reason=HOSTILE)
+    passage = Entry(place, "passage", passage=HOSTILE)
+    absent = Entry(place, "absent", reason=HOSTILE)
+    failed = Entry(place, "failed", reason=HOSTILE, hint=HOSTILE)
+    changes = [None, Change(place, HOSTILE, HOSTILE, '"' + HOSTILE), Change(place, why_not=HOSTILE)]
+    for entry in (figure, passage, absent, failed):
+        for change in changes:
             html = entry_html(entry, change)
-            assert "<b>" not in html and 'title=""' not in html
-    assert "⚠ the cited page gives another figure" in entry_html(drawn[0], None)
+            assert "<b>" not in html
+            assert 'title=""' not in html
+    assert "⚠ the cited page gives another figure" in entry_html(figure, None)
 
 
 def test_the_whole_span_is_told_of_three_years_or_more() -> None:
     asked = Comparison("What?", ("A", "B", "C"), ("2020", "2021", "2022"))
-    found = {
-        EntryPlace("A", year): Entry(EntryPlace("A", year), "figure", Quantity(str(at), at))
-        for at, year in enumerate(asked.years, 1)
-    }
+    found = {}
+    for figure, year in enumerate(asked.years, 1):
+        place = EntryPlace("A", year)
+        found[place] = Entry(place, "figure", Quantity(str(figure), figure))
     told = overall(asked, "A", found)
-    assert told is not None and (told[0], told[1].absolute, told[1].relative) == ("2022", "+2", "+200.0%")
+    assert told is not None
+    year, change = told
+    assert year == "2022"
+    assert change.absolute == "+2"
+    assert change.relative == "+200.0%"
     assert overall(asked, "B", found) is None
-    assert plain_rows(asked, found, {})[:2] == [
-        ["A", "1", "2", "3"],
-        ["B", "not asked", "not asked", "not asked"],
-    ]
+    first, second, _ = plain_rows(asked, found, {})
+    assert first == ["A", "1", "2", "3"]
+    assert second == ["B", "not asked", "not asked", "not asked"]
     by_year = Comparison("What?", ("A",), asked.years)
     assert plain_rows(by_year, found, {}) == [["2020", "1"], ["2021", "2"], ["2022", "3"]]
 
 
 def test_what_came_is_counted_in_words() -> None:
-    found = {
-        EntryPlace(str(at)): Entry(EntryPlace(str(at)), state)
-        for at, state in enumerate(("figure", "figure", "passage", "absent", "failed"))
-    }
-    assert (
-        summary_text(found, 6)
-        == "6 answers: 2 figures, 1 passage, 1 not in its document, 1 failed, 1 not asked."
-    )
+    found = {}
+    for number, state in enumerate(("figure", "figure", "passage", "absent", "failed")):
+        place = EntryPlace(str(number))
+        found[place] = Entry(place, state)
+    text = summary_text(found, 6)
+    assert text == "6 answers: 2 figures, 1 passage, 1 not in its document, 1 failed, 1 not asked."
+
+
+def points_of(asked: Comparison) -> list[tuple[EntryPlace, float]]:
+    """A figure for each of its places."""
+    return [(place, float(number)) for number, place in enumerate(asked.places)]
 
 
 def test_lines_differ_by_shape_and_dash_and_bars_have_their_figures() -> None:
-    asked = Comparison("What?", ("A", "B"), ("2021", "2022"))
-    points = [(place, float(at)) for at, place in enumerate(asked.places)]
-    lines = chart_spec(asked, points, "USD")["encoding"]
-    assert lines["shape"]["field"] == lines["strokeDash"]["field"] == lines["color"]["field"] == "document"
-    bars = chart_spec(
-        Comparison("What?", ("A", "B")), [(EntryPlace("A"), 1.0), (EntryPlace("B"), 2.0)], "USD", theme="dark"
-    )
+    several_years = Comparison("What?", ("A", "B"), ("2021", "2022"))
+    lines = chart_spec(several_years, points_of(several_years), "USD")["encoding"]
+    for channel in ("shape", "strokeDash", "color"):
+        assert lines[channel]["field"] == "document"
+    no_years = Comparison("What?", ("A", "B"))
+    bars = chart_spec(no_years, points_of(no_years), "USD", theme="dark")
     assert [layer["mark"]["type"] for layer in bars["layer"]] == ["bar", "text"]
 
 
 def test_years_stand_as_far_apart_as_in_time() -> None:
     asked = Comparison("What?", ("A",), ("2018", "2019", "2022-23"))
-    spec = chart_spec(asked, [(place, float(at)) for at, place in enumerate(asked.places)], "USD")
-    axis = spec["encoding"]["x"]
-    assert (axis["type"], axis["axis"]["values"]) == ("quantitative", [2018, 2019, 2023])
+    spec = chart_spec(asked, points_of(asked), "USD")
+    across = spec["encoding"]["x"]
+    assert across["type"] == "quantitative"
+    axis = across["axis"]
+    assert axis["values"] == [2018, 2019, 2023]
     assert (
-        axis["axis"]["labelExpr"]
+        axis["labelExpr"]
         == """datum.value === 2018 ? "2018" : datum.value === 2019 ? "2019" : datum.value === 2023 ? \
 "2022-23" : ''"""
     )
-    assert [row["at"] for row in spec["data"]["values"]] == [2018, 2019, 2023]
-    alike = Comparison("What?", ("A",), ("2022-23", "2023"))
-    points = [(place, float(at)) for at, place in enumerate(alike.places)]
-    assert chart_spec(alike, points, "USD")["encoding"]["x"]["type"] == "ordinal"  # two that end in one year
+    rows = spec["data"]["values"]
+    assert [row["at"] for row in rows] == [2018, 2019, 2023]
+    alike = Comparison("What?", ("A",), ("2022-23", "2023"))  # two that end in one year
+    spec = chart_spec(alike, points_of(alike), "USD")
+    assert spec["encoding"]["x"]["type"] == "ordinal"
 
 
 def test_the_example_of_the_sample_documents_has_figures_of_several_years() -> None:
     names = ("Valmora_Budget_Book_2025-26.pdf", "Valmora_Procurement_Policy_2019.pdf")
-    rows = [row(name, None) for name in names]
-    assert example(rows) == ("What is total expenditure?", names[:1], ("2023-24", "2024-25", "2025-26"))
-    assert example([*rows, row("Other.pdf", None)])[0] != "What is total expenditure?"
+    rows = [row(name) for name in names]
+    question, documents, years = example(rows)
+    assert question == "What is total expenditure?"
+    assert documents == names[:1]
+    assert years == ("2023-24", "2024-25", "2025-26")
+    rows.append(row("Other.pdf"))
+    other, *_ = example(rows)
+    assert other != question

@@ -7,9 +7,10 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from chatbot.ui.document_jobs import all_left_text, ended_text, phase_text
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
 from chatbot.ui.upload_plan import ChosenFile, plan
 from ingestion.records import DocumentFacts
-from tests.pages import open_context, shown, visit
+from tests.pages import click, keys, open_context, shown, visit
 from tests.pdfs import make_pdf
 
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
@@ -35,13 +36,21 @@ TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output
 def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppContext]:
     """A chatbot with one document of two pages, Rules.pdf."""
     with open_context(tmp_path / "home") as opened:
-        add(opened, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [TEXT, "The debt anchor."]))
+        path = make_pdf(tmp_path / "Rules.pdf", [TEXT, "The debt anchor."])
+        add(opened, path)
         yield opened
 
 
-def add(context: AppContext, name: str, path: Path) -> None:
-    context.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
+def add(context: AppContext, path: Path) -> None:
+    data = io.BytesIO(path.read_bytes())
+    context.additions.enqueue([NewFile(path.name, data)])
     settle(context)
+
+
+def facts(context: AppContext) -> DocumentFacts:
+    """Of the one document."""
+    (version,) = context.chatbot.library.scope([])
+    return context.chatbot.library.facts(version)
 
 
 def settle(context: AppContext) -> None:
@@ -56,62 +65,56 @@ def settle(context: AppContext) -> None:
 
 
 def file(path: str, content: str = "") -> ChosenFile:
-    return ChosenFile(
-        path, 0 if content == "empty" else 9, hashlib.sha256((content or path).encode()).hexdigest()
-    )
+    size = 0 if content == "empty" else 9
+    said = content or path
+    digest = hashlib.sha256(said.encode()).hexdigest()
+    return ChosenFile(path, size, digest)
 
 
 def test_what_becomes_of_dropped_files_is_told() -> None:
-    files = [
-        file("in/a.pdf"),
-        file("in/deep/b.PDF"),
-        file("in/empty.pdf", "empty"),
-        file("in/notes.txt"),
-        file("other/a.pdf", "in/a.pdf"),
-    ]
-    planned = plan(files, {})
-    assert [(one.name, one.action) for one in planned] == [
-        ("a.pdf", "add"),
-        ("b.PDF", "add"),
-        ("empty.pdf", "leave"),
-        ("notes.txt", "leave"),
-        ("a.pdf", "leave"),
-    ]
-    assert [bool(one.said) for one in planned] == [False, False, True, True, True]
+    added = [file("in/a.pdf"), file("in/deep/b.PDF")]
+    left = [file("in/empty.pdf", "empty"), file("in/notes.txt"), file("other/a.pdf", "in/a.pdf")]
+    planned = plan([*added, *left], {})
+    assert [one.name for one in planned] == ["a.pdf", "b.PDF", "empty.pdf", "notes.txt", "a.pdf"]
+    for one in planned[:2]:
+        assert one.action == "add"
+        assert not one.said
+    for one in planned[2:]:
+        assert one.action == "leave"
+        assert one.said
 
 
 def test_different_files_of_one_name_are_told_apart_by_their_folders() -> None:
-    names = [
-        one.name
-        for one in plan(
-            [file("2023/Budget.pdf"), file("2024/Budget.pdf"), file("Budget.pdf"), file("x/2023 Budget.pdf")],
-            {},
-        )
-    ]
-    assert len(set(names)) == 4
-    assert {"2024 Budget.pdf", "Budget.pdf", "2023 Budget.pdf"} <= set(names)
+    paths = ("2023/Budget.pdf", "2024/Budget.pdf", "Budget.pdf", "x/2023 Budget.pdf")
+    planned = plan([file(path) for path in paths], {})
+    names = {one.name for one in planned}
+    assert len(names) == 4
+    assert {"2024 Budget.pdf", "Budget.pdf", "2023 Budget.pdf"} <= names
 
 
 def test_known_files_and_known_names_are_told() -> None:
-    there = {"Known.pdf": file("k", "known").digest[:16], "Rules.pdf": "0" * 16}
-    same, other_name, version, twin = plan(
-        [file("Known.pdf", "known"), file("New.pdf", "known"), file("Rules.pdf"), file("Twin.pdf", "known")],
-        there,
-    )
+    known = file("Known.pdf", "known")
+    there = {"Known.pdf": known.digest[:16], "Rules.pdf": "0" * 16}
+    dropped = [known, file("New.pdf", "known"), file("Rules.pdf"), file("Twin.pdf", "known")]
+    same, other_name, version, twin = plan(dropped, there)
     assert same.said.startswith("It is there already, with the very same pages")
-    assert other_name.said == twin.said == "The same file as Known.pdf; it is kept once, under both names."
-    assert (version.name, version.action) == ("Rules.pdf", "ask")
+    for one in (other_name, twin):
+        assert one.said == "The same file as Known.pdf; it is kept once, under both names."
+    assert version.name == "Rules.pdf"
+    assert version.action == "ask"
 
 
 def test_a_thousand_files_of_one_name_get_names_of_their_own() -> None:
-    planned = plan([file(f"{number}/Same.pdf") for number in range(1_000)], {})
-    assert len({one.name for one in planned}) == 1_000
+    files = [file(f"{number}/Same.pdf") for number in range(1_000)]
+    names = {one.name for one in plan(files, {})}
+    assert len(names) == 1_000
 
 
 # --- what is told
 # ------------------------------------------------------------------------------------------------------------
 
 ROW = DocumentRow("Rules.pdf", "ab", None, "ready", 2, 2, 2, 0, 0, 1_000.0)
+BY_WORDS, EMPTY = replace(ROW, state="keyword"), replace(ROW, chunks=0)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,7 @@ ROW = DocumentRow("Rules.pdf", "ab", None, "ready", 2, 2, 2, 0, 0, 1_000.0)
         ([ROW] * 1_204, 0, "✓ All 1,204 documents can be searched."),
         ([ROW] * 4, 2, "✓ All 4 documents can be searched. 2 more are being added."),
         (
-            [ROW, replace(ROW, state="keyword")],
+            [ROW, BY_WORDS],
             0,
             (
                 "✓ All 2 documents can be searched, 1 of them by words alone until the search by meaning is "
@@ -129,11 +132,11 @@ ROW = DocumentRow("Rules.pdf", "ab", None, "ready", 2, 2, 2, 0, 0, 1_000.0)
             ),
         ),
         (
-            [replace(ROW, state="keyword")] * 3,
+            [BY_WORDS] * 3,
             0,
             "✓ All 3 documents can be searched, for now by words alone until the search by meaning is ready.",
         ),
-        ([ROW, replace(ROW, chunks=0)], 0, "⚠ 1 of 2 can be searched; in the rest no text was found."),
+        ([ROW, EMPTY], 0, "⚠ 1 of 2 can be searched; in the rest no text was found."),
         ([], 1, "1 is being added."),
         ([], 0, "There are no documents to search."),
     ],
@@ -143,58 +146,50 @@ def test_health_is_one_sentence(rows: list[DocumentRow], coming: int, said: str)
 
 
 def test_space_is_told_as_people_say_it() -> None:
-    assert [bytes_text(count) for count in (0, 999, 1_500, 34_000_000, 2_000_000_000)] == [
-        "0 bytes",
-        "999 bytes",
-        "1.5 KB",
-        "34 MB",
-        "2.0 GB",
-    ]
-    assert "⚠" in space_text(Space(1, 1, 1, 1, 10**6))
-    assert "⚠" not in space_text(Space(1, 1, 1, 1, 10**12))
+    assert bytes_text(0) == "0 bytes"
+    assert bytes_text(999) == "999 bytes"
+    assert bytes_text(1_500) == "1.5 KB"
+    assert bytes_text(34_000_000) == "34 MB"
+    assert bytes_text(2_000_000_000) == "2.0 GB"
+    little, much = Space(1, 1, 1, 1, 10**6), Space(1, 1, 1, 1, 10**12)
+    assert "⚠" in space_text(little)
+    assert "⚠" not in space_text(much)
 
 
 def test_speed_and_the_time_for_all_are_told() -> None:
     reading = Job(1, "A.pdf", "reading", 40, 100, 15.0, per_second=4.0)
     assert phase_text(reading) == "reading page 40 of 100, 4.0 pages a second, about 15 s left"
-    assert "31 passages a second" in phase_text(replace(reading, phase="embedding", per_second=31.2))
+    embedding = replace(reading, phase="embedding", per_second=31.2)
+    assert "31 passages a second" in phase_text(embedding)
     assert all_left_text(3, 131.0) == "3 files are being read, about 2 min left for all."
     assert all_left_text(3, None) == "3 files are being read."
-    assert (
-        ended_text(Job(1, "A.pdf", "cancelled", again=True))
-        == "A.pdf: reading it again was cancelled; it stays as it was."
-    )
+    cancelled = Job(1, "A.pdf", "cancelled", again=True)
+    assert ended_text(cancelled) == "A.pdf: reading it again was cancelled; it stays as it was."
 
 
 def test_lists_are_searched_by_all_words_and_put_into_order() -> None:
-    names = ["b Budget 2024.pdf", "A report.pdf", "a budget.pdf"]
-    rows = [replace(ROW, name=name, pages=at, added_at=float(at)) for at, name in enumerate(names)]
-    assert [row.name for row in arranged(rows, "2024 BUD", "")] == names[:1]
-    assert [row.name for row in arranged(rows, "", NAME)] == [
-        "a budget.pdf",
-        "A report.pdf",
-        "b Budget 2024.pdf",
-    ]
-    assert arranged(rows, "", NEWEST) == arranged(rows, "", PAGES) == rows[::-1]
+    budget = replace(ROW, name="b Budget 2024.pdf", pages=1, added_at=1.0)
+    report = replace(ROW, name="A report.pdf", pages=2, added_at=2.0)
+    draft = replace(ROW, name="a budget.pdf", pages=3, added_at=3.0)
+    rows = [budget, report, draft]
+    assert arranged(rows, "2024 BUD", "") == [budget]
+    assert arranged(rows, "", NAME) == [draft, report, budget]
+    assert arranged(rows, "", NEWEST) == [draft, report, budget]
+    assert arranged(rows, "", PAGES) == [draft, report, budget]
 
 
 def test_what_is_typed_as_the_document_says_is_not_kept() -> None:
     own = DocumentFacts("2024", None)
     assert said_of("FY 2024", "none", own) == DocumentFacts(None, None)
     assert said_of("", "draft", own) == DocumentFacts("", "draft")
-    assert said_of("2025-26", "none", DocumentFacts(None, "adopted")) == DocumentFacts("2025-26", "")
+    adopted = DocumentFacts(None, "adopted")
+    assert said_of("2025-26", "none", adopted) == DocumentFacts("2025-26", "")
 
 
 def test_an_address_may_name_anything() -> None:
-    assert [page_number(text) for text in ("3", "", "-1", "1e9", "٣", "9" * 400, "<b>")] == [
-        3,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-    ]
+    assert page_number("3") == 3
+    for text in ("", "-1", "1e9", "٣", "9" * 400, "<b>"):
+        assert page_number(text) == 1, text
 
 
 # --- the page
@@ -205,43 +200,46 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     app = visit("documents_page.py")
     assert "✓ The document can be searched." in shown(app)
     assert "Space used: " in shown(app)
-    app.button(key="Details-Rules.pdf").click().run()
-    (period,) = [field for field in app.text_input if field.label == "Period"]
+    click(app, "Details-Rules.pdf")
+    period = labelled(app.text_input, "Period")
     assert period.value == "2024"
     period.set_value("soon")
-    app.button(key="facts-save").click().run()
-    assert "That is no period." in shown(app)
-    next(field for field in app.text_input if field.label == "Period").set_value("2030/31")
-    next(box for box in app.selectbox if box.label == "Status").set_value("draft")
-    app.button(key="facts-save").click().run()
-    assert not app.exception
-    (version,) = context.chatbot.library.scope([])
-    assert context.chatbot.library.facts(version) == DocumentFacts("2030-31", "draft")
+    assert "That is no period." in click(app, "facts-save")
+    labelled(app.text_input, "Period").set_value("2030/31")
+    labelled(app.selectbox, "Status").set_value("draft")
+    click(app, "facts-save")
+    assert facts(context) == DocumentFacts("2030-31", "draft")
     app.run()
     assert "Corrected by hand." in shown(app)
-    app.button(key="facts-own").click().run()
-    assert context.chatbot.library.facts(version) == DocumentFacts("2024", None)
+    click(app, "facts-own")
+    assert facts(context) == DocumentFacts("2024", None)
+
+
+def labelled(fields: Iterable[Any], label: str) -> Any:
+    """The one field of these that has a label."""
+    (found,) = [field for field in fields if field.label == label]
+    return found
 
 
 def test_a_document_is_read_again_from_its_details(context: AppContext) -> None:
-    (before,) = context.chatbot.library.scope([])
+    library = context.chatbot.library
+    (before,) = library.scope([])
     app = visit("documents_page.py")
-    app.button(key="Details-Rules.pdf").click().run()
-    app.button(key="report-again").click().run()
+    click(app, "Details-Rules.pdf")
+    click(app, "report-again")
     settle(context)
     app.run()
     assert "✓ Rules.pdf: read again, 2 pages" in shown(app)
-    assert before not in context.chatbot.library.scope([])
-    assert not [button for button in app.button if (button.key or "").startswith("Undo-")]
+    assert before not in library.scope([])
+    assert not keys(app, "Undo-")
 
 
 def test_pages_open_from_the_row_the_report_and_the_address(context: AppContext) -> None:
     app = visit("documents_page.py")
-    app.button(key="Open-Rules.pdf").click().run()
-    assert "Page 1 of 2" in shown(app)
+    assert "Page 1 of 2" in click(app, "Open-Rules.pdf")
     assert app.query_params == {"document": "Rules.pdf", "page": "1"}
     app = visit("documents_page.py")
-    app.button(key="Details-Rules.pdf").click().run()
+    click(app, "Details-Rules.pdf")
     app.number_input(key="report-open").set_value(2).run()
     assert "Page 2 of 2" in shown(app)
     app = visit("documents_page.py", address={"document": "Rules.pdf", "page": "99"})
@@ -260,51 +258,55 @@ def test_an_open_page_is_put_away_on_another_page(context: AppContext) -> None:
 
 def test_a_removal_is_undone_at_once(context: AppContext) -> None:
     app = visit("documents_page.py")
-    app.button(key="Remove-Rules.pdf").click().run()
-    app.button(key="dialog-yes").click().run()
-    assert "Rules.pdf was removed." in shown(app)
-    assert "There are no documents to search." in shown(app)
-    app.button(key="undo-removed").click().run()
-    assert list(context.chatbot.library.scope([]).values()) == ["Rules.pdf"]
-    assert "was removed." not in shown(app)
+    click(app, "Remove-Rules.pdf")
+    text = click(app, "dialog-yes")
+    assert "Rules.pdf was removed." in text
+    assert "There are no documents to search." in text
+    text = click(app, "undo-removed")
+    scope = context.chatbot.library.scope([])
+    assert list(scope.values()) == ["Rules.pdf"]
+    assert "was removed." not in text
 
 
 def test_two_tabs_do_not_undo_one_another(context: AppContext, tmp_path: Path) -> None:
-    add(context, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
+    repealed = make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."])
+    add(context, repealed)
     first, second = visit("documents_page.py"), visit("documents_page.py")
-    first.button(key="Undo-Rules.pdf").click().run()
-    second.button(key="Undo-Rules.pdf").click().run()
-    (version,) = context.chatbot.library.scope([])
-    assert "deficit ceiling" in context.chatbot.library.catalog.page(version, 1).text
-    assert "changed in another tab" in shown(second)
-    first.button(key="Remove-Rules.pdf").click().run()
-    first.button(key="dialog-yes").click().run()
-    for kind in ("Details", "Remove"):
-        second.run()
-        if kind == "Details":  # asked for by what stood there before
-            second.session_state["document_dialog"] = ("report", "Rules.pdf")
-            second.run()
-            assert "not there any more" in shown(second)
-    first.button(key="Erase-Rules.pdf").click().run()
+    click(first, "Undo-Rules.pdf")
+    text = click(second, "Undo-Rules.pdf")
+    library = context.chatbot.library
+    (version,) = library.scope([])
+    page = library.catalog.page(version, 1)
+    assert "deficit ceiling" in page.text
+    assert "changed in another tab" in text
+    click(first, "Remove-Rules.pdf")
+    click(first, "dialog-yes")
     second.run()
-    second.button(key="Erase-Rules.pdf").click().run()
-    first.button(key="dialog-yes").click().run()
+    # Asked for by what stood there before.
+    second.session_state["document_dialog"] = ("report", "Rules.pdf")
+    second.run()
+    assert "not there any more" in shown(second)
+    second.run()
+    click(first, "Erase-Rules.pdf")
+    second.run()
+    click(second, "Erase-Rules.pdf")
+    click(first, "dialog-yes")
     settle(context)
-    second.button(key="dialog-yes").click().run()
-    assert not second.exception
-    assert "There is no document" in shown(second)
+    assert "There is no document" in click(second, "dialog-yes")
 
 
 def test_damage_seen_at_a_glance_is_repaired_by_one_click(context: AppContext) -> None:
-    context.chatbot.library.indexes.keywords.remove(list(context.chatbot.library.scope([])))
+    library = context.chatbot.library
+    words = library.indexes.keywords
+    words.remove(list(library.scope([])))
     app = visit("documents_page.py")
     assert "the index of words has 0 of 2 passages" in shown(app)
-    app.button(key="repair-now").click().run()
+    click(app, "repair-now")
     end = time.monotonic() + 60
     while context.check.running:
         assert time.monotonic() < end
         time.sleep(0.02)
-    assert context.chatbot.library.indexes.keywords.count() == 2
+    assert library.indexes.keywords.count() == 2
 
 
 def test_an_empty_store_teaches_and_can_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
