@@ -24,6 +24,8 @@ from chatbot.ui.app_context import AppContext
 from chatbot.ui.conversation_list import day_heading
 from chatbot.ui.conversation_menu import export
 from chatbot.ui.shortened_view import kept_html, stats_rows
+from tests.case_rows import case_rows
+from tests.chatbot.ui.visitor import ask, enter, switch
 from tests.pages import ME, OTHER, click, keys, shown, visit
 from tests.pdfs import make_pdf
 
@@ -37,7 +39,9 @@ def store(context: AppContext) -> Iterator[Conversations]:
     conversations = context.chatbot.conversations
     yield conversations
     for owner in (ME, OTHER):
-        for row in [*conversations.listed(owner), *conversations.listed(owner, deleted=True)]:
+        there = conversations.listed(owner)
+        deleted = conversations.listed(owner, deleted=True)
+        for row in (*there, *deleted):
             conversations.erase(row.id, owner)
 
 
@@ -52,16 +56,30 @@ def say(store: Conversations, conversation: str, *questions: str, owner: str = M
     store.begin(owner, conversation)
     for question in questions:
         number = store.start(conversation, question)
-        store.finish(
-            conversation,
-            number,
-            Answer(
-                question, question, f"Said of {question}", True, conversation=conversation, exchange=number
-            ),
-            {},
-            owner=owner,
-        )
+        answer = Answer(question, question, f"Said of {question}", True, conversation=conversation)
+        numbered = replace(answer, exchange=number)
+        store.finish(conversation, number, numbered, {}, owner=owner)
     return conversation
+
+
+def spoil_details(store: Conversations, value: str, number: int) -> None:
+    """What was checked of that answer is no longer what was written. value: as SQL."""
+    with store._disk.write() as connection:
+        connection.execute(f"update detail set answer = {value} where number = ?", (number,))
+
+
+def ids(store: Conversations) -> list[str]:
+    """The conversations of ME."""
+    return [row.id for row in store.listed(ME)]
+
+
+def numbered(first: int, last: int) -> list[str]:
+    return [f"Question {number}" for number in range(first, last + 1)]
+
+
+def states_of_exchanges(text: str) -> list[tuple[str, str]]:
+    """What is told of each exchange of a shortened conversation: (number, state)."""
+    return re.findall(r"Exchange (\d): ([\w, ]+)<", text)
 
 
 def asked(app: AppTest) -> list[str]:
@@ -72,27 +90,23 @@ def test_a_new_page_teaches_and_lists_what_is_asked(context: AppContext, store: 
     app = visit()
     assert "Your conversations will stand here." in shown(app)
     assert not app.text_input
-    app.chat_input[0].set_value(CEILING).run()
-    assert not app.exception
+    ask(app, CEILING)
     (row,) = store.listed(ME)
     assert keys(app, "go-") == [f"go-{row.id}"]
     assert app.query_params["c"] in (row.id, [row.id])
     again = visit(conversation=row.id)
     assert asked(again) == [CEILING]
-    assert keys(again, "cite-1-") == keys(app, "cite-1-") != []
+    citations = keys(app, "cite-1-")
+    assert citations
+    assert keys(again, "cite-1-") == citations
     assert "How this was answered" in [expander.label for expander in again.expander]
 
 
 def test_each_state_is_told_and_what_has_no_answer_can_be_asked_again(store: Conversations) -> None:
     store.begin(ME, "states")
     for state in ("stopped", "failed", "interrupted", "answering"):
-        store.write(
-            "states",
-            store.start("states", f"{CEILING} {state}"),
-            f"Words {state} [S1-abc123]",
-            state=state,
-            owner=ME,
-        )
+        number = store.start("states", f"{CEILING} {state}")
+        store.write("states", number, f"Words {state} [S1-abc123]", state=state, owner=ME)
     app = visit(conversation="states")
     text = shown(app)
     assert text.count("Words ") == 4
@@ -102,18 +116,20 @@ def test_each_state_is_told_and_what_has_no_answer_can_be_asked_again(store: Con
     assert keys(app, "again-") == ["again-1", "again-2", "again-3", "again-4"]
     click(app, "again-3")
     assert asked(app)[-1] == f"{CEILING} interrupted"
-    assert store.said("states", ME)[-1].state == "complete"
-    assert len(store.said("states", ME)) == 5
+    said = store.said("states", ME)
+    assert said[-1].state == "complete"
+    assert len(said) == 5
 
 
 def test_what_was_checked_of_an_answer_may_be_gone(store: Conversations) -> None:
     say(store, "gone", "One?", "Two?")
-    with store._disk.write() as connection:
-        connection.execute("update detail set answer = null where conversation = 'gone' and number = 1")
-        connection.execute("update detail set answer = x'00' where conversation = 'gone' and number = 2")
+    spoil_details(store, "null", 1)
+    spoil_details(store, "x'00'", 2)
     text = shown(visit(conversation="gone"))
-    assert "Said of One?" in text and "Only the words of this answer are kept." in text
-    assert "Said of Two?" in text and "What was checked of answer 2 cannot be read any more" in text
+    assert "Said of One?" in text
+    assert "Only the words of this answer are kept." in text
+    assert "Said of Two?" in text
+    assert "What was checked of answer 2 cannot be read any more" in text
 
 
 @pytest.mark.parametrize("address", ["theirs", "never-there", "<b>", PRIVATE + "gone"])
@@ -122,21 +138,25 @@ def test_an_address_of_nothing_here_opens_nothing_and_asking_begins_anew(
 ) -> None:
     say(store, "theirs", "Their question?", owner=OTHER)
     app = visit(conversation=address)
-    assert NOT_HERE in shown(app)
+    is_private = address.startswith(PRIVATE)
+    text = shown(app)
+    assert NOT_HERE in text
     assert asked(app) == []
-    assert ("gone when the server stops" in shown(app)) == address.startswith(PRIVATE)
+    told_as_private = "gone when the server stops" in text
+    assert told_as_private == is_private
     assert len(keys(app, "example-")) == 3
-    app.chat_input[0].set_value(CEILING).run()
+    text = ask(app, CEILING)
     (row,) = store.listed(ME)
     assert row.id != address
-    assert row.private == address.startswith(PRIVATE)
+    assert row.private == is_private
     assert asked(app) == [CEILING]
-    assert NOT_HERE not in shown(app)
+    assert NOT_HERE not in text
     assert len(store.said("theirs", OTHER)) == 1
 
 
 def test_a_deleted_one_is_empty_until_it_is_restored(store: Conversations) -> None:
-    store.delete(say(store, "mine", "My question?"), ME)
+    say(store, "mine", "My question?")
+    store.delete("mine", ME)
     app = visit(conversation="mine")
     assert "This conversation is deleted." in shown(app)
     assert asked(app) == []
@@ -144,46 +164,52 @@ def test_a_deleted_one_is_empty_until_it_is_restored(store: Conversations) -> No
     assert asked(app) == ["My question?"]
     store.delete("mine", ME)
     app = visit(conversation="mine")
-    app.chat_input[0].set_value(CEILING).run()
+    ask(app, CEILING)
     assert asked(app) == [CEILING]
-    assert [row.id for row in store.listed(ME)] != ["mine"]
+    assert ids(store) != ["mine"]
 
 
 @pytest.mark.parametrize("restored", [True, False])
 def test_a_question_in_one_that_was_deleted_elsewhere_waits_for_where_to_be_asked(
     store: Conversations, restored: bool
 ) -> None:
-    app = visit(conversation=say(store, "elsewhere", "What is the debt anchor?"))
+    say(store, "elsewhere", "What is the debt anchor?")
+    app = visit(conversation="elsewhere")
     store.delete("elsewhere", ME)
-    app.chat_input[0].set_value(CEILING).run()
-    assert "This conversation was deleted elsewhere" in shown(app) and CEILING in shown(app)
+    text = ask(app, CEILING)
+    assert "This conversation was deleted elsewhere" in text
+    assert CEILING in text
     assert store.listed(ME) == []  # nothing was asked, and nothing begun
     click(app, "held-restore" if restored else "held-new")
     assert asked(app)[-1] == CEILING
     (row,) = store.listed(ME)
-    assert (row.id == "elsewhere", row.exchanges) == (restored, 2 if restored else 1)
+    is_the_same = row.id == "elsewhere"
+    assert is_the_same == restored
+    assert row.exchanges == (2 if restored else 1)
     assert "deleted elsewhere" not in shown(app.run())
 
 
 def test_another_question_takes_the_place_of_one_that_waits(store: Conversations) -> None:
-    app = visit(conversation=say(store, "elsewhere", "What is the debt anchor?"))
+    say(store, "elsewhere", "What is the debt anchor?")
+    app = visit(conversation="elsewhere")
     store.delete("elsewhere", ME)
-    app.chat_input[0].set_value("What about it?").run()
-    app.chat_input[0].set_value(CEILING).run()
+    ask(app, "What about it?")
+    text = ask(app, CEILING)
     assert asked(app) == [CEILING]
-    assert "deleted elsewhere" not in shown(app) and "held-new" not in keys(app, "held-")
+    assert "deleted elsewhere" not in text
+    assert "held-new" not in keys(app, "held-")
 
 
 def test_earlier_exchanges_are_shown_some_at_a_time(context: AppContext, store: Conversations) -> None:
-    say(store, "long", *(f"Question {number}" for number in range(1, 26)))
+    say(store, "long", *numbered(1, 25))
     app = visit(conversation="long")
-    assert asked(app) == [f"Question {number}" for number in range(16, 26)]
+    assert asked(app) == numbered(16, 25)
     assert app.button(key="show-earlier").label == "Show 10 earlier"
     click(app, "show-earlier")
     assert asked(app)[0] == "Question 6"
     assert app.button(key="show-earlier").label == "Show 5 earlier"
-    app.chat_input[0].set_value(CEILING).run()
-    assert asked(app) == [f"Question {number}" for number in range(6, 26)] + [CEILING]
+    ask(app, CEILING)
+    assert asked(app) == [*numbered(6, 25), CEILING]
     click(app, "show-earlier")
     assert asked(app)[0] == "Question 1"
     assert not keys(app, "show-earlier")
@@ -197,13 +223,12 @@ def test_the_list_searches_opens_and_grows(store: Conversations) -> None:
     assert app.button(key="go-one-31").label == "About \\:\u2060red\\[31\\]\\?"
     click(app, "list-more")
     assert len(keys(app, "go-")) == 32
-    app.text_input(key="find").set_value("ABOUT :red[7]").run()
+    enter(app, "find", "ABOUT :red[7]")
     assert keys(app, "go-") == ["go-one-07"]
     click(app, "go-one-07")
     assert asked(app) == ["About :red[7]?"]
     assert app.button(key="go-one-07").label.startswith("**")
-    app.text_input(key="find").set_value("nowhere").run()
-    assert "No conversation holds all of these words." in shown(app)
+    assert "No conversation holds all of these words." in enter(app, "find", "nowhere")
 
 
 def test_deleting_is_undone_put_away_and_made_final(store: Conversations) -> None:
@@ -211,9 +236,8 @@ def test_deleting_is_undone_put_away_and_made_final(store: Conversations) -> Non
     say(store, "second", "Second?")
     app = visit(conversation="first")
     open_menu(app, "menu-row-first")
-    click(app, "delete-row-first")
+    assert "Deleted: First?" in click(app, "delete-row-first")
     assert asked(app) == []
-    assert "Deleted: First?" in shown(app)
     app.run()
     assert "Deleted: First?" in shown(app)  # until it is used or put away
     click(app, "undo-delete")
@@ -221,8 +245,7 @@ def test_deleting_is_undone_put_away_and_made_final(store: Conversations) -> Non
     open_menu(app, "menu-row-second")
     click(app, "delete-row-second")
     assert asked(app) == ["First?"]  # another one is open
-    click(app, "undo-away")
-    assert "Deleted: Second?" not in shown(app)
+    assert "Deleted: Second?" not in click(app, "undo-away")
     app.session_state["deleted"] = True
     app.run()
     click(app, "erase-second")
@@ -231,7 +254,7 @@ def test_deleting_is_undone_put_away_and_made_final(store: Conversations) -> Non
     click(app, "erase-second")
     click(app, "erase-yes")
     assert store.listed(ME, deleted=True) == []
-    assert [row.id for row in store.listed(ME)] == ["first"]
+    assert ids(store) == ["first"]
 
 
 def test_the_menu_renames_and_switches(store: Conversations) -> None:
@@ -239,11 +262,12 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
     app = visit(conversation="mine")
     assert not app.toggle  # nothing of a menu is made before it is opened
     open_menu(app, "menu-open-mine")
-    app.toggle(key="shortens-open-mine").set_value(False).run()
-    app.toggle(key="recalls-open-mine").set_value(True).run()
+    switch(app, "shortens-open-mine", on=False)
+    switch(app, "recalls-open-mine", on=True)
     row = store.get("mine", ME)
-    assert (row.compresses, row.recalls_others) == (False, True)
-    app.text_input(key="title-open-mine").set_value("*Mine*").run()
+    assert row.compresses is False
+    assert row.recalls_others is True
+    enter(app, "title-open-mine", "*Mine*")
     assert store.get("mine", ME).title == "*Mine*"
     assert app.button(key="go-mine").label == "**\\*Mine\\***"
 
@@ -261,8 +285,7 @@ def test_a_change_that_fails_is_told(
     with monkeypatch.context() as patch:
         for name in ("rename", "delete", "restore"):
             patch.setattr(store, name, full)
-        app.text_input(key="title-open-mine").set_value("Mine").run()
-        assert "The disk is full." in shown(app)
+        assert "The disk is full." in enter(app, "title-open-mine", "Mine")
         open_menu(app, "menu-open-mine")
         assert "The disk is full." not in shown(app)
         assert "Make room." in click(app, "delete-open-mine")
@@ -274,30 +297,32 @@ def test_a_change_that_fails_is_told(
 
 def test_a_conversation_is_taken_away_as_a_file(context: AppContext, store: Conversations) -> None:
     say(store, "mine", "My question?", "Another?")
-    with store._disk.write() as connection:
-        connection.execute("update detail set answer = x'00' where number = 2")
+    spoil_details(store, "x'00'", 2)
     made = json.loads(export("mine", ME, "json", context))
-    assert [one["details"] is not None for one in made["exchanges"]] == [True, False]
-    assert "Said of Another" in export("mine", ME, "markdown", context).decode()
+    whole, spoilt = made["exchanges"]
+    assert whole["details"] is not None
+    assert spoilt["details"] is None
+    text = export("mine", ME, "markdown", context).decode()
+    assert "Said of Another" in text
 
 
 def test_a_private_conversation_is_marked_and_stays_in_memory(
     context: AppContext, store: Conversations
 ) -> None:
     app = visit()
-    click(app, "new-private")
-    assert "Private: nothing of this is kept on disk" in shown(app)
-    app.chat_input[0].set_value(CEILING).run()
+    private = "Private: nothing of this is kept on disk"
+    assert private in click(app, "new-private")
+    text = ask(app, CEILING)
     (row,) = store.listed(ME)
     assert row.private
-    assert "Private: nothing of this is kept on disk" in shown(app)
-    click(app, "new")
-    assert "Private: nothing" not in shown(app)
+    assert private in text
+    assert "Private: nothing" not in click(app, "new")
 
 
-SHORTENED = Compression(
-    24_310, 12_040, 3, {2: (((0, 3),), ((0, 4), (9, 99))), 3: (((0, 99),), ((0, 99),))}, whole_from=4
-)
+# Of the second exchange some is kept, of the third all, as offsets into the question and the answer.
+KEPT_IN_PART = (((0, 3),), ((0, 4), (9, 99)))
+KEPT_WHOLE = (((0, 99),), ((0, 99),))
+SHORTENED = Compression(24_310, 12_040, 3, {2: KEPT_IN_PART, 3: KEPT_WHOLE}, whole_from=4)
 
 
 def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: Conversations) -> None:
@@ -305,33 +330,23 @@ def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: 
     number = store.start("long", "Five?")
     note = Note("history", "this conversation, exchange 1", "Asked: One?")
     citation = Citation("S1", "Rules.pdf", 1, None, "three per cent", True, version=1)
-    answer = Answer(
-        "Five?",
-        "Five?",
-        "Said.",
-        True,
-        citations=(citation,),
-        notes=(note,),
-        conversation="long",
-        exchange=number,
-        compression=SHORTENED,
-    )
+    answer = Answer("Five?", "Five?", "Said.", True, citations=(citation,), notes=(note,))
+    answer = replace(answer, conversation="long", exchange=number, compression=SHORTENED)
     store.finish("long", number, answer, {}, owner=ME)
     app = visit(conversation="long")
-    assert "shortened for this answer: 12,040 of 24,310 tokens kept." in shown(app)
-    assert all(word in shown(app) for word in ("What was remembered for it", "this conversation, exchange 1"))
-    assert "left out" not in shown(app)
+    text = shown(app)
+    assert "shortened for this answer: 12,040 of 24,310 tokens kept." in text
+    assert "What was remembered for it" in text
+    assert "this conversation, exchange 1" in text
+    assert "left out" not in text
     assert keys(app, "shortened-") == ["shortened-5"]
     text = click(app, "shortened-5")
-    assert re.findall(r"Exchange (\d): ([\w, ]+)<", text) == [
-        ("2", "kept in part"),
-        ("3", "kept whole"),
-        ("4", "among the last, as it is"),
-    ]
-    app.toggle(key="kept-all-5").set_value(True).run()
-    assert re.findall(r"Exchange (\d): ([\w, ]+)<", shown(app))[0] == ("1", "left out")
+    kept = [("2", "kept in part"), ("3", "kept whole"), ("4", "among the last, as it is")]
+    assert states_of_exchanges(text) == kept
     assert "12,040 (50%)" in text
     assert "Exchange 5" not in text
+    whole = switch(app, "kept-all-5", on=True)
+    assert states_of_exchanges(whole)[0] == ("1", "left out")
 
 
 def test_what_is_kept_is_plain_and_what_is_left_out_is_struck_and_named() -> None:
@@ -342,13 +357,12 @@ def test_what_is_kept_is_plain_and_what_is_left_out_is_struck_and_named() -> Non
         'class="unseen">]</span></del></p>'
     ) in html
     assert "<p>Kept<del>" in html
-    assert (
-        re.sub(r'<span class="unseen">.*?</span>|<[^>]+>', "", html)
-        == "Exchange 2: kept in partTwo &lt;b&gt;?Kept. Gone. Kept &amp; more."
-    )
-    beyond = replace(SHORTENED, kept={2: (((5, 3), (50, 60)), ((20, 10),))})
-    assert "Exchange 2: left out" in kept_html(said, beyond)
-    assert "Exchange 2: left out" in kept_html(said, replace(SHORTENED, kept={}))
+    seen = re.sub(r'<span class="unseen">.*?</span>|<[^>]+>', "", html)
+    assert seen == "Exchange 2: kept in partTwo &lt;b&gt;?Kept. Gone. Kept &amp; more."
+    beyond_its_end = (((5, 3), (50, 60)), ((20, 10),))
+    for kept in ({2: beyond_its_end}, {}):
+        shortened = replace(SHORTENED, kept=kept)
+        assert "Exchange 2: left out" in kept_html(said, shortened)
 
 
 def test_the_history_of_shortening_is_told_latest_first() -> None:
@@ -356,25 +370,29 @@ def test_the_history_of_shortening_is_told_latest_first() -> None:
         {"timestamp": at, "original_tokens": 2_000, "compressed_tokens": kept, "chunks_compressed": 3}
         for at, kept in ((0.0, 900), (9e5, 1_000))
     )
-    rows = stats_rows(CompressionStats(12, 2_345, True, 2, history))
-    assert rows[0] == ("12", "2,345", "2")
-    assert [row[1:] for row in rows[1:]] == [("2,000", "1,000 (50%)", "3"), ("2,000", "900 (45%)", "3")]
+    stats = CompressionStats(12, 2_345, True, 2, history)
+    head, latest, before = stats_rows(stats)
+    assert head == ("12", "2,345", "2")
+    assert latest[1:] == ("2,000", "1,000 (50%)", "3")
+    assert before[1:] == ("2,000", "900 (45%)", "3")
 
 
-@pytest.mark.parametrize(
-    ("days", "said"),
-    [
-        (0, "Today"),
-        (1, "Yesterday"),
-        (2, "Last 7 days"),
-        (6, "Last 7 days"),
-        (7, "October 2026"),
-        (400, "September 2025"),
-    ],
-)
-def test_conversations_stand_under_their_days(days: int, said: str) -> None:
+# How many days ago -> the heading.
+DAYS = """
+      0 | Today
+      1 | Yesterday
+      2 | Last 7 days
+      6 | Last 7 days
+      7 | October 2026
+    400 | September 2025
+"""
+
+
+@pytest.mark.parametrize(("days", "said"), case_rows(DAYS))
+def test_conversations_stand_under_their_days(days: str, said: str) -> None:
     now = time.mktime((2026, 11, 3, 9, 0, 0, 0, 0, -1))
-    then = time.mktime((2026, 11, 3 - days, 23, 59, 0, 0, 0, -1))
+    day = 3 - int(days)
+    then = time.mktime((2026, 11, day, 23, 59, 0, 0, 0, -1))
     assert day_heading(then, now) == said
 
 
@@ -384,7 +402,8 @@ def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(
     """What another tab asked stands here at the next run, answered or on its way."""
     say(store, "mine", "My question?")
     app = visit(conversation="mine")
-    asking = context.asked.ask(Ask(CEILING, conversation="mine", owner=ME))
+    elsewhere = Ask(CEILING, conversation="mine", owner=ME)
+    asking = context.asked.ask(elsewhere)
     app.run()
     assert asking.finished
     assert asked(app) == ["My question?", CEILING]
@@ -395,20 +414,24 @@ def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(
 def test_erasing_a_document_takes_its_text_out_of_kept_answers(
     context: AppContext, store: Conversations, tmp_path: Path
 ) -> None:
-    list(
-        context.chatbot.add(
-            [Upload(make_pdf(tmp_path / "Wombats.pdf", ["The wombat levy is nine crowns per burrow."]))]
-        )
-    )
-    list(context.chatbot.ask(Ask("How high is the wombat levy?", conversation="mine", owner=ME)))
-    before = context.chatbot.memory.answer("mine", 1, ME)
-    assert before is not None and "burrow" in before.considered[0].text
+    chatbot = context.chatbot
+    path = make_pdf(tmp_path / "Wombats.pdf", ["The wombat levy is nine crowns per burrow."])
+    list(chatbot.add([Upload(path)]))
+    question = Ask("How high is the wombat levy?", conversation="mine", owner=ME)
+    list(chatbot.ask(question))
+
+    def best_text() -> str:
+        """What is kept of the page that the answer comes from."""
+        answer = chatbot.memory.answer("mine", 1, ME)
+        return answer.considered[0].text if answer is not None else ""
+
+    assert "burrow" in best_text()
     context.erase("Wombats.pdf")
     end = time.monotonic() + 20
-    while (left := context.chatbot.memory.answer("mine", 1, ME)) is not None and left.considered[0].text:
+    while best_text():
         assert time.monotonic() < end
         time.sleep(0.05)
     app = visit(conversation="mine")
-    (citation, *_) = [button for button in app.button if button.key in keys(app, "cite-1-")]
-    assert citation.disabled
+    citation, *_ = keys(app, "cite-1-")
+    assert app.button(key=citation).disabled
     assert "nine crowns" in shown(app)  # what the answer quotes stays

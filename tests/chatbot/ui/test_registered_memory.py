@@ -19,6 +19,7 @@ from tests.fakes import ScriptedModel
 from tests.pages import ME, shown, visit
 from tests.stores import Make
 
+CEILING = "What is the deficit ceiling?"
 FILES = {
     "__init__": "",
     "layer": """
@@ -76,14 +77,8 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in FILES.items():
         (folder / f"birthday_{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    one = Registered(
-        "birthdays",
-        "tiny_birthdays",
-        "Birthdays",
-        ("Use birthdays", "Whose it is."),
-        "Birthdays",
-        commands=True,
-    )
+    switch = ("Use birthdays", "Whose it is.")
+    one = Registered("birthdays", "tiny_birthdays", "Birthdays", switch, "Birthdays", commands=True)
     monkeypatch.setattr(layers, "REGISTERED", (*REGISTERED, one))
 
 
@@ -92,9 +87,10 @@ def test_it_is_recalled_where_it_is_switched_on(make: Make) -> None:
     with chatbot.conversations._disk.write() as connection:
         connection.execute("insert into birthday values ('Ann', '5 May')")
     talk = chatbot.conversations.begin("me")
+    asked = Ask(CEILING, conversation=talk, owner="me")
 
     def notes() -> list[str]:
-        *_, answer = chatbot.ask(Ask("What is the deficit ceiling?", conversation=talk, owner="me"))
+        *_, answer = chatbot.ask(asked)
         assert isinstance(answer, Answer)
         return [note.text for note in answer.notes if note.layer == "birthdays"]
 
@@ -108,9 +104,12 @@ def test_it_has_its_commands_and_options(
 ) -> None:
     monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
     assert main(["memory", "birthdays", "add", "Ann", "--when", "5 May", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"whose": "Ann", "day": "5 May"}
+    added = json.loads(capsys.readouterr().out)
+    assert added == {"whose": "Ann", "day": "5 May"}
     assert main(["memory", "birthdays", "list", "--when", "6 May"]) == 2
-    assert "takes no --when" in (told := capsys.readouterr().err) and "`memory birthdays add`" in told
+    told = capsys.readouterr().err
+    assert "takes no --when" in told
+    assert "`memory birthdays add`" in told
     assert main(["memory", "cases", "add", "Q?", "A.", "--when", "6 May"]) == 2
     assert main(["memory", "birthdays", "add", "Ann", "-k", "3"]) == 2
 
@@ -120,8 +119,11 @@ def test_it_has_its_tab_and_its_switch(context: AppContext) -> None:
     assert "Birthdays" in [tab.label for tab in app.tabs]
     app.session_state["memory-tab"] = "Birthdays"
     assert "Whose birthday it is" in shown(app.run())
-    context.chatbot.conversations.begin(ME, "mine")
-    list(context.chatbot.ask(Ask("What is the deficit ceiling?", conversation="mine", owner=ME)))
+    chatbot = context.chatbot
+    chatbot.conversations.begin(ME, "mine")
+    asked = Ask(CEILING, conversation="mine", owner=ME)
+    list(chatbot.ask(asked))
     app = visit(conversation="mine")
     app.session_state["menu-open-mine"] = True
-    assert "Use birthdays" in [toggle.label for toggle in app.run().toggle]
+    app.run()
+    assert "Use birthdays" in [toggle.label for toggle in app.toggle]
