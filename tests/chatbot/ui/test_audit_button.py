@@ -14,20 +14,18 @@ from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from chatbot.ui import audit_button, overlay, session
 from chatbot.ui.running_questions import Given
-from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import hashing
 
 PAGE = "The deficit ceiling is three per cent of output."
 
 
 @pytest.fixture
 def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
-    with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder(dimension=256)) as chatbot:
-        list(
-            chatbot.add(
-                [Upload(make_pdf(tmp_path / "Locked.pdf", [PAGE], user_password="sesame"), password="sesame")]
-            )
-        )
+    path = make_pdf(tmp_path / "Locked.pdf", [PAGE], user_password="sesame")
+    settings = Settings(home=tmp_path / "home")
+    with Chatbot(settings, embedder=hashing()) as chatbot:
+        list(chatbot.add([Upload(path, password="sesame")]))
         yield chatbot
 
 
@@ -36,12 +34,16 @@ def test_a_protected_page_is_in_the_file_of_the_session_that_has_its_password(
     chatbot: Chatbot, monkeypatch: pytest.MonkeyPatch, private: bool
 ) -> None:
     conversation = chatbot.conversations.begin("me", private=private)
-    answer = [*chatbot.ask(Ask("What is the deficit ceiling?", conversation=conversation, owner="me"))][-1]
+    asked = Ask("What is the deficit ceiling?", conversation=conversation, owner="me")
+    *_, answer = chatbot.ask(asked)
     assert isinstance(answer, Answer)
     monkeypatch.setattr(session, "owner", lambda: "me")
-    for password, shown in (("sesame", True), (None, False)):
+    for password in ("sesame", None):
         monkeypatch.setattr(overlay, "password_for", lambda version, given=password: given)
         for number in (answer.exchange or 0, -1):  # kept, and not kept
-            data = audit_button._making(Given(number, answer), chatbot)()
-            assert (b"data:image/png" in data, b"protected by a password" in data) == (shown, not shown)
+            make = audit_button._making(Given(number, answer), chatbot)
+            data = make()
+            drawn, refused = b"data:image/png" in data, b"protected by a password" in data
+            assert drawn == (password is not None)
+            assert refused == (password is None)
             assert b"sesame" not in data

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Button
 
 from chatbot.records import Citation, Stage
 from chatbot.settings import Settings
@@ -26,7 +25,8 @@ from chatbot.ui.app_context import AppContext
 from chatbot.ui.chat_page import stage_html
 from chatbot.ui.document_list import remarks, state_text, undo_until
 from chatbot.ui.documents_page import moving
-from tests.pages import shown, visit
+from tests.chatbot.ui.visitor import ask
+from tests.pages import click, keys, shown, visit
 from tests.pdfs import make_pdf
 
 MAIN = str(Path(app_context.__file__).with_name("main.py"))
@@ -55,46 +55,68 @@ def context(home: Path) -> AppContext:
 @pytest.fixture
 def rules(context: AppContext, tmp_path: Path) -> AppContext:
     """A chatbot with one document, Rules.pdf."""
-    add(context, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [RULES]))
+    path = make_pdf(tmp_path / "Rules.pdf", [RULES])
+    add(context, path)
     return context
 
 
-def add(context: AppContext, name: str, path: Path) -> None:
+@pytest.fixture
+def ruling(context: AppContext, tmp_path: Path) -> AppContext:
+    """A chatbot whose only document waits for its password, "open sesame"."""
+    path = make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame")
+    add(context, path)
+    return context
+
+
+def add(context: AppContext, path: Path, name: str = "") -> None:
     """Add a file and wait until it is there, or needs its password."""
-    context.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
+    data = io.BytesIO(path.read_bytes())
+    context.additions.enqueue([NewFile(name or path.name, data)])
+    settle(context)
+
+
+def settle(context: AppContext) -> None:
     end = time.monotonic() + 60
     while any(job.busy for job in context.additions.jobs()):
         assert time.monotonic() < end
         time.sleep(0.02)
 
 
-def buttons(app: AppTest, beginning: str) -> list[Button]:
-    return [button for button in app.button if (button.key or "").startswith(beginning)]
+def click_first(app: AppTest, beginning: str) -> str:
+    """What the page says after a click on the first button of that kind."""
+    first, *_ = keys(app, beginning)
+    return click(app, first)
+
+
+def text_of(context: AppContext) -> str:
+    """What the first page of Rules.pdf says."""
+    library = context.chatbot.library
+    (version,) = library.scope(["Rules.pdf"])
+    return library.catalog.page(version, 1).text
 
 
 def test_an_empty_store_teaches(context: AppContext) -> None:
     app = visit()
-    assert app.chat_input[0].placeholder == "Attach a PDF and ask about it" and not app.chat_input[0].disabled
-    assert "There are no documents yet" in shown(app)
-    assert "Nothing leaves this machine" in shown(app)
+    (field,) = app.chat_input
+    assert field.placeholder == "Attach a PDF and ask about it"
+    assert not field.disabled
+    text = shown(app)
+    assert "There are no documents yet" in text
+    assert "Nothing leaves this machine" in text
 
 
 def test_a_question_its_citation_and_a_new_conversation(rules: AppContext) -> None:
     app = visit()
-    app.chat_input[0].set_value("What is the deficit ceiling?").run()
-    assert not app.exception
-    citation, *_ = buttons(app, "cite-")
-    assert "p\\. 1" in citation.label
-    assert "✓ verified" in citation.label
-    citation.click().run()
-    assert not app.exception
-    assert "Marked on the page below" in shown(app)
-    app.chat_input[0].set_value("Who won the football world cup?").run()
-    assert "Not in these documents" in shown(app)
-    app.button(key="new").click().run()
-    assert not app.exception
-    assert not buttons(app, "cite-")
-    assert len(buttons(app, "example-")) == 3
+    ask(app, "What is the deficit ceiling?")
+    citation, *_ = keys(app, "cite-")
+    label = app.button(key=citation).label
+    assert "p\\. 1" in label
+    assert "✓ verified" in label
+    assert "Marked on the page below" in click(app, citation)
+    assert "Not in these documents" in ask(app, "Who won the football world cup?")
+    click(app, "new")
+    assert not keys(app, "cite-")
+    assert len(keys(app, "example-")) == 3
 
 
 def long_search() -> None:
@@ -129,15 +151,15 @@ def test_stages_are_told_in_words(stage: Stage, said: str) -> None:
 
 
 def test_an_example_is_asked_by_clicking_it(rules: AppContext) -> None:
-    while rules.examples.of([row for row in rules.chatbot.documents() if row.removed_at is None]) is None:
+    there = [row for row in rules.chatbot.documents() if row.removed_at is None]
+    while rules.examples.of(there) is None:
         time.sleep(0.02)
     app = visit()
     end = time.monotonic() + 30
-    while not buttons(app, "example-") and time.monotonic() < end:  # they are looked for
+    while not keys(app, "example-") and time.monotonic() < end:  # they are looked for
         time.sleep(0.05)
         app.run()
-    app.button(key="example-1").click().run()
-    assert not app.exception
+    click(app, "example-1")
     assert len(app.chat_message) == 2
 
 
@@ -145,102 +167,94 @@ def test_scope_keeps_to_the_chosen_documents(rules: AppContext) -> None:
     app = visit()
     app.multiselect(key="scope").select("Rules.pdf").run()
     app.chat_input[0].set_value("What is the deficit ceiling?").run()
-    assert rules.asked.latest(app.session_state["conversation"], app.session_state["owner"]) is None
+    conversation, owner = app.session_state["conversation"], app.session_state["owner"]
+    assert rules.asked.latest(conversation, owner) is None
 
 
 def test_a_question_that_cannot_be_asked_is_told(rules: AppContext) -> None:
     app = visit()
-    app.chat_input[0].set_value("???").run()
-    assert "The question is empty" in shown(app)
+    assert "The question is empty" in ask(app, "???")
 
 
 def test_documents_are_listed_reported_removed_and_restored(rules: AppContext) -> None:
     app = visit("documents_page.py")
-    assert "Rules.pdf" in shown(app)
-    assert "✓ Rules.pdf: added, 1 page, 1 passage" in shown(app)
-    app.button(key="Details-Rules.pdf").click().run()
-    assert "How each page was read" in shown(app)
-    app.button(key="Remove-Rules.pdf").click().run()
-    app.button(key="dialog-yes").click().run()
-    assert not app.exception
-    assert "removed, can be restored until" in shown(app)
+    text = shown(app)
+    assert "Rules.pdf" in text
+    assert "✓ Rules.pdf: added, 1 page, 1 passage" in text
+    assert "How each page was read" in click(app, "Details-Rules.pdf")
+    click(app, "Remove-Rules.pdf")
+    assert "removed, can be restored until" in click(app, "dialog-yes")
     assert rules.chatbot.library.scope([]) == {}
-    app.button(key="Restore-Rules.pdf").click().run()
-    assert not app.exception
-    assert "ready" in shown(app)
+    assert "ready" in click(app, "Restore-Rules.pdf")
 
 
 def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(
     rules: AppContext, tmp_path: Path
 ) -> None:
-    add(rules, "Copy of it.pdf", tmp_path / "Rules.pdf")
-    add(rules, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
+    path = tmp_path / "Rules.pdf"
+    add(rules, path, "Copy of it.pdf")
+    make_pdf(path, ["The rules were repealed."])
+    add(rules, path)
     app = visit("documents_page.py")
-    assert "✓ Copy of it.pdf: the same file as Rules.pdf; it is kept once, under both names." in shown(app)
-    assert "✓ Rules.pdf: a new version, 1 page" in shown(app)
-    assert "Took the place of another version on " in shown(app)
-    assert not buttons(app, "Undo-Copy")
+    text = shown(app)
+    assert "✓ Copy of it.pdf: the same file as Rules.pdf; it is kept once, under both names." in text
+    assert "✓ Rules.pdf: a new version, 1 page" in text
+    assert "Took the place of another version on " in text
+    assert not keys(app, "Undo-Copy")
+    text = click(app, "Undo-Rules.pdf")
+    assert "deficit ceiling" in text_of(rules)
+    assert "The same file as Rules.pdf; kept once, under both names." in text
     app.button(key="Undo-Rules.pdf").click().run()
-    assert not app.exception
-    (version,) = rules.chatbot.library.scope(["Rules.pdf"])
-    assert "deficit ceiling" in rules.chatbot.library.catalog.page(version, 1).text
-    assert "The same file as Rules.pdf; kept once, under both names." in shown(app)
-    app.button(key="Undo-Rules.pdf").click().run()
-    (version,) = rules.chatbot.library.scope(["Rules.pdf"])
-    assert "repealed" in rules.chatbot.library.catalog.page(version, 1).text
+    assert "repealed" in text_of(rules)
 
 
-def test_a_protected_file_is_opened_with_its_password(context: AppContext, tmp_path: Path) -> None:
-    add(context, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
+def test_a_protected_file_is_opened_with_its_password(ruling: AppContext) -> None:
     app = visit("documents_page.py")
     (field,) = app.text_input
     assert field.label == "Password for Ruling pdf"
     assert "Password for <strong>Ruling.pdf</strong>" in shown(app)
     field.set_value("wrong")
-    buttons(app, "open-")[0].click().run()
-    while any(job.busy for job in context.additions.jobs()):
-        time.sleep(0.02)
+    click_first(app, "open-")
+    settle(ruling)
     app.run()
     assert "That password does not open it" in shown(app)
     app.text_input[0].set_value("open sesame")
-    buttons(app, "open-")[0].click().run()
-    while any(job.busy for job in context.additions.jobs()):
-        time.sleep(0.02)
+    click_first(app, "open-")
+    settle(ruling)
     app.run()
     assert not app.text_input
-    assert "✓ Ruling.pdf: added, 1 page" in shown(app)
-    assert "Protected: its pages are shown to who knows its password." in shown(app)
+    text = shown(app)
+    assert "✓ Ruling.pdf: added, 1 page" in text
+    assert "Protected: its pages are shown to who knows its password." in text
 
 
-def test_a_protected_file_can_be_left_out(context: AppContext, tmp_path: Path) -> None:
-    add(context, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
+def test_a_protected_file_can_be_left_out(ruling: AppContext) -> None:
     app = visit("documents_page.py")
-    buttons(app, "leave-")[0].click().run()
-    while any(job.busy for job in context.additions.jobs()):
-        time.sleep(0.02)
+    click_first(app, "leave-")
+    settle(ruling)
     app.run()
     assert "Ruling.pdf: cancelled, nothing of it is kept." in shown(app)
-    assert not list((context.settings.documents).glob("*.pdf"))
+    documents = ruling.settings.documents
+    assert not list(documents.glob("*.pdf"))
 
 
 def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> None:
     app = visit("documents_page.py")
-    app.button(key="check").click().run()
-    assert "The store is sound" in outcome(app, rules)
-    (version,) = rules.chatbot.library.scope([])
-    with rules.chatbot.library.catalog._write() as connection:
+    library = rules.chatbot.library
+    assert "The store is sound" in outcome(app, rules, "check")
+    (version,) = library.scope([])
+    with library.catalog._write() as connection:
         connection.execute("delete from vector where version = ?", (version,))
-    app.button(key="check").click().run()
-    assert "0 of 1 vectors are there" in outcome(app, rules)
-    assert "Repair mends it." in shown(app)
-    app.button(key="repair").click().run()
-    assert "They were made again." in outcome(app, rules)
-    app.button(key="check").click().run()
-    assert "The store is sound" in outcome(app, rules)
+    text = outcome(app, rules, "check")
+    assert "0 of 1 vectors are there" in text
+    assert "Repair mends it." in text
+    assert "They were made again." in outcome(app, rules, "repair")
+    assert "The store is sound" in outcome(app, rules, "check")
 
 
-def outcome(app: AppTest, context: AppContext) -> str:
-    """What the page says once the check has ended."""
+def outcome(app: AppTest, context: AppContext, button: str) -> str:
+    """What the page says once the check or repair has ended that a button begins."""
+    app.button(key=button).click().run()
     end = time.monotonic() + 60
     while context.check.running:
         assert time.monotonic() < end
@@ -291,35 +305,43 @@ def test_the_second_of_two_is_named_so() -> None:
 def test_states_are_told_in_words(rules: AppContext) -> None:
     (row,) = rules.chatbot.documents()
     assert state_text(row) == "ready"
-    assert state_text(replace(row, chunks=0)) == "no text was found"
-    assert (
-        state_text(replace(row, state="embedding", embedded=64, chunks=1_204))
-        == "searchable by words; by meaning 64 of 1,204"
-    )
-    assert state_text(replace(row, state="removed", removed_at=row.added_at)).startswith(
-        "removed, can be restored until "
-    )
-    row = replace(row, period=None, status=None)
-    assert remarks(row, row.added_at) == []
-    assert remarks(replace(row, period="2025-26", status="draft"), row.added_at) == ["2025-26, draft"]
-    assert remarks(replace(row, failed_pages=2), row.added_at) == ["⚠ 2 pages were not read: see Details."]
+    empty = replace(row, chunks=0)
+    assert state_text(empty) == "no text was found"
+    embedding = replace(row, state="embedding", embedded=64, chunks=1_204)
+    assert state_text(embedding) == "searchable by words; by meaning 64 of 1,204"
+    removed = replace(row, state="removed", removed_at=row.added_at)
+    assert state_text(removed).startswith("removed, can be restored until ")
+
+
+def test_what_there_is_to_say_of_a_document_is_told_in_words(rules: AppContext) -> None:
+    (row,) = rules.chatbot.documents()
+    plain = replace(row, period=None, status=None)
+    assert remarks(plain, row.added_at) == []
+    draft = replace(row, period="2025-26", status="draft")
+    assert remarks(draft, row.added_at) == ["2025-26, draft"]
+    torn = replace(plain, failed_pages=2)
+    assert remarks(torn, row.added_at) == ["⚠ 2 pages were not read: see Details."]
 
 
 def test_the_page_follows_vectors_that_nobody_makes_yet(rules: AppContext) -> None:
     assert not moving(rules)
-    (version,) = rules.chatbot.library.scope([])
-    rules.chatbot.library.catalog.restart_vectors(version, rules.chatbot.library.embedder.fingerprint)
+    library = rules.chatbot.library
+    (version,) = library.scope([])
+    library.catalog.restart_vectors(version, library.embedder.fingerprint)
     assert moving(rules)
 
 
 def test_a_new_version_can_be_undone_for_seven_days(rules: AppContext) -> None:
     (row,) = rules.chatbot.documents()
-    new = replace(row, replaced_at=1_000_000.0, period=None, status=None)
-    assert undo_until(new, 1_000_000.0 + 6.9 * 86_400) == 1_000_000.0 + 7 * 86_400
-    assert undo_until(new, 1_000_000.0 + 7.1 * 86_400) is None
-    assert remarks(new, 1_000_000.0 + 7.1 * 86_400) == []
-    assert undo_until(replace(new, removed_at=1_000_001.0), 1_000_002.0) is None
-    assert undo_until(row, 1_000_000.0) is None
+    then, day = 1_000_000.0, 86_400
+    new = replace(row, replaced_at=then, period=None, status=None)
+    assert undo_until(new, then + 6.9 * day) == then + 7 * day
+    too_late = then + 7.1 * day
+    assert undo_until(new, too_late) is None
+    assert remarks(new, too_late) == []
+    removed = replace(new, removed_at=then + 1)
+    assert undo_until(removed, then + 2) is None
+    assert undo_until(row, then) is None
 
 
 @pytest.mark.parametrize(
@@ -332,7 +354,5 @@ def test_a_new_version_can_be_undone_for_seven_days(rules: AppContext) -> None:
     ],
 )
 def test_words_read_by_ocr_are_marked(confidence: float | None, said: list[str]) -> None:
-    assert (
-        ocr_remarks(Citation("S1", "Circular.pdf", 1, None, "140 crowns", True, confidence=confidence), 2)
-        == said
-    )
+    citation = Citation("S1", "Circular.pdf", 1, None, "140 crowns", True, confidence=confidence)
+    assert ocr_remarks(citation, 2) == said

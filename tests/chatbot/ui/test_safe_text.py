@@ -5,6 +5,7 @@ from __future__ import annotations
 import html.parser
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -41,12 +42,9 @@ TRANSFORMED = [
     r"(?<!\w)([-.\w+]+)@([-\w]+(?:\.[-\w]+)+)",
     r"(^|\s)(<->|->|<-|--|>=|<=|~=)(\s|$)",
 ]
-PIECES = st.lists(
-    st.one_of(
-        st.sampled_from(HOSTILE), st.sampled_from(list("![]()<>$:*_`#-+=~|&\\/@.\n 1aw")), st.text(max_size=8)
-    ),
-    max_size=12,
-)
+MARKS = "![]()<>$:*_`#-+=~|&\\/@.\n 1aw"
+PIECE = st.one_of(st.sampled_from(HOSTILE), st.sampled_from(list(MARKS)), st.text(max_size=8))
+PIECES = st.lists(PIECE, max_size=12)
 
 
 class Elements(html.parser.HTMLParser):
@@ -63,7 +61,8 @@ class Elements(html.parser.HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.names.add(tag)
         self.attributes |= {name for name, _ in attrs}
-        self.text += "\n" if tag in {"br", "p"} else ""
+        if tag in {"br", "p"}:
+            self.text += "\n"
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -71,11 +70,13 @@ class Elements(html.parser.HTMLParser):
 
 def shown_by_markdown(source: str) -> str:
     """The text of Markdown that must be nothing but text."""
-    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(source)
+    reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    tokens = reader.parse(source)
     if not tokens:
         return ""
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
-    children = tokens[1].children or []
+    _, inline, _ = tokens
+    children = inline.children or []
     assert {child.type for child in children} <= {"text", "text_special"}
     return "".join(child.content for child in children)
 
@@ -83,7 +84,8 @@ def shown_by_markdown(source: str) -> str:
 @given(PIECES.map("".join))
 def test_markdown_shows_every_character_and_nothing_else(text: str) -> None:
     shown = shown_by_markdown(plain_markdown(text))
-    assert shown.replace("\u2060", "") == " ".join(visible(text).split()).replace("\u2060", "")
+    seen = " ".join(visible(text).split())
+    assert shown.replace("\u2060", "") == seen.replace("\u2060", "")
     for pattern in TRANSFORMED:
         assert not re.search(pattern, shown, re.ASCII | re.IGNORECASE)
 
@@ -99,31 +101,35 @@ def test_html_shows_every_character_and_nothing_else(text: str) -> None:
 
 def test_what_cannot_be_seen_is_written_out() -> None:
     assert visible("a\u202eb\x00c\r\nd") == "a‹U+202E›b‹U+0000›c\nd"
-    assert "\u202e" not in plain_markdown("invoice\u202efdp.exe") + plain_html("\u202e") + table_html(
-        "\u202e", ["\u202e"], [["\u202e"]]
-    )
+    turned = "invoice\u202efdp.exe"
+    assert "\u202e" not in plain_markdown(turned)
+    assert "\u202e" not in plain_html(turned)
+    assert "\u202e" not in table_html(turned, [turned], [[turned]])
 
 
 def test_tables_are_read_by_their_heads() -> None:
-    elements = Elements(table_html("<b>Figures</b>", ("Figure",), [("<img src=x>",)]))
+    html = table_html("<b>Figures</b>", ("Figure",), [("<img src=x>",)])
+    elements = Elements(html)
     assert elements.names == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
     assert elements.text == "<b>Figures</b>Figure<img src=x>"
 
 
 def test_long_names_keep_their_ends() -> None:
-    assert short("a" * 300 + " (2).pdf", 40).endswith(" (2).pdf")
-    assert len(short("a" * 300, 40)) <= 40
+    long = "a" * 300
+    assert short(f"{long} (2).pdf", 40).endswith(" (2).pdf")
+    assert len(short(long, 40)) <= 40
     assert short("short") == "short"
 
 
-def test_pages_are_named_physically_and_as_printed() -> None:
-    assert page_text(PageRef("", 12, "8")) == "p. 12 (printed 8)"
-    assert page_text(PageRef("", 12, "12")) == page_text(PageRef("", 12)) == "p. 12"
+@pytest.mark.parametrize(
+    ("label", "said"), [("8", "p. 12 (printed 8)"), ("12", "p. 12"), (None, "p. 12")], ids=str
+)
+def test_pages_are_named_physically_and_as_printed(label: str | None, said: str) -> None:
+    page = PageRef("", 12, label)
+    assert page_text(page) == said
 
 
 def test_what_is_only_read_out_is_words_alone() -> None:
     assert spoken("Tax_Ruling (2).pdf") == "Tax Ruling 2 pdf"
-    assert (
-        spoken("![x](http://a.example) :red[y] $z$ <b> 1. États_généraux")
-        == "x http a example red y z b 1 États généraux"
-    )
+    words = spoken("![x](http://a.example) :red[y] $z$ <b> 1. États_généraux")
+    assert words == "x http a example red y z b 1 États généraux"
