@@ -159,7 +159,8 @@ def test_what_the_store_has_is_let_go_and_settled_after_it_is_out() -> None:
     asking = asked.ask(Ask("One?", conversation="c", owner="me"))
     finish(asking)
     settled(asked)
-    assert asking.given is not None and asking.given.number == 7
+    assert asking.given is not None
+    assert asking.given.number == 7
     assert asked.left("c", "me") == []
     assert not any(asked._conversations.values())  # its pages are not held in memory
     assert script.settled == script.asked
@@ -188,7 +189,8 @@ def test_an_answer_that_is_not_kept_stays_until_the_next_question() -> None:
     finish(first)
     settled(asked)
     assert asked.left("c", "me") == [first]
-    assert first.given is not None and first.given.number < 0
+    assert first.given is not None
+    assert first.given.number < 0
     assert asked.left("c", "somebody else") == asked.left("other", "me") == []
     second = asked.ask(Ask("Two?", conversation="c", owner="me"))
     finish(second)

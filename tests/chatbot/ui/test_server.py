@@ -21,18 +21,21 @@ from chatbot.ui.server import options, run
 def taken() -> Iterator[int]:
     """A port on which something listens already."""
     with socket.create_server(("127.0.0.1", 0)) as other:
-        yield other.getsockname()[1]
+        _, port = other.getsockname()
+        yield port
 
 
 def config(folder: Path, text: str) -> Path:
-    (folder / ".streamlit").mkdir()
-    (folder / ".streamlit" / "config.toml").write_text(text)
+    file = folder / ".streamlit" / "config.toml"
+    file.parent.mkdir()
+    file.write_text(text)
     return folder
 
 
 def test_the_options_are_those_of_the_checkouts_file(root: Path, tmp_path: Path) -> None:
-    ours = options(tmp_path)
-    assert ours == {**options(root), "secrets.files": [str(tmp_path / ".streamlit" / "secrets.toml")]}
+    ours, checkouts = options(tmp_path), options(root)
+    secrets = tmp_path / ".streamlit" / "secrets.toml"
+    assert ours == {**checkouts, "secrets.files": [str(secrets)]}
     assert ours["server.allowedHosts"] == ["localhost", "127.0.0.1", "::1"]
     assert ours["theme.light.primaryColor"] == "#1f5f8b"
 
@@ -40,18 +43,21 @@ def test_the_options_are_those_of_the_checkouts_file(root: Path, tmp_path: Path)
 def test_the_homes_file_comes_over_ours_and_the_arguments_over_both(tmp_path: Path) -> None:
     folder = config(tmp_path, '[server]\nport = 9000\naddress = "::1"\nallowedHosts = ["chat.example.org"]\n')
     given = options(folder, address="0.0.0.0")
-    assert given["server.port"] == 9000 and given["server.address"] == "0.0.0.0"
+    assert given["server.port"] == 9000
+    assert given["server.address"] == "0.0.0.0"
     assert given["server.allowedHosts"] == ["chat.example.org"]
     assert given["server.enableXsrfProtection"] is True
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    folder = config(tmp_path, "[server\n")
     with pytest.raises(UsageError, match=r"config\.toml cannot be read.*Mend it"):
-        options(config(tmp_path, "[server\n"))
+        options(folder)
 
 
 def test_a_taken_port_is_told_with_another(tmp_path: Path, taken: int) -> None:
-    with pytest.raises(UsageError, match=rf"Port {taken} of 127\.0\.0\.1 is taken.*serve --port {taken + 1}"):
+    told = rf"Port {taken} of 127\.0\.0\.1 is taken.*serve --port {taken + 1}"
+    with pytest.raises(UsageError, match=told):
         run(tmp_path, port=taken)
 
 

@@ -40,7 +40,9 @@ def test_a_sound_store_has_no_findings() -> None:
     assert check.latest() is None
     check.start()
     outcome = ended(check)
-    assert outcome.findings == () and outcome.error is None and not outcome.repairable
+    assert outcome.findings == ()
+    assert outcome.error is None
+    assert not outcome.repairable
     check.put_away()
     assert check.latest() is None
 
@@ -58,7 +60,8 @@ def test_findings_are_shown_with_a_fix_that_the_page_offers() -> None:
     assert outcome.repairable
     shown = findings_html(outcome.findings)
     assert "⚠ <strong>Budget &lt;1&gt;.pdf</strong>: 3 of 9 vectors are there. " in shown
-    assert "Repair mends it." in shown and "python -m" not in shown
+    assert "Repair mends it." in shown
+    assert "python -m" not in shown
     assert "✓ the copy abc belongs to no document" in shown
     assert "Tax.pdf" not in shown  # the page asks for its password already
 
