@@ -7,5 +7,9 @@ __all__ = ["case_rows"]
 
 def case_rows(text: str) -> list[tuple[str, ...]]:
     """The rows of a table with a case on each line and " | " between its cells, which are stripped."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    return [tuple(cell.strip() for cell in line.split(" | ")) for line in lines]
+    rows = []
+    for line in text.splitlines():
+        if line.strip():
+            cells = line.split(" | ")
+            rows.append(tuple(cell.strip() for cell in cells))
+    return rows
