@@ -178,7 +178,8 @@ def hit(page: int, score: float, document: str = "Rules.pdf") -> Hit:
 def test_considered_pages_stand_where_they_are_in_their_document() -> None:
     hits = [hit(50, 2.0), hit(1, 1.0), hit(3, 0.0, "<b>.pdf")]
     read = Read(scores_html(hits, lambda version: 100))
-    least, best, middling = [attributes["style"] or "" for name, attributes in read.elements if name == "i"]
+    bars = [attributes["style"] or "" for name, attributes in read.elements if name == "i"]
+    least, best, middling = bars  # that of the other document is named first
     assert least.startswith("left: 2.00%")
     assert "height: 25%" in least
     assert best.startswith("left: 49.00%")
