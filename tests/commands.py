@@ -1,6 +1,6 @@
-"""The product's commands as another program runs them, each in a process of its own.
+"""The product's commands as another program runs them, each in a process of its own; and its scripts.
 
-It is forked where somebody forks for the tests, and started anew where not.
+A command is forked where somebody forks for the tests, and started anew where not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from tests import forkserver
 
-__all__ = ["run", "run_in"]
+__all__ = ["run", "run_in", "run_python", "usage_of"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,8 +33,23 @@ def run_in(folder: Path, home: Path, *arguments: object, stdin: str = "", **envi
     return _run(folder, arguments, stdin, settings)
 
 
+def run_python(*arguments: object) -> Done:
+    """`python ARGUMENTS` in the checkout."""
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def usage_of(script: str) -> str:
+    """What a script of the checkout prints for --help, where it has nothing to complain of."""
+    done = run_python(script, "--help")
+    done.check_returncode()
+    assert not done.stderr
+    return done.stdout
+
+
 def _run(folder: Path, arguments: Sequence[object], stdin: str, settings: Mapping[str, str]) -> Done:
-    command, given = ["-m", "chatbot", *map(str, arguments)], {**os.environ, **settings}
+    command = ["-m", "chatbot", *map(str, arguments)]
+    given = {**os.environ, **settings}
     if forkserver.is_used():
         return forkserver.run(command, cwd=folder, env=given, input=stdin)
     started = [sys.executable, *command]

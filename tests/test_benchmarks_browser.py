@@ -4,37 +4,32 @@ the tests.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from benchmarks.browser import Measured, Measurements, p95
+from tests.case_rows import case_rows
+from tests.commands import usage_of
 
 
-def test_it_says_how_it_is_used(root: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "benchmarks/browser.py", "--help"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("usage:") and not done.stderr
+def test_it_says_how_it_is_used() -> None:
+    usage = usage_of("benchmarks/browser.py")
+    assert usage.startswith("usage:")
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, 1), (19, 19), (20, 19), (21, 20), (100, 95)])
 def test_95_of_100_do_not_exceed_p95(count: int, expected: int) -> None:
-    assert p95(range(count, 0, -1)) == expected
+    falling = range(count, 0, -1)
+    assert p95(falling) == expected
 
 
 def test_who_waits_with_others_is_held_to_p95_and_who_waits_alone_to_the_median() -> None:
     values = [100.0] * 18 + [3_000.0] * 2
-    assert Measured("20 at once, in turn", values=values).judged() == 3_000
-    assert Measured("citation", values=values).judged() == 100
+    with_others = Measured("20 at once, in turn", values=values)
+    alone = Measured("citation", values=values)
+    assert with_others.judged() == 3_000
+    assert alone.judged() == 100
 
 
 def test_the_table_says_whether_a_limit_is_kept() -> None:
@@ -43,12 +38,14 @@ def test_the_table_says_whether_a_limit_is_kept() -> None:
     measurements.take("first token", 700.0)
     measurements.take("whole answer", 900.0)
     measurements.take("memory", 3.25, unit="MB")
-    lines = [line.split(" | ") for line in measurements.table().splitlines()[2:]]
-    assert [line[6] for line in lines] == ["kept, 400", "NOT kept, 500", "–", "kept, 8"]
-    assert [line[0] for line in lines] == [
-        "| citation, ms",
-        "| first token, ms",
-        "| whole answer, ms",
-        "| memory, MB",
-    ]
-    assert lines[3][1] == "3.2"
+    rows = case_rows(measurements.table())
+    citation, first_token, answer, memory = rows[2:]
+    assert citation[1] == "citation, ms"
+    assert citation[7] == "kept, 400"
+    assert first_token[1] == "first token, ms"
+    assert first_token[7] == "NOT kept, 500"
+    assert answer[1] == "whole answer, ms"
+    assert answer[7] == "–"
+    assert memory[1] == "memory, MB"
+    assert memory[7] == "kept, 8"
+    assert memory[2] == "3.2"

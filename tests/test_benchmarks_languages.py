@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,33 +11,40 @@ import pytest
 from benchmarks.languages import TRANSLATIONS, Translation, beside_each_other, load_translations, translated
 from benchmarks.questions import Question, QuestionSet
 from ingestion.language.language_detection import is_foreign
+from tests.case_rows import case_rows
 
 
 def test_each_language_has_ten_questions_and_none_stands_twice() -> None:
     made = load_translations(TRANSLATIONS)
-    assert Counter(one.language for one in made) == {"de": 10, "fr": 10, "es": 10, "it": 10}
-    assert len({one.id for one in made}) == len({one.text for one in made}) == 40
-    assert all(is_foreign(one.text) for one in made)
+    by_language = Counter(one.language for one in made)
+    assert by_language == {"de": 10, "fr": 10, "es": 10, "it": 10}
+    ids = {one.id for one in made}
+    texts = {one.text for one in made}
+    assert len(ids) == 40
+    assert len(texts) == 40
+    assert all(map(is_foreign, texts))
 
 
 @pytest.mark.parametrize("line", ["de\tq1", "de\t\tFrage?", "a\tb\tc\td"])
 def test_a_line_that_is_none_is_named(tmp_path: Path, line: str) -> None:
-    (tmp_path / "some.tsv").write_text(f"de\tq1\tWas?\n{line}\n")
+    path = tmp_path / "some.tsv"
+    path.write_text(f"de\tq1\tWas?\n{line}\n")
     with pytest.raises(SystemExit, match=r"some\.tsv:2"):
-        load_translations(tmp_path / "some.tsv")
+        load_translations(path)
 
 
 def test_a_translation_keeps_all_of_its_original_but_the_words() -> None:
     original = Question("q1", "What?", "A.pdf", ("A.pdf",), frozenset({3}))
-    sets = [QuestionSet("one", (original, Question("q2", "Who?", "B.pdf")), (Path("A.pdf"), Path("B.pdf")))]
+    other = Question("q2", "Who?", "B.pdf")
+    sets = [QuestionSet("one", (original, other), (Path("A.pdf"), Path("B.pdf")))]
     questions, by_language = translated(sets, [Translation("de", "q1", "Was?")])
-    assert (questions.questions, questions.files) == ((original,), (Path("A.pdf"),))
-    assert by_language == {
-        "en": [original],
-        "de": [Question("q1", "Was?", "A.pdf", ("A.pdf",), frozenset({3}))],
-    }
+    assert questions.questions == (original,)
+    assert questions.files == (Path("A.pdf"),)
+    german = replace(original, text="Was?")
+    assert by_language == {"en": [original], "de": [german]}
+    unknown = Translation("de", "q9", "Was?")
     with pytest.raises(SystemExit, match="q9"):
-        translated(sets, [Translation("de", "q9", "Was?")])
+        translated(sets, [unknown])
 
 
 def test_hits_stand_beside_each_other_with_all_languages_but_english_in_one_row() -> None:
@@ -44,9 +52,12 @@ def test_hits_stand_beside_each_other_with_all_languages_but_english_in_one_row(
         "A": {"en": {"q1": 1, "q2": 1}, "de": {"q1": 0}, "fr": {"q2": 4}},
         "B": {"en": {"q1": 1, "q2": 3}, "de": {"q1": 1}, "fr": {"q2": 3}},
     }
-    rows = []
-    for line in beside_each_other(ranks).splitlines():
-        rows.append([cell.strip() for cell in line.split("|")[1:-1]])
-    assert [row[0] for row in rows[2:]] == ["en", "de", "fr", "all but en"]
-    assert [cell[:5].strip() for cell in rows[-1][1:6]] == ["2", ".000", ".500", ".000", "1.000"]
-    assert rows[2][2].startswith("1.000") and rows[2][3].startswith(".500")
+    _, _, english, german, french, others = case_rows(beside_each_other(ranks))
+    assert english[1] == "en"
+    assert german[1] == "de"
+    assert french[1] == "fr"
+    assert others[1] == "all but en"
+    shares = [cell[:5].strip() for cell in others[2:7]]
+    assert shares == ["2", ".000", ".500", ".000", "1.000"]
+    assert english[3].startswith("1.000")
+    assert english[4].startswith(".500")

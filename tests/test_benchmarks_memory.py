@@ -1,8 +1,6 @@
 """What the benchmark of compression counts is right, on a made conversation."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 from benchmarks import memory
 from benchmarks.memory import Talk, bm25, fill, load_talks, made_talk, measure, share_of
 from ingestion.language.terms import terms
+from tests.commands import usage_of
 
 ROW = {
     "speakers": ["Ann", "Bob"],
@@ -29,53 +28,64 @@ ROW = {
 
 @pytest.fixture
 def talks(tmp_path: Path) -> list[Talk]:
-    (tmp_path / "made.jsonl").write_text(json.dumps(ROW), encoding="utf-8")
-    return load_talks(tmp_path / "made.jsonl")
+    path = tmp_path / "made.jsonl"
+    path.write_text(json.dumps(ROW), encoding="utf-8")
+    return load_talks(path)
 
 
 def test_the_first_speaker_is_the_user_and_unanswerable_questions_are_left_out(talks: list[Talk]) -> None:
-    assert [(message.role, message.content) for message in talks[0].messages][:2] == [
-        ("user", "Ann: I adopted a puppy called Biscuit."),
-        ("assistant", "Bob: Wow!"),
-    ]
-    assert talks[0].questions == (("What is Ann's puppy called?", ("t1",)),)
+    talk = talks[0]
+    ann, bob = talk.messages[:2]
+    assert ann.role == "user"
+    assert ann.content == "Ann: I adopted a puppy called Biscuit."
+    assert bob.role == "assistant"
+    assert bob.content == "Bob: Wow!"
+    assert talk.questions == (("What is Ann's puppy called?", ("t1",)),)
 
 
 def test_a_simple_choice_takes_the_best_up_to_the_first_that_does_not_fit() -> None:
-    assert fill(np.array([1.0, 3.0, 2.0]), [10, 40, 50], 0.5) == {1}
-    assert fill(np.array([1.0, 1.0, 1.0]), [10, 40, 50], 0.5) == {0, 1}
-    assert share_of({"a": 0.5, "b": 1.0}, ["a", "b", "gone"]) == 0.5
+    sizes = [10, 40, 50]
+    unlike = np.array([1.0, 3.0, 2.0])
+    alike = np.array([1.0, 1.0, 1.0])
+    assert fill(unlike, sizes, 0.5) == {1}
+    assert fill(alike, sizes, 0.5) == {0, 1}
+    shares = {"a": 0.5, "b": 1.0}
+    assert share_of(shares, ["a", "b", "gone"]) == 0.5
 
 
 def test_bm25_is_as_printed_and_neighbours_get_a_part() -> None:
-    found = [Counter(terms(text)) for text in ("reserve fund", "deficit", "deficit ceiling")]
+    texts = ("reserve fund", "deficit", "deficit ceiling")
+    found = [Counter(terms(text)) for text in texts]
     alone = bm25(found, "reserve")
     # ln(1 + 2.5 / 1.5) times 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / (5 / 3)))
-    assert alone == pytest.approx([np.log(1 + 2.5 / 1.5) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1.2)), 0, 0])
-    assert bm25(found, "reserve", neighbours=0.5) == pytest.approx([alone[0], alone[0] / 2, 0])
+    rarity = np.log(1 + 2.5 / 1.5)
+    length = 0.25 + 0.75 * 1.2
+    first = rarity * 2.2 / (1 + 1.2 * length)
+    assert alone == pytest.approx([first, 0, 0])
+    with_neighbours = bm25(found, "reserve", neighbours=0.5)
+    assert with_neighbours == pytest.approx([first, first / 2, 0])
 
 
 def test_each_choice_has_a_line(talks: list[Talk]) -> None:
-    table = measure(talks, vectors=False).splitlines()
-    assert len(table) == 2 + 11 and table[0].count("%") == 3
-    assert all(
-        f"| {name} |" in "\n".join(table)
-        for name in ("newest first", "compress, question", "BM25 against the question")
-    )
-    assert made_talk(5) == made_talk(5) and len(made_talk(5)) == 5
+    table = measure(talks, vectors=False)
+    head, _, *rows = table.splitlines()
+    assert len(rows) == 11
+    assert head.count("%") == 3
+    assert "| newest first |" in table
+    assert "| compress, question |" in table
+    assert "| BM25 against the question |" in table
+    talk = made_talk(5)
+    assert len(talk) == 5
+    assert talk == made_talk(5)
 
 
 def test_a_file_that_is_not_there_is_named(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "LENGTHS", (30,))
     memory.report(tmp_path / "none.jsonl")
-    assert "there is no none.jsonl" in (told := capsys.readouterr().out) and "| seed |" in told
-    done = subprocess.run(
-        [sys.executable, "benchmarks/memory.py", "--help"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("usage:") and not done.stderr
+    told = capsys.readouterr().out
+    assert "there is no none.jsonl" in told
+    assert "| seed |" in told
+    usage = usage_of("benchmarks/memory.py")
+    assert usage.startswith("usage:")
