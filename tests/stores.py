@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from chatbot.models.chat import LLM
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import add_files
@@ -31,10 +32,11 @@ RULES = (
 )
 
 
-def of_pages(folder: Path, pages: Mapping[str, str]) -> Chatbot:
+def of_pages(folder: Path, pages: Mapping[str, str], *, model: LLM | None = None) -> Chatbot:
     """A chatbot over documents of one page each, to be closed. pages: by file name."""
-    chatbot = Chatbot(Settings(home=folder / "home"), embedder=hashing())
-    add_now(chatbot.library, [Upload(make_pdf(folder / name, [page])) for name, page in pages.items()])
+    chatbot = Chatbot(Settings(home=folder / "home"), embedder=hashing(), model=model)
+    uploads = [Upload(make_pdf(folder / name, [page])) for name, page in pages.items()]
+    add_now(chatbot.library, uploads)
     return chatbot
 
 

@@ -1,43 +1,38 @@
 """Weights of passages learned from right ones."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from benchmarks import calibrate_passages
+from benchmarks.calibrate_passages import Example, fit, rank, ranks_left_out
+from tests.commands import usage_of
 
 
-def passages_of(group: str, right: int, count: int = 8) -> calibrate_passages.Example:
+def passages_of(group: str, right: int, count: int = 8) -> Example:
     """A question whose right passage alone has the first sign; the second says nothing."""
-    signs = np.array([[float(at == right), (at * 7 % 5) / 5] for at in range(count)])
-    return calibrate_passages.Example(group, signs, np.arange(count) == right)
+    places = np.arange(count)
+    is_right = places == right
+    idle = places * 7 % 5 / 5
+    signs = np.column_stack([is_right.astype(float), idle])
+    return Example(group, signs, is_right)
 
 
 def test_the_sign_of_right_passages_gets_the_weight() -> None:
     examples = [passages_of(f"{group}.pdf", right) for group in range(4) for right in range(5)]
-    first, second = calibrate_passages.fit(examples)
+    first, second = fit(examples)
     assert first > 5 * abs(second)
-    assert calibrate_passages.ranks_left_out(examples) == [0] * 20
+    assert ranks_left_out(examples) == [0] * 20
     with pytest.raises(ValueError, match="right passage"):
-        calibrate_passages.fit([])
+        fit([])
 
 
 def test_the_rank_counts_what_comes_before_the_first_right_passage() -> None:
-    example = calibrate_passages.Example(
-        "A.pdf", np.array([[3.0], [1.0], [2.0]]), np.array([False, True, True])
-    )
-    assert calibrate_passages.rank(example, np.array([1.0])) == 1
-    assert calibrate_passages.rank(example, np.array([-1.0])) == 0
+    signs = np.array([[3.0], [1.0], [2.0]])
+    right = np.array([False, True, True])
+    example = Example("A.pdf", signs, right)
+    upwards, downwards = np.array([1.0]), np.array([-1.0])
+    assert rank(example, upwards) == 1
+    assert rank(example, downwards) == 0
 
 
 def test_the_script_runs_as_the_readme_calls_it() -> None:
-    script = Path(__file__).parent.parent / "benchmarks" / "calibrate_passages.py"
-    assert (
-        "--ridge"
-        in subprocess.run(
-            [sys.executable, str(script), "--help"], capture_output=True, text=True, check=True
-        ).stdout
-    )
+    assert "--ridge" in usage_of("benchmarks/calibrate_passages.py")
