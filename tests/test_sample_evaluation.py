@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -42,6 +43,8 @@ FLOORS = {
     "made absent: refused": 0.66,  # .750, n = 24
     "another document's question: refused": 0.76,  # .833, n = 72
 }
+# Scope -> search -> question -> the place of its page.
+Ranks: TypeAlias = dict[str, dict[str, dict[str, int]]]
 # Searches by one part alone, of those that the benchmark compares.
 ALONE = ("vectors alone", "words alone")
 
@@ -51,7 +54,7 @@ class Evaluation:
     """What was measured. shares: by the names of FLOORS; ranks: as `measure` gives them."""
 
     shares: dict[str, float]
-    ranks: dict[str, dict[str, dict[str, int]]]
+    ranks: Ranks
     asked: dict[str, list[Asked]]
 
 
@@ -60,72 +63,88 @@ def evaluation(root: Path, samples: Path, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("evaluation")
     questions = load_questions(root / "tests" / "sample_questions.jsonl", samples)
     with opened(questions, folder / "store") as chatbot:
-        alone = {name: search for name, search in ablations().items() if name in ALONE}
-        ranks = measure(chatbot, questions, {PEER: search_nearest_chunks, WHOLE: search_everything, **alone})
+        searches = {PEER: search_nearest_chunks, WHOLE: search_everything}
+        for name in ALONE:
+            searches[name] = ablations()[name]
+        ranks = measure(chatbot, questions, searches)
         texts = page_texts(chatbot)
-        absent, others = (
-            make_absent(questions.questions, texts),
-            other_documents(questions, texts, most=36, seed=1),
-        )
+        absent = make_absent(questions.questions, texts)
+        others = other_documents(questions, texts, most=36, seed=1)
         asked = ask_all(chatbot, questions, absent, others)
-        asked["as asked"] = [
-            Asked(question, question.names, answer_to(chatbot, question, question.names))
-            for question in only_answerable(questions.questions)
-        ]
-    return Evaluation({**found(ranks), **right(asked["as asked"]), **refused(asked)}, ranks, asked)
+        as_asked = list[Asked]()
+        for question in only_answerable(questions.questions):
+            answer = answer_to(chatbot, question, question.names)
+            as_asked.append(Asked(question, question.names, answer))
+        asked["as asked"] = as_asked
+    shares = found(ranks) | right(as_asked) | refused(asked)
+    return Evaluation(shares, ranks, asked)
 
 
 def share(right: list[bool]) -> float:
     return sum(right) / len(right)
 
 
-def found(ranks: dict[str, dict[str, dict[str, int]]]) -> dict[str, float]:
-    places = {scope: list(by_variant[WHOLE].values()) for scope, by_variant in ranks.items()}
-    alone = {name: list(ranks["own document"][name].values()) for name in ALONE}
-    return {
-        **{
-            f"{scope}: hit@{k}": hits_within(k, some) / len(some)
-            for scope, some in places.items()
-            for k in (1, 3, 10)
-        },
-        **{f"{name}, own document: hit@3": hits_within(3, some) / len(some) for name, some in alone.items()},
-    }
+def found(ranks: Ranks) -> dict[str, float]:
+    shares = {}
+    for scope, by_variant in ranks.items():
+        places = list(by_variant[WHOLE].values())
+        for most in (1, 3, 10):
+            shares[f"{scope}: hit@{most}"] = hits_within(most, places) / len(places)
+    for name in ALONE:
+        places = list(ranks["own document"][name].values())
+        shares[f"{name}, own document: hit@3"] = hits_within(3, places) / len(places)
+    return shares
 
 
 def right(asked: list[Asked]) -> dict[str, float]:
+    cited = [one.cites_gold for one in asked]
+    with_value = [one.has_value and one.cites_gold for one in asked]
+    answered = [one.answer.answered for one in asked]
     return {
-        "as asked: right value on a cited gold page": share(
-            [one.has_value and one.cites_gold for one in asked]
-        ),
-        "as asked: gold page cited": share([one.cites_gold for one in asked]),
-        "as asked: answered": share([one.answer.answered for one in asked]),
+        "as asked: right value on a cited gold page": share(with_value),
+        "as asked: gold page cited": share(cited),
+        "as asked: answered": share(answered),
     }
 
 
+def made_absent(asked: dict[str, list[Asked]]) -> list[Asked]:
+    """The questions that were made so that no document answers them."""
+    made = list[Asked]()
+    for group, some in asked.items():
+        if group.endswith(", made"):
+            made += some
+    return made
+
+
 def refused(asked: dict[str, list[Asked]]) -> dict[str, float]:
-    made = [one for group, some in asked.items() if group.endswith(", made") for one in some]
     groups = {name: asked[name] for name in ("absent, as written", "another document's question")}
+    groups["made absent"] = made_absent(asked)
     shares = {}
-    for name, some in {**groups, "made absent": made}.items():
-        shares[f"{name}: refused"] = share([not one.answer.answered for one in some])
+    for name, some in groups.items():
+        without_answer = [not one.answer.answered for one in some]
+        shares[f"{name}: refused"] = share(without_answer)
     return shares
 
 
 @pytest.mark.parametrize("what", FLOORS)
 def test_nothing_falls_below_its_floor(evaluation: Evaluation, what: str) -> None:
     assert evaluation.shares.keys() == FLOORS.keys()
-    assert evaluation.shares[what] >= FLOORS[what], f"{what}: {evaluation.shares[what]:.3f}"
+    measured = evaluation.shares[what]
+    assert measured >= FLOORS[what], f"{what}: {measured:.3f}"
 
 
 @pytest.mark.parametrize("scope", ["own document", "all documents"])
 def test_pages_are_found_more_often_than_by_the_nearest_chunks(evaluation: Evaluation, scope: str) -> None:
-    ours, peer = (list(evaluation.ranks[scope][name].values()) for name in (WHOLE, PEER))
-    assert len(ours) == len(peer) == 26
+    by_variant = evaluation.ranks[scope]
+    ours = list(by_variant[WHOLE].values())
+    peer = list(by_variant[PEER].values())
+    assert len(ours) == 26
+    assert len(peer) == 26
     assert hits_within(3, ours) > hits_within(3, peer)
 
 
 def test_enough_is_asked_that_cannot_be_answered(evaluation: Evaluation) -> None:
-    counts = {group: len(some) for group, some in evaluation.asked.items()}
-    assert counts["absent, as written"] == 8
-    assert sum(count for group, count in counts.items() if group.endswith(", made")) >= 20
-    assert counts["another document's question"] >= 30
+    asked = evaluation.asked
+    assert len(asked["absent, as written"]) == 8
+    assert len(made_absent(asked)) >= 20
+    assert len(asked["another document's question"]) >= 30
