@@ -30,6 +30,7 @@ from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from chatbot.store.vector_index import ChromaIndex
 from ingestion.records import Page
+from tests.case_rows import case_rows
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now, read_now
@@ -40,6 +41,11 @@ SECOND = ["The debt anchor is two per cent below that of the year before."]
 
 def opened(tmp_path: Path) -> Library:
     return Library(Settings(home=tmp_path / "home"), HashEmbedder())
+
+
+def catalogue(home: Path) -> closing[sqlite3.Connection]:
+    """The catalogue's file as another program opens it."""
+    return closing(sqlite3.connect(home / "chroma_db" / "catalog.sqlite3"))
 
 
 def killed(library: Library) -> None:
@@ -70,21 +76,11 @@ def stopped_after(
 
 
 def test_a_few_kills(root: Path, tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "benchmarks/crash.py",
-        "--kills",
-        "6",
-        "--real",
-        "0",
-        "--seed",
-        "3",
-        "--keep",
-        str(tmp_path / "crash"),
-    ]
+    campaign = "benchmarks/crash.py --kills 6 --real 0 --seed 3"
+    command = [sys.executable, *campaign.split(), "--keep", str(tmp_path / "crash")]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("python benchmarks/crash.py --kills 6 --real 0 --seed 3\n6 kills, ")
+    assert done.stdout.startswith(f"python {campaign}\n6 kills, ")
 
 
 # --- windows that kills have hit
@@ -108,8 +104,12 @@ def test_names_beside_a_copy_follow_a_change_that_was_killed_before_them(
     stopped_after(monkeypatch, Catalog, change, library, work[change])
     library = opened(tmp_path)
     (digest,) = library.copies.all()
-    hidden = {name.name: name.removed_at is not None for name in library.copies.names(digest)}
-    assert hidden == {"Rules.pdf": False} | ({} if change == "retire" else {"Twin.pdf": change == "remove"})
+    names = library.copies.names(digest)
+    hidden = {name.name: name.removed_at is not None for name in names}
+    expected = {"Rules.pdf": False}
+    if change != "retire":
+        expected["Twin.pdf"] = change == "remove"
+    assert hidden == expected
     library.close()
 
 
@@ -117,20 +117,22 @@ def test_what_ocr_has_read_is_kept_until_the_document_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = opened(tmp_path)
-    (taken,) = [library.adding.take(make_pdf(tmp_path / "Rules.pdf", FIRST), "Rules.pdf")]
-    library.catalog.keep_draft(taken.digest, Page(1, FIRST[0], method="ocr"))
-    stopped_after(
-        monkeypatch,
-        Catalog,
-        "fill",
-        library,
-        lambda: library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False),
-    )
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    taken = library.adding.take(path, "Rules.pdf")
+    page = Page(1, FIRST[0], method="ocr")
+    library.catalog.keep_draft(taken.digest, page)
+
+    def read() -> object:
+        return library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False)
+
+    stopped_after(monkeypatch, Catalog, "fill", library, read)
     library = opened(tmp_path)
-    assert list(library.catalog.drafts(taken.digest)) == [1]
+    drafts = library.catalog.drafts(taken.digest)
+    assert list(drafts) == [1]
     library.resume()
     assert library.catalog.drafts(taken.digest) == {}
-    assert [row.state for row in library.catalog.documents()] == ["ready"]
+    (row,) = library.catalog.documents()
+    assert row.state == "ready"
     library.close()
 
 
@@ -138,7 +140,8 @@ def test_vectors_whose_index_was_being_made_anew_are_put_in_at_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = opened(tmp_path)
-    add_now(library, [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))])
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    add_now(library, [Upload(path)])
     library.resume()
     stopped_after(monkeypatch, ChromaIndex, "remove", library, library.indexes.rebuild)
     library = opened(tmp_path)
@@ -149,18 +152,20 @@ def test_vectors_whose_index_was_being_made_anew_are_put_in_at_the_next_start(
 
 def test_a_commit_of_words_that_was_killed_is_no_damage(tmp_path: Path) -> None:
     """What such a commit leaves has the name of a file that the next one makes."""
-    index = KeywordIndex(tmp_path / "words")
-    for version in range(1, 13):
+    words, before = tmp_path / "words", tmp_path / "before"
+    index = KeywordIndex(words)
+    versions = set(range(1, 13))
+    for version in versions:
         index.add(version, [["deficit", f"only{version}"], ["debt"]])
-    shutil.copytree(tmp_path / "words", tmp_path / "before")
+    shutil.copytree(words, before)
     index.remove([2])
-    left = [*(tmp_path / "words").glob("*.del"), tmp_path / "words" / ".managed.json"]
+    left = [*words.glob("*.del"), words / ".managed.json"]
     assert len(left) > 1
     for path in left:
-        shutil.copy(path, tmp_path / "before")
-    again = KeywordIndex(tmp_path / "before")
+        shutil.copy(path, before)
+    again = KeywordIndex(before)
     again.remove([2])
-    assert again.counts() == dict.fromkeys({*range(1, 13)} - {2}, 2)
+    assert again.counts() == dict.fromkeys(versions - {2}, 2)
 
 
 def test_names_without_a_copy_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,14 +173,16 @@ def test_names_without_a_copy_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     stopped_after(monkeypatch, Copies, "write_names", library, lambda: read_now(library, [Upload(path)]))
     library = opened(tmp_path)
-    assert list((tmp_path / "home" / "documents").iterdir()) == []
+    folder = tmp_path / "home" / "documents"
+    assert list(folder.iterdir()) == []
     library.close()
 
 
 def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log that stayed beside a new file would be taken for its own."""
     library = opened(tmp_path)
-    add_now(library, [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))])
+    rules = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    add_now(library, [Upload(rules)])
     library.close()
     rename, renamed = Path.rename, []
 
@@ -186,16 +193,16 @@ def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: py
     glob = Path.glob
     monkeypatch.setattr(Path, "glob", lambda path, pattern: iter(sorted(glob(path, pattern))))
     monkeypatch.setattr(Path, "rename", noted)
-    with closing(
-        sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3")
-    ) as other:  # while it is open, its log stands
+    settings = Settings(home=tmp_path / "home")
+    with catalogue(settings.home) as other:  # while it is open, its log stands
         other.execute("pragma user_version = 1")
         other.commit()
-        results = list(rebuild(Settings(home=tmp_path / "home"), {}, embedder=HashEmbedder()))
+        (rebuilt,) = rebuild(settings, {}, embedder=HashEmbedder())
     set_aside = [name for name in renamed if name.startswith("catalog")]
     assert len(set_aside) == 3
     assert set_aside[-1] == "catalog.sqlite3"
-    assert [(result.document, result.status) for result in results] == [("Rules.pdf", "added")]
+    assert rebuilt.document == "Rules.pdf"
+    assert rebuilt.status == "added"
 
 
 # --- what the campaign looks for
@@ -204,93 +211,105 @@ def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: py
 
 def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:
     """A store of two files, one of them gone, and the files as the campaign knows them."""
-    (tmp_path / "files").mkdir()
-    files = list(make_files(tmp_path / "files", random.Random(1), 1))
+    folder, home = tmp_path / "files", tmp_path / "home"
+    folder.mkdir()
+    files = list(make_files(folder, random.Random(1), 1))
     library = opened(tmp_path)
     add_now(library, [Upload(files[0].path)])
     library.close()
-    contents = look(tmp_path / "home")
-    known = {
-        file.sha256: File(file.path, file.sha256, file.words, contents.texts[1], contents.tables[1])
-        for file in files
-    }
-    assert faults(tmp_path / "home", contents, known) == []
-    return tmp_path / "home", known
+    contents = look(home)
+    known = {}
+    for file in files:
+        read = File(file.path, file.sha256, file.words, contents.texts[1], contents.tables[1])
+        known[file.sha256] = read
+    assert faults(home, contents, known) == []
+    return home, known
+
+
+def faults_of(home: Path, files: dict[str, File]) -> list[str]:
+    return faults(home, look(home), files)
 
 
 @pytest.mark.parametrize(
     ("statement", "told"),
-    [
-        ("update page set text = 'half'", "has not the text"),
-        ("delete from page", "has not the text"),
-        ("update version set state = 'embedding'", "is embedding"),
-        ("insert into waiting(name, sha256, added_at) values ('Late.pdf', 'ff', 0)", "Late.pdf still waits"),
-        ("update page set tables = null", "has not the tables"),
-        ("insert into incomplete values (1, 'tables', 0)", "lacks its tables"),
-        ("insert into lexicon values (7, x'00')", "lexicon has rows of version 7"),
-        ("insert into draft values ('ff', 1, x'00')", "a draft of ff"),
-        ("update document set removed_at = 1", "the catalogue has"),
-        ("delete from document", "which was replaced"),
-        ("delete from version", "belongs to nothing"),
-    ],
+    case_rows(
+        """
+        update page set text = 'half'                  | has not the text
+        delete from page                               | has not the text
+        update version set state = 'embedding'         | is embedding
+        insert into waiting(name, sha256, added_at) values ('Late.pdf', 'ff', 0) | Late.pdf still waits
+        update page set tables = null                  | has not the tables
+        insert into incomplete values (1, 'tables', 0) | lacks its tables
+        insert into lexicon values (7, x'00')          | lexicon has rows of version 7
+        insert into draft values ('ff', 1, x'00')      | a draft of ff
+        update document set removed_at = 1             | the catalogue has
+        delete from document                           | which was replaced
+        delete from version                            | belongs to nothing
+        """
+    ),
 )
 def test_each_fault_of_a_catalogue_is_seen(tmp_path: Path, statement: str, told: str) -> None:
     home, files = sound(tmp_path)
-    with closing(sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")) as connection:
+    with catalogue(home) as connection:
         connection.execute(statement)
         connection.commit()
-    assert any(told in line for line in faults(home, look(home), files))
+    found = faults_of(home, files)
+    assert any(told in line for line in found)
 
 
 def test_each_fault_of_the_copies_is_seen(tmp_path: Path) -> None:
     home, files = sound(tmp_path)
     (digest,) = files
-    (home / "documents" / "stray.pdf").write_bytes(b"")
-    assert faults(home, look(home), files) == ["stray.pdf belongs to nothing"]
-    (home / "documents" / "stray.pdf").unlink()
-    (home / "documents" / f"{digest}.json").write_text(
-        json.dumps({"names": [{"name": "Other.pdf", "removed_at": None}]})
-    )
-    assert "Other.pdf" in faults(home, look(home), files)[0]
-    (home / "documents" / f"{digest}.pdf").unlink()
-    assert f"{digest}.pdf is missing" in faults(home, look(home), files)
+    copies = home / "documents"
+    stray = copies / "stray.pdf"
+    stray.write_bytes(b"")
+    assert faults_of(home, files) == ["stray.pdf belongs to nothing"]
+    stray.unlink()
+    names = json.dumps({"names": [{"name": "Other.pdf", "removed_at": None}]})
+    (copies / f"{digest}.json").write_text(names)
+    other_name, *_ = faults_of(home, files)
+    assert "Other.pdf" in other_name
+    (copies / f"{digest}.pdf").unlink()
+    assert f"{digest}.pdf is missing" in faults_of(home, files)
     gone = File(tmp_path / "Gone.pdf", "ab", ((1, "zuvelo"),))
     (home / "chroma_db" / "left").write_text("... zuvelo ...")
-    assert any(
-        "left still holds a word of Gone.pdf" in line
-        for line in faults(home, look(home), {**files, "ab": gone})
-    )
+    found = faults_of(home, {**files, "ab": gone})
+    assert any("left still holds a word of Gone.pdf" in line for line in found)
 
 
 def test_repeated_work_is_counted() -> None:
     none = Contents({"a": Shown("ab", False)}, {}, {}, {}, {}, {}, frozenset(), (), frozenset(), {})
     before = replace(none, vectors={b"1": 512, b"2": 256})
     after = replace(none, vectors={b"1": 512, b"3": 512})
-    assert embedding_repeated(before, after, ["= doctor", "embedded 512", "= search", "embedded 256"]) == 0
-    assert embedding_repeated(before, after, ["= doctor", "embedded 768"]) == 256
-    assert embedding_repeated(none, none, ["= doctor", "embedded 256"]) == 256
-    assert ocr_repeated(["ocr ab 1", "kept ab 1", "ocr ab 2"], ["ocr ab 1", "ocr ab 2", "ocr cd 1"]) == 1
+    what_was_lost = ["= doctor", "embedded 512", "= search", "embedded 256"]
+    more = ["= doctor", "embedded 768"]
+    all_of_it = ["= doctor", "embedded 256"]
+    assert embedding_repeated(before, after, what_was_lost) == 0
+    assert embedding_repeated(before, after, more) == 256
+    assert embedding_repeated(none, none, all_of_it) == 256
+    read_before = ["ocr ab 1", "kept ab 1", "ocr ab 2"]
+    read_after = ["ocr ab 1", "ocr ab 2", "ocr cd 1"]
+    assert ocr_repeated(read_before, read_after) == 1
 
 
 def test_every_step_that_is_logged_is_there() -> None:
-    assert all(callable(getattr(owner, method)) for owner, methods in STEPS.values() for method in methods)
+    for owner, methods in STEPS.values():
+        for method in methods:
+            assert callable(getattr(owner, method))
 
 
 def test_names_that_are_as_they_should_be_are_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = opened(tmp_path)
-    add_now(
-        library,
-        [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)), Upload(make_pdf(tmp_path / "Notes.pdf", SECOND))],
-    )
-    written: list[tuple[str, tuple[KeptName, ...]]] = []
-    monkeypatch.setattr(
-        Copies, "write_names", lambda copies, digest, names: written.append((digest, tuple(names)))
-    )
+    rules = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    notes = make_pdf(tmp_path / "Notes.pdf", SECOND)
+    add_now(library, [Upload(rules), Upload(notes)])
+    written: list[tuple[KeptName, ...]] = []
+    monkeypatch.setattr(Copies, "write_names", lambda copies, digest, names: written.append(tuple(names)))
     library.adding.write_names(library.catalog.hashes())
     assert written == []
     library.remove("Notes.pdf")
-    ((_, names),) = written
-    assert [name.name for name in names] == ["Notes.pdf"]
+    ((name,),) = written
+    assert name.name == "Notes.pdf"
     library.close()

@@ -48,8 +48,11 @@ def text_of(path: Path) -> str:
 @cache
 def tokens_of(path: Path) -> list[Token]:
     """The blocks of a page, and what stands in a line of them behind these."""
-    blocks = MarkdownIt("commonmark").enable("table").parse(text_of(path))
-    return [*blocks, *(child for block in blocks for child in block.children or ())]
+    markdown = MarkdownIt("commonmark").enable("table")
+    tokens = markdown.parse(text_of(path))
+    for block in list(tokens):
+        tokens += block.children or ()
+    return tokens
 
 
 def section(text: str, heading: str) -> str:
@@ -62,8 +65,10 @@ def codes(path: Path) -> list[str]:
     """What stands in the code font in running text and tables, and each line of a block."""
     tokens = tokens_of(path)
     written = [token.content for token in tokens if token.type == "code_inline"]
-    blocks = [token.content for token in tokens if token.type == "fence"]
-    return written + [line for block in blocks for line in block.splitlines()]
+    for token in tokens:
+        if token.type == "fence":
+            written += token.content.splitlines()
+    return written
 
 
 # --- the first page -----------------------------------------------------------------------------------------
@@ -73,7 +78,8 @@ def codes(path: Path) -> list[str]:
 def test_the_first_commands_are_targets_and_shown(command: str) -> None:
     target = command.removeprefix("make ")
     assert re.search(rf"(?m)^{target}:.*## ", text_of(ROOT / "Makefile"))
-    shown = re.search(rf"(?m)^\s*(?:\$ )?{command}\b", text_of(ROOT / "README.md"))
+    readme = text_of(ROOT / "README.md")
+    shown = re.search(rf"(?m)^\s*(?:\$ )?{command}\b", readme)
     assert shown, f"`{command}` stands in no block of commands"
 
 
@@ -82,7 +88,8 @@ def test_the_gate_passes_the_tests_as_the_readme_says() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert text_of(ROOT / "README.md").count("\n") <= 120
+    text = text_of(ROOT / "README.md")
+    assert text.count("\n") <= 120
 
 
 # --- settings, targets and files ----------------------------------------------------------------------------
@@ -105,28 +112,29 @@ def settings_table() -> str:
 
 def test_the_settings_are_those_of_the_code() -> None:
     table = section(text_of(DOCS / "deploy.md"), "Settings")
-    rows, real = re.findall(r"(?m)^\| `[A-Z_]+` \|.*\|$", table), settings_table()
+    rows = re.findall(r"(?m)^\| `[A-Z_]+` \|.*\|$", table)
+    real = settings_table()
     assert rows == real.splitlines()[2:], f"Under 'Settings' docs/deploy.md should have:\n\n{real}\n"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
 def test_every_setting_and_target_that_is_named_exists(path: Path) -> None:
-    settings = set(re.findall(r"\b(?:FINPOLICY|MEMORY)_[A-Z_]+\b", text_of(path)))
-    assert settings <= ENVIRONMENT.keys()
-    targets = set(re.findall(r"(?m)^([a-z-]+):", text_of(ROOT / "Makefile")))
-    named = {target for code in codes(path) for target in re.findall(r"(?:^|\s)make ([a-z][a-z-]*)", code)}
-    assert named <= targets
+    settings = re.findall(r"\b(?:FINPOLICY|MEMORY)_[A-Z_]+\b", text_of(path))
+    assert set(settings) <= ENVIRONMENT.keys()
+    targets = re.findall(r"(?m)^([a-z-]+):", text_of(ROOT / "Makefile"))
+    named = re.findall(r"(?m)(?:^|\s)make ([a-z][a-z-]*)", "\n".join(codes(path)))
+    assert set(named) <= set(targets)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
 def test_every_file_that_is_named_exists(path: Path) -> None:
-    inside = re.compile(r"(?<![\w./-])(?:chatbot|ingestion|tests|benchmarks|docs)/[\w./-]*\w")
-    named = {word for code in codes(path) for word in inside.findall(code)}
-    scripts = {word for code in codes(path) for word in re.findall(r"(?<![\w./-])[a-z_]+\.py\b", code)}
+    code = "\n".join(codes(path))
+    named = re.findall(r"(?<![\w./-])(?:chatbot|ingestion|tests|benchmarks|docs)/[\w./-]*\w", code)
+    scripts = re.findall(r"(?<![\w./-])[a-z_]+\.py\b", code)
     assert not [word for word in named if not (ROOT / word).exists()]
-    places = (ROOT / "benchmarks", ROOT, ROOT / "chatbot" / "memory")
     for script in scripts:
-        assert any((place / script).exists() for place in places), script
+        places = [folder / script for folder in (ROOT / "benchmarks", ROOT, ROOT / "chatbot" / "memory")]
+        assert any(map(Path.exists, places)), script
 
 
 # --- commands -----------------------------------------------------------------------------------------------
@@ -134,7 +142,8 @@ def test_every_file_that_is_named_exists(path: Path) -> None:
 
 @cache
 def help_of(command: str) -> str:
-    return run(ROOT, *filter(None, [command]), "--help").stdout
+    words = [command, "--help"] if command else ["--help"]
+    return run(ROOT, *words).stdout
 
 
 @cache
@@ -151,13 +160,16 @@ def options_of(command: str) -> dict[str, str]:
     """
     entries = re.finditer(r"(?m)^  (?:-[a-z], )?(-[a-z]|--[a-z-]+)\b.*(?:\n {4,}.*)*", help_of(command))
     listed = {entry[1]: " ".join(entry[0].split()) for entry in entries}
-    return {option: said for option, said in listed.items() if option not in {"-h", "--help", "--json"}}
+    for option in ("-h", "--help", "--json"):
+        listed.pop(option, None)
+    return listed
 
 
 @cache
 def sections() -> dict[str, str]:
     """Command -> what docs/commands.md says of it."""
-    return dict(re.findall(r"(?ms)^## finpolicy ([a-z-]+)\n(.*?)(?=^## |\Z)", text_of(DOCS / "commands.md")))
+    text = text_of(DOCS / "commands.md")
+    return dict(re.findall(r"(?ms)^## finpolicy ([a-z-]+)\n(.*?)(?=^## |\Z)", text))
 
 
 def test_every_command_has_its_section() -> None:
@@ -167,7 +179,8 @@ def test_every_command_has_its_section() -> None:
 @pytest.mark.parametrize("command", sorted(sections()))
 def test_the_options_of_a_command_are_those_of_its_help(command: str) -> None:
     said, real = sections()[command], options_of(command)
-    assert set(re.findall(OPTION, said)) - {"--json"} == set(real)
+    named = set(re.findall(OPTION, said))
+    assert named - {"--json"} == set(real)
     for option, default in re.findall(rf"(?m)^\| `({OPTION})[^`]*` \|.*\(default ([^ ,)]+)", said):
         same = re.search(rf"\(default {re.escape(default)}[ ,;)]", real[option])
         assert same, f"{option} has another default: {real[option]}"
@@ -177,28 +190,36 @@ def test_the_options_of_a_command_are_those_of_its_help(command: str) -> None:
 def test_commands_that_are_not_run_are_commands(path: Path) -> None:
     for block in blocks_of(path):
         assert block.info in KINDS, f"{name(path)}:{block.line}"
-        for line in block.text.splitlines() if block.info == "bash" else ():
-            words = [word for word in shlex.split(line, comments=True) if not re.match(r"[A-Z_]+=", word)]
-            if words[:1] == ["finpolicy"]:
-                assert words[1] in subcommands(), line
-                given = {word for word in words if word.startswith("-")}
-                assert given <= options_of(words[1]).keys() | {"--json"}, line
-            elif words[:1] == [".venv/bin/python"]:
-                assert (ROOT / words[1]).exists(), line
+        lines = block.text.splitlines() if block.info == "bash" else []
+        for line in lines:
+            said = shlex.split(line, comments=True)
+            match [word for word in said if not re.match(r"[A-Z_]+=", word)]:
+                case ["finpolicy", *words]:
+                    command, *others = words
+                    assert command in subcommands(), line
+                    given = {word for word in others if word.startswith("-")}
+                    assert given <= {"--json", *options_of(command)}, line
+                case [".venv/bin/python", *words]:
+                    script = ROOT / words[0]
+                    assert script.exists(), line
 
 
 def test_the_fields_of_an_answer_are_documented(home: Path) -> None:
-    answer = json.loads(run(home, "ask", "--json", "By when must the debt anchor be met?").stdout)
-    fields = re.findall(r"(?m)^\| ((?:`[a-z_]+`(?:, )?)+) \|", sections()["ask"])
-    assert {field for row in fields for field in re.findall(r"[a-z_]+", row)} == answer.keys()
+    done = run(home, "ask", "--json", "By when must the debt anchor be met?")
+    answer = json.loads(done.stdout)
+    rows = re.findall(r"(?m)^\| ((?:`[a-z_]+`(?:, )?)+) \|", sections()["ask"])
+    fields = re.findall(r"[a-z_]+", " ".join(rows))
+    assert set(fields) == answer.keys()
 
 
 def test_the_words_of_an_answer_are_documented() -> None:
     answers = text_of(DOCS / "answers.md")
-    written = set(re.findall(r"(?m)^\| `([a-z_]+)` \|", section(answers, "Refusals")))
-    assert written and written <= REASONS.keys()
-    statuses = set(re.findall(r"(?m)^\| `([a-z_]+)` \|", section(answers, "Is the figure right?")))
-    assert statuses == {"supported", "derived", "present_elsewhere", "contradicted", "unsupported"}
+    first_cell = re.compile(r"(?m)^\| `([a-z_]+)` \|")
+    reasons = first_cell.findall(section(answers, "Refusals"))
+    assert reasons
+    assert set(reasons) <= REASONS.keys()
+    statuses = first_cell.findall(section(answers, "Is the figure right?"))
+    assert set(statuses) == {"supported", "derived", "present_elsewhere", "contradicted", "unsupported"}
     assert len(BASES) == 3
 
 
@@ -232,13 +253,19 @@ def folder(samples: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("path", [path for path in PAGES if console_blocks(path)], ids=name)
+PAGES_WITH_COMMANDS = list(filter(console_blocks, PAGES))
+
+
+@pytest.mark.parametrize("path", PAGES_WITH_COMMANDS, ids=name)
 def test_commands_show_what_their_page_says(path: Path, folder: Path, request: pytest.FixtureRequest) -> None:
     blocks = console_blocks(path)
     if not any("$ finpolicy add " in block.text for block in blocks):
-        shutil.copytree(request.getfixturevalue("home"), folder / "home")
+        home = request.getfixturevalue("home")
+        shutil.copytree(home, folder / "home")
     reader = Reader(folder)
-    wrong = [text for block in blocks for text in reader.follow(block)]
+    wrong = list[str]()
+    for block in blocks:
+        wrong += reader.follow(block)
     assert not wrong, "\n\n".join(wrong)
 
 
@@ -254,11 +281,12 @@ def links_of(path: Path) -> Iterator[str]:
 @cache
 def anchors_of(path: Path) -> frozenset[str]:
     """The headings of a page as GitHub and MyST name them."""
-    tokens, found, seen = tokens_of(path), list[str](), Counter[str]()
-    for opening, inline in pairwise(tokens):
+    found, seen = list[str](), Counter[str]()
+    for opening, inline in pairwise(tokens_of(path)):
         if opening.type == "heading_open":
             said = "".join(child.content for child in inline.children or ())
-            slug = re.sub(r"[^\w\- ]", "", said.casefold()).replace(" ", "-")
+            plain = re.sub(r"[^\w\- ]", "", said.casefold())
+            slug = plain.replace(" ", "-")
             found.append(f"{slug}-{seen[slug]}" if seen[slug] else slug)
             seen[slug] += 1
     return frozenset(found)
@@ -270,7 +298,8 @@ def test_every_link_leads_somewhere_here(path: Path) -> None:
     for target in links_of(path):
         file, _, anchor = target.partition("#")
         led = (path.parent / file).resolve() if file else path
-        if "://" in target or not led.exists() or (anchor and anchor not in anchors_of(led)):
+        outside = "://" in target or not led.exists()
+        if outside or (anchor and anchor not in anchors_of(led)):
             dead.append(target)
     assert not dead
 
@@ -282,8 +311,12 @@ def test_lines_are_short(path: Path) -> None:
 
 
 def test_every_page_is_led_to() -> None:
-    led = {(path.parent / target.partition("#")[0]).resolve() for path in PAGES for target in links_of(path)}
-    assert not {name(path) for path in PAGES if path.parent != ROOT and path not in led}
+    led = set[Path]()
+    for path in PAGES:
+        files = [target.partition("#")[0] for target in links_of(path)]
+        led |= {(path.parent / file).resolve() for file in files}
+    pages = [path for path in PAGES if path.parent != ROOT]
+    assert not [name(path) for path in pages if path not in led]
 
 
 # --- the site -----------------------------------------------------------------------------------------------
@@ -313,17 +346,20 @@ def test_nothing_of_the_site_is_on_another_host(site: Path) -> None:
         for path in site.rglob(suffix):
             looked_into += 1
             text = path.read_text(encoding="utf-8")
-            found |= {f"{path.name}: {host}" for pattern in patterns for host in pattern.findall(text)}
+            for pattern in patterns:
+                found |= {f"{path.name}: {host}" for host in pattern.findall(text)}
     assert looked_into > len(PAGES)
     assert not found
-    assert "searchindex.js" in (site / "search.html").read_text(encoding="utf-8")
+    search = (site / "search.html").read_text(encoding="utf-8")
+    assert "searchindex.js" in search
 
 
 def test_every_page_is_in_the_site(site: Path) -> None:
     index = (site / "index.html").read_text(encoding="utf-8")
     for path in DOCS.glob("**/*.md"):
         page = path.relative_to(DOCS).with_suffix(".html").as_posix()
-        assert (site / page).exists()
+        built = site / page
+        assert built.exists()
         assert page in index or page == "index.html", f"{page} is not in the list of pages"
 
 
@@ -332,4 +368,5 @@ def test_make_docs_builds_it_so() -> None:
     assert recipe
     assert "sphinx -W" in recipe[1]
     assert " docs site" in recipe[1]
-    assert "/site/" in text_of(ROOT / ".gitignore").splitlines()
+    ignored = text_of(ROOT / ".gitignore")
+    assert "/site/" in ignored.splitlines()
