@@ -17,21 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run_python
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # The single modules of chatbot/ that all rooms stand on. A new one is entered here: the moment to ask whether
 # it belongs in a folder.
-GROUND = {
-    "fit",
-    "usage_text",
-    "comparison",
-    "errors",
-    "models",
-    "records",
-    "serialize",
-    "settings",
-    "user_settings",
-}
+GROUND = set("fit comparison errors models records serialize settings user_settings".split())
 
 # The arrows, one way: app, ui, cli, api, mcp_server -> audit -> service -> asking -> memory -> search ->
 # store -> ground -> ingestion, and asking -> answer -> evidence -> ground. A room knows itself and what lies
@@ -49,36 +41,20 @@ BELOW |= {shell: {"audit", *BELOW["audit"]} for shell in ("ui", "cli", "api", "m
 BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in ("app", "__main__")}
 
 # What answers --help must not wait for these.
-HEAVY = (
-    "anthropic",
-    "chromadb",
-    "langchain",
-    "langchain_core",
-    "langchain_text_splitters",
-    "mcp",
-    "onnxruntime",
-    "openai",
-    "pandas",
-    "pgvector",
-    "psycopg",
-    "streamlit",
-)
+HEAVY = """
+    anthropic chromadb langchain langchain_core langchain_text_splitters mcp onnxruntime openai pandas
+    pgvector psycopg streamlit
+""".split()
 
 # The starter of the reading processes hands a few harmless variables on; nothing else but the settings reads
 # any.
 MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/reading/reader.py"}
 
 # Written in pieces, so that this file does not say what it forbids.
-HOSTS = [
-    a + b
-    for a, b in (
-        ("py", "pi.org"),
-        ("python", "hosted.org"),
-        ("npm", "js.org"),
-        ("deb.", "debian.org"),
-        ("proxy.", "golang.org"),
-    )
-]
+IN_PIECES = """
+    py|pi.org python|hosted.org npm|js.org deb.|debian.org proxy.|golang.org
+"""
+HOSTS = IN_PIECES.replace("|", "").split()
 FORBIDDEN = {
     "a registry's host": re.compile("|".join(map(re.escape, HOSTS))),
     "a path of one machine": re.compile(r"(?<![\w.~-])/(?:work|root|home/[a-z]\w*|Users/\w+)/"),
@@ -92,11 +68,8 @@ SHELL_PARTS = re.compile(r"chatbot\.memory\.\w+\.\w+_(?P<part>tab|commands)")
 
 def house() -> list[Path]:
     """The files of the product itself."""
-    return [
-        path
-        for path in (ROOT / "app.py", *ROOT.glob("chatbot/**/*.py"), *ROOT.glob("ingestion/**/*.py"))
-        if path.exists()
-    ]
+    modules = [*ROOT.glob("chatbot/**/*.py"), *ROOT.glob("ingestion/**/*.py")]
+    return [path for path in (ROOT / "app.py", *modules) if path.exists()]
 
 
 def python_files() -> list[Path]:
@@ -111,16 +84,13 @@ def python_files() -> list[Path]:
 
 def tracked_files() -> list[Path]:
     """What is in git or would be added to it."""
-    done = subprocess.run(
-        ["git", "ls-files", "-z", "-co", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip("not a git checkout: git cannot tell which files belong to it")
-    return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+    names = filter(None, done.stdout.split("\0"))
+    paths = [ROOT / name for name in names]
+    return [path for path in paths if path.is_file()]
 
 
 def name(path: Path) -> str:
@@ -137,19 +107,27 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def top_of(module: str) -> str:
+    """The package at its top."""
+    top, _, _ = module.partition(".")
+    return top
+
+
 def room_of(module: str) -> str | None:
     """The room of one of our modules; None for anything from elsewhere. An unknown room is its own name,
     which no arrow reaches.
     """
-    if part := SHELL_PARTS.fullmatch(module):
-        return {"tab": "ui", "commands": "cli"}[part["part"]]
-    top, _, rest = module.partition(".")
+    if found := SHELL_PARTS.fullmatch(module):
+        shells = {"tab": "ui", "commands": "cli"}
+        return shells[found["part"]]
+    top, *rest = module.split(".")
     if top in {"app", "ingestion"}:
         return top
     if top != "chatbot":
         return None
-    first = rest.partition(".")[0]
-    return "ground" if not first or first in GROUND else first
+    if not rest or rest[0] in GROUND:
+        return "ground"
+    return rest[0]
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
@@ -159,11 +137,10 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
-            whole = [f"{module}.{alias.name}" for alias in node.names]
-            yield from (
-                (node.lineno, one if module == "chatbot" or SHELL_PARTS.fullmatch(one) else module)
-                for one in whole
-            )
+            for alias in node.names:
+                whole = f"{module}.{alias.name}"
+                is_module = module == "chatbot" or SHELL_PARTS.fullmatch(whole)
+                yield node.lineno, whole if is_module else module
 
 
 def test_every_module_stands_in_a_known_room() -> None:
@@ -177,15 +154,18 @@ def test_imports_follow_the_arrows() -> None:
         here = room_of(module_of(path)) or ""
         for line, module in imports(path):
             there = room_of(module)
-            if module.startswith(".") or (there and there != here and there not in BELOW.get(here, set())):
+            known = {None, here, *BELOW.get(here, set())}
+            if module.startswith(".") or there not in known:
                 wrong.append(f"{name(path)}:{line} ({here}) imports {module} ({there})")
     assert not wrong, "\n".join(wrong)
 
 
 def folder_of(module: str) -> str:
     """The folder of a module in a room, "" where it stands in none."""
-    parts = module.split(".")
-    return ".".join(parts[:3]) if len(parts) > 3 and parts[0] == "chatbot" else ""
+    match module.split("."):
+        case ["chatbot", room, folder, _, *_]:
+            return f"chatbot.{room}.{folder}"
+    return ""
 
 
 def test_folders_of_a_room_do_not_import_one_another_in_circles() -> None:
@@ -193,20 +173,19 @@ def test_folders_of_a_room_do_not_import_one_another_in_circles() -> None:
     for path in house():
         here = folder_of(module_of(path))
         if here:
-            needs.setdefault(here, set()).update(
-                there for _, module in imports(path) if (there := folder_of(module)) not in {"", here}
-            )
+            folders = {folder_of(module) for _, module in imports(path)}
+            needs.setdefault(here, set()).update(folders - {"", here})
     TopologicalSorter(needs).prepare()  # raises CycleError
 
 
 def test_streamlit_stays_in_the_user_interface_and_the_tabs_of_the_memories() -> None:
-    wrong = [
-        f"{name(path)}:{line}"
-        for path in house()
-        if room_of(module_of(path)) not in {"app", "ui"}
-        for line, module in imports(path)
-        if module.partition(".")[0] == "streamlit"
-    ]
+    wrong = []
+    for path in house():
+        if room_of(module_of(path)) in {"app", "ui"}:
+            continue
+        for line, module in imports(path):
+            if top_of(module) == "streamlit":
+                wrong.append(f"{name(path)}:{line}")
     assert not wrong
 
 
@@ -231,27 +210,19 @@ def test_what_a_module_offers_is_sorted() -> None:
         for node in tree(path).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
                 offered = list(ast.literal_eval(node.value))
-                if offered != in_order(offered):
-                    wrong.append(f"{name(path)}: __all__ = {in_order(offered)}")
+                right = in_order(offered)
+                if offered != right:
+                    wrong.append(f"{name(path)}: __all__ = {right}")
     assert not wrong, "\n".join(wrong)
 
 
 def test_the_command_line_loads_nothing_heavy_first() -> None:
     if not (ROOT / "chatbot" / "cli").exists():
         pytest.skip("there is no chatbot/cli yet")
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "chatbot", "--help"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python("-X", "importtime", "-m", "chatbot", "--help")
     assert done.returncode == 0, done.stderr[-2_000:]
-    loaded = {
-        line.rpartition("|")[2].strip().partition(".")[0]
-        for line in done.stderr.splitlines()
-        if line.startswith("import time:")
-    }
+    modules = re.findall(r"(?m)^import time:.*\| *(\S+)$", done.stderr)
+    loaded = set(map(top_of, modules))
     assert "chatbot" in loaded
     assert not loaded & set(HEAVY)
 
@@ -279,12 +250,11 @@ def environment_reads(path: Path) -> Iterator[int]:
 
 
 def test_only_the_settings_read_the_environment() -> None:
-    assert not [
-        f"{name(path)}:{line}"
-        for path in house()
-        if name(path) not in MAY_READ_ENVIRONMENT
-        for line in environment_reads(path)
-    ]
+    wrong = []
+    for path in house():
+        if name(path) not in MAY_READ_ENVIRONMENT:
+            wrong += [f"{name(path)}:{line}" for line in environment_reads(path)]
+    assert not wrong
 
 
 SILENCED = {"chatbot", "chromadb", "langchain_chroma", "onnxruntime"}
@@ -293,8 +263,11 @@ SILENCED = {"chatbot", "chromadb", "langchain_chroma", "onnxruntime"}
 def test_what_loads_onnxruntime_outside_the_package_loads_the_package_before() -> None:
     """It says there that nothing is to be told to anybody; tests/test_nothing_leaves.py watches that."""
     for path in python_files():
-        loaded = [top for _, module in imports(path) if (top := module.partition(".")[0]) in SILENCED]
-        assert not loaded or room_of(module_of(path)) or loaded[0] == "chatbot", path
+        if room_of(module_of(path)):
+            continue
+        tops = [top_of(module) for _, module in imports(path)]
+        loaded = [top for top in tops if top in SILENCED]
+        assert loaded[:1] in ([], ["chatbot"]), path
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
@@ -304,7 +277,8 @@ def test_no_file_names(what: str) -> None:
         data = path.read_bytes()
         if b"\0" in data[:8_192]:
             continue
-        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        lines = data.decode("utf-8", "replace").splitlines()
+        for number, line in enumerate(lines, 1):
             if found := FORBIDDEN[what].search(line):
                 wrong.append(f"{name(path)}:{number}: {found[0]}")
     assert not wrong, f"No file names {what}:\n" + "\n".join(wrong)
@@ -316,30 +290,34 @@ LOCKED = sorted(ROOT.glob("requirements*.txt"))
 @pytest.mark.parametrize("path", LOCKED, ids=lambda path: path.name)
 def test_requirements_are_locked_with_hashes_and_name_no_registry(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert not re.findall(r"(?m)^\s*(?:-\S+(?<!--hash)\s|.*://).*", re.sub(r"--hash=\S+", "", text))
-    pins = re.split(r"(?m)^(?=\S)", text)[1:]
+    without_hashes = re.sub(r"--hash=\S+", "", text)
+    assert not re.findall(r"(?m)^\s*(?:-\S+(?<!--hash)\s|.*://).*", without_hashes)
+    _, *pins = re.split(r"(?m)^(?=\S)", text)
     assert pins
-    loose = [
-        pin.splitlines()[0]
-        for pin in pins
-        if not re.match(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", pin, re.DOTALL)
-    ]
+    locked = re.compile(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", re.DOTALL)
+    loose = [pin.splitlines()[0] for pin in pins if not locked.match(pin)]
     assert not loose
+
+
+def written(package: str) -> str:
+    """A package's name as all write it."""
+    return package.replace("_", "-").lower()
 
 
 def test_every_imported_package_is_asked_for() -> None:
     """What is imported but only came along with another package may be gone after the next lock."""
-    texts = [
-        (ROOT / name).read_text(encoding="utf-8") for name in ("requirements.in", "requirements-signals.in")
-    ]
-    asked = {word.replace("_", "-").lower() for word in re.findall(r"(?m)^([\w.-]+)", "\n".join(texts))}
+    asked = set()
+    for file in ("requirements.in", "requirements-signals.in"):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        asked |= set(map(written, re.findall(r"(?m)^([\w.-]+)", text)))
     given = metadata.packages_distributions()
     wrong = set()
     for path in house():
         for _, module in imports(path):
-            top = module.partition(".")[0]
-            names = {word.replace("_", "-").lower() for word in given.get(top, [top])}
-            if top not in sys.stdlib_module_names and room_of(module) is None and not names & asked:
+            top = top_of(module)
+            names = set(map(written, given.get(top, [top])))
+            of_others = top not in sys.stdlib_module_names and room_of(module) is None
+            if of_others and not names & asked:
                 wrong.add(f"{name(path)} imports {top} of {', '.join(sorted(names))}")
     assert not wrong, "Add to requirements.in, then make lock:\n" + "\n".join(sorted(wrong))
 
@@ -363,15 +341,12 @@ HARDENED: dict[str, dict[str, object]] = {
 def test_streamlit_is_hardened_and_knows_every_option() -> None:
     given = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     for section, wanted in HARDENED.items():
-        assert {key: given[section].get(key) for key in wanted} == wanted
-    assert set(given["server"]["allowedHosts"]) == {"localhost", "127.0.0.1", "::1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "streamlit", "config", "show"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+        chosen = {option: given[section].get(option) for option in wanted}
+        assert chosen == wanted
+    hosts = given["server"]["allowedHosts"]
+    assert set(hosts) == {"localhost", "127.0.0.1", "::1"}
+    done = run_python("-m", "streamlit", "config", "show")
+    done.check_returncode()
     assert "not a valid config option" not in done.stdout + done.stderr
 
 
@@ -401,30 +376,29 @@ ALLOWED = {
 
 def said(path: Path) -> Iterator[tuple[int, str]]:
     """(line, text) of the strings of a file that are no docstrings."""
-    homes = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    explained = {
-        id(node.body[0].value)
-        for node in ast.walk(tree(path))
-        if isinstance(node, homes) and isinstance(node.body[0], ast.Expr)
-    }
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explained:
-            yield node.lineno, node.value
+    explained = set[ast.expr]()
+    for node in ast.walk(tree(path)):  # parents come before their parts
+        match node:
+            case (
+                ast.Module(body=[ast.Expr(value), *_])
+                | ast.ClassDef(body=[ast.Expr(value), *_])
+                | ast.FunctionDef(body=[ast.Expr(value), *_])
+            ):
+                explained.add(value)
+            case ast.Constant(value=str(text)) if node not in explained:
+                yield node.lineno, text
 
 
 @pytest.mark.parametrize("what", OF_LANGUAGE)
 def test_only_the_room_of_language_knows(what: str) -> None:
-    elsewhere = [
-        path
-        for path in house()
-        if not name(path).startswith("ingestion/language/") and name(path) not in ALLOWED
-    ]
-    wrong = [
-        f"{name(path)}:{line}: {found[0]}"
-        for path in elsewhere
-        for line, text in said(path)
-        if (found := re.search(OF_LANGUAGE[what], text))
-    ]
+    sign = re.compile(OF_LANGUAGE[what])
+    wrong = []
+    for path in house():
+        if name(path).startswith("ingestion/language/") or name(path) in ALLOWED:
+            continue
+        for line, text in said(path):
+            if found := sign.search(text):
+                wrong.append(f"{name(path)}:{line}: {found[0]}")
     assert not wrong, "Ask ingestion/language for it:\n" + "\n".join(wrong)
 
 
@@ -462,7 +436,7 @@ def test_what_measures_time_or_memory_runs_alone() -> None:
         for node in tree(path).body:
             if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
                 continue
-            marks = {ast.unparse(decorator) for decorator in node.decorator_list}
+            marks = set(map(ast.unparse, node.decorator_list))
             marked = marks & {"pytest.mark.alone", "pytest.mark.timed"}
             if measures_time_or_memory(node) and not marked:
                 wrong.append(f"{name(path)}:{node.lineno}")
@@ -472,4 +446,5 @@ def test_what_measures_time_or_memory_runs_alone() -> None:
 def test_no_time_of_the_pages_is_in_words() -> None:
     """Streamlit reads "300ms" with pandas, which takes a second and 60 MB at the first page that has one."""
     for path in (ROOT / "chatbot" / "ui").rglob("*.py"):
-        assert not re.search(r"""\b(?:live|run_every|ttl)=f?["']""", path.read_text("utf-8")), path
+        text = path.read_text("utf-8")
+        assert not re.search(r"""\b(?:live|run_every|ttl)=f?["']""", text), path

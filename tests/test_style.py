@@ -70,7 +70,8 @@ def test_no_two_classes_share_a_name() -> None:
 def test_no_line_is_longer_than_110_characters() -> None:
     wrong = []
     for path in files(TEXTS):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
             if len(line) > MOST_COLUMNS:
                 wrong.append(f"{name(path)}:{number}: {len(line)}")
     assert not wrong, "\n".join(wrong)
@@ -88,7 +89,10 @@ def nested(path: Path, kinds: type[ast.AST] | tuple[type[ast.AST], ...]) -> Iter
 
 @pytest.mark.parametrize("kinds", [ast.IfExp, COMPREHENSIONS], ids=["conditional", "comprehension"])
 def test_none_stands_inside_another(kinds: type[ast.AST] | tuple[type[ast.AST], ...]) -> None:
-    assert not [place for path in files(PYTHON) for place in nested(path, kinds)]
+    wrong = list[str]()
+    for path in files(PYTHON):
+        wrong += nested(path, kinds)
+    assert not wrong
 
 
 def statement_sizes(path: Path) -> Iterator[int]:
@@ -104,5 +108,7 @@ def statement_sizes(path: Path) -> Iterator[int]:
 
 
 def test_statements_are_short() -> None:
-    sizes = [size for path in product() for size in statement_sizes(path)]
+    sizes = list[int]()
+    for path in product():
+        sizes += statement_sizes(path)
     assert sum(sizes) / len(sizes) <= MOST_TOKENS_A_STATEMENT
