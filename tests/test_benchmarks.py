@@ -89,24 +89,28 @@ def test_a_plot_is_well_formed_and_rises_with_its_values() -> None:
     circles = [circle.attrib for circle in drawn.iter(SVG_CIRCLE)]
     lefts = [float(circle["cx"]) for circle in circles]
     tops = [float(circle["cy"]) for circle in circles]
-    assert lefts[1] - lefts[0] == pytest.approx(lefts[2] - lefts[1], abs=0.2)
-    assert tops[0] - tops[1] == pytest.approx(tops[1] - tops[2], abs=0.2)
-    assert tops[0] > tops[1]
+    steps_right = [lefts[1] - lefts[0], lefts[2] - lefts[1]]
+    steps_up = [tops[0] - tops[1], tops[1] - tops[2]]
+    assert steps_right[0] == pytest.approx(steps_right[1], abs=0.2)
+    assert steps_up[0] == pytest.approx(steps_up[1], abs=0.2)
+    assert steps_up[0] > 0
 
 
 def measured(*, peer: float) -> Measured:
     """A run with the peer, whose times are so many times those of here; not measured where it is 0."""
     one = Compared("a.pdf", 10, 0, 30, 1.0, 2.0, 11.0, 12.0, 10.0, 5)
     one = replace(one, peer_extraction=4.0 * peer, peer_whole=22.0 * peer)
-    by_pages = [Point(1, 20, 0.5, 1.0, 1.5, 2.0 * peer), Point(1, 60, 0.6, 3.0, 3.5, 5.0 * peer)]
+    short = Point(1, 20, 0.5, 1.0, 1.5, 2.0 * peer)
+    long = Point(1, 60, 0.6, 3.0, 3.5, 5.0 * peer)
     by_documents = [Point(1, 10, 0.2, 0.4, 0.5)]
-    return Measured("2 cores (of some kind)", [one], by_pages, by_documents, {"peak": 300_000_000})
+    return Measured("2 cores (of some kind)", [one], [short, long], by_documents, {"peak": 300_000_000})
 
 
 def test_everything_is_compared_where_the_peer_was_measured() -> None:
     with_peer = measured(peer=1.0)
-    found = [round(values[0], 3) for values in compared_ratios(with_peer.compared).values()]
-    assert found == [0.25, 0.091, 0.5, 0.545, 1.1]
+    found = compared_ratios(with_peer.compared)
+    firsts = [round(values[0], 3) for values in found.values()]
+    assert firsts == [0.25, 0.091, 0.5, 0.545, 1.1]
     alone = measured(peer=0.0)
     assert list(compared_ratios(alone.compared)) == ["full indexing / embedding the same texts alone"]
 
@@ -307,12 +311,10 @@ def test_the_longest_words_are_searched_for() -> None:
 
 
 def test_the_report_counts_files_and_explains_what_is_wrong() -> None:
-    verdicts = [
-        Verdict("scan", "a.pdf", "", added()),
-        Verdict("scan", "b.pdf", "no text found", added(chunks=0)),
-        Verdict("scan", PROCESS, "", added()),
-    ]
-    text = report_odd(verdicts, {"scan": 250_000_000})
+    good = Verdict("scan", "a.pdf", "", added())
+    bad = Verdict("scan", "b.pdf", "no text found", added(chunks=0))
+    of_process = Verdict("scan", PROCESS, "", added())
+    text = report_odd([good, bad, of_process], {"scan": 250_000_000})
     assert "| scan | 1 / 2 | 0.0 s | 250 MB |" in text
     assert "- scan, b.pdf: no text found (added" in text
 
@@ -321,10 +323,14 @@ def test_the_report_counts_files_and_explains_what_is_wrong() -> None:
 # ------------------------------------------------------------------------------------------------------------
 
 
+def started(program: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", program]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
 def test_a_tree_of_processes_is_measured_whole() -> None:
     outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOLDS_60_MB!r}])"
-    command = [sys.executable, "-c", outer]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with started(outer) as process:
         assert process.stdin
         assert process.stdout
         with Sampler(process.pid, proportional_bytes) as sampler:
@@ -339,8 +345,7 @@ def test_a_tree_of_processes_is_measured_whole() -> None:
 
 
 def test_what_a_process_computed_is_told() -> None:
-    command = [sys.executable, "-c", COMPUTES_HALF_A_SECOND]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with started(COMPUTES_HALF_A_SECOND) as process:
         assert process.stdin
         assert process.stdout
         assert process.stdout.readline() == b"done\n"

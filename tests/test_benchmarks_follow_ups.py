@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -46,16 +47,19 @@ LINE = json.dumps(DIALOGUE)
 
 @pytest.mark.parametrize(
     ("program", "operands"),
-    [
-        ("99832", {99832}),
-        ("13.4%", {13.4}),
-        ("subtract(-5, 3), divide(#0, const_100)", {5, 3}),
-        ("subtract(9, 8), divide(#0, 7), subtract(6, 5)", {6, 5}),
-        ("add(1, 2), add(3, 4), divide(#0, #1)", {1, 2, 3, 4}),
-    ],
+    case_rows(
+        """
+        99832                                         | 99832
+        13.4%                                         | 13.4
+        subtract(-5, 3), divide(#0, const_100)        | 5 3
+        subtract(9, 8), divide(#0, 7), subtract(6, 5) | 6 5
+        add(1, 2), add(3, 4), divide(#0, #1)          | 1 2 3 4
+        """
+    ),
 )
-def test_a_turn_rests_on_what_its_last_step_rests_on(program: str, operands: set[float]) -> None:
-    assert operands_of(program) == operands
+def test_a_turn_rests_on_what_its_last_step_rests_on(program: str, operands: str) -> None:
+    numbers = set(map(float, operands.split()))
+    assert operands_of(program) == numbers
 
 
 def test_candidates_are_cells_by_row_and_sentences() -> None:
@@ -76,16 +80,19 @@ def test_candidates_are_cells_by_row_and_sentences() -> None:
 
 def test_turns_after_the_first_are_read_with_what_was_said_and_those_on_nothing_printed_are_counted() -> None:
     turns, left_out = load_turns([LINE])
-    assert [turn.operands for turn in turns] == [{96.0}, {120.0, 96.0}, {120.0, 96.0}]
+    second, third, fourth = turns
+    assert second.operands == {96.0}
+    assert third.operands == {120.0, 96.0}
+    assert fourth.operands == {120.0, 96.0}
     assert [len(turn.said) for turn in turns] == [1, 2, 3]
-    assert turns[1].said[1].assistant == "96"
+    assert third.said[1].assistant == "96"
     assert left_out == 1
 
 
 def test_the_standalone_query_finds_cell_and_row_where_the_question_does_not() -> None:
     before, change, _ = load_turns([LINE])[0]
     query = standalone_query(change.question, change.said)
-    assert ranks_of(change, change.question, cells=True) == [float("inf")] * 2
+    assert ranks_of(change, change.question, cells=True) == [inf, inf]
     assert ranks_of(change, query, cells=True) == [1.0, 1.0]
     assert ranks_of(change, query, cells=False) == [1.0, 1.0]
     # The wrong period is the right row and the wrong cell; of equals the wrong one counts as the better.
@@ -100,7 +107,7 @@ def test_operands_in_two_rows_have_a_place_each() -> None:
         numbers = frozenset({float(row)})
         candidates.append(Candidate(text, row, numbers))
     turn = Turn("?", (), tuple(candidates), frozenset({1.0, 2.0}))
-    assert ranks_of(turn, "debt", cells=False) == [2.0, float("inf")]
+    assert ranks_of(turn, "debt", cells=False) == [2.0, inf]
 
 
 def test_a_rarer_term_weighs_more_and_none_weighs_nothing() -> None:

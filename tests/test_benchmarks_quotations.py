@@ -11,6 +11,7 @@ from benchmarks.quotation_judging import Sheet, Shown, plain, shown_parts
 from benchmarks.tatqa_pages import load_tatqa
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Rect
+from tests.case_rows import case_rows
 from tests.commands import usage_of
 from tests.pdfs import make_pdf
 
@@ -81,15 +82,18 @@ def test_of_equal_words_the_nearest_are_meant(sheet: Sheet) -> None:
 
 @pytest.mark.parametrize(
     ("quoted", "cut"),
-    [
-        ("Revenue fell by 2 per cent.", ()),
-        ("Costs rose, as wages did, and the loss came to 4 million.", ()),
-        ("Costs rose, as wages did,", ("ends",)),
-        ("and the loss came to 4 million.", ("begins",)),
-    ],
+    case_rows(
+        """
+        Revenue fell by 2 per cent. |
+        Costs rose, as wages did, and the loss came to 4 million. |
+        Costs rose, as wages did, | ends
+        and the loss came to 4 million. | begins
+        """
+    ),
 )
-def test_sentences_that_are_cut_are_told(sheet: Sheet, quoted: str, cut: tuple[str, ...]) -> None:
-    assert sheet.cuts(span(quoted), full_stops) == cut
+def test_sentences_that_are_cut_are_told(sheet: Sheet, quoted: str, cut: str) -> None:
+    cuts = sheet.cuts(span(quoted), full_stops)
+    assert cuts == tuple(cut.split())
 
 
 def test_rows_are_whole_lines_with_a_figure(sheet: Sheet) -> None:

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.reading import is_odd, judged, report
 from benchmarks.tatqa_pages import load_contexts
 from chatbot.records import Answer, NumberCheck
+from tests.case_rows import case_rows
 from tests.commands import usage_of
 
 
@@ -23,21 +24,23 @@ def said(text: str, *, derived: bool = False) -> Answer:
 
 @pytest.mark.parametrize(
     ("kind", "gold", "text", "right"),
-    [
-        ("arithmetic", -22.22, "It fell: 100 × (44.1 - 56.7) / 56.7 = -22.2%. [S1]", True),
-        ("arithmetic", 12.6, "It was 12.7 [S1].", False),
-        ("span", ["$1,496.5"], "Total sales were $1,496.5 million [S1].", True),
-        ("span", ["late"], f"{'so ' * 50}late [S1]", False),
-        ("multi-span", ["wages", "rents"], "Rents, and wages [S1].", True),
-        ("multi-span", ["wages", "fuel"], "Rents, and wages [S1].", False),
-    ],
+    case_rows(
+        f"""
+        arithmetic | -22.22             | It fell: 100 × (44.1 - 56.7) / 56.7 = -22.2%. [S1] | yes
+        arithmetic | 12.6               | It was 12.7 [S1].                                  | no
+        span       | ["$1,496.5"]       | Total sales were $1,496.5 million [S1].            | yes
+        span       | ["late"]           | {"so " * 50}late [S1] | no
+        multi-span | ["wages", "rents"] | Rents, and wages [S1].                             | yes
+        multi-span | ["wages", "fuel"]  | Rents, and wages [S1].                             | no
+        """
+    ),
 )
 def test_an_answer_is_right_where_what_the_set_has_stands_in_it(
-    kind: str, gold: object, text: str, right: bool
+    kind: str, gold: str, text: str, right: str
 ) -> None:
-    row = {"answer_type": kind, "answer": gold, "question": "What?"}
+    row = {"answer_type": kind, "answer": json.loads(gold), "question": "What?"}
     given = judged(row, said(text))
-    assert given.right == right
+    assert given.right == (right == "yes")
     refused = judged(row, Answer("q", "q", text, False))
     assert not refused.right
 

@@ -63,9 +63,8 @@ def evaluation(root: Path, samples: Path, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("evaluation")
     questions = load_questions(root / "tests" / "sample_questions.jsonl", samples)
     with opened(questions, folder / "store") as chatbot:
-        searches = {PEER: search_nearest_chunks, WHOLE: search_everything}
-        for name in ALONE:
-            searches[name] = ablations()[name]
+        alone = {name: ablations()[name] for name in ALONE}
+        searches = {PEER: search_nearest_chunks, WHOLE: search_everything, **alone}
         ranks = measure(chatbot, questions, searches)
         texts = page_texts(chatbot)
         absent = make_absent(questions.questions, texts)
