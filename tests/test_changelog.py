@@ -17,25 +17,31 @@ RELEASES = re.findall(r"(?m)^## \[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)$", T
 
 
 def test_the_version_is_the_newest_of_the_changelog() -> None:
-    assert ".".join(RELEASES[0][:3]) == chatbot.__version__
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    *numbers, _ = RELEASES[0]
+    assert ".".join(numbers) == chatbot.__version__
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    project = tomllib.loads(text)["project"]
     assert project["version"] == chatbot.__version__
 
 
 def test_the_command_line_tells_the_version(tmp_path: Path) -> None:
     done = run(tmp_path, "--version")
-    assert (done.returncode, done.stdout) == (0, f"finpolicy {chatbot.__version__}\n")
+    assert done.returncode == 0
+    assert done.stdout == f"finpolicy {chatbot.__version__}\n"
 
 
 def test_versions_stand_below_what_is_unreleased_from_the_newest_on() -> None:
-    assert len(RELEASES) == len(re.findall(r"(?m)^## ", TEXT)) - 1
-    assert re.findall(r"(?m)^## (.*)", TEXT)[0] == "[Unreleased]"
+    unreleased, *releases = re.findall(r"(?m)^## (.*)", TEXT)
+    assert unreleased == "[Unreleased]"
+    assert len(releases) == len(RELEASES)
     order = [(date.fromisoformat(day), *map(int, numbers)) for *numbers, day in RELEASES]
     assert order == sorted(set(order), reverse=True)
 
 
 def test_each_version_tells_of_known_kinds_of_changes_in_their_order() -> None:
     for section in re.split(r"(?m)^## ", TEXT)[1:]:
-        title, kinds = section.partition("\n")[0], re.findall(r"(?m)^### (.*)", section)
+        title, _, _ = section.partition("\n")
+        kinds = re.findall(r"(?m)^### (.*)", section)
         assert kinds == [kind for kind in KINDS if kind in kinds], title
-        assert len(kinds) == len(re.findall(r"(?m)^### .*\n\n- ", section)), title
+        with_changes = re.findall(r"(?m)^### .*\n\n- ", section)
+        assert len(kinds) == len(with_changes), title

@@ -31,12 +31,21 @@ sys.stdin.read()
 """
 
 
+# What it is, and what it was given.
+TELLER = """
+import os, sys
+print(os.getpid(), os.getcwd(), sys.argv[1:], os.environ['TOLD'], sys.stdin.read())
+sys.exit(7)
+"""
+
+
 def is_gone(pid: int, seconds: float = 20.0) -> bool:
     """Whether the process has ended, or does within so many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+            _, _, state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+            if not state.startswith(" Z"):
                 time.sleep(0.05)
                 continue
         return True
@@ -44,47 +53,40 @@ def is_gone(pid: int, seconds: float = 20.0) -> bool:
 
 
 def started(module: str, *arguments: str) -> forkserver.Process:
+    command = ["-m", module, *arguments]
+    environment = dict(os.environ)
     with open(os.devnull, "r+b") as nothing:
         return forkserver.start(
-            ["-m", module, *arguments],
-            cwd=ROOT,
-            env=dict(os.environ),
-            stdin=nothing,
-            stdout=nothing,
-            stderr=nothing,
+            command, cwd=ROOT, env=environment, stdin=nothing, stdout=nothing, stderr=nothing
         )
+
+
+def held(folder: Path, owner: int) -> subprocess.Popen[str]:
+    """A process of HOLDER, in a run of that folder and owner."""
+    command = [sys.executable, "-c", HOLDER, str(folder), str(owner)]
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def test_a_forked_command_says_and_ends_as_a_started_one(tmp_path: Path) -> None:
+    given = {**os.environ, "FINPOLICY_HOME": str(tmp_path)}
     for arguments in (["list", "--json"], ["frobnicate"], ["ask", ""], ["remove", "\udcff"]):
         command = [sys.executable, "-m", "chatbot", *arguments]
-        alone = subprocess.run(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "FINPOLICY_HOME": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        alone = subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, check=False)
         forked = run(tmp_path, *arguments)
-        assert (forked.returncode, forked.stdout, forked.stderr) == (
-            alone.returncode,
-            alone.stdout,
-            alone.stderr,
-        )
+        assert forked.returncode == alone.returncode
+        assert forked.stdout == alone.stdout
+        assert forked.stderr == alone.stderr
 
 
 def test_a_forked_process_is_its_own(tmp_path: Path) -> None:
-    (tmp_path / "told.py").write_text(
-        "import os, sys\nprint(os.getpid(), os.getcwd(), sys.argv[1:], os.environ['TOLD'], "
-        "sys.stdin.read())\nsys.exit(7)"
-    )
-    done = forkserver.run(
-        ["-m", "told", "a", "ü"], cwd=tmp_path, env={**os.environ, "TOLD": "so"}, input="hello"
-    )
+    (tmp_path / "told.py").write_text(TELLER)
+    given = {**os.environ, "TOLD": "so"}
+    done = forkserver.run(["-m", "told", "a", "ü"], cwd=tmp_path, env=given, input="hello")
     pid, said = done.stdout.split(" ", 1)
-    assert int(pid) not in {os.getpid(), forkserver.preloaded()["pid"]}
-    assert (said, done.returncode) == (f"{tmp_path} ['a', 'ü'] so hello\n", 7)
+    assert int(pid) != os.getpid()
+    assert int(pid) != forkserver.preloaded()["pid"]
+    assert said == f"{tmp_path} ['a', 'ü'] so hello\n"
+    assert done.returncode == 7
 
 
 def test_who_forks_has_one_thread() -> None:
@@ -96,37 +98,31 @@ def test_a_child_that_is_killed_or_too_slow_is_told_and_harms_nobody(tmp_path: P
     server = started("http.server", "0")
     assert server.poll() is None
     server.kill()
-    assert server.wait(20) == server.poll() == -signal.SIGKILL
+    assert server.wait(20) == -signal.SIGKILL
+    assert server.poll() == -signal.SIGKILL
     (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)")
     with pytest.raises(subprocess.TimeoutExpired):
         forkserver.run(["-m", "slow"], cwd=tmp_path, env=dict(os.environ), timeout=0.2)
-    assert run(tmp_path, "list").returncode == 0
+    done = run(tmp_path, "list")
+    assert done.returncode == 0
     assert forkserver.preloaded()["pid"] == before
 
 
 def test_what_a_dead_worker_has_left_is_killed(tmp_path: Path) -> None:
     place = forkserver.place()
-    command = [sys.executable, "-c", HOLDER, str(place.folder), str(place.owner)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as worker:
+    with held(place.folder, place.owner) as worker:
         assert worker.stdout
         left = int(worker.stdout.readline())
         assert not is_gone(left, 0.2)
         worker.kill()
     assert is_gone(left)
-    assert run(tmp_path, "list").returncode == 0
+    done = run(tmp_path, "list")
+    assert done.returncode == 0
 
 
 def test_it_ends_with_its_owner_and_takes_all_along(tmp_path: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path), str(owner.pid)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as worker:
+    with held(tmp_path, owner.pid) as worker:
         assert worker.stdout
         left = int(worker.stdout.readline())
         owner.kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,7 +24,8 @@ from tests.test_architecture import ROOT, tracked_files
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made from a copy of the checkout that was built before, and has what only lies about."""
-    if int(metadata.version("setuptools").partition(".")[0]) < 77:
+    major, _, _ = metadata.version("setuptools").partition(".")
+    if int(major) < 77:
         pytest.skip("setuptools is too old to build a wheel: make setup-dev")
     folder = tmp_path_factory.mktemp("wheel")
     copy = folder / "copy"
@@ -32,8 +34,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, place, follow_symlinks=False)
     for lying in ("build/lib/chatbot/gone.py", "chatbot/__pycache__/old.pyc", "chatbot/ui/.cache/own.json"):
-        (copy / lying).parent.mkdir(parents=True, exist_ok=True)
-        (copy / lying).touch()
+        place = copy / lying
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch()
     how = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
     pip(["wheel", *how, "--wheel-dir", str(folder), str(copy)])
     (made,) = folder.glob("*.whl")
@@ -63,7 +66,8 @@ def environment(installed: Path, data: Path) -> dict[str, str]:
 
 def finpolicy(installed: Path, folder: Path, *arguments: object) -> str:
     """What a command prints that is started in an empty folder."""
-    command, empty = [str(installed / "bin" / "finpolicy"), *map(str, arguments)], folder / "empty"
+    command = [str(installed / "bin" / "finpolicy"), *map(str, arguments)]
+    empty = folder / "empty"
     empty.mkdir(exist_ok=True)
     given = environment(installed, folder / "data")
     done = subprocess.run(command, cwd=empty, env=given, capture_output=True, text=True, check=False)
@@ -78,54 +82,63 @@ def test_the_wheel_has_all_files_of_the_packages_and_no_others(wheel: Path) -> N
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
         lock = archive.read("chatbot/models/requirements-model.txt")
     assert lock == (ROOT / "requirements-model.txt").read_bytes()
-    assert (sorted(wanted - found), sorted(found - wanted)) == ([], [])
+    assert sorted(wanted - found) == []
+    assert sorted(found - wanted) == []
 
 
 def test_the_wheel_asks_for_what_the_checkout_does(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
-        lines = archive.read(name).decode().partition("\n\n")[0].splitlines()
-    asked = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: ")]
+        text = archive.read(name).decode()
+    fields, _, _ = text.partition("\n\n")
+    asked = re.findall(r"(?m)^Requires-Dist: (.*)$", fields)
     wanted = (ROOT / "requirements.in").read_text().split()
     for extra in ("signals", "signin"):
         more = (ROOT / f"requirements-{extra}.in").read_text().splitlines()
         wanted += [f'{one}; extra == "{extra}"' for one in more if not one.startswith("-c ")]
     assert asked == wanted
-    assert "License-Expression: Apache-2.0" in lines
+    assert "License-Expression: Apache-2.0" in fields.splitlines()
 
 
 def test_an_installed_copy_answers_and_keeps_its_store_with_the_user(installed: Path, tmp_path: Path) -> None:
     pages = ["Scope\nThese rules hold for all.", "Limits\nThe deficit ceiling is 3.0 per cent of output."]
     path = make_pdf(tmp_path / "Rules.pdf", pages)
-    assert finpolicy(installed, tmp_path, "--help").startswith("usage: finpolicy ")
-    assert json.loads(finpolicy(installed, tmp_path, "add", path, "--json"))["status"] == "added"
+    usage = finpolicy(installed, tmp_path, "--help")
+    assert usage.startswith("usage: finpolicy ")
+    added = json.loads(finpolicy(installed, tmp_path, "add", path, "--json"))
+    assert added["status"] == "added"
     answer = json.loads(finpolicy(installed, tmp_path, "ask", "What is the deficit ceiling?", "--json"))
     assert "3.0 per cent" in answer["answer"]
     (cited,) = answer["citations"]
-    assert (cited["document"], cited["page"], cited["verified"]) == ("Rules.pdf", 2, True)
-    home = tmp_path / "data" / "finpolicy"
-    assert sorted(path.name for path in home.iterdir()) == ["chroma_db", "documents"]
-    assert not list((tmp_path / "empty").iterdir())
+    assert cited["document"] == "Rules.pdf"
+    assert cited["page"] == 2
+    assert cited["verified"] is True
+    home, empty = tmp_path / "data" / "finpolicy", tmp_path / "empty"
+    kept = {path.name for path in home.iterdir()}
+    assert kept == {"chroma_db", "documents"}
+    assert not list(empty.iterdir())
 
 
 def test_an_installed_copy_serves_the_pages_under_its_own_options(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / ".streamlit").mkdir()
-    other = '[server]\nport = 1\naddress = "0.0.0.0"\nallowedHosts = ["*"]\n'
-    (tmp_path / ".streamlit" / "config.toml").write_text(other)
+    config = tmp_path / ".streamlit" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('[server]\nport = 1\naddress = "0.0.0.0"\nallowedHosts = ["*"]\n')
     command = [str(installed / "bin" / "finpolicy"), "serve", "--port", "0"]
     given = environment(installed, tmp_path / "data")
     with subprocess.Popen(command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             said = process.stdout.readline()
-            url = said.removeprefix("The chat is open at ").partition(" ")[0]
+            url, _, _ = said.removeprefix("The chat is open at ").partition(" ")
             with urllib.request.urlopen(url, timeout=30) as page:
-                assert (page.status, page.headers["x-frame-options"]) == (200, "DENY")
+                assert page.status == 200
+                assert page.headers["x-frame-options"] == "DENY"
             foreign = urllib.request.Request(url, headers={"Host": "elsewhere.example"})
             with pytest.raises(HTTPError, match="421"):
                 urllib.request.urlopen(foreign, timeout=30)
         finally:
             process.send_signal(signal.SIGINT)
             rest = process.stdout.read() if process.stdout else ""
-    assert (process.returncode, rest) == (0, "")
+    assert process.returncode == 0
+    assert rest == ""
     assert url.startswith("http://127.0.0.1:")

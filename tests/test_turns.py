@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run_python
 from tests.turns import TurnError, turn
 
 ROOT = Path(__file__).resolve().parent.parent
+OPTIONS = """
+    -c pyproject.toml -n 2 --dist loadfile --no-loadscope-reorder -p tests.conftest -p no:cacheprovider
+    --color=no
+""".split()
 DYING = """
 import os, time, pytest
 
@@ -46,37 +51,17 @@ def test_other_alone(): pass
 def test_a_worker_that_dies_ends_the_run_red_and_all_others_are_passed(tmp_path: Path) -> None:
     (tmp_path / "test_dying.py").write_text(DYING)
     (tmp_path / "test_other.py").write_text(OTHER)
-    options = [
-        "-n",
-        "2",
-        "--dist",
-        "loadfile",
-        "--no-loadscope-reorder",
-        "-p",
-        "tests.conftest",
-        "-p",
-        "no:cacheprovider",
-        "--color=no",
-    ]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-c",
-        str(ROOT / "pyproject.toml"),
-        f"--rootdir={tmp_path}",
-        *options,
-        str(tmp_path),
-    ]
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))
-    }
+    command = [sys.executable, "-m", "pytest", f"--rootdir={tmp_path}", *OPTIONS, str(tmp_path)]
+    ours = ("PYTEST_", "COV")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "3 failed, 8 passed" in done.stdout.splitlines()[-1]
-    assert sum("crashed while running" in line for line in done.stdout.splitlines()) >= 3
+    lines = done.stdout.splitlines()
+    assert "3 failed, 8 passed" in lines[-1]
+    crashes = [line for line in lines if "crashed while running" in line]
+    assert len(crashes) >= 3
 
 
 def test_who_waits_too_long_says_so(tmp_path: Path) -> None:
@@ -101,7 +86,8 @@ def test_the_turn_of_who_dies_ends(tmp_path: Path) -> None:
         "import os, sys\nfrom pathlib import Path\nfrom tests.turns import turn\nwith "
         "turn(Path(sys.argv[1]), alone=True): os._exit(3)"
     )
-    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False).returncode == 3
+    done = run_python("-c", code, tmp_path)
+    assert done.returncode == 3
     with (
         turn(tmp_path, alone=True, patience=0.1),
         pytest.raises(TurnError),
