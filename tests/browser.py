@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import re
 import shutil
 import signal
 import socket
@@ -23,6 +24,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests import forkserver
 from tests.commands import run
+from tests.pdfs import make_pdf
 
 __all__ = [
     "FIRST_PAGE",
@@ -30,13 +32,21 @@ __all__ = [
     "Server",
     "Visitor",
     "add",
+    "answered_by",
+    "arrive",
     "ask",
     "at_once",
+    "begin_to_ask",
     "chromium",
+    "close_dialog",
     "go",
+    "messages",
     "open_browser",
     "open_page",
+    "press",
+    "see",
     "settled",
+    "store_of_rules",
 ]
 
 # A busy machine draws a page in seconds; what never comes is told just as well a little later.
@@ -70,6 +80,18 @@ def chromium() -> str | None:
 def add(home: Path, paths: Sequence[Path]) -> None:
     """Add documents on the command line."""
     run(home, "add", *paths).check_returncode()
+
+
+def store_of_rules(folder: Path, pages: Sequence[str]) -> Path:
+    """A store in `folder` with one document, Rules.pdf."""
+    home = folder / "home"
+    add(home, [make_pdf(folder / "Rules.pdf", pages)])
+    return home
+
+
+def answered_by(url: str, *, model: str = "stand-in", key: str = "sk-secret") -> dict[str, str]:
+    """Settings of a server whose answers a chat model writes."""
+    return {"FINPOLICY_CHAT_MODEL": model, "OPENAI_API_KEY": key, "OPENAI_BASE_URL": url}
 
 
 def is_free(port: int) -> bool:
@@ -280,11 +302,43 @@ for name in ("click", "hover", "fill", "press", "check", "set_input_files", "sel
     setattr(Locator, name, _once_drawn(getattr(Locator, name)))
 
 
+def arrive(page: Page, heading: str, *, timeout: float | None = None) -> None:
+    """Wait until a page of this heading is there."""
+    page.get_by_role("heading", name=heading, exact=True).wait_for(timeout=timeout)
+
+
 def go(page: Page, name: str) -> None:
     """Go to a page by the navigation."""
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-    page.get_by_role("heading", name=name, exact=True).wait_for()
+    arrive(page, name)
     settled(page)
+
+
+def see(place: Page | Locator, text: str | re.Pattern[str], *, timeout: float | None = None) -> None:
+    """Wait until this can be read there, in one place."""
+    expect(place.get_by_text(text)).to_be_visible(timeout=timeout)
+
+
+def press(place: Page | Locator, name: str, *, exact: bool = False) -> None:
+    """Click a button by its name."""
+    place.get_by_role("button", name=name, exact=exact).click()
+
+
+def close_dialog(page: Page) -> None:
+    """As one does by keyboard."""
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def messages(page: Page) -> Locator:
+    """The questions and answers on the Chat page."""
+    return page.get_by_test_id("stChatMessage")
+
+
+def begin_to_ask(page: Page, question: str) -> None:
+    """Ask by keyboard, and wait for nothing."""
+    page.get_by_label("Ask about the documents").fill(question)
+    page.keyboard.press("Enter")
 
 
 def open_page(browser: Browser, url: str, *, heading: str = "Chat") -> Page:
@@ -292,7 +346,7 @@ def open_page(browser: Browser, url: str, *, heading: str = "Chat") -> Page:
     page = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce").new_page()
     page.set_default_timeout(20_000)
     page.goto(url, timeout=FIRST_PAGE)
-    page.get_by_role("heading", name=heading, exact=True).wait_for(timeout=FIRST_PAGE)
+    arrive(page, heading, timeout=FIRST_PAGE)
     return page
 
 
@@ -308,6 +362,6 @@ def ask(page: Page, question: str) -> Locator:
     ).to_be_enabled()  # Enter does nothing while an attachment is on its way
     box.press("Enter")
     page.locator(".question", has_text=question).last.wait_for()
-    message = page.get_by_test_id("stChatMessage").last
+    message = messages(page).last
     message.get_by_text("How this was answered").wait_for()
     return message

@@ -33,6 +33,7 @@ __all__ = [
     "Refuse",
     "Say",
     "first_key",
+    "numbered_words",
 ]
 
 Body = dict[str, Any]
@@ -382,6 +383,11 @@ def first_key(body: Body) -> str:
     """What cites the first source of the prompt; the forged key where there is none."""
     found = _KEY.search(str(body["messages"][-1]["content"]))
     return found[1] if found else FORGED_KEY
+
+
+def numbered_words(count: int) -> list[str]:
+    """Pieces of an answer that can be told apart: "word0 ", "word1 ", …"""
+    return [f"word{number} " for number in range(count)]
 
 
 def _cite_first(body: Body) -> Sequence[str]:

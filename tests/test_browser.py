@@ -7,17 +7,16 @@ from __future__ import annotations
 import io
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from PIL import Image, ImageChops, ImageStat
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect
 from pypdf import PdfWriter
 from pypdfium2 import PdfDocument
 
@@ -25,14 +24,29 @@ from benchmarks.made_pdfs import make_pdf as made_pdf
 from chatbot.store.lock import StoreLock
 from chatbot.ui.images import YELLOW
 from chatbot.ui.safe_text import JOINER
-from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, at_once, chromium, open_page, settled
+from tests.browser import (
+    FIRST_PAGE,
+    Listener,
+    Server,
+    add,
+    answered_by,
+    arrive,
+    ask,
+    at_once,
+    close_dialog,
+    go,
+    messages,
+    open_page,
+    press,
+    see,
+    settled,
+)
+from tests.commands import run_python
+from tests.marks import in_a_browser
 from tests.pdfs import draw_revenue, make_pdf, make_scan
-from tests.provider import Behaviour, Provider, Refuse, Say, first_key
+from tests.provider import Behaviour, Provider, Refuse, Say, first_key, numbered_words
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
-]
+pytestmark = in_a_browser
 
 STATEMENT = "Valmora_Fiscal_Policy_Statement_2025.pdf"
 OLD_POLICY, POLICY = "Valmora_Procurement_Policy_2019.pdf", "Valmora_Procurement_Policy_2024.pdf"
@@ -49,6 +63,10 @@ WATCH_STAGES = """() => {
         if (text && window.stages.at(-1) !== text) window.stages.push(text);
     }).observe(document.body, {childList: true, subtree: true, characterData: true});
 }"""
+
+
+# An image that begins above what is seen of it.
+SCROLLED = "() => document.querySelector('[role=dialog] img').getBoundingClientRect().top < 0"
 
 
 def hostile_text(url: str) -> str:
@@ -74,10 +92,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory, samples: Path, listener: L
     folder = tmp_path_factory.mktemp("browser-samples")
     shutil.copytree(samples, folder, dirs_exist_ok=True)
     make_pdf(folder / HOSTILE, [hostile_text(listener.url)])
-    make_scan(
-        folder / SCAN,
-        ["Circular on travel\n\nThe daily allowance for journeys abroad is 140 crowns per day."],
-    )
+    circular = "Circular on travel\n\nThe daily allowance for journeys abroad is 140 crowns per day."
+    make_scan(folder / SCAN, [circular])
     return folder
 
 
@@ -112,13 +128,20 @@ def page(browser: Browser, server: Server, listener: Listener) -> Iterator[Page]
     page = context.new_page()
     page.set_default_timeout(20_000)
     ours = (server.url, "data:", "blob:", "http://elsewhere.example/")
-    page.on(
-        "request", lambda request: faults.append(request.url) if not request.url.startswith(ours) else None
-    )
-    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+
+    def note_request(request: Request) -> None:
+        if not request.url.startswith(ours):
+            faults.append(request.url)
+
+    def note_message(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            faults.append(message.text)
+
+    page.on("request", note_request)
+    page.on("console", note_message)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(server.url, timeout=FIRST_PAGE)
-    page.get_by_role("heading", name="Chat", exact=True).wait_for(timeout=FIRST_PAGE)
+    arrive(page, "Chat", timeout=FIRST_PAGE)
     yield page
     context.close()
     assert faults == []
@@ -135,13 +158,22 @@ def image_of(page: Page) -> tuple[Image.Image, str]:
     shown.wait_for()
     source = shown.evaluate("image => image.src")
     data = page.request.get(source).body()
-    return Image.open(io.BytesIO(data)).convert("RGB"), shown.get_attribute("alt") or ""
+    image = Image.open(io.BytesIO(data))
+    return image.convert("RGB"), shown.get_attribute("alt") or ""
 
 
 def yellow_box(image: Image.Image) -> tuple[int, int, int, int] | None:
     """The smallest rectangle around what is marked."""
-    difference = ImageChops.difference(image, Image.new("RGB", image.size, YELLOW)).convert("L")
-    return difference.point([255] + [0] * 255).getbbox()
+    yellow = Image.new("RGB", image.size, YELLOW)
+    difference = ImageChops.difference(image, yellow).convert("L")
+    same = difference.point([255] + [0] * 255)
+    return same.getbbox()
+
+
+def differs(first: Image.Image, second: Image.Image) -> float:
+    """How far two pictures are apart, on the average of the colour in which they are most."""
+    statistics = ImageStat.Stat(ImageChops.difference(first, second))
+    return max(statistics.mean)
 
 
 def drawn(path: Path, number: int, size: tuple[int, int]) -> Image.Image:
@@ -154,26 +186,24 @@ def drawn(path: Path, number: int, size: tuple[int, int]) -> Image.Image:
 
 def arrive_from_elsewhere(page: Page, address: str) -> None:
     """Follow a link on another site, with which the browser holds the owner's Strict cookie back."""
-    page.route(
-        "http://elsewhere.example/",
-        lambda route: route.fulfill(content_type="text/html", body=f'<a href="{address}">there</a>'),
-    )
+    link = f'<a href="{address}">there</a>'
+    page.route("http://elsewhere.example/", lambda route: route.fulfill(content_type="text/html", body=link))
     page.goto("http://elsewhere.example/")
     with page.expect_request(address) as sent:
         page.get_by_text("there").click()
-    assert "finpolicy_owner" not in sent.value.all_headers().get("cookie", "")
-    page.get_by_role("heading", name="Chat", exact=True).wait_for()
+    headers = sent.value.all_headers()
+    assert "finpolicy_owner" not in headers.get("cookie", "")
+    arrive(page, "Chat")
 
 
 def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page: Page, samples: Path) -> None:
-    message = ask(page, ANCHOR)
-    expect(message.locator(".answer")).to_contain_text(
-        "The anchor must be met at the latest on 31 March 2030."
-    )
+    message, dialog = ask(page, ANCHOR), page.get_by_role("dialog")
+    answer = message.locator(".answer")
+    expect(answer).to_contain_text("The anchor must be met at the latest on 31 March 2030.")
     button = citations(message).first
     expect(button).to_contain_text(f"{STATEMENT} · p. 6 (printed 2) ✓ verified")
     button.click()
-    expect(page.get_by_role("dialog")).to_contain_text("Page 6 (printed 2)")
+    expect(dialog).to_contain_text("Page 6 (printed 2)")
     image, described = image_of(page)
     assert described.endswith("Page 6 (printed 2)")
     plain = drawn(samples / STATEMENT, 6, image.size)
@@ -183,33 +213,36 @@ def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page:
     assert right - left > 0.25 * image.width
     assert bottom - top < 0.05 * image.height
     assert 0.3 < top / image.height < 0.6  # in the section on the debt anchor
-    for part in ((0, 0, image.width, top), (0, bottom, image.width, image.height)):
-        assert max(ImageStat.Stat(ImageChops.difference(image.crop(part), plain.crop(part))).mean) < 8
-    page.get_by_role("button", name="Next page").click()
-    expect(page.get_by_role("dialog")).to_contain_text("Page 7 (printed 3)")
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    above = (0, 0, image.width, top)
+    below = (0, bottom, image.width, image.height)
+    for part in (above, below):
+        assert differs(image.crop(part), plain.crop(part)) < 8
+    press(page, "Next page")
+    expect(dialog).to_contain_text("Page 7 (printed 3)")
+    close_dialog(page)
 
 
 def test_a_mark_far_down_the_page_is_brought_into_sight(page: Page) -> None:
-    citations(ask(page, "Under what conditions may the rules be suspended?")).first.click()
+    message = ask(page, "Under what conditions may the rules be suspended?")
+    citations(message).first.click()
     image, _ = image_of(page)
     box = yellow_box(image)
     assert box is not None
     shown = page.get_by_role("dialog").locator("img")
-    page.wait_for_function(
-        "() => document.querySelector('[role=dialog] img').getBoundingClientRect().top < 0"
-    )
+    page.wait_for_function(SCROLLED)
     place = shown.bounding_box()
     assert place is not None
-    assert 100 < place["y"] + place["height"] * box[1] / image.height < 800
+    _, top, _, _ = box
+    top_on_screen = place["y"] + place["height"] * top / image.height
+    assert 100 < top_on_screen < 800
 
 
 def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
     message = ask(page, "What is the daily allowance for journeys abroad?")
     citations(message).filter(has_text=SCAN).first.click()
     expect(page.get_by_role("dialog")).to_contain_text("read from the page's image by OCR")
-    assert yellow_box(image_of(page)[0]) is not None
+    image, _ = image_of(page)
+    assert yellow_box(image) is not None
 
 
 def test_the_search_of_a_long_question_is_counted(page: Page) -> None:
@@ -217,17 +250,18 @@ def test_the_search_of_a_long_question_is_counted(page: Page) -> None:
     box = page.get_by_label("Ask about the documents")
     box.fill("What follows for the debt anchor where the deficit has been above its ceiling? " * 400)
     box.press("Enter")
-    message = page.get_by_test_id("stChatMessage").last
+    message = messages(page).last
     message.get_by_text("How this was answered").wait_for()
     stages = page.evaluate("() => window.stages")
-    counts = [
-        tuple(map(int, found.groups()))
-        for text in stages
-        if (found := re.fullmatch(r"Searching, piece (\d+) of (\d+) …", text))
-    ]
+    counts = []
+    for text in stages:
+        if found := re.fullmatch(r"Searching, piece (\d+) of (\d+) …", text):
+            number, total = map(int, found.groups())
+            counts.append((number, total))
     assert len(counts) > 2, stages
     assert counts == sorted(counts)
-    assert len({total for _, total in counts}) == 1
+    totals = {total for _, total in counts}
+    assert len(totals) == 1
     expect(message.locator(".stage")).to_have_count(0)
 
 
@@ -242,28 +276,25 @@ def test_a_refusal_names_its_reason_and_shows_what_was_considered(page: Page) ->
 def test_a_refresh_keeps_the_conversation_and_a_new_one_is_empty(page: Page, browser: Browser) -> None:
     ask(page, ANCHOR)
     ask(page, "And what about the deficit?")
-    expect(page.get_by_text("Searched as:")).to_be_visible()
+    see(page, "Searched as:")
     page.reload()
-    expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
+    expect(messages(page)).to_have_count(4)
     expect(page.locator("[class*=st-key-cite-] button").first).to_be_visible()
     address = page.url
     assert "?c=" in address
-    page.get_by_role("link", name="Documents").click()
-    page.get_by_role("heading", name="Documents").wait_for()
+    go(page, "Documents")
     page.get_by_role("link", name="Chat").click()
-    expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
-    page.get_by_role("button", name="New conversation").click()
-    expect(page.get_by_test_id("stChatMessage")).to_have_count(0)
+    expect(messages(page)).to_have_count(4)
+    press(page, "New conversation")
+    expect(messages(page)).to_have_count(0)
     page.goto(address)
-    expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
+    expect(messages(page)).to_have_count(4)
     arrive_from_elsewhere(page, address)
-    expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
+    expect(messages(page)).to_have_count(4)
     somebody_else = open_page(browser, address)
-    expect(
-        somebody_else.get_by_text("There is no such conversation here, or it is another browser's.")
-    ).to_be_visible()
-    expect(somebody_else.get_by_text("For example:")).to_be_visible()
-    expect(somebody_else.get_by_test_id("stChatMessage")).to_have_count(0)
+    see(somebody_else, "There is no such conversation here, or it is another browser's.")
+    see(somebody_else, "For example:")
+    expect(messages(somebody_else)).to_have_count(0)
     somebody_else.context.close()
 
 
@@ -272,36 +303,34 @@ def test_scope_keeps_the_answer_in_the_chosen_document(page: Page) -> None:
     page.get_by_role("option", name=POLICY).click()
     page.keyboard.press("Escape")
     message = ask(page, "What is the deficit ceiling of the fiscal rules?")
-    for text in [
-        *citations(message).all_inner_texts(),
-        *message.locator("[class*=st-key-near-] button").all_inner_texts(),
-    ]:
+    cited = citations(message).all_inner_texts()
+    near = message.locator("[class*=st-key-near-] button").all_inner_texts()
+    for text in cited + near:
         assert POLICY in text
 
 
 def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listener: Listener) -> None:
     message = ask(page, "How high is the emergency levy?")
     answer = message.locator(".answer")
-    expect(answer).to_contain_text(
-        f"![x]({listener.url}/a.png) seven per cent <img src={listener.url}/b.png>"
-    )
-    expect(
-        message.locator("img, a:not([href^=download]), iframe, script, .katex, strong:has-text('now')")
-    ).to_have_count(0)
+    text = f"![x]({listener.url}/a.png) seven per cent <img src={listener.url}/b.png>"
+    expect(answer).to_contain_text(text)
+    drawn_of_it = "img, a:not([href^=download]), iframe, script, .katex, strong:has-text('now')"
+    expect(message.locator(drawn_of_it)).to_have_count(0)
+
+    def says(place: Locator, words: str) -> bool:
+        return words in place.inner_text().replace(JOINER, "")
+
     # It need not be the first that is quoted: other pages speak of levies too.
-    hostile = [
-        button
-        for button in citations(message).all()
-        if "Hostile :red[x] $y$ <img src=x>" in button.inner_text().replace(JOINER, "")
-    ]
+    buttons = citations(message).all()
+    hostile = [button for button in buttons if says(button, "Hostile :red[x] $y$ <img src=x>")]
     hostile[0].click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator("img")).to_have_count(1)
-    assert HOSTILE in dialog.inner_text().replace(JOINER, "")
+    assert says(dialog, HOSTILE)
     expect(dialog.locator("iframe, .katex")).to_have_count(0)
-    assert {link.get_attribute("href") for link in dialog.locator("a").all()} <= {
-        dialog.get_by_role("link", name="Original PDF").first.get_attribute("href")
-    }
+    original = dialog.get_by_role("link", name="Original PDF").first
+    led_to = {link.get_attribute("href") for link in dialog.locator("a").all()}
+    assert led_to <= {original.get_attribute("href")}
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Documents").click()
     expect(page.get_by_text(HOSTILE, exact=True)).to_be_visible()
@@ -310,111 +339,101 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
 def test_files_are_added_replaced_kept_apart_removed_and_restored(
     page: Page, samples: Path, tmp_path: Path
 ) -> None:
-    page.get_by_role("link", name="Documents").click()
-    page.get_by_role("heading", name="Documents").wait_for()
-    (tmp_path / "broken.pdf").write_text("this is no PDF")
-    page.locator("input[type=file]").set_input_files([samples / OLD_POLICY, tmp_path / "broken.pdf"])
-    page.get_by_role("button", name="Add 2 files").click()
-    expect(page.get_by_text(f"✓ {OLD_POLICY}: added, 4 pages")).to_be_visible(timeout=30_000)
-    expect(page.get_by_text("⚠ broken.pdf: not added.")).to_be_visible()
-    make_pdf(tmp_path / OLD_POLICY, ["The old policy was withdrawn."])
-    page.locator("input[type=file]").set_input_files(tmp_path / OLD_POLICY)
+    go(page, "Documents")
+    files = page.locator("input[type=file]")
+    broken = tmp_path / "broken.pdf"
+    broken.write_text("this is no PDF")
+    files.set_input_files([samples / OLD_POLICY, broken])
+    press(page, "Add 2 files")
+    see(page, f"✓ {OLD_POLICY}: added, 4 pages", timeout=30_000)
+    see(page, "⚠ broken.pdf: not added.")
+    path = make_pdf(tmp_path / OLD_POLICY, ["The old policy was withdrawn."])
+    files.set_input_files(path)
     page.get_by_text("Keep both").click()
-    page.get_by_role("button", name="Add this file").click()
+    press(page, "Add this file")
     second = OLD_POLICY.replace(".pdf", " (2).pdf")
-    expect(page.get_by_text(f"✓ {second}: added, 1 page")).to_be_visible(timeout=30_000)
-    row = (
-        page.locator("[class*=st-key-documents]")
-        .locator("[data-testid=stHorizontalBlock]")
-        .filter(has=page.get_by_text(second, exact=True))
-    )
+    see(page, f"✓ {second}: added, 1 page", timeout=30_000)
+    name = page.get_by_text(second, exact=True)
+    rows = page.locator("[class*=st-key-documents]").locator("[data-testid=stHorizontalBlock]")
+    row = rows.filter(has=name)
+    dialog = page.get_by_role("dialog")
     row.get_by_role("button", name="Remove").first.click()
-    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    press(dialog, "Remove")
     expect(row.first).to_contain_text("removed, can be restored until")
     row.get_by_role("button", name="Erase").first.click()
-    page.get_by_role("dialog").get_by_role("button", name="Erase for good").click()
-    expect(page.get_by_text(second, exact=True)).to_have_count(0, timeout=30_000)
+    press(dialog, "Erase for good")
+    expect(name).to_have_count(0, timeout=30_000)
 
 
 def open_ruling(page: Page) -> Locator:
     """The dialog with the page that the protected ruling is cited from."""
-    citations(ask(page, "What relief does the ruling on tidal mills allow?")).filter(
-        has_text=PROTECTED
-    ).first.click()
+    message = ask(page, "What relief does the ruling on tidal mills allow?")
+    citations(message).filter(has_text=PROTECTED).first.click()
     return page.get_by_role("dialog")
 
 
 def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
     page: Page, browser: Browser, server: Server, home: Path, tmp_path: Path
 ) -> None:
-    path = make_pdf(
-        tmp_path / PROTECTED,
-        ["Ruling on tidal mills\n\nThe ruling on tidal mills allows a relief of 12 per cent."],
-        user_password=PASSWORD,
-    )
-    page.get_by_role("link", name="Documents").click()
-    page.get_by_role("heading", name="Documents").wait_for()
-    page.locator("input[type=file]").set_input_files(path)
-    page.get_by_role("button", name="Add this file").click()
+    ruling = "Ruling on tidal mills\n\nThe ruling on tidal mills allows a relief of 12 per cent."
+    path = make_pdf(tmp_path / PROTECTED, [ruling], user_password=PASSWORD)
+    go(page, "Documents")
+    begin_adding(page, path)
     field = page.get_by_label("Password for Tax Ruling pdf")
     field.wait_for()
     field.fill("sesame")
     field.press("Enter")
-    expect(page.get_by_text("That password does not open it")).to_be_visible()
+    see(page, "That password does not open it")
     field.fill(PASSWORD)
     field.press("Enter")
-    expect(page.get_by_text(f"✓ {PROTECTED}: added, 1 page")).to_be_visible(timeout=30_000)
+    see(page, f"✓ {PROTECTED}: added, 1 page", timeout=30_000)
     page.get_by_role("link", name="Chat").click()
     dialog = open_ruling(page)
-    expect(dialog.get_by_text("This file is protected")).to_be_visible()
+    see(dialog, "This file is protected")
     dialog.get_by_role("button", name="Show the page").wait_for()
-    dialog.get_by_label("Password", exact=True).fill("sesame")
-    dialog.get_by_label("Password", exact=True).press("Enter")
-    expect(dialog.get_by_text("The given password is wrong.")).to_be_visible()
+    field = dialog.get_by_label("Password", exact=True)
+    field.fill("sesame")
+    field.press("Enter")
+    see(dialog, "The given password is wrong.")
     settled(page)
     expect(dialog.locator("img")).to_have_count(0)
-    dialog.get_by_label("Password", exact=True).fill(PASSWORD)
-    dialog.get_by_label("Password", exact=True).press("Enter")
-    assert yellow_box(image_of(page)[0]) is not None
-    page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0)
-    citations(page.get_by_test_id("stChatMessage").last).filter(has_text=PROTECTED).first.click()
+    field.fill(PASSWORD)
+    field.press("Enter")
+    image, _ = image_of(page)
+    assert yellow_box(image) is not None
+    close_dialog(page)
+    citations(messages(page).last).filter(has_text=PROTECTED).first.click()
     expect(dialog.locator("img")).to_be_visible()  # this session is not asked again
     somebody_else = open_page(browser, server.url)
-    expect(open_ruling(somebody_else).get_by_text("This file is protected")).to_be_visible()
-    expect(somebody_else.get_by_role("dialog").locator("img")).to_have_count(0)
+    dialog = open_ruling(somebody_else)
+    see(dialog, "This file is protected")
+    expect(dialog.locator("img")).to_have_count(0)
     somebody_else.context.close()
     kept = [path for path in home.rglob("*") if path.is_file()]
     assert len(kept) > 10
-    assert [path for path in [*kept, server.log] if PASSWORD.encode() in path.read_bytes()] == []
+    secret = PASSWORD.encode()
+    assert [path for path in [*kept, server.log] if secret in path.read_bytes()] == []
 
 
 def make_volume(folder: Path) -> Path:
     """A volume of pages of text with scanned ones after them."""
-    text = make_pdf(
-        folder / "text.pdf",
-        [
-            f"Head {number} of the estimates\n\nThe grant is {number} million crowns."
-            for number in range(1, TEXT_PAGES + 1)
-        ],
-    )
-    scan = make_scan(
-        folder / "scan.pdf",
-        [
-            f"Annex {number}\n\nThe reserve is {number} million crowns."
-            for number in range(1, SCANNED_PAGES + 1)
-        ],
-    )
+    heads = range(1, TEXT_PAGES + 1)
+    annexes = range(1, SCANNED_PAGES + 1)
+    texts = [f"Head {number} of the estimates\n\nThe grant is {number} million crowns." for number in heads]
+    scanned = [f"Annex {number}\n\nThe reserve is {number} million crowns." for number in annexes]
+    text = make_pdf(folder / "text.pdf", texts)
+    scan = make_scan(folder / "scan.pdf", scanned)
+    volume = folder / "Volume.pdf"
     with PdfWriter() as writer:
         writer.append(text)
         writer.append(scan)
-        writer.write(folder / "Volume.pdf")
-    return folder / "Volume.pdf"
+        writer.write(volume)
+    return volume
 
 
 def begin_adding(page: Page, path: Path) -> None:
     page.locator("input[type=file]").set_input_files(path)
-    page.get_by_role("button", name="Add this file").click()
+    press(page, "Add this file")
 
 
 def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Browser, tmp_path: Path) -> None:
@@ -422,32 +441,26 @@ def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Brow
     with Server(home, {"FINPOLICY_WORKERS": "1"}) as server:
         page = open_page(browser, f"{server.url}/documents", heading="Documents")
         begin_adding(page, volume)
-        expect(
-            page.get_by_text(re.compile(r"reading page \d+ of 120|can be asked already")).first
-        ).to_be_visible()
-        page.get_by_role("button", name="Cancel").click()
-        expect(page.get_by_text(re.compile(r"cancelling|cancelled, nothing of it is kept"))).to_be_visible(
-            timeout=3_000
-        )
-        expect(page.get_by_text("Volume.pdf: cancelled, nothing of it is kept.")).to_be_visible()
-        expect(page.get_by_text("There are no documents yet")).to_be_visible()
+        reading = page.get_by_text(re.compile(r"reading page \d+ of 120|can be asked already"))
+        expect(reading.first).to_be_visible()
+        press(page, "Cancel")
+        see(page, re.compile(r"cancelling|cancelled, nothing of it is kept"), timeout=3_000)
+        see(page, "Volume.pdf: cancelled, nothing of it is kept.")
+        see(page, "There are no documents yet")
         begin_adding(page, volume)
-        expect(
-            page.get_by_text(re.compile(r"reading what only images show, [2-5] of 8 pages"))
-        ).to_be_visible(timeout=30_000)
+        see(page, re.compile(r"reading what only images show, [2-5] of 8 pages"), timeout=30_000)
         server.kill()
     with Server(home, {"FINPOLICY_WORKERS": "1"}, port=server.port) as again:
-        expect(
-            page.get_by_text(re.compile(r"✓ Volume.pdf: all of it is read now, 120 pages, 8 of them scanned"))
-        ).to_be_visible(timeout=60_000)
-        page.get_by_role("button", name="Details").click()
+        read = re.compile(r"✓ Volume.pdf: all of it is read now, 120 pages, 8 of them scanned")
+        see(page, read, timeout=60_000)
+        press(page, "Details")
         report = page.get_by_role("dialog")
-        expect(report.locator(".cells span")).to_have_count(120)
+        cells = report.locator(".cells span")
+        expect(cells).to_have_count(120)
         expect(report.locator(".legend")).to_contain_text("112 text of the PDF8 read by OCR")
-        expect(report.locator(".cells span").nth(118)).to_have_attribute(
-            "title", re.compile("^Page 119.*: read by OCR, confidence")
-        )
-        report.get_by_role("button", name="3").click()
+        read_by_ocr = re.compile("^Page 119.*: read by OCR, confidence")
+        expect(cells.nth(118)).to_have_attribute("title", read_by_ocr)
+        press(report, "3")
         expect(report.locator("tbody tr")).to_have_count(20)
         page.context.close()
     assert "Traceback" not in again.log.read_text()
@@ -458,31 +471,26 @@ def test_a_second_server_is_refused_with_the_holder_and_what_to_do(
 ) -> None:
     with Server(home) as second:
         page = open_page(browser, second.url, heading="The documents cannot be opened")
-        expect(page.get_by_text(f"in use by process {server.process.pid}")).to_be_visible()
+        see(page, f"in use by process {server.process.pid}")
         expect(page.get_by_role("button", name="Try again")).to_be_visible()
         page.context.close()
-    with Server(home.with_name("empty")) as third:
+    empty = home.with_name("empty")
+    with Server(empty) as third:
         page = open_page(browser, third.url)
         expect(page.get_by_text("There are no documents yet").first).to_be_visible()
-        page.locator(
-            '[data-test-script-state="notRunning"]'
-        ).wait_for()  # a page that is still being drawn may lose the click
+        settled(page)  # a page that is still being drawn may lose the click
         page.get_by_role("link", name="Add documents").click()
-        page.get_by_role("heading", name="Documents").wait_for()
+        arrive(page, "Documents")
         page.context.close()
-    StoreLock(home.with_name("empty") / "chroma_db" / "store.lock").close()
+    StoreLock(empty / "chroma_db" / "store.lock").close()
 
 
 def test_other_host_names_are_refused(server: Server) -> None:
-    command = [
-        sys.executable,
-        "-c",
-        (
-            "import sys, urllib.request as u; print(u.urlopen(u.Request(sys.argv[1], headers={'Host': "
-            "'evil.example'})).status)"
-        ),
-    ]
-    done = subprocess.run([*command, server.url], cwd=ROOT, capture_output=True, text=True, check=False)
+    program = (
+        "import sys, urllib.request as u; print(u.urlopen(u.Request(sys.argv[1], headers={'Host': "
+        "'evil.example'})).status)"
+    )
+    done = run_python("-c", program, server.url)
     assert "421" in done.stderr
 
 
@@ -490,46 +498,36 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
     """Streaming, a refresh and a stop on the way, forged keys, hostile tokens, and a model that fails."""
 
     def slowly(body: dict[str, object]) -> list[str]:
-        hostile = [
-            "<img src=",
-            listener.url,
-            "/g.png> ![",
-            "x](",
-            listener.url,
-            "/h.png) $a$ ",
-            "[S9-000000].",
-        ]
-        return [
-            *[f"word{number} " for number in range(25)],
-            "The deficit may not exceed 3.0 per cent",
-            f" [{first_key(body)}]. ",
-            *hostile,
-        ]
+        statement = ["The deficit may not exceed 3.0 per cent", f" [{first_key(body)}]. "]
+        image = ["<img src=", listener.url, "/g.png> "]
+        linked = ["![", "x](", listener.url, "/h.png) $a$ ", "[S9-000000]."]
+        return numbered_words(25) + statement + image + linked
 
     script: list[Behaviour] = [Say(slowly, delay=0.08), Say(slowly, delay=0.08), Refuse(401, "bad key")]
-    settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret-secret"}
     with (
         Provider(script) as provider,
-        Server(spare_home, {**settings, "OPENAI_BASE_URL": provider.url}) as server,
+        Server(spare_home, answered_by(provider.url, key="sk-secret-secret")) as server,
     ):
         page = open_page(browser, server.url)
-        expect(page.get_by_test_id("stSidebar")).to_contain_text(provider.url.split("/")[2])
+        host = urlsplit(provider.url).netloc
+        expect(page.get_by_test_id("stSidebar")).to_contain_text(host)
         box = page.get_by_label("Ask about the documents")
         box.fill("What is the deficit ceiling?")
         box.press("Enter")
         page.get_by_text("word3").wait_for()
         page.reload()
-        message = page.get_by_test_id("stChatMessage").nth(1)
+        message = messages(page).nth(1)
         message.get_by_text("How this was answered").wait_for()
-        expect(message.locator(".answer")).to_contain_text("word0 word1 word2 word3 word4 word5")
-        expect(message.locator(".answer")).to_contain_text("S9-000000: no such source")
+        answer = message.locator(".answer")
+        expect(answer).to_contain_text("word0 word1 word2 word3 word4 word5")
+        expect(answer).to_contain_text("S9-000000: no such source")
         expect(message.locator("img, a:not([href^=download]), .katex")).to_have_count(0)
         assert len(provider.requests) == 1
         box.fill("What is the debt anchor?")
         box.press("Enter")
         page.get_by_text("word3").nth(1).wait_for()
         at_once(page.get_by_test_id("stChatInputStopButton"))
-        expect(page.get_by_text("Stopped. What had come is kept, unchecked.")).to_be_visible()
+        see(page, "Stopped. What had come is kept, unchecked.")
         assert provider.hung_up.wait(5)
         last = ask(page, "By when must the debt anchor be met?")
         expect(last).to_contain_text("The chat model failed")
@@ -542,14 +540,16 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
 
 def make_budget(folder: Path, pages: int) -> Path:
     """A budget of so many pages, whose revenue stands in a table in the middle of it."""
-    made_pdf(folder / "before.pdf", pages // 2, seed=1)
-    made_pdf(folder / "after.pdf", pages - pages // 2 - 1, seed=2)
-    draw_revenue(folder / "table.pdf")
+    half = pages // 2
+    before = made_pdf(folder / "before.pdf", half, seed=1)
+    after = made_pdf(folder / "after.pdf", pages - half - 1, seed=2)
+    table = draw_revenue(folder / "table.pdf")
+    budget = folder / "Budget.pdf"
     with PdfWriter() as writer:
-        for name in ("before", "table", "after"):
-            writer.append(folder / f"{name}.pdf")
-        writer.write(folder / "Budget.pdf")
-    return folder / "Budget.pdf"
+        for part in (before, table, after):
+            writer.append(part)
+        writer.write(budget)
+    return budget
 
 
 def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -> None:
@@ -557,14 +557,12 @@ def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -
     with Server(tmp_path / "home") as server:
         documents = open_page(browser, f"{server.url}/documents", heading="Documents")
         begin_adding(documents, budget)
-        expect(documents.get_by_text(re.compile("can be asked already"))).to_be_visible(timeout=30_000)
+        see(documents, re.compile("can be asked already"), timeout=30_000)
         chat = open_page(browser, server.url)
         chat.set_default_timeout(60_000)  # its tables are read first
         answer = ask(chat, "What was total revenue in 2024?")
         expect(answer).to_contain_text("1,585", timeout=30_000)
-        expect(documents.get_by_text(re.compile(r"✓ Budget.pdf: added, 30 pages"))).to_be_visible(
-            timeout=60_000
-        )
+        see(documents, re.compile(r"✓ Budget.pdf: added, 30 pages"), timeout=60_000)
         again = ask(chat, "What was total revenue in 2024?")
         expect(again).to_contain_text("1,585", timeout=30_000)
         documents.context.close()

@@ -5,8 +5,8 @@ verified on the command line.
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,15 +14,22 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import Server, Visitor, add, ask, at_once, chromium, settled
+from tests.browser import (
+    Server,
+    Visitor,
+    answered_by,
+    ask,
+    at_once,
+    begin_to_ask,
+    messages,
+    settled,
+    store_of_rules,
+)
 from tests.commands import run
-from tests.pdfs import make_pdf
-from tests.provider import Provider, Say, first_key
+from tests.marks import in_a_browser
+from tests.provider import Provider, Say, first_key, numbered_words
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
-]
+pytestmark = in_a_browser
 
 TEXT = (
     "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nDebt "
@@ -34,8 +41,7 @@ TEXT = (
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with one document."""
     folder = tmp_path_factory.mktemp("audit")
-    add(folder / "home", [make_pdf(folder / "Rules.pdf", [TEXT])])
-    return folder / "home"
+    return store_of_rules(folder, [TEXT])
 
 
 def take(page: Page, message: Locator, folder: Path) -> Path:
@@ -47,8 +53,10 @@ def take(page: Page, message: Locator, folder: Path) -> Path:
     return path
 
 
-def verified(path: Path, home: Path) -> subprocess.CompletedProcess[str]:
-    return run(home, "verify", path)
+def verify(path: Path, home: Path) -> None:
+    """The file is as it was taken."""
+    done = run(home, "verify", path)
+    assert done.returncode == 0, done.stdout
 
 
 def test_an_answer_is_taken_away_looked_at_offline_and_verified(
@@ -59,13 +67,13 @@ def test_an_answer_is_taken_away_looked_at_offline_and_verified(
         settled(page)
         path = take(page, message, tmp_path)
         assert re.fullmatch(r"audit-\d{4}-\d\d-\d\d-debt-service-come\.html", path.name)
-        refusal = take(page, ask(page, "Who wrote the opera about a magic flute?"), tmp_path)
+        message = ask(page, "Who wrote the opera about a magic flute?")
+        refusal = take(page, message, tmp_path)
         page.reload()
         settled(page)
-        again = take(page, page.get_by_test_id("stChatMessage").nth(1), tmp_path / "again")
+        again = take(page, messages(page).nth(1), tmp_path / "again")
         for one in (path, refusal, again):  # the chat has the store meanwhile
-            done = verified(one, home)
-            assert done.returncode == 0, done.stdout
+            verify(one, home)
         assert "Traceback" not in server.log.read_text()
     asked: list[str] = []
     told: list[str] = []
@@ -74,7 +82,8 @@ def test_an_answer_is_taken_away_looked_at_offline_and_verified(
     sheet.on("request", lambda request: asked.append(request.url))
     sheet.on("console", lambda line: told.append(line.text))
     sheet.goto(path.as_uri())
-    expect(sheet.get_by_role("heading", name="What does debt service come to?")).to_be_visible()
+    heading = sheet.get_by_role("heading", name="What does debt service come to?")
+    expect(heading).to_be_visible()
     image = sheet.locator("article img")
     assert image.evaluate("image => image.complete && image.naturalWidth > 500")
     expect(sheet.locator(".sheet svg rect").first).to_be_attached()
@@ -88,31 +97,26 @@ def test_an_answer_is_taken_away_looked_at_offline_and_verified(
 
 def test_taking_a_file_disturbs_no_answer_on_its_way(browser: Browser, home: Path, tmp_path: Path) -> None:
     def slowly(body: dict[str, object]) -> list[str]:
-        return [
-            *[f"word{number} " for number in range(25)],
-            "<script>alert(1)</script> Debt service comes to 1,577 million crowns",
-            f" [{first_key(body)}].",
-        ]
+        statement = "<script>alert(1)</script> Debt service comes to 1,577 million crowns"
+        return [*numbered_words(25), statement, f" [{first_key(body)}]."]
 
-    with Provider([slowly, Say(slowly, delay=0.15)]) as provider:
-        settings = {
-            "FINPOLICY_CHAT_MODEL": "stand-in",
-            "OPENAI_API_KEY": "sk-secret-key",
-            "OPENAI_BASE_URL": provider.url,
-        }
-        with Server(home, settings) as server, Visitor(browser, server.url) as page:
-            ask(page, "What does debt service come to?")
-            page.get_by_label("Ask about the documents").fill("What is the debt anchor?")
-            page.keyboard.press("Enter")
-            second = page.get_by_test_id("stChatMessage").nth(3)
-            second.get_by_text("word3").wait_for()
-            path = take(page, page.get_by_test_id("stChatMessage").nth(1), tmp_path)
-            expect(second).not_to_contain_text("word24")  # it was still coming
-            second.get_by_text("How this was answered").wait_for()
-            expect(second).not_to_contain_text("Stopped")
-            done = verified(path, home)
-    assert done.returncode == 0, done.stdout
+    with (
+        Provider([slowly, Say(slowly, delay=0.15)]) as provider,
+        Server(home, answered_by(provider.url, key="sk-secret-key")) as server,
+        Visitor(browser, server.url) as page,
+    ):
+        ask(page, "What does debt service come to?")
+        begin_to_ask(page, "What is the debt anchor?")
+        first, second = messages(page).nth(1), messages(page).nth(3)
+        second.get_by_text("word3").wait_for()
+        path = take(page, first, tmp_path)
+        expect(second).not_to_contain_text("word24")  # it was still coming
+        second.get_by_text("How this was answered").wait_for()
+        expect(second).not_to_contain_text("Stopped")
+        verify(path, home)
     text = path.read_text("utf-8")
     assert "<script" not in text
     assert "sk-secret-key" not in text
-    assert f"127.0.0.1:{provider.url.split(':')[2].split('/')[0]}" in text
+    host = urlsplit(provider.url).netloc
+    assert host.startswith("127.0.0.1:")
+    assert host in text

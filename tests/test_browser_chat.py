@@ -14,20 +14,34 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import Server, Visitor, add, ask, at_once, chromium, settled
+from tests.browser import (
+    Server,
+    Visitor,
+    answered_by,
+    ask,
+    at_once,
+    close_dialog,
+    messages,
+    press,
+    see,
+    settled,
+    store_of_rules,
+)
+from tests.marks import in_a_browser
 from tests.pdfs import make_pdf
-from tests.provider import Provider, Say, first_key
+from tests.provider import Provider, Say, first_key, numbered_words
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)"),
-]
+pytestmark = in_a_browser
 
 RULES = [
     "The deficit ceiling is three per cent of output.\nThe debt anchor is 60 per cent of output.",
     "The main objectives are low debt and stable prices.",
 ]
 CEILING, ANCHOR = "What is the deficit ceiling?", "What is the debt anchor?"
+# The button that the page presses by itself, and the field whose lock makes it do so.
+WATCH_WAKING = """() => document.querySelector('.st-key-wake button').addEventListener(
+    'click', () => { window.woken = true; })"""
+LOCK_FIELD = "() => { document.querySelector('[data-testid=stChatInput] textarea').disabled = true; }"
 LEVY = "The harbour levy is 14 crowns for each tonne of cargo."
 
 
@@ -39,9 +53,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def home(folder: Path) -> Path:
     """A store with one document."""
-    add(folder / "home", [make_pdf(folder / "Rules.pdf", RULES)])
-    shutil.copytree(folder / "home", folder / "spare")
-    return folder / "home"
+    stored = store_of_rules(folder, RULES)
+    shutil.copytree(stored, folder / "spare")
+    return stored
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +66,7 @@ def server(home: Path) -> Iterator[Server]:
 
 
 def panel_is_at(page: Page, said: str) -> None:
-    expect(page.get_by_role("dialog").get_by_text(said)).to_be_visible()
+    see(page.get_by_role("dialog"), said)
 
 
 def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
@@ -61,13 +75,15 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
     with Visitor(browser, server.url) as page:
         message = ask(page, "What are the deficit ceiling and the debt anchor?")
         chips = message.locator("button.key")
+        second_chip = chips.nth(1)
         expect(chips.first).to_have_text("1")
         message.get_by_text("More from these pages").click()
-        chips.nth(1).hover()
-        expect(page.get_by_role("tooltip")).to_contain_text("Rules.pdf, p. 1: ✓ located on the page")
+        second_chip.hover()
+        tooltip = page.get_by_role("tooltip")
+        expect(tooltip).to_contain_text("Rules.pdf, p. 1: ✓ located on the page")
         message.locator(".figure").first.hover()
-        expect(page.get_by_role("tooltip")).to_contain_text("✓ stands on the cited page")
-        chips.nth(1).press("Enter")
+        expect(tooltip).to_contain_text("✓ stands on the cited page")
+        second_chip.press("Enter")
         panel_is_at(page, "Citation 2 of")
         page.get_by_role("dialog").locator("img").wait_for()
         page.keyboard.press("p")
@@ -75,30 +91,22 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         page.keyboard.press("ArrowRight")
         panel_is_at(page, "Page 2 of 2")
         panel_is_at(page, "on another page")
-        page.get_by_role("button", name="Larger").click()
+        press(page, "Larger")
         expect(page.get_by_role("button", name="Smaller")).to_be_enabled()
-        address = page.get_by_role("link", name="Original PDF").get_attribute("href") or ""
+        original = page.get_by_role("link", name="Original PDF")
+        address = original.get_attribute("href") or ""
         assert address.endswith("/Rules.pdf#page=2")
         answer = page.request.get(f"{server.url}/{address}")
-        assert (answer.status, answer.headers["content-type"], answer.body()[:5]) == (
-            200,
-            "application/pdf",
-            b"%PDF-",
-        )
-        assert (
-            "content-security-policy" not in answer.headers
-            and answer.headers["x-content-type-options"] == "nosniff"
-        )
-        marked = address.partition("-")[2]
-        for wrong in (
-            f"original/2-{marked}",
-            f"original/1-{'0' * 32}/x.pdf",
-            "original/x-y/z",
-            f"original/²-{marked}",
-        ):
-            assert page.request.get(f"{server.url}/{wrong}").status == 404
-        page.keyboard.press("Escape")
-        expect(page.get_by_role("dialog")).to_have_count(0)
+        assert answer.status == 200
+        assert answer.headers["content-type"] == "application/pdf"
+        assert answer.body().startswith(b"%PDF-")
+        assert "content-security-policy" not in answer.headers
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        _, _, marked = address.partition("-")
+        for wrong in (f"2-{marked}", f"1-{'0' * 32}/x.pdf", "x-y/z", f"²-{marked}"):
+            refused = page.request.get(f"{server.url}/original/{wrong}")
+            assert refused.status == 404
+        close_dialog(page)
         page.locator("h1").click()
         page.keyboard.press("/")
         expect(page.get_by_label("Ask about the documents")).to_be_focused()
@@ -108,15 +116,11 @@ def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) ->
     with Visitor(browser, server.url) as page:
         page.locator(".st-key-wake button").wait_for(state="attached")
         expect(page.get_by_role("button", name="Draw the page again")).to_have_count(0)
-        page.evaluate(
-            "() => document.querySelector('.st-key-wake button').addEventListener('click', () => { "
-            "window.woken = true; })"
-        )
+        page.evaluate(WATCH_WAKING)
         page.wait_for_timeout(2_500)
-        assert not page.evaluate("() => window.woken")
-        page.evaluate(
-            "() => { document.querySelector('[data-testid=stChatInput] textarea').disabled = true; }"
-        )
+        woken = page.evaluate("() => window.woken")
+        assert not woken
+        page.evaluate(LOCK_FIELD)
         page.wait_for_function("() => window.woken")
 
 
@@ -124,17 +128,19 @@ def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, 
     with Visitor(browser, server.url) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         message = ask(page, CEILING)
-        message.get_by_role("button", name="Copy", exact=True).click()
-        expect(message.get_by_text("Copied")).to_be_visible()
+        press(message, "Copy", exact=True)
+        see(message, "Copied")
         copied = page.evaluate("navigator.clipboard.readText()")
-        assert copied.startswith(CEILING) and "three per cent of output. (Rules.pdf, p. 1)" in copied
-        page.get_by_role("button", name="Change this question and ask it again").click()
+        assert copied.startswith(CEILING)
+        assert "three per cent of output. (Rules.pdf, p. 1)" in copied
+        change = page.get_by_role("button", name="Change this question and ask it again")
+        change.click()
         field = page.get_by_label("Question", exact=True)
         expect(field).to_be_focused()
         expect(field).to_have_value(CEILING)
         page.keyboard.press("Escape")
         expect(field).to_have_count(0)
-        expect(page.get_by_role("button", name="Change this question and ask it again")).to_be_focused()
+        expect(change).to_be_focused()
         page.keyboard.press("Enter")
         expect(field).to_be_focused()
         field.fill("The first line")
@@ -143,20 +149,21 @@ def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, 
         expect(field).to_have_value("The first line\nThe second")
         field.fill(ANCHOR)
         page.keyboard.press("Enter")
-        expect(page.get_by_test_id("stChatMessage").last).to_contain_text("60 per cent of output")
-        expect(page.locator(".question").nth(0)).to_have_text(CEILING)
-        expect(page.locator(".question").nth(1)).to_have_text(ANCHOR)
+        expect(messages(page).last).to_contain_text("60 per cent of output")
+        questions = page.locator(".question")
+        expect(questions.nth(0)).to_have_text(CEILING)
+        expect(questions.nth(1)).to_have_text(ANCHOR)
 
 
 def test_what_was_asked_by_a_button_is_stopped_from_another_tab(browser: Browser, home: Path) -> None:
     """home: owned by the server of the other tests; this one has its copy."""
 
     def slowly(body: dict[str, object]) -> list[str]:
-        return [*[f"word{number} " for number in range(400)], f"[{first_key(body)}]."]
+        return [*numbered_words(400), f"[{first_key(body)}]."]
 
     with Provider([Say(slowly, delay=0.1)]) as provider:
-        settings = {"FINPOLICY_CHAT_MODEL": "slow", "OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "none"}
-        with Server(home.with_name("spare"), settings) as server, Visitor(browser, server.url) as page:
+        spare = home.with_name("spare")
+        with Server(spare, answered_by(provider.url)) as server, Visitor(browser, server.url) as page:
             page.locator("[class*=st-key-example-] button").first.click()
             page.get_by_text("word5").wait_for()
             other = page.context.new_page()
@@ -164,45 +171,46 @@ def test_what_was_asked_by_a_button_is_stopped_from_another_tab(browser: Browser
             other.get_by_text("word5").wait_for()
             at_once(other.locator("[data-stop]"))
             for tab in (page, other):
-                expect(tab.get_by_text("Stopped. What had come is kept, unchecked.")).to_be_visible()
+                see(tab, "Stopped. What had come is kept, unchecked.")
 
 
 def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> None:
     pdf = make_pdf(folder / "Levies.pdf", [LEVY])
     with Server(folder / "empty") as server, Visitor(browser, server.url) as page:
-        expect(page.get_by_text("There are no documents yet")).to_be_visible()
+        see(page, "There are no documents yet")
         page.locator("[data-testid=stChatInput] input[type=file]").set_input_files(pdf)
         box = page.get_by_label("Attach a PDF and ask about it")
         box.fill("What is the harbour levy?")
         expect(page.get_by_test_id("stChatInput")).to_contain_text("Levies.pdf")
-        page.get_by_role("button", name="Send message").click()
-        message = page.get_by_test_id("stChatMessage").last
+        press(page, "Send message")
+        message = messages(page).last
+        citation = message.locator("[class*=st-key-cite-] button").first
         expect(message.locator(".answer")).to_contain_text("14 crowns")
-        expect(message.locator("[class*=st-key-cite-] button").first).to_contain_text("Levies.pdf")
+        expect(citation).to_contain_text("Levies.pdf")
         box.fill("Is the harbour levy for each tonne?")
         box.press("Enter")
         page.locator(".question").nth(1).wait_for()
-        expect(page.get_by_test_id("stMultiSelect")).to_contain_text("Levies.pdf")
+        searched_in = page.get_by_test_id("stMultiSelect")
+        expect(searched_in).to_contain_text("Levies.pdf")
         settled(page)
         page.reload()  # what is searched in stands in the address
-        expect(page.get_by_test_id("stMultiSelect")).to_contain_text("Levies.pdf")
+        expect(searched_in).to_contain_text("Levies.pdf")
 
 
 def test_a_paste_that_is_too_long_is_told(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         message = ask(page, CEILING)
-        message.get_by_role("button", name="Helpful", exact=True).click()
+        press(message, "Helpful", exact=True)
         field = message.get_by_label("Why? (optional)")
         field.click()
-        told = page.get_by_role("alert").filter(
-            has_text="That is too long for this field: nothing was pasted."
-        )
-        for text, is_told in (("clear", 0), ("x" * 2_000, 1)):
+        alerts = page.get_by_role("alert")
+        told = alerts.filter(has_text="That is too long for this field: nothing was pasted.")
+        for text, count in (("clear", 0), ("x" * 2_000, 1)):
             page.evaluate("text => navigator.clipboard.writeText(text)", text)
             page.keyboard.press("Control+V")
             page.wait_for_timeout(400)
-            expect(told.locator("visible=true")).to_have_count(is_told)
+            expect(told.locator("visible=true")).to_have_count(count)
         expect(field).to_have_value("clear")
 
 
@@ -217,6 +225,6 @@ def test_on_a_narrow_screen_the_list_closes_once_something_is_chosen(
             if sidebar.get_attribute("data-collapsed") != "false":
                 page.get_by_test_id("stExpandSidebarButton").click()
             expect(sidebar).to_have_attribute("data-collapsed", "false")
-            sidebar.get_by_role("button", name=chosen, exact=True).click()
+            press(sidebar, chosen, exact=True)
             expect(sidebar).to_have_attribute("data-collapsed", "true")
         expect(page.locator(".question")).to_have_text([CEILING])
