@@ -266,7 +266,7 @@ def test_a_gold_page_counts_in_its_own_document_only() -> None:
         1 lakh crore | about 1  lakh⏎crore is        | yes
         $120 billion | at least $120 billion a month | yes
         nil          | vanilla                       | no
-        """
+        """  # "⏎" ends a line
     ),
 )
 def test_a_value_stands_by_itself(value: str, text: str, there: str) -> None:

@@ -114,8 +114,8 @@ def test_each_user_is_answered_by_their_own_choice_and_the_key_is_found_nowhere(
                 assert request.headers["authorization"] == f"Bearer {KEY}"
             go(ann, "Settings")
             see(ann, "Your key is set.")
-            files = [path for path in [*home.rglob("*"), server.log] if path.is_file()]
-            kept = {path: path.read_bytes() for path in files}
+            files = [path for path in home.rglob("*") if path.is_file()]
+            kept = {path: path.read_bytes() for path in [*files, server.log]}
             assert received
             assert len(kept) > 5
             shown = ann.content() + bob.content()

@@ -10,9 +10,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from operator import add, sub
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pypdfium2
 import pypdfium2.raw
@@ -31,11 +30,12 @@ STATEMENT, BOOK, POLICY_2019, POLICY_2024 = (sample.file for sample in SAMPLES)
 PAGES = {STATEMENT: 14, BOOK: 30, POLICY_2019: 4, POLICY_2024: 5}
 BEFORE_BODY = {STATEMENT: 4, BOOK: 5, POLICY_2019: 0, POLICY_2024: 0}  # pages before the one numbered 1
 FRONT = {STATEMENT: ["i", "ii", "iii"], BOOK: ["i", "ii", "iii", "iv"], POLICY_2019: [], POLICY_2024: []}
+Texts: TypeAlias = dict[str, list[str]]  # of each page, by document
 SCANNED = (27, 28, 29)  # physical pages of the Budget Book that are pictures
 
 
 @pytest.fixture(scope="session")
-def texts(samples: Path) -> dict[str, list[str]]:
+def texts(samples: Path) -> Texts:
     """The text layer of every page by document, white space as single spaces, line by line where lines
     matter.
     """
@@ -88,12 +88,12 @@ def test_small_enough_to_carry_along(samples: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_counts(texts: dict[str, list[str]], name: str) -> None:
+def test_page_counts(texts: Texts, name: str) -> None:
     assert len(texts[name]) == PAGES[name]
 
 
 @pytest.mark.parametrize("name", FRONT)
-def test_printed_numbers(texts: dict[str, list[str]], name: str) -> None:
+def test_printed_numbers(texts: Texts, name: str) -> None:
     first = 2 if FRONT[name] else 1  # a document with front pages has a cover before them
     body = range(1, PAGES[name] - BEFORE_BODY[name] + 1)
     expected = [*FRONT[name], *map(str, body)]
@@ -114,7 +114,7 @@ def test_embedded_labels_in_the_statement_only(samples: Path) -> None:
             assert "/PageLabels" not in reader.root_object
 
 
-def test_contents_name_the_printed_page(texts: dict[str, list[str]]) -> None:
+def test_contents_name_the_printed_page(texts: Texts) -> None:
     for name in (STATEMENT, BOOK):
         contents = "\n".join(texts[name][1:4])
         lines = [line for line in contents.splitlines() if " . . . " in line]
@@ -132,7 +132,7 @@ def test_contents_name_the_printed_page(texts: dict[str, list[str]]) -> None:
             assert title.strip() in text, f"{name}: {line}"
 
 
-def test_scanned_pages_are_pictures_without_text(samples: Path, texts: dict[str, list[str]]) -> None:
+def test_scanned_pages_are_pictures_without_text(samples: Path, texts: Texts) -> None:
     document = pypdfium2.PdfDocument(samples / BOOK)
     try:
         for number, text in enumerate(texts[BOOK], start=1):
@@ -157,7 +157,7 @@ def test_scanned_pages_are_grey_at_200_dots_an_inch(samples: Path) -> None:
                 assert picture.size == (1654, 2339)
 
 
-def test_the_capital_projects_break_across_two_pages(texts: dict[str, list[str]]) -> None:
+def test_the_capital_projects_break_across_two_pages(texts: Texts) -> None:
     first, second = texts[BOOK][19:21]
     assert "Table 15: Capital projects" in first
     assert "All projects" not in first
@@ -231,8 +231,10 @@ def test_the_figures_agree_with_each_other() -> None:
     primary = _row(BOOK, "1", "Primary expenditure")
     revenue = _row(BOOK, "1", "Total revenue")
     expenditure = _row(BOOK, "1", "Total expenditure")
-    assert list(map(sub, revenue, expenditure)) == balance
-    assert list(map(add, primary, interest)) == expenditure
+    for taken, spent, rest in zip(revenue, expenditure, balance, strict=True):
+        assert taken - spent == rest
+    for spent, paid, total in zip(primary, interest, expenditure, strict=True):
+        assert spent + paid == total
     for number in ("4", "5"):
         by_part = _row(BOOK, number, "Total expenditure")
         assert by_part[:3] == expenditure
@@ -313,7 +315,7 @@ def test_questions_are_whole() -> None:
 
 
 @pytest.mark.parametrize("question", ANSWERABLE, ids=lambda question: question["id"])
-def test_the_answer_stands_on_its_page(texts: dict[str, list[str]], question: dict[str, Any]) -> None:
+def test_the_answer_stands_on_its_page(texts: Texts, question: dict[str, Any]) -> None:
     name = question["document"]
     assert question["documents"] is None or name in question["documents"]
     for page in question["pages"]:
