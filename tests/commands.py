@@ -1,4 +1,5 @@
-"""The product's commands as another program runs them, each in a process of its own; and its scripts.
+"""The product's commands, and the scripts beside it, as another program runs them, each in a process of its
+own.
 
 A command is forked where somebody forks for the tests, and started anew where not.
 """
@@ -14,7 +15,7 @@ from typing import TypeAlias
 
 from tests import forkserver
 
-__all__ = ["run", "run_in", "run_python", "usage_of"]
+__all__ = ["run", "run_in", "run_script", "usage_of"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,16 +34,17 @@ def run_in(folder: Path, home: Path, *arguments: object, stdin: str = "", **envi
     return _run(folder, arguments, stdin, settings)
 
 
-def run_python(*arguments: object) -> Done:
-    """`python ARGUMENTS` in the checkout."""
-    command = [sys.executable, *map(str, arguments)]
+def run_script(*arguments: str) -> Done:
+    """`python benchmarks/ARGUMENTS`, the first of them the name of the script."""
+    name, *given = arguments
+    command = [sys.executable, f"benchmarks/{name}", *given]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def usage_of(script: str) -> str:
-    """What a script of the checkout prints for --help, where it has nothing to complain of."""
-    done = run_python(script, "--help")
-    done.check_returncode()
+    """What a script of benchmarks/ says of its use, and nothing beside it."""
+    done = run_script(script, "--help")
+    assert done.returncode == 0, done.stderr
     assert not done.stderr
     return done.stdout
 

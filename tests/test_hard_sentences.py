@@ -20,17 +20,16 @@ from tests.hard_sentences import HARD, Hard
 
 every = pytest.mark.parametrize("hard", HARD, ids=lambda hard: hard.text[:40])
 KEY = re.compile(r" ?\[S1[^\]]*\]")
-BEFORE, AFTER = "The committee met again.", "The minutes are kept by the board."
-FRAME = f"{BEFORE} {{}} {AFTER}"
+FIRST, LAST = "The committee met again.", "The minutes are kept by the board."
+
+
+FRAME = f"{FIRST} {{}} {LAST}"
 
 
 @every
 def test_sentences_end_where_a_reader_ends_them(hard: Hard) -> None:
     framed = FRAME.format(hard.text)
-    before, *found, after = sentences(framed)
-    assert before == BEFORE
-    assert found == list(hard.parts)
-    assert after == AFTER
+    assert sentences(framed) == [FIRST, *hard.parts, LAST]
     for part in hard.parts:
         start = framed.index(part)
         opened, ended = sentence_around(framed, start + 1, start + 2, reach=400)
@@ -40,14 +39,14 @@ def test_sentences_end_where_a_reader_ends_them(hard: Hard) -> None:
 
 @every
 def test_amounts_are_read(hard: Hard) -> None:
-    found = [(one.value, one.scale, one.unit) for one in find_figures(hard.text)]
-    assert found == list(hard.figures)
+    figures = find_figures(hard.text)
+    assert tuple((one.value, one.scale, one.unit) for one in figures) == hard.figures
 
 
 @every
 def test_periods_are_read(hard: Hard) -> None:
-    found = [one.text for one in find_periods(hard.text)]
-    assert found == list(hard.periods)
+    periods = find_periods(hard.text)
+    assert tuple(one.text for one in periods) == hard.periods
 
 
 @every
@@ -66,18 +65,18 @@ def test_a_statement_is_a_sentence(hard: Hard) -> None:
     checked = check_statements(text, prompt(hit(1, text)))
     judged = [KEY.sub("", one.text) for one in checked.statements]
     stated = [KEY.sub("", part) for part in hard.parts if not part.endswith("?")]
-    assert judged == [BEFORE, *stated, AFTER]
+    assert judged == [FIRST, *stated, LAST]
 
 
 @every
 def test_a_conversation_is_shortened_by_sentences(hard: Hard) -> None:
     message = Message("1", "user", FRAME.format(hard.text))
-    _, *said, _ = Messages([message], "").sentences[0]
-    assert [sentence.strip() for sentence in said] == list(hard.parts)
+    (said,) = Messages([message], "").sentences
+    _, *between, _ = map(str.strip, said)
+    assert between == list(hard.parts)
 
 
 @every
 def test_a_question_is_a_sentence(hard: Hard) -> None:
     subject = subject_of(hard.text)
-    for part in hard.parts:
-        assert part in subject
+    assert all(part in subject for part in hard.parts)
