@@ -56,7 +56,8 @@ ROWS = case_rows("""
 2500 ZMW; 12000        | -          | K2,500 is paid each month to 12,000 households.
 50.3×1e9 ZAR           | -          | Transfers of R50.3 billion go to provinces.
 9300                   | -          | The posts of 9 300 nurses were cut.
-25 basis points; 0.25 percentage points | - | The yield was 25 basis points, or 0.25 percentage points, higher.
+25 basis points; 0.25 percentage points | - | \
+The yield was 25 basis points, or 0.25 percentage points, higher.
 -50.3×1e6 USD          | -          | Net income (loss) was $(50.3) million.
 3 %                    | -          | What is the ceiling? / It is 3.0 per cent.
 -                      | -          | The rule holds! / Nobody doubts it.

@@ -28,9 +28,9 @@ ANSWERABLE = [question for question in QUESTIONS if question["answerable"]]
 
 STATEMENT, BOOK, POLICY_2019, POLICY_2024 = (sample.file for sample in SAMPLES)
 PAGES = {STATEMENT: 14, BOOK: 30, POLICY_2019: 4, POLICY_2024: 5}
-BEFORE_BODY = {STATEMENT: 4, BOOK: 5, POLICY_2019: 0, POLICY_2024: 0}  # pages before the one numbered 1
-FRONT = {STATEMENT: ["i", "ii", "iii"], BOOK: ["i", "ii", "iii", "iv"], POLICY_2019: [], POLICY_2024: []}
-Texts: TypeAlias = dict[str, list[str]]  # of each page, by document
+SCANNED_ANSWERS = [question for question in ANSWERABLE if question["kind"] == "scanned"]
+# pages before the one that is numbered 1
+BEFORE_BODY = {STATEMENT: 4, BOOK: 5, POLICY_2019: 0, POLICY_2024: 0}
 SCANNED = (27, 28, 29)  # physical pages of the Budget Book that are pictures
 
 
@@ -69,21 +69,19 @@ def _printed(text: str) -> str:
 
 
 def test_the_same_bytes_every_time(samples: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "folder"
-    command = [sys.executable, str(ROOT / "documents" / "make_samples.py"), str(folder)]
+    script, folder = ROOT / "documents" / "make_samples.py", tmp_path / "new" / "folder"
+    command = [sys.executable, str(script), str(folder)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     again = [Path(line) for line in done.stdout.splitlines()]
-    assert again == [folder / name for name in PAGES]
+    assert [path.name for path in again] == list(PAGES)
     for path in again:
-        sample = samples / path.name
-        assert path.read_bytes() == sample.read_bytes()
-    made = {path.name for path in folder.iterdir()}
-    assert made == set(PAGES)
+        assert path.read_bytes() == (samples / path.name).read_bytes()
+    made = [path.name for path in again[0].parent.iterdir()]
+    assert sorted(made) == sorted(PAGES)
 
 
 def test_small_enough_to_carry_along(samples: Path) -> None:
-    files = [samples / name for name in PAGES]
-    sizes = [path.stat().st_size for path in files]
+    sizes = [(samples / name).stat().st_size for name in PAGES]
     assert sum(sizes) < 2_500_000
 
 
@@ -92,44 +90,48 @@ def test_page_counts(texts: Texts, name: str) -> None:
     assert len(texts[name]) == PAGES[name]
 
 
+FRONT = {STATEMENT: "i ii iii", BOOK: "i ii iii iv", POLICY_2019: "", POLICY_2024: ""}
+
+
 @pytest.mark.parametrize("name", FRONT)
-def test_printed_numbers(texts: Texts, name: str) -> None:
-    first = 2 if FRONT[name] else 1  # a document with front pages has a cover before them
-    body = range(1, PAGES[name] - BEFORE_BODY[name] + 1)
-    expected = [*FRONT[name], *map(str, body)]
-    pages = texts[name][first - 1 :]
-    assert len(pages) == len(expected)
-    for number, (text, label) in enumerate(zip(pages, expected, strict=True), start=first):
-        if name == BOOK and number in SCANNED:
+def test_printed_numbers(texts: dict[str, list[str]], name: str) -> None:
+    front = FRONT[name].split()
+    numbers = range(1, PAGES[name] - BEFORE_BODY[name] + 1)
+    expected = [*front, *map(str, numbers)]
+    first = 2 if front else 1
+    for page, label in enumerate(expected, start=first):
+        text = texts[name][page - 1]
+        if name == BOOK and page in SCANNED:
             assert not text
         else:
             assert _printed(text) == label
+    assert len(texts[name]) == len(expected) + first - 1
 
 
 def test_embedded_labels_in_the_statement_only(samples: Path) -> None:
+    numbers = map(str, range(1, 11))
     with PdfReader(samples / STATEMENT) as reader:
-        assert reader.page_labels == ["Cover", "i", "ii", "iii", *map(str, range(1, 11))]
+        assert reader.page_labels == ["Cover", "i", "ii", "iii", *numbers]
     for name in (BOOK, POLICY_2019, POLICY_2024):
         with PdfReader(samples / name) as reader:
             assert "/PageLabels" not in reader.root_object
 
 
-def test_contents_name_the_printed_page(texts: Texts) -> None:
-    for name in (STATEMENT, BOOK):
-        contents = "\n".join(texts[name][1:4])
-        lines = [line for line in contents.splitlines() if " . . . " in line]
-        assert len(lines) > 30
-        for line in lines:
-            found = re.fullmatch(r"(.+?)(?: \.)+ (\w+)", line)
-            assert found, line
-            title, label = found.groups()
-            if not label.isdigit():
-                continue
-            page = int(label) + BEFORE_BODY[name]
-            if name == BOOK and page in SCANNED:
-                continue
-            text = _flat(texts[name][page - 1])
-            assert title.strip() in text, f"{name}: {line}"
+@pytest.mark.parametrize("name", [STATEMENT, BOOK])
+def test_contents_name_the_printed_page(texts: dict[str, list[str]], name: str) -> None:
+    contents = "\n".join(texts[name][1:4])
+    lines = [line for line in contents.splitlines() if " . . . " in line]
+    assert len(lines) > 30
+    scanned = SCANNED if name == BOOK else ()
+    for line in lines:
+        found = re.fullmatch(r"(.+?)(?: \.)+ (\w+)", line)
+        assert found, line
+        title, label = found.groups()
+        if not label.isdigit():
+            continue
+        page = int(label) + BEFORE_BODY[name]
+        if page not in scanned:
+            assert title.strip() in _flat(texts[name][page - 1]), line
 
 
 def test_scanned_pages_are_pictures_without_text(samples: Path, texts: Texts) -> None:
@@ -139,11 +141,10 @@ def test_scanned_pages_are_pictures_without_text(samples: Path, texts: Texts) ->
             page = document[number - 1]
             kinds = [thing.type for thing in page.get_objects()]
             page.close()
-            scanned = number in SCANNED
-            has_text = bool(text.strip())
+            is_scanned = number in SCANNED
             is_picture = kinds == [pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]
-            assert has_text != scanned
-            assert is_picture == scanned
+            assert (not text.strip()) == is_scanned
+            assert is_picture == is_scanned
     finally:
         document.close()
 
@@ -178,7 +179,7 @@ def _blocks(name: str) -> Iterator[Block]:
 
 
 def _tables() -> Iterator[tuple[tuple[str, str], Table]]:
-    """The tables, each behind its document and its number."""
+    """By document and number."""
     for name in PAGES:
         for block in _blocks(name):
             if isinstance(block, Table):
@@ -187,7 +188,15 @@ def _tables() -> Iterator[tuple[tuple[str, str], Table]]:
 
 
 TABLES = dict(_tables())
-SUMMED = [key for key, table in TABLES.items() if table.bold == (len(table.rows) - 1,)]
+
+
+def _sums_up(table: Table) -> bool:
+    """Whether its last line, and no other, is bold."""
+    last = len(table.rows) - 1
+    return table.bold == (last,)
+
+
+SUMMED = [key for key, table in TABLES.items() if _sums_up(table)]
 
 
 def _amount(cell: str) -> float:
@@ -215,8 +224,8 @@ def test_totals_are_sums(key: tuple[str, str]) -> None:
     table = TABLES[key]
     columns = list(zip(table.head, *table.rows, strict=True))
     for head, *cells in columns[table.words :]:
-        figures = [cell for cell in cells if re.fullmatch(r"[(\d,)]+|–", cell)]
-        if head != "Crowns per inhabitant" and figures == cells:
+        in_figures = all(re.fullmatch(r"[(\d,)]+|–", cell) for cell in cells)
+        if in_figures and head != "Crowns per inhabitant":
             *parts, total = map(_amount, cells)
             assert sum(parts) == total, head
 
@@ -226,67 +235,73 @@ def test_twenty_tables_end_with_their_sum() -> None:
 
 
 def test_the_figures_agree_with_each_other() -> None:
-    balance = _row(BOOK, "1", "Overall balance")
-    interest = _row(BOOK, "1", "Interest on public debt")
+    balance, interest = _row(BOOK, "1", "Overall balance"), _row(BOOK, "1", "Interest on public debt")
+    revenue, expenditure = _row(BOOK, "1", "Total revenue"), _row(BOOK, "1", "Total expenditure")
     primary = _row(BOOK, "1", "Primary expenditure")
-    revenue = _row(BOOK, "1", "Total revenue")
-    expenditure = _row(BOOK, "1", "Total expenditure")
-    for taken, spent, rest in zip(revenue, expenditure, balance, strict=True):
-        assert taken - spent == rest
-    for spent, paid, total in zip(primary, interest, expenditure, strict=True):
-        assert spent + paid == total
+    assert [taken - spent for taken, spent in zip(revenue, expenditure, strict=True)] == balance
+    assert [spent + paid for spent, paid in zip(primary, interest, strict=True)] == expenditure
     for number in ("4", "5"):
         by_part = _row(BOOK, number, "Total expenditure")
         assert by_part[:3] == expenditure
     goods = _row(BOOK, "5", "Goods and services")
     assert min(goods) > 0
-    path = _row(STATEMENT, "3", "Overall balance", last=True)
-    assert path[:3] == balance
+    planned = _row(STATEMENT, "3", "Overall balance", last=True)
+    assert planned[:3] == balance
     debt = _row(STATEMENT, "3", "Public debt, end of year", last=True)
-    total_debt = _row(STATEMENT, "6", "Total public debt")
-    assert debt[1] == total_debt[0]
-    interest_due = _row(BOOK, "16", "Total interest")
-    principal_due = _row(BOOK, "16", "Total principal")
+    composition = _row(STATEMENT, "6", "Total public debt")
+    assert debt[1] == composition[0]
+    paid = _row(BOOK, "16", "Total interest")
+    assert paid[0] == interest[2]
+    repaid = _row(BOOK, "16", "Total principal")
     borrowed = _row(STATEMENT, "8", "All instruments")
-    assert interest_due[0] == interest[2]
-    assert borrowed[-1] == principal_due[0] - balance[2]
+    assert borrowed[-1] == repaid[0] - balance[2]
+
+
+def _cell(number: int, row: int, column: int) -> str:
+    """Of a table of the Statement."""
+    return TABLES[STATEMENT, f"Table {number}"].rows[row][column]
 
 
 def test_the_figures_are_those_that_the_rules_need() -> None:
-    shares = _row(STATEMENT, "3", "Overall balance")
-    debt = _row(STATEMENT, "3", "Public debt, end of year")
-    deficit_2024, deficit_2025 = -shares[0], -shares[1]
-    assert deficit_2024 > 3.0 > deficit_2025  # Table 2 of the Statement: not met in 2024
-    outcome = _rows(STATEMENT, "2")[-1]
-    assert outcome[3] == str(deficit_2024)
+    shares, debt = _row(STATEMENT, "3", "Overall balance"), _row(STATEMENT, "3", "Public debt, end of year")
+    assert -shares[0] > 3.0 > -shares[1]  # Table 2 of the Statement: not met in 2024
+    assert _cell(2, -1, 3) == str(-shares[0])
     assert sorted(debt, reverse=True) == debt
     assert debt[3] > 60 > debt[4]
-    growth_of_spending = _rows(STATEMENT, "4")
-    limit, growth, margin = map(float, growth_of_spending[2][1:4])
-    assert margin == round(limit - growth, 1)
-    assert margin > 0
-    next_growth = float(growth_of_spending[3][2])
-    assert 1.0 < next_growth < 2.0
-    last_of_table_10 = _rows(STATEMENT, "10")[-1]
-    fourth_of_table_7 = _rows(STATEMENT, "7")[3]
-    assert float(last_of_table_10[2]) < 6.0
-    assert float(fourth_of_table_7[3]) < 27
+    limit, growth, margin, _ = TABLES[STATEMENT, "Table 4"].rows[2][1:]
+    left = round(float(limit) - float(growth), 1)
+    assert float(margin) == left
+    assert left > 0
+    assert 1.0 < float(_cell(4, 3, 2)) < 2.0
+    assert float(_cell(10, -1, 2)) < 6.0
+    assert float(_cell(7, 3, 3)) < 27
+
+
+def _ministries(number: int) -> list[str]:
+    """The first cells of a table of the Budget Book that has a row for each."""
+    return [row[0] for row in TABLES[BOOK, f"Table {number}"].rows[:9]]
 
 
 def test_each_ministry_has_its_page_with_the_same_figures() -> None:
     headings = [block.text for block in _blocks(BOOK) if isinstance(block, Heading)]
     pages = [text.partition(" ")[2] for text in headings if text.startswith("5.")]
-    assert pages == [row[0] for row in _rows(BOOK, "4")[:9]]
-    assert pages == [row[0] for row in _rows(BOOK, "18")[:9]]
+    assert pages == _ministries(4)
+    assert pages == _ministries(18)
+    all_projects = TABLES[BOOK, "Table 15"].rows
     for number, ministry in enumerate(pages, start=6):
-        page = TABLES[BOOK, f"Table {number}"]
-        assert page.caption.startswith(f"Table {number}: {ministry}")
-        spending = _row(BOOK, "4", ministry)
-        assert _row(BOOK, str(number), "Total") == spending[:3]
-        projects = [row for row in _rows(BOOK, "15") if row[0].startswith(f"{ministry[0]}-")]
-        costs = [_amount(row[3]) for row in projects]
-        capital = _row(BOOK, str(number), "Capital projects")
-        assert sum(costs) == capital[2]
+        caption = TABLES[BOOK, f"Table {number}"].caption
+        assert caption.startswith(f"Table {number}: {ministry}")
+        total = _row(BOOK, "4", ministry)
+        assert _row(BOOK, str(number), "Total") == total[:3]
+        projects = [_amount(row[3]) for row in all_projects if row[0].startswith(f"{ministry[0]}-")]
+        planned = _row(BOOK, str(number), "Capital projects")
+        assert sum(projects) == planned[2]
+
+
+KINDS = "figure rule list definition table follow-up yes-no absent scanned superseded"
+
+
+FIELDS = "id question documents history answerable values pages document kind note"
 
 
 def test_questions_are_whole() -> None:
@@ -294,46 +309,36 @@ def test_questions_are_whole() -> None:
     ids = {question["id"] for question in QUESTIONS}
     assert len(ids) == 34
     assert len(ANSWERABLE) == 26
-    documents = {question["document"] for question in ANSWERABLE}
-    assert documents == set(PAGES)
+    assert {question["document"] for question in ANSWERABLE} == set(PAGES)
     kinds = {question["kind"] for question in QUESTIONS}
-    assert kinds == set(
-        "figure rule list definition table follow-up yes-no absent scanned superseded".split()
-    )
-    fields = "id question documents history answerable values pages document kind note".split()
+    assert kinds == set(KINDS.split())
     for question in QUESTIONS:
-        assert list(question) == fields
-        asked_of = question["documents"] or PAGES
-        assert set(asked_of) <= set(PAGES)
+        assert list(question) == FIELDS.split()
+        documents = question["documents"] or PAGES
+        assert set(documents) <= set(PAGES)
         answerable, history = question["answerable"], question["history"]
         assert answerable == (question["kind"] != "absent")
         assert answerable == bool(question["values"])
         assert answerable == bool(question["pages"])
-        assert bool(history) == (question["kind"] == "follow-up")
-        for exchange in history:
-            assert exchange.keys() == {"user", "assistant"}
+        assert (question["kind"] == "follow-up") == bool(history)
+        assert all(exchange.keys() == {"user", "assistant"} for exchange in history)
 
 
 @pytest.mark.parametrize("question", ANSWERABLE, ids=lambda question: question["id"])
-def test_the_answer_stands_on_its_page(texts: Texts, question: dict[str, Any]) -> None:
-    name = question["document"]
+def test_the_answer_stands_on_its_page(texts: dict[str, list[str]], question: dict[str, Any]) -> None:
+    name, values = question["document"], question["values"]
     assert question["documents"] is None or name in question["documents"]
     for page in question["pages"]:
         if question["kind"] == "scanned":
             assert page in SCANNED
             continue
         text = _flat(texts[name][page - 1])
-        found = [value for value in question["values"] if value in text]
-        assert found, f"none of {question['values']} on page {page} of {name}"
+        assert any(value in text for value in values), f"none of {values} on page {page} of {name}"
 
 
-ON_SCANS = [question for question in ANSWERABLE if question["kind"] == "scanned"]
-
-
-@pytest.mark.parametrize("question", ON_SCANS, ids=lambda question: question["id"])
+@pytest.mark.parametrize("question", SCANNED_ANSWERS, ids=lambda question: question["id"])
 def test_the_answer_was_printed_on_the_scanned_page(question: dict[str, Any]) -> None:
     (pictures,) = (block for block in SAMPLES[1].body if isinstance(block, Scan))
-    number, *_ = question["pages"]
-    page = pictures.pages[number - SCANNED[0]]
-    printed = repr(page)
+    place = question["pages"][0] - SCANNED[0]
+    printed = repr(pictures.pages[place])
     assert any(value in printed for value in question["values"])
