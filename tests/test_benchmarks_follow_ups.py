@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from math import inf
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from benchmarks.follow_ups import (
 )
 from chatbot.search.follow_up.rules import standalone_query
 from tests.case_rows import case_rows
-from tests.commands import run_python, usage_of
+from tests.commands import run_script, usage_of
 
 TURNS = case_rows(
     """
@@ -42,55 +41,49 @@ DIALOGUE = {
 }
 
 
-LINE = json.dumps(DIALOGUE)
+PROGRAMS = case_rows("""
+99832                                          | 99832
+13.4%                                          | 13.4
+subtract(-5, 3), divide(#0, const_100)         | 5 3
+subtract(9, 8), divide(#0, 7), subtract(6, 5)  | 6 5
+add(1, 2), add(3, 4), divide(#0, #1)           | 1 2 3 4
+""")
 
 
-@pytest.mark.parametrize(
-    ("program", "operands"),
-    case_rows(
-        """
-        99832                                         | 99832
-        13.4%                                         | 13.4
-        subtract(-5, 3), divide(#0, const_100)        | 5 3
-        subtract(9, 8), divide(#0, 7), subtract(6, 5) | 6 5
-        add(1, 2), add(3, 4), divide(#0, #1)          | 1 2 3 4
-        """
-    ),
-)
+@pytest.mark.parametrize(("program", "operands"), PROGRAMS)
 def test_a_turn_rests_on_what_its_last_step_rests_on(program: str, operands: str) -> None:
-    numbers = set(map(float, operands.split()))
-    assert operands_of(program) == numbers
+    expected = set(map(float, operands.split()))
+    assert operands_of(program) == expected
 
 
 def test_candidates_are_cells_by_row_and_sentences() -> None:
     found = candidates_of(DIALOGUE)
-    cells, sentences = found[:4], found[4:]
-    first, second, third, fourth = (one.text for one in cells)
-    assert first == "reserve fund 2011"
-    assert second == "public debt 2011"
-    assert third == "reserve fund 2010"
-    assert fourth == "public debt 2010"
+    cells, prose = found[:4], found[4:]
+    texts = [one.text for one in cells]
+    assert texts == ["reserve fund 2011", "public debt 2011", "reserve fund 2010", "public debt 2010"]
     assert [one.row for one in cells] == [0, 1, 0, 1]
     assert cells[1].numbers == {1500.0}
-    rows_of_sentences = {one.row for one in sentences}
-    assert len(sentences) == 4
-    assert len(rows_of_sentences) == 4
-    assert sentences[2].numbers == {1310.5}
+    assert len(prose) == 4
+    rows = {one.row for one in prose}
+    assert len(rows) == 4
+    assert prose[2].numbers == {1310.5}
+
+
+def made_turns() -> tuple[list[Turn], int]:
+    turns, left_out = load_turns([json.dumps(DIALOGUE)])
+    return list(turns), left_out
 
 
 def test_turns_after_the_first_are_read_with_what_was_said_and_those_on_nothing_printed_are_counted() -> None:
-    turns, left_out = load_turns([LINE])
-    second, third, fourth = turns
-    assert second.operands == {96.0}
-    assert third.operands == {120.0, 96.0}
-    assert fourth.operands == {120.0, 96.0}
+    turns, left_out = made_turns()
+    assert [turn.operands for turn in turns] == [{96.0}, {120.0, 96.0}, {120.0, 96.0}]
     assert [len(turn.said) for turn in turns] == [1, 2, 3]
     assert third.said[1].assistant == "96"
     assert left_out == 1
 
 
 def test_the_standalone_query_finds_cell_and_row_where_the_question_does_not() -> None:
-    before, change, _ = load_turns([LINE])[0]
+    (before, change, _), _ = made_turns()
     query = standalone_query(change.question, change.said)
     assert ranks_of(change, change.question, cells=True) == [inf, inf]
     assert ranks_of(change, query, cells=True) == [1.0, 1.0]
@@ -104,16 +97,18 @@ def test_the_standalone_query_finds_cell_and_row_where_the_question_does_not() -
 def test_operands_in_two_rows_have_a_place_each() -> None:
     candidates = []
     for row, text in enumerate(["debt debt", "debt of banks", "levy"]):
-        numbers = frozenset({float(row)})
-        candidates.append(Candidate(text, row, numbers))
+        number = float(row)
+        candidates.append(Candidate(text, row, frozenset({number})))
     turn = Turn("?", (), tuple(candidates), frozenset({1.0, 2.0}))
-    assert ranks_of(turn, "debt", cells=False) == [2.0, inf]
+    assert ranks_of(turn, "debt", cells=False) == [2.0, float("inf")]
 
 
 def test_a_rarer_term_weighs_more_and_none_weighs_nothing() -> None:
     texts = ["reserve fund", "debt fund", "debt levy", "levy"]
-    reserve, debt, also_debt, none = score_all("reserve debt", texts)
-    assert reserve > debt == also_debt > none == 0
+    rarer, first, second, neither = score_all("reserve debt", texts)
+    assert rarer > first > 0
+    assert first == second
+    assert neither == 0
 
 
 def test_the_report_has_its_counts_and_says_when_the_data_are_absent(
@@ -130,12 +125,9 @@ def test_the_report_has_its_counts_and_says_when_the_data_are_absent(
     assert "| standalone query | 3 of 3" in printed
 
 
-def test_the_script_says_how_it_is_used_and_fails_where_a_named_folder_lacks_the_data(
-    tmp_path: Path,
-) -> None:
-    usage = usage_of("benchmarks/follow_ups.py")
-    assert usage.startswith("usage:")
-    done = run_python("benchmarks/follow_ups.py", "--data", tmp_path)
+def test_the_script_says_how_it_is_used_and_fails_where_a_named_folder_lacks_the_data(tmp_path: Path) -> None:
+    assert usage_of("follow_ups.py").startswith("usage:")
+    done = run_script("follow_ups.py", "--data", str(tmp_path))
     assert done.returncode == 2
     assert "skipped" in done.stdout
 
@@ -145,11 +137,11 @@ def test_the_standalone_query_beats_the_question_and_the_one_before_it_in_front(
     turns, _ = load_turns(lines)
 
     def found(query_of: Callable[[Turn], str]) -> int:
-        places = [ranks_of(turn, query_of(turn), cells=True) for turn in turns]
-        return sum(min(ranks) <= 1 for ranks in places)
+        best = [min(ranks_of(turn, query_of(turn), cells=True)) for turn in turns]
+        return sum(rank <= 1 for rank in best)
 
     ours = found(lambda turn: standalone_query(turn.question, turn.said))
     with_the_one_before = found(lambda turn: f"{turn.said[-1].user} {turn.question}")
-    question_alone = found(lambda turn: turn.question)
+    alone = found(lambda turn: turn.question)
     assert ours > with_the_one_before + 10
-    assert ours > question_alone + 10
+    assert ours > alone + 10

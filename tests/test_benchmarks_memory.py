@@ -34,23 +34,20 @@ def talks(tmp_path: Path) -> list[Talk]:
 
 
 def test_the_first_speaker_is_the_user_and_unanswerable_questions_are_left_out(talks: list[Talk]) -> None:
-    talk = talks[0]
-    ann, bob = talk.messages[:2]
-    assert ann.role == "user"
-    assert ann.content == "Ann: I adopted a puppy called Biscuit."
-    assert bob.role == "assistant"
-    assert bob.content == "Bob: Wow!"
-    assert talk.questions == (("What is Ann's puppy called?", ("t1",)),)
+    first, second, *_ = talks[0].messages
+    assert first.role == "user"
+    assert first.content == "Ann: I adopted a puppy called Biscuit."
+    assert second.role == "assistant"
+    assert second.content == "Bob: Wow!"
+    assert talks[0].questions == (("What is Ann's puppy called?", ("t1",)),)
 
 
 def test_a_simple_choice_takes_the_best_up_to_the_first_that_does_not_fit() -> None:
-    sizes = [10, 40, 50]
-    unlike = np.array([1.0, 3.0, 2.0])
-    alike = np.array([1.0, 1.0, 1.0])
-    assert fill(unlike, sizes, 0.5) == {1}
-    assert fill(alike, sizes, 0.5) == {0, 1}
-    shares = {"a": 0.5, "b": 1.0}
-    assert share_of(shares, ["a", "b", "gone"]) == 0.5
+    lengths = [10, 40, 50]
+    different, equal = np.array([1.0, 3.0, 2.0]), np.array([1.0, 1.0, 1.0])
+    assert fill(different, lengths, 0.5) == {1}
+    assert fill(equal, lengths, 0.5) == {0, 1}
+    assert share_of({"a": 0.5, "b": 1.0}, ["a", "b", "gone"]) == 0.5
 
 
 def test_bm25_is_as_printed_and_neighbours_get_a_part() -> None:
@@ -59,24 +56,22 @@ def test_bm25_is_as_printed_and_neighbours_get_a_part() -> None:
     alone = bm25(found, "reserve")
     # ln(1 + 2.5 / 1.5) times 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / (5 / 3)))
     rarity = np.log(1 + 2.5 / 1.5)
-    length = 0.25 + 0.75 * 1.2
-    first = rarity * 2.2 / (1 + 1.2 * length)
-    assert alone == pytest.approx([first, 0, 0])
+    saturation = 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1.2))
+    assert alone == pytest.approx([rarity * saturation, 0, 0])
     with_neighbours = bm25(found, "reserve", neighbours=0.5)
-    assert with_neighbours == pytest.approx([first, first / 2, 0])
+    assert with_neighbours == pytest.approx([alone[0], alone[0] / 2, 0])
 
 
 def test_each_choice_has_a_line(talks: list[Talk]) -> None:
     table = measure(talks, vectors=False)
-    head, _, *rows = table.splitlines()
-    assert len(rows) == 11
-    assert head.count("%") == 3
-    assert "| newest first |" in table
-    assert "| compress, question |" in table
-    assert "| BM25 against the question |" in table
+    lines = table.splitlines()
+    assert len(lines) == 2 + 11
+    assert lines[0].count("%") == 3
+    for name in ("newest first", "compress, question", "BM25 against the question"):
+        assert f"| {name} |" in table
     talk = made_talk(5)
-    assert len(talk) == 5
     assert talk == made_talk(5)
+    assert len(talk) == 5
 
 
 def test_a_file_that_is_not_there_is_named(
@@ -87,5 +82,7 @@ def test_a_file_that_is_not_there_is_named(
     told = capsys.readouterr().out
     assert "there is no none.jsonl" in told
     assert "| seed |" in told
-    usage = usage_of("benchmarks/memory.py")
-    assert usage.startswith("usage:")
+
+
+def test_the_script_says_how_it_is_used() -> None:
+    assert usage_of("memory.py").startswith("usage:")
