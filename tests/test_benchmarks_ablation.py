@@ -20,31 +20,34 @@ def rule(room: str, name: str) -> Rule:
     return next(one for one in rules_of([room]) if one.name.endswith(name))
 
 
-def switched_off(one: Rule) -> AbstractContextManager[None]:
-    return switched([one], lambda any_rule: any_rule.off(any_rule.original))
+CUES = "chatbot.search.follow_up.cues"
+
+
+def off(room: str, name: str) -> AbstractContextManager[None]:
+    """The rule of that name is switched off."""
+    return switched([rule(room, name)], lambda one: one.off(one.original))
 
 
 def test_a_function_gives_nothing_while_it_is_switched_off_also_where_it_was_imported() -> None:
-    spellings = rule("chatbot.search.abbreviations", ".other_spellings = empty")
-    with switched_off(spellings):
+    with off("chatbot.search.abbreviations", ".other_spellings = empty"):
         assert refusal.other_spellings(["CEO"], TEXT) == frozenset()
     assert refusal.other_spellings(["CEO"], TEXT) == {"ceo"}
 
 
 def test_a_predicate_can_be_switched_either_way_and_a_pattern_never_matches() -> None:
     for said in (False, True):
-        with switched_off(rule(CUES, f".is_courtesy = {said}")):
+        with off(CUES, f".is_courtesy = {said}"):
             assert rewrite.is_courtesy("thanks") is said
             assert rewrite.is_courtesy("Why?") is said
-    with switched_off(rule(CUES, "._MONTH")):
+    with off(CUES, "._MONTH"):
         assert cues.months_in("in June") == []
     assert cues.months_in("in June") != []
 
 
 def test_rules_tell_when_they_say_anything() -> None:
-    never = rule(CUES, ".is_courtesy = False")
-    always = rule(CUES, ".is_courtesy = True")
-    month = rule(CUES, "._MONTH")
+    never, always, month = (
+        rule(CUES, name) for name in (".is_courtesy = False", ".is_courtesy = True", "._MONTH")
+    )
     heard = Heard([never, always, month])
     with switched([never, month], heard.listening):
         assert rewrite.is_courtesy("thanks")
@@ -55,8 +58,7 @@ def test_rules_tell_when_they_say_anything() -> None:
 
 
 def test_a_line_tells_by_document_what_was_gained_and_lost() -> None:
-    gained = Counter({"A.pdf": 2, "B.pdf": 0})
-    lost = Counter({"B.pdf": 1})
+    gained, lost = Counter({"A.pdf": 2, "B.pdf": 0}), Counter({"B.pdf": 1})
     worth = Worth(5, ["a", "b", "c"], gained, lost)
     assert row("rule", worth) == ["rule", 5, 3, 2, 1, 0, 0, "A +2 −0; B +0 −1"]
     assert rule(CUES, "._MONTH").name.startswith(f"{CUES}.")

@@ -19,25 +19,27 @@ PAGE = (
 )
 
 
+QUESTION = "What was revenue in 2024?"
+
+
 def prompt() -> Prompt:
     hit = Hit("Budget.pdf", 1, 1, None, None, "text", None, "1:0", text=PAGE, page_text=PAGE)
     return Prompt(QUESTION, QUESTION, {"S1-7f3a": hit}, (), (), (), "7f3a")
 
 
 def row(*, what: str = "") -> dict[str, object]:
-    """An answer's line; with `what` it has an error planted there."""
-    line = {"id": "one", "set": "simple", "question": QUESTION, "right": True}
-    planted = {"kind": "wrong figure", "what": what}
-    return {**line, "set": "planted", "right": False, "planted": planted} if what else line
+    asked: dict[str, object] = {"id": "one", "question": QUESTION, "right": not what}
+    if not what:
+        return {**asked, "set": "simple"}
+    return {**asked, "set": "planted", "planted": {"kind": "wrong figure", "what": what}}
 
 
 def test_a_right_answer_has_no_doubt_and_a_wrong_figure_is_caught() -> None:
-    right_text = "The revenue of the republic was $1,585 million in 2024 [S1-7f3a]."
-    right = judged(row(), prompt(), right_text)
+    right = judged(row(), prompt(), "The revenue of the republic was $1,585 million in 2024 [S1-7f3a].")
     assert right.doubts == ()
     assert right.computed == ()
-    wrong_text = "The revenue of the republic was $1,858 million in 2024 [S1-7f3a]."
-    wrong = judged(row(what="$1,858 million"), prompt(), wrong_text)
+    false = "The revenue of the republic was $1,858 million in 2024 [S1-7f3a]."
+    wrong = judged(row(what="$1,858 million"), prompt(), false)
     assert wrong.caught
     assert not wrong.verified
     said = report([right, wrong])
@@ -61,30 +63,31 @@ def test_what_is_printed_on_no_page_is_computed() -> None:
         "Expenditure was $15 million more than revenue ($1,600 million - $1,585 million = $15 million) in "
         "2024 [S1-7f3a]."
     )
-    found = judged(row(), prompt(), text)
-    assert [known for _, known in found.computed] == [True, True]
+    answer = judged(row(), prompt(), text)
+    assert [known for _, known in answer.computed] == [True, True]
 
 
 @pytest.mark.parametrize("name", ["model_answers.py", "paraphrases.py"])
 def test_the_script_says_how_it_is_used(name: str) -> None:
-    usage = usage_of(f"benchmarks/{name}")
-    assert usage.startswith("usage:")
+    assert usage_of(name).startswith("usage:")
+
+
+PAIR = {
+    "document": "Budget.pdf",
+    "page": 1,
+    "true": "In 2024 the revenue of the republic was $1,585 million.",
+    "false": "In 2024 the revenue of the republic was $1,858 million.",
+    "kind": "number",
+}
 
 
 def test_a_true_rewording_is_verified_and_a_false_one_doubted() -> None:
-    pair = {
-        "document": "Budget.pdf",
-        "page": 1,
-        "true": "In 2024 the revenue of the republic was $1,585 million.",
-        "false": "In 2024 the revenue of the republic was $1,858 million.",
-        "kind": "number",
-    }
-    found = list(paraphrases.judged([pair], [Page(1, PAGE)]))
+    found = list(paraphrases.judged([PAIR], [Page(1, PAGE)]))
     true, false = found
-    assert true.verified
+    assert true.verified is True
     assert not true.why
-    assert not false.verified
+    assert false.verified is False
     assert false.why
-    told = paraphrases.report(found)
-    assert "| true | 1 | 1.000" in told
-    assert "| all false | 1 | .000" in told
+    table = paraphrases.report(found)
+    assert "| true | 1 | 1.000" in table
+    assert "| all false | 1 | .000" in table

@@ -50,8 +50,8 @@ def test_the_script_says_how_it_is_used() -> None:
 
 # What is shown, what of the page it is, and whether that is whole and headed.
 SHOWN = case_rows("""
-Costs rose, as wages did, and the loss came to 4 million. | Costs rose, as wages did, and the loss came to 4 million \
-| whole
+Costs rose, as wages did, and the loss came to 4 million. | \
+Costs rose, as wages did, and the loss came to 4 million | whole
 Assets: Loans 40 44 (2024: 40; 2023: 44 (restated)) | Loans 40 44                              | whole, headed
 Revenue fell by 2 per cent. … Loans 40 44           | Revenue fell by 2 per cent / Loans 40 44 | whole
 Revenue fell by 2 per cent.\\nLoans 40 44            | Revenue fell by 2 per cent / Loans 40 44 |

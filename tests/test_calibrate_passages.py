@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.calibrate_passages import Example, fit, rank, ranks_left_out
+from benchmarks import calibrate_passages
 from tests.commands import usage_of
 
 
@@ -26,13 +26,11 @@ def test_the_sign_of_right_passages_gets_the_weight() -> None:
 
 
 def test_the_rank_counts_what_comes_before_the_first_right_passage() -> None:
-    signs = np.array([[3.0], [1.0], [2.0]])
-    right = np.array([False, True, True])
-    example = Example("A.pdf", signs, right)
-    upwards, downwards = np.array([1.0]), np.array([-1.0])
-    assert rank(example, upwards) == 1
-    assert rank(example, downwards) == 0
+    signs, right = np.array([[3.0], [1.0], [2.0]]), np.array([False, True, True])
+    example = calibrate_passages.Example("A.pdf", signs, right)
+    assert calibrate_passages.rank(example, np.array([1.0])) == 1
+    assert calibrate_passages.rank(example, np.array([-1.0])) == 0
 
 
 def test_the_script_runs_as_the_readme_calls_it() -> None:
-    assert "--ridge" in usage_of("benchmarks/calibrate_passages.py")
+    assert "--ridge" in usage_of("calibrate_passages.py")

@@ -48,12 +48,17 @@ def test_other_alone(): pass
 """
 
 
+OPTIONS = "-n 2 --dist loadfile --no-loadscope-reorder -p tests.conftest -p no:cacheprovider --color=no"
+
+
 def test_a_worker_that_dies_ends_the_run_red_and_all_others_are_passed(tmp_path: Path) -> None:
     (tmp_path / "test_dying.py").write_text(DYING)
     (tmp_path / "test_other.py").write_text(OTHER)
-    command = [sys.executable, "-m", "pytest", f"--rootdir={tmp_path}", *OPTIONS, str(tmp_path)]
-    ours = ("PYTEST_", "COV")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    configuration = ["-c", str(ROOT / "pyproject.toml"), f"--rootdir={tmp_path}"]
+    command = [sys.executable, "-m", "pytest", *configuration, *OPTIONS.split(), str(tmp_path)]
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))
+    }
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100, check=False
     )
@@ -81,12 +86,19 @@ def test_who_waits_too_long_says_so(tmp_path: Path) -> None:
         pass
 
 
+DYING_IN_TURN = """
+import os, sys
+from pathlib import Path
+from tests.turns import turn
+
+with turn(Path(sys.argv[1]), alone=True):
+    os._exit(3)
+"""
+
+
 def test_the_turn_of_who_dies_ends(tmp_path: Path) -> None:
-    code = (
-        "import os, sys\nfrom pathlib import Path\nfrom tests.turns import turn\nwith "
-        "turn(Path(sys.argv[1]), alone=True): os._exit(3)"
-    )
-    done = run_python("-c", code, tmp_path)
+    command = [sys.executable, "-c", DYING_IN_TURN, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, check=False)
     assert done.returncode == 3
     with (
         turn(tmp_path, alone=True, patience=0.1),
