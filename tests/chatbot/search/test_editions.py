@@ -15,6 +15,7 @@ from chatbot.search.editions import (
     superseded,
 )
 from ingestion.records import DocumentFacts
+from tests.case_rows import case_rows
 
 
 def listed(
@@ -23,83 +24,74 @@ def listed(
     return Listed(name, title, DocumentFacts(period, status))
 
 
-OLD, NEW = (
-    listed("Valmora_Procurement_Policy_2019.pdf", "2019", "adopted"),
-    listed("Valmora_Procurement_Policy_2024.pdf", "2024", "adopted"),
-)
+OLD = listed("Valmora_Procurement_Policy_2019.pdf", "2019", "adopted")
+NEW = listed("Valmora_Procurement_Policy_2024.pdf", "2024", "adopted")
 BUDGET = listed("Valmora_Budget_Book_2025-26.pdf", "2025-26")
 
 
+def read_listed(text: str) -> Listed:
+    """A document of its name, its period, its status and its title, of which "-" is none."""
+    name, *others = text.split(", ")
+    period, status, title, *_ = (None if part == "-" else part for part in [*others, "-", "-", "-"])
+    return listed(name, period, status, title=title)
+
+
 def test_the_later_period_of_a_series_is_newer() -> None:
-    assert newer_of(OLD.name, [OLD, NEW, BUDGET]) == NEW.name
-    assert newer_of(NEW.name, [OLD, NEW, BUDGET]) is None
-    assert newer_of(BUDGET.name, [OLD, NEW, BUDGET]) is None
+    documents = [OLD, NEW, BUDGET]
+    assert newer_of(OLD.name, documents) == NEW.name
+    assert newer_of(NEW.name, documents) is None
+    assert newer_of(BUDGET.name, documents) is None
     assert newer_of("gone.pdf", [OLD, NEW]) is None
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        (listed("PP2019.pdf"), listed("PP2024.pdf")),
-        (listed("ACME_2018_10K.pdf", "2018"), listed("ACME_2023_10K.pdf", "2023")),
-        (listed("fomcpresconf20190731.pdf", "2019"), listed("fomcpresconf20210616.pdf", "2021")),
-        (listed("mpc_minutes20210317.pdf", "2021"), listed("mpc_minutes20210616.pdf", "2021")),
-        (listed("rate minutes March 2021.pdf", "2021"), listed("rate minutes June 2021.pdf", "2021")),
-        (listed("acme_2023Q1_10Q.pdf", "2023"), listed("acme_2023Q3_10Q.pdf", "2023")),
-        (listed("karsk budget 2024-25.pdf"), listed("karsk budget 2025-26.pdf")),
-        (listed("karsk_budget_2025_draft.pdf"), listed("karsk_budget_2025_adopted.pdf")),
-        (
-            listed("karsk_proposed_budget_FY25.pdf", "2025", "proposed"),
-            listed("karsk_revised_budget_FY25.pdf", "2025", "revised"),
-        ),
-        (
-            listed("annual_report_2021.pdf", "2021"),
-            listed("annual_report_2022.pdf", "2022", title="Annual Report 2022"),
-        ),
-        (listed("karsk_policy_v1.pdf", "2021"), listed("karsk_policy_v2.pdf", "2022")),
-        (listed("karsk_policy.pdf", None, "superseded"), listed("karsk_policy_new.pdf")),
-        (
-            listed("1.pdf", "2019", title="Debt Management Strategy 2019"),
-            listed("2.pdf", "2023", title="Debt Management Strategy 2023"),
-        ),
-    ],
-    ids=lambda document: document.name,
-)
-def test_newer_of_one_series(older: Listed, newer: Listed) -> None:
-    assert newer_of(older.name, [newer, older, BUDGET]) == newer.name
-    assert newer_of(newer.name, [newer, older, BUDGET]) is None
+EDITIONS = case_rows("""
+PP2019.pdf                                      | PP2024.pdf
+ACME_2018_10K.pdf, 2018                         | ACME_2023_10K.pdf, 2023
+fomcpresconf20190731.pdf, 2019                  | fomcpresconf20210616.pdf, 2021
+mpc_minutes20210317.pdf, 2021                   | mpc_minutes20210616.pdf, 2021
+rate minutes March 2021.pdf, 2021               | rate minutes June 2021.pdf, 2021
+acme_2023Q1_10Q.pdf, 2023                       | acme_2023Q3_10Q.pdf, 2023
+karsk budget 2024-25.pdf                        | karsk budget 2025-26.pdf
+karsk_budget_2025_draft.pdf                     | karsk_budget_2025_adopted.pdf
+karsk_proposed_budget_FY25.pdf, 2025, proposed  | karsk_revised_budget_FY25.pdf, 2025, revised
+annual_report_2021.pdf, 2021                    | annual_report_2022.pdf, 2022, -, Annual Report 2022
+karsk_policy_v1.pdf, 2021                       | karsk_policy_v2.pdf, 2022
+karsk_policy.pdf, -, superseded                 | karsk_policy_new.pdf
+1.pdf, 2019, -, Debt Management Strategy 2019   | 2.pdf, 2023, -, Debt Management Strategy 2023
+""")
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (listed("ACME_2018_10K.pdf", "2018"), listed("ACME_2018Q1_10Q.pdf", "2018")),
-        (listed("ACME_2018_10K.pdf", "2018"), listed("BOLT_2023_10K.pdf", "2023")),
-        (
-            listed("ACME_2021_8K_dated-2021-05-20.pdf", "2021"),
-            listed("ACME_2022_8K_dated-2022-05-20.pdf", "2022"),
-        ),
-        (
-            listed("annual_report_2021.pdf", "2021", title="Acme Annual Report 2021"),
-            listed("annual_report_2022.pdf", "2022", title="Bolt Annual Report 2022"),
-        ),
-        (listed("2021.pdf", "2021"), listed("2022.pdf", "2022")),
-        (
-            listed("acme.pdf", "2021", title="Annual Report 2021"),
-            listed("bolt.pdf", "2022", title="Annual Report 2022"),
-        ),
-        (
-            listed("acme.pdf", "2021", title="Securities and Exchange Commission"),
-            listed("bolt.pdf", "2022", title="Securities and Exchange Commission"),
-        ),
-        (listed("karsk policy.pdf"), listed("karsk policy 2024.pdf", "2024")),
-        (listed("karsk policy 2023.pdf", "2023"), listed("karsk policy 2024.pdf", "2024", "superseded")),
-        (listed("karsk policy a.pdf", "2023"), listed("karsk policy b.pdf", "2023")),
-    ],
-    ids=lambda document: document.name,
-)
-def test_what_is_of_no_series_or_of_no_known_order_is_never_newer(one: Listed, other: Listed) -> None:
-    assert newer_of(one.name, [one, other]) is None
+@pytest.mark.parametrize(("older", "newer"), EDITIONS)
+def test_newer_of_one_series(older: str, newer: str) -> None:
+    first, second = read_listed(older), read_listed(newer)
+    documents = [second, first, BUDGET]
+    assert newer_of(first.name, documents) == second.name
+    assert newer_of(second.name, documents) is None
+
+
+UNORDERED = case_rows("""
+ACME_2018_10K.pdf, 2018                               | ACME_2018Q1_10Q.pdf, 2018
+ACME_2018_10K.pdf, 2018                               | BOLT_2023_10K.pdf, 2023
+ACME_2021_8K_dated-2021-05-20.pdf, 2021               | ACME_2022_8K_dated-2022-05-20.pdf, 2022
+2021.pdf, 2021                                        | 2022.pdf, 2022
+acme.pdf, 2021, -, Annual Report 2021                 | bolt.pdf, 2022, -, Annual Report 2022
+acme.pdf, 2021, -, Securities and Exchange Commission | bolt.pdf, 2022, -, Securities and Exchange Commission
+karsk policy.pdf                                      | karsk policy 2024.pdf, 2024
+karsk policy 2023.pdf, 2023                           | karsk policy 2024.pdf, 2024, superseded
+karsk policy a.pdf, 2023                              | karsk policy b.pdf, 2023
+""")
+UNORDERED += [
+    (
+        "annual_report_2021.pdf, 2021, -, Acme Annual Report 2021",
+        "annual_report_2022.pdf, 2022, -, Bolt Annual Report 2022",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), UNORDERED)
+def test_what_is_of_no_series_or_of_no_known_order_is_never_newer(one: str, other: str) -> None:
+    first, second = read_listed(one), read_listed(other)
+    assert newer_of(first.name, [first, second]) is None
 
 
 def test_the_newest_of_several_is_named() -> None:
@@ -109,18 +101,20 @@ def test_the_newest_of_several_is_named() -> None:
 
 
 def test_the_notice_names_both_with_what_they_say_of_themselves() -> None:
-    assert newer_notice(listed("Y.pdf"), listed("X.pdf", "2025", "draft")) == (
-        "There is a newer document of this series: X.pdf (2025, draft); this answer rests on Y.pdf."
-    )
-    assert "2024" in newer_notice(listed("PP2019.pdf"), listed("PP2024.pdf"))
+    notice = newer_notice(listed("Y.pdf"), listed("X.pdf", "2025", "draft"))
+    newer = "There is a newer document of this series: X.pdf (2025, draft)"
+    assert notice == f"{newer}; this answer rests on Y.pdf."
+    by_names = newer_notice(listed("PP2019.pdf"), listed("PP2024.pdf"))
+    assert "2024" in by_names
 
 
 def test_who_asks_for_a_documents_own_year_is_not_told_of_newer_ones() -> None:
-    there = {one.name: one for one in (OLD, NEW)}
-    assert (
-        superseded(there, {OLD.name}) == superseded(there, {OLD.name}, (2024,)) == (newer_notice(OLD, NEW),)
-    )
-    assert superseded(there, {OLD.name}, (2019,)) == ()
+    there = {OLD.name: OLD, NEW.name: NEW}
+    used = {OLD.name}
+    notice = newer_notice(OLD, NEW)
+    assert superseded(there, used) == (notice,)
+    assert superseded(there, used, (2024,)) == (notice,)
+    assert superseded(there, used, (2019,)) == ()
 
 
 def test_the_bonus_is_for_the_newest_of_each_series_and_for_no_draft() -> None:
@@ -130,26 +124,26 @@ def test_the_bonus_is_for_the_newest_of_each_series_and_for_no_draft() -> None:
     assert newer_bonus([BUDGET]) == {}
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What was the limit under the policy before that?",
-        "What did the old rules ask for?",
-        "How did the limit change?",
-    ],
-)
+ABOUT_BEFORE = """
+What was the limit under the policy before that?
+What did the old rules ask for?
+How did the limit change?
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("question", ABOUT_BEFORE)
 def test_a_question_for_what_was_before_is_known(question: str) -> None:
     assert asks_for_older(question)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "From what value on is an open tender held?",
-        "What is the ceiling before tax?",
-        "Who holds the budget?",
-    ],
-)
+ABOUT_NOW = """
+From what value on is an open tender held?
+What is the ceiling before tax?
+Who holds the budget?
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("question", ABOUT_NOW)
 def test_other_questions_want_the_newest(question: str) -> None:
     assert not asks_for_older(question)
 

@@ -30,34 +30,41 @@ HEADED = [
 ]
 
 
+def places(found: list[Section]) -> list[tuple[str, ...]]:
+    """The title of each part, its first page and its last."""
+    return [(part.title, str(part.page), str(part.last)) for part in found]
+
+
 def test_a_list_of_contents_names_the_parts_where_their_titles_stand() -> None:
     found = sections(LISTED, {1: (CONTENTS,)}, {})
-    assert [(part.title, part.page, part.last) for part in found] == [
-        ("1. Introduction", 2, 2),
-        ("2. Fiscal rules", 3, 3),
-        ("2.1 The debt anchor", 3, 3),
-        ("3. Fiscal risks", 4, 4),
-        ("Annex A Tables", 5, 5),
-    ]
+    assert places(found) == case_rows("""
+        1. Introduction     | 2 | 2
+        2. Fiscal rules     | 3 | 3
+        2.1 The debt anchor | 3 | 3
+        3. Fiscal risks     | 4 | 4
+        Annex A Tables      | 5 | 5
+    """)
 
 
 def test_printed_page_numbers_lead_to_physical_pages() -> None:
     moved = ["Cover", "Foreword", *LISTED]
-    found = sections(moved, {3: (CONTENTS,)}, {str(number): number + 2 for number in range(1, 6)})
+    printed = {str(number): number + 2 for number in range(1, 6)}
+    found = sections(moved, {3: (CONTENTS,)}, printed)
     assert [part.page for part in found] == [4, 5, 5, 6, 7]
 
 
 def test_without_a_list_lines_that_look_like_headings_are_parts() -> None:
     found = sections(HEADED, {}, {})
-    assert [(part.title, part.page, part.last) for part in found] == [
-        ("Budget Speech", 1, 1),
-        ("Global Economic Developments", 1, 1),
-        ("Debt Position", 2, 3),
-    ]
+    assert places(found) == case_rows("""
+        Budget Speech                | 1 | 1
+        Global Economic Developments | 1 | 1
+        Debt Position                | 2 | 3
+    """)
 
 
 def test_a_line_on_many_pages_is_no_heading() -> None:
-    assert sections([f"Annual Report\n{PROSE}"] * 5, {}, {}) == []
+    pages = [f"Annual Report\n{PROSE}"] * 5
+    assert sections(pages, {}, {}) == []
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", ""]])

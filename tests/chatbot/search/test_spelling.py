@@ -6,6 +6,7 @@ import pytest
 
 from chatbot.search.spelling import corrected_spelling
 from ingestion.language.terms import terms
+from tests.case_rows import case_rows
 
 PAGES = ("inflation", "inflation", "government liabilities", "Zambia", "household spending", "gender")
 
@@ -14,14 +15,14 @@ def frequency(term: str) -> int:
     return sum(term in terms(page) for page in PAGES)
 
 
-@pytest.mark.parametrize(
-    ("query", "meant"),
-    [
-        ("inflaton sept 2024", "inflation sept 2024"),
-        ("goverment liabilties", "government liabilities"),
-        ("household spendnig", "household spending"),
-    ],
-)
+SLIPS = case_rows("""
+inflaton sept 2024     | inflation sept 2024
+goverment liabilties   | government liabilities
+household spendnig     | household spending
+""")
+
+
+@pytest.mark.parametrize(("query", "meant"), SLIPS)
 def test_a_slip_is_put_right(query: str, meant: str) -> None:
     assert corrected_spelling(query, frequency) == meant
 

@@ -47,8 +47,8 @@ None      | Form 8-K for Acme Inc filed 05/19/2022
 None      | The Fiscal Responsibility Act of 2003 / Text
 """)
 TRANSITION_COVER = (
-    "FORM 10-K / For the fiscal year ended December 31, 2019 / OR / For the transition period from "
-    "to / ACME, INC."
+    "FORM 10-K / For the fiscal year ended December 31, 2019 / OR / For the transition period from to / "
+    "ACME, INC."
 )
 BUDGET_COVER = (
     "REPUBLIC OF VALMORA / Budget Book 2025-26 / Fiscal year from 1 April 2025 to 31 March 2026 / March 2025"

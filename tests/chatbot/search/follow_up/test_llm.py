@@ -2,6 +2,7 @@
 query stands whatever goes wrong.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,21 +34,20 @@ def test_the_models_question_is_searched() -> None:
     with Provider([Say("Was the debt ceiling of Norland kept in 2023?")]) as provider:
         model = make_rewriting_model(settings_for(provider))
         assert model
-        assert rewrite(FOLLOW_UP, SAID * 9, model) == Rewritten(
-            "Was the debt ceiling of Norland kept in 2023?"
-        )
-        shown = provider.requests[0].body["messages"][1]["content"]
-    assert shown.count("User: What is the debt ceiling") == MOST_EXCHANGES and shown.endswith(FOLLOW_UP)
+        rewritten = rewrite(FOLLOW_UP, SAID * 9, model)
+        assert rewritten == Rewritten("Was the debt ceiling of Norland kept in 2023?")
+        messages = provider.requests[0].body["messages"]
+    shown = messages[1]["content"]
+    assert shown.count("User: What is the debt ceiling") == MOST_EXCHANGES
+    assert shown.endswith(FOLLOW_UP)
 
 
 def test_a_question_that_stands_alone_costs_no_call() -> None:
     with Provider([]) as provider:
         model = make_rewriting_model(settings_for(provider))
         assert model
-        assert (
-            rewrite("What is the deficit target of Norland in 2026?", SAID, model).query
-            == "What is the deficit target of Norland in 2026?"
-        )
+        question = "What is the deficit target of Norland in 2026?"
+        assert rewrite(question, SAID, model).query == question
         assert provider.requests == []
 
 
@@ -71,33 +71,30 @@ def test_the_rules_stand_where_the_model_fails_or_makes_something_up(reply: obje
 
 
 def test_the_last_line_is_the_question_and_a_year_beside_one_spoken_of_may_be_named() -> None:
-    assert (
-        read_query(
-            'Here it is:\n"Was the ceiling kept in 2023?"', "Was it kept in 2023?", "the ceiling in 2024"
-        )
-        == "Was the ceiling kept in 2023?"
-    )
+    reply = 'Here it is:\n"Was the ceiling kept in 2023?"'
+    query = read_query(reply, "Was it kept in 2023?", "the ceiling in 2024")
+    assert query == "Was the ceiling kept in 2023?"
     with pytest.raises(ValueError, match="2013"):
         read_query("Was the ceiling kept in 2013?", "Was it kept?", "the ceiling in 2024")
 
 
 def test_a_conversation_is_searched_by_the_models_question(tmp_path: Path) -> None:
-    with Provider([Say("What is the deficit ceiling of Norland?"), Say("It is 3 per cent.")]) as provider:
-        settings = Settings(home=tmp_path, chat_model="test-model", base_url=provider.url, rewrite=True)
+    query = "What is the deficit ceiling of Norland?"
+    with Provider([Say(query), Say("It is 3 per cent.")]) as provider:
+        settings = replace(settings_for(provider), home=tmp_path)
         with Chatbot(settings, embedder=HashEmbedder(dimension=64)) as chatbot:
             events = list(chatbot.ask(Ask("And the deficit?", history=SAID)))
     answer = next(event for event in events if isinstance(event, Answer))
-    assert answer.search_query == "What is the deficit ceiling of Norland?"
-    assert not [event for event in events if isinstance(event, Notice) and "by rules" in event.text]
+    assert answer.search_query == query
+    notices = [event.text for event in events if isinstance(event, Notice)]
+    for notice in notices:
+        assert "by rules" not in notice
 
 
 @pytest.mark.parametrize(
     "reply", ["The documents say so [S9-000000].", "Health gets 5 million [1].", "What is the debt anchor?"]
 )
 def test_what_is_no_form_of_the_question_is_refused(reply: str) -> None:
+    said = "What is the debt anchor? It is 60 per cent. Health gets 5 million. The documents say so."
     with pytest.raises(ValueError, match="no form of the question"):
-        read_query(
-            reply,
-            "What about health?",
-            "What is the debt anchor? It is 60 per cent. Health gets 5 million. The documents say so.",
-        )
+        read_query(reply, "What about health?", said)
