@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from tests import forkserver
 
-__all__ = ["run", "run_in", "run_script", "usage_of"]
+__all__ = ["run", "run_in", "run_python", "run_script", "usage_of"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,11 +34,15 @@ def run_in(folder: Path, home: Path, *arguments: object, stdin: str = "", **envi
     return _run(folder, arguments, stdin, settings)
 
 
-def run_script(*arguments: str) -> Done:
-    """`python benchmarks/ARGUMENTS`, the first of them the name of the script."""
-    name, *given = arguments
-    command = [sys.executable, f"benchmarks/{name}", *given]
+def run_python(*arguments: str) -> Done:
+    """`python ARGUMENTS` in the checkout."""
+    command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def run_script(name: str, *arguments: str) -> Done:
+    """`python benchmarks/NAME ARGUMENTS` in the checkout."""
+    return run_python(f"benchmarks/{name}", *arguments)
 
 
 def usage_of(script: str) -> str:

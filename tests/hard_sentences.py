@@ -9,8 +9,6 @@ from typing import TypeAlias
 
 from tests.case_rows import case_rows
 
-from tests.case_rows import case_rows
-
 __all__ = ["HARD", "Hard"]
 
 # The value with its sign and without its scale; the scale; the unit.

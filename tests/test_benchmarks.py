@@ -7,9 +7,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pypdfium2
 import pytest
@@ -53,8 +51,7 @@ def test_each_script_says_how_it_is_used(script: str) -> None:
 
 
 def test_ratios_are_of_pairs() -> None:
-    ours, peers = [1.0, 6.0, 3.0], [2.0, 3.0, 3.0]
-    assert ratios(ours, peers) == [0.5, 2.0, 1.0]
+    assert ratios([1.0, 6.0, 3.0], [2.0, 3.0, 3.0]) == [0.5, 2.0, 1.0]
     with pytest.raises(ValueError):
         ratios([1.0], [1.0, 2.0])
     with pytest.raises(ValueError):
@@ -145,22 +142,12 @@ def test_what_libraries_saw_is_taken_apart() -> None:
     assert observed("ok pages=4 chars8=18 pageerr=PdfReadError: x") == Observed(4, 18, True)
     assert observed("ok pages=20 chars8=80") == Observed(20, 80, False)
     assert Observed(20, 80, False).density == 10
-    assert observed("exc PdfReadError: Stream has ended unexpectedly") is None
+    assert observed(UNREADABLE) is None
     assert observed("ok pages=0 chars8=0") is None
 
 
-def added(pages: int = 1, chunks: int = 1) -> Outcome:
-    return Outcome("added", pages=pages, chunks=chunks)
-
-
-def outcome_of(cell: str) -> Outcome:
-    """An outcome as the tables below have it: its status, and what differs from that of a page with one
-    passage or of a damaged file.
-    """
-    status, _, changes = cell.partition(" ")
-    usual: dict[str, dict[str, Any]] = {"added": {"pages": 1, "chunks": 1}, "failed": {"error": DAMAGED}}
-    given = usual.get(status, {})
-    return Outcome(status, **given | json.loads(changes or "{}"))
+def added(pages: int = 1, chunks: int = 1, **other: object) -> Outcome:
+    return Outcome("added", pages=pages, chunks=chunks, **other)  # type: ignore[arg-type]
 
 
 def outcome_of(written: str) -> Outcome:
@@ -326,10 +313,12 @@ def test_the_longest_words_are_searched_for() -> None:
 
 
 def test_the_report_counts_files_and_explains_what_is_wrong() -> None:
-    good = Verdict("scan", "a.pdf", "", added())
-    bad = Verdict("scan", "b.pdf", "no text found", added(chunks=0))
-    of_process = Verdict("scan", PROCESS, "", added())
-    text = report_odd([good, bad, of_process], {"scan": 250_000_000})
+    verdicts = [
+        Verdict("scan", "a.pdf", "", added()),
+        Verdict("scan", "b.pdf", "no text found", added(chunks=0)),
+        Verdict("scan", PROCESS, "", added()),
+    ]
+    text = report_odd(verdicts, {"scan": 250_000_000})
     assert "| scan | 1 / 2 | 0.0 s | 250 MB |" in text
     assert "- scan, b.pdf: no text found (added" in text
 

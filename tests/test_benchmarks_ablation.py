@@ -10,9 +10,7 @@ from benchmarks.ablation import Heard, Rule, Worth, row, rules_of, switched
 from chatbot.search.follow_up import cues
 
 # Where the rules were imported.
-refusal = importlib.import_module("chatbot.search.refusal")
-rewrite = importlib.import_module("chatbot.search.follow_up.rules")
-CUES = "chatbot.search.follow_up.cues"
+refusal, rewrite = map(importlib.import_module, ("chatbot.search.refusal", "chatbot.search.follow_up.rules"))
 TEXT = "Our Chief Executive Officer"
 
 

@@ -18,8 +18,7 @@ def test_it_says_how_it_is_used() -> None:
 
 @pytest.mark.parametrize(("count", "expected"), [(1, 1), (19, 19), (20, 19), (21, 20), (100, 95)])
 def test_95_of_100_do_not_exceed_p95(count: int, expected: int) -> None:
-    falling = range(count, 0, -1)
-    assert p95(falling) == expected
+    assert p95(range(count, 0, -1)) == expected
 
 
 MEASURED = ["| citation, ms", "| first token, ms", "| whole answer, ms", "| memory, MB"]

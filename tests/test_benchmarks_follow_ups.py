@@ -20,15 +20,6 @@ from chatbot.search.follow_up.rules import standalone_query
 from tests.case_rows import case_rows
 from tests.commands import run_script, usage_of
 
-TURNS = case_rows(
-    """
-    What was the reserve fund in 2011? | 120 | 120
-    What was it in 2010?               | 96  | 96
-    What is the change?                | 24  | subtract(120, 96)
-    And in percent?                    | 25% | subtract(120, 96), divide(#0, 96)
-    What is 7 times 100?               | 700 | multiply(7, const_100)
-    """
-)
 DIALOGUE = {
     "id": "made",
     "pre_text": "Amounts are in millions of crowns . The reserve fund was set up by law in 1999 .",
@@ -37,7 +28,13 @@ DIALOGUE = {
         "2010": {"reserve fund": 96.0, "public debt": -1450.0},
     },
     "post_text": "Guarantees of 1,310.5 were given . They lapse after ten years .",
-    "turns": [dict(zip(("question", "answer", "program"), turn, strict=True)) for turn in TURNS],
+    "turns": [
+        {"question": "What was the reserve fund in 2011?", "answer": "120", "program": "120"},
+        {"question": "What was it in 2010?", "answer": "96", "program": "96"},
+        {"question": "What is the change?", "answer": "24", "program": "subtract(120, 96)"},
+        {"question": "And in percent?", "answer": "25%", "program": "subtract(120, 96), divide(#0, 96)"},
+        {"question": "What is 7 times 100?", "answer": "700", "program": "multiply(7, const_100)"},
+    ],
 }
 
 
@@ -78,14 +75,14 @@ def test_turns_after_the_first_are_read_with_what_was_said_and_those_on_nothing_
     turns, left_out = made_turns()
     assert [turn.operands for turn in turns] == [{96.0}, {120.0, 96.0}, {120.0, 96.0}]
     assert [len(turn.said) for turn in turns] == [1, 2, 3]
-    assert third.said[1].assistant == "96"
+    assert turns[1].said[1].assistant == "96"
     assert left_out == 1
 
 
 def test_the_standalone_query_finds_cell_and_row_where_the_question_does_not() -> None:
     (before, change, _), _ = made_turns()
     query = standalone_query(change.question, change.said)
-    assert ranks_of(change, change.question, cells=True) == [inf, inf]
+    assert ranks_of(change, change.question, cells=True) == [float("inf")] * 2
     assert ranks_of(change, query, cells=True) == [1.0, 1.0]
     assert ranks_of(change, query, cells=False) == [1.0, 1.0]
     # The wrong period is the right row and the wrong cell; of equals the wrong one counts as the better.
@@ -117,7 +114,7 @@ def test_the_report_has_its_counts_and_says_when_the_data_are_absent(
     data = tmp_path / "dialogues.jsonl"
     report(data)
     assert "skipped" in capsys.readouterr().out
-    data.write_text(LINE, "utf-8")
+    data.write_text(json.dumps(DIALOGUE), "utf-8")
     report(data)
     printed = capsys.readouterr().out
     assert "row or sentence, n = 3" in printed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from benchmarks.languages import TRANSLATIONS, Translation, beside_each_other, load_translations, translated
 from benchmarks.questions import Question, QuestionSet
 from ingestion.language.language_detection import is_foreign
-from tests.case_rows import case_rows
 
 
 def test_each_language_has_ten_questions_and_none_stands_twice() -> None:

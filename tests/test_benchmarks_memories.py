@@ -16,10 +16,9 @@ def test_what_is_planted_stands_where_it_says() -> None:
 
 
 def test_the_right_window_is_the_one_that_holds_most() -> None:
-    windows = ["01234", "56789"]
-    assert right_window(windows, 3, 5) == 1
-    assert right_window(windows, 0, 10) == 0
-    assert right_window([*windows, "abc"], 10, 2) == 2
+    assert right_window(["01234", "56789"], 3, 5) == 1
+    assert right_window(["01234", "56789"], 0, 10) == 0
+    assert right_window(["01234", "56789", "abc"], 10, 2) == 2
 
 
 def test_planted_paragraphs_are_all_different() -> None:

@@ -51,8 +51,7 @@ def test_a_simple_choice_takes_the_best_up_to_the_first_that_does_not_fit() -> N
 
 
 def test_bm25_is_as_printed_and_neighbours_get_a_part() -> None:
-    texts = ("reserve fund", "deficit", "deficit ceiling")
-    found = [Counter(terms(text)) for text in texts]
+    found = [Counter(terms(text)) for text in ("reserve fund", "deficit", "deficit ceiling")]
     alone = bm25(found, "reserve")
     # ln(1 + 2.5 / 1.5) times 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / (5 / 3)))
     rarity = np.log(1 + 2.5 / 1.5)

@@ -12,7 +12,6 @@ from chatbot.records import Hit, Prompt
 from ingestion.records import Page
 from tests.commands import usage_of
 
-QUESTION = "What was revenue in 2024?"
 PAGE = (
     "The revenue of the republic was $1,585 million in 2024. Expenditure of the republic was $1,600 million "
     "in 2024."

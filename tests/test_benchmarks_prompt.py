@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.prompt import Silent, reached, sides_of
-from tests.stores import of_pages
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
 
 FIRST_SIDE = frozenset({("A.pdf", 1)})
 

@@ -72,7 +72,6 @@ from tests.case_rows import case_lines, case_rows
 from tests.commands import usage_of
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
-from tests.stores import add_now, hashing
 
 
 @pytest.mark.parametrize("script", ["retrieval", "answers", "calibrate_refusal"])
@@ -91,8 +90,7 @@ INTERVALS = [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0
 
 @pytest.mark.parametrize(("right", "n", "low", "high"), INTERVALS)
 def test_wilson_s_interval(right: int, n: int, low: float, high: float) -> None:
-    interval = wilson(right, n)
-    assert interval == pytest.approx((low, high), abs=1e-4)
+    assert wilson(right, n) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_more_right_than_there_are_is_no_share() -> None:
@@ -130,11 +128,6 @@ def test_a_percentile_is_a_value_that_was_measured() -> None:
 
 # --- questions
 # ------------------------------------------------------------------------------------------------------------
-
-
-def question(id: str, text: str, document: str, pages: Iterable[int]) -> Question:
-    """A question asked of the document that answers it."""
-    return Question(id, text, document, (document,), frozenset(pages))
 
 
 def write_lines(path: Path, *rows: Mapping[str, object]) -> Path:
@@ -230,8 +223,7 @@ def test_physical_pages_are_taken_as_they_are(tmp_path: Path) -> None:
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no FinanceBench questions"):
         load_financebench(tmp_path)
-    of_missing_document = {"id": 1, "question": "?", "doc": "gone.pdf"}
-    path = write_lines(tmp_path / "mine.jsonl", of_missing_document)
+    path = write_lines(tmp_path / "mine.jsonl", {"id": 1, "question": "?", "doc": "gone.pdf"})
     with pytest.raises(SystemExit, match="gone.pdf"):
         load_questions(path, tmp_path)
     write_lines(path, {"id": 1})
@@ -260,8 +252,7 @@ def answer(text: str, *pages: int, answered: bool = True) -> Answer:
 
 
 def test_a_gold_page_counts_in_its_own_document_only() -> None:
-    elsewhere = hit("b.pdf", 4)
-    hits = [elsewhere, hit("a.pdf", 3), hit("a.pdf", 4)]
+    hits = [hit("b.pdf", 4), hit("a.pdf", 3), hit("a.pdf", 4)]
     assert gold_rank(hits, "a.pdf", {4, 9}) == 3
     assert gold_rank(hits, "a.pdf", {9}) == 0
 
@@ -419,14 +410,13 @@ def test_the_report_counts_places() -> None:
 
 
 def test_a_run_is_compared_with_one_before() -> None:
-    ranks_before = {"0": 4, "1": 1, "2": 0, "3": 2, "gone": 1}
-    text = changes(ASKED, {"own document": {WHOLE: ranks_before}}, RANKS)
+    before = {"own document": {WHOLE: {"0": 4, "1": 1, "2": 0, "3": 2, "gone": 1}}}
+    text = changes(ASKED, before, RANKS)
     assert "2 better, 1 worse of 4; within the first 3: 2 gained, 1 lost (sign test p = 1.000)" in text
     assert "| 2 | > 10 | 3 | better | question 2 |" in text
     assert "| 3 | 2 | 4 | worse | question 3 |" in text
     assert "question 1" not in text
-    without_one = changes(ASKED, {}, RANKS)
-    assert "0 better, 0 worse of 0" in without_one
+    assert "0 better, 0 worse of 0" in changes(ASKED, {}, RANKS)
 
 
 RULES = [
@@ -486,13 +476,12 @@ def test_the_page_that_answers_is_put_first_and_a_turned_round_one_last(tmp_path
 
 def test_an_order_that_is_not_taken_ends_the_measurement(tmp_path: Path) -> None:
     chatbot, questions = three_pages(tmp_path)
-    (asked,) = questions.questions
     with (
         chatbot,
         reranking(lambda keys, gold: '["P1-00000000"]') as search,
         pytest.raises(SystemExit, match="order of the search"),
     ):
-        search(chatbot, asked, ())
+        search(chatbot, questions.questions[0], ())
 
 
 @dataclass(frozen=True)
@@ -611,8 +600,7 @@ def test_made_questions_are_absent_and_the_same_every_time() -> None:
         assert not question.pages
         assert not question.values
     assert made[0].names == ("nike.pdf",)
-    again = make_absent([FILING, other], texts)
-    assert made == again
+    assert made == make_absent([FILING, other], texts)
 
 
 def test_at_least_a_hundred_are_made_of_the_shared_questions(shared: Path) -> None:

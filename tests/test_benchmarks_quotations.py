@@ -21,9 +21,6 @@ Assets 2024 2023
 Cash 12 11
 Loans 40 44
 Cash and loans are at fair value."""
-REVENUE = "Revenue fell by 2 per cent"
-COSTS = "Costs rose, as wages did, and the loss came to 4 million"
-LOANS = "Loans 40 44"
 
 
 @pytest.fixture(scope="module")

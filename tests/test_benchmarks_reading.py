@@ -32,7 +32,7 @@ JUDGED = [
 
 @pytest.mark.parametrize(("kind", "gold", "text", "right"), JUDGED)
 def test_an_answer_is_right_where_what_the_set_has_stands_in_it(
-    kind: str, gold: str, text: str, right: str
+    kind: str, gold: object, text: str, right: bool
 ) -> None:
     row = {"answer_type": kind, "answer": gold, "question": "What?"}
     refusal = Answer("q", "q", text, False)

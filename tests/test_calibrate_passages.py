@@ -7,22 +7,19 @@ from benchmarks import calibrate_passages
 from tests.commands import usage_of
 
 
-def passages_of(group: str, right: int, count: int = 8) -> Example:
+def passages_of(group: str, right: int, count: int = 8) -> calibrate_passages.Example:
     """A question whose right passage alone has the first sign; the second says nothing."""
-    places = np.arange(count)
-    is_right = places == right
-    idle = places * 7 % 5 / 5
-    signs = np.column_stack([is_right.astype(float), idle])
-    return Example(group, signs, is_right)
+    signs = np.array([[float(at == right), (at * 7 % 5) / 5] for at in range(count)])
+    return calibrate_passages.Example(group, signs, np.arange(count) == right)
 
 
 def test_the_sign_of_right_passages_gets_the_weight() -> None:
     examples = [passages_of(f"{group}.pdf", right) for group in range(4) for right in range(5)]
-    first, second = fit(examples)
+    first, second = calibrate_passages.fit(examples)
     assert first > 5 * abs(second)
-    assert ranks_left_out(examples) == [0] * 20
+    assert calibrate_passages.ranks_left_out(examples) == [0] * 20
     with pytest.raises(ValueError, match="right passage"):
-        fit([])
+        calibrate_passages.fit([])
 
 
 def test_the_rank_counts_what_comes_before_the_first_right_passage() -> None:

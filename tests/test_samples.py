@@ -9,9 +9,9 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pypdfium2
 import pypdfium2.raw
@@ -35,7 +35,7 @@ SCANNED = (27, 28, 29)  # physical pages of the Budget Book that are pictures
 
 
 @pytest.fixture(scope="session")
-def texts(samples: Path) -> Texts:
+def texts(samples: Path) -> dict[str, list[str]]:
     """The text layer of every page by document, white space as single spaces, line by line where lines
     matter.
     """
@@ -47,10 +47,9 @@ def _texts(path: Path) -> list[str]:
     try:
         pages = []
         for page in document:
-            layer = page.get_textpage()
-            text = layer.get_text_bounded()
-            pages.append(text.replace("\r\n", "\n"))
-            layer.close()
+            text = page.get_textpage()
+            pages.append(text.get_text_bounded().replace("\r\n", "\n"))
+            text.close()
             page.close()
         return pages
     finally:
@@ -86,7 +85,7 @@ def test_small_enough_to_carry_along(samples: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_counts(texts: Texts, name: str) -> None:
+def test_page_counts(texts: dict[str, list[str]], name: str) -> None:
     assert len(texts[name]) == PAGES[name]
 
 
@@ -134,7 +133,7 @@ def test_contents_name_the_printed_page(texts: dict[str, list[str]], name: str) 
             assert title.strip() in _flat(texts[name][page - 1]), line
 
 
-def test_scanned_pages_are_pictures_without_text(samples: Path, texts: Texts) -> None:
+def test_scanned_pages_are_pictures_without_text(samples: Path, texts: dict[str, list[str]]) -> None:
     document = pypdfium2.PdfDocument(samples / BOOK)
     try:
         for number, text in enumerate(texts[BOOK], start=1):
@@ -158,7 +157,7 @@ def test_scanned_pages_are_grey_at_200_dots_an_inch(samples: Path) -> None:
                 assert picture.size == (1654, 2339)
 
 
-def test_the_capital_projects_break_across_two_pages(texts: Texts) -> None:
+def test_the_capital_projects_break_across_two_pages(texts: dict[str, list[str]]) -> None:
     first, second = texts[BOOK][19:21]
     assert "Table 15: Capital projects" in first
     assert "All projects" not in first
@@ -202,13 +201,8 @@ SUMMED = [key for key, table in TABLES.items() if _sums_up(table)]
 def _amount(cell: str) -> float:
     if cell == "–":
         return 0.0
-    amount = float(re.sub("[(,)]", "", cell))
-    return -amount if cell.startswith("(") else amount
-
-
-def _rows(name: str, number: str) -> Sequence[Sequence[str]]:
-    """The rows of a table, as printed."""
-    return TABLES[name, f"Table {number}"].rows
+    sign = -1 if cell.startswith("(") else 1
+    return sign * float(re.sub("[(,)]", "", cell))
 
 
 def _row(name: str, number: str, label: str, *, last: bool = False) -> list[float]:
@@ -306,8 +300,7 @@ FIELDS = "id question documents history answerable values pages document kind no
 
 def test_questions_are_whole() -> None:
     assert len(QUESTIONS) == 34
-    ids = {question["id"] for question in QUESTIONS}
-    assert len(ids) == 34
+    assert len({question["id"] for question in QUESTIONS}) == 34
     assert len(ANSWERABLE) == 26
     assert {question["document"] for question in ANSWERABLE} == set(PAGES)
     kinds = {question["kind"] for question in QUESTIONS}

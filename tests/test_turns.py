@@ -11,14 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run_python
 from tests.turns import TurnError, turn
 
 ROOT = Path(__file__).resolve().parent.parent
-OPTIONS = """
-    -c pyproject.toml -n 2 --dist loadfile --no-loadscope-reorder -p tests.conftest -p no:cacheprovider
-    --color=no
-""".split()
 DYING = """
 import os, time, pytest
 
