@@ -48,8 +48,8 @@ run-with-model: samples ## the same with a small language model on this machine 
 	@exec $(PY) benchmarks/small_model.py $(if $(MODEL),--model $(MODEL)) -- \
 	    $(PY) -m streamlit run app.py --server.port $(PORT)
 
-# Three workers for two cores: one has the browser, and the others wait as long as they work. tests/conftest.py
-# deals the tests out.
+# Three workers for two cores: one has the browser, and the others wait as long as they work.
+# tests/conftest.py deals the tests out.
 WORKERS ?= 3
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 

@@ -363,5 +363,5 @@ def ask(page: Page, question: str) -> Locator:
     box.press("Enter")
     page.locator(".question", has_text=question).last.wait_for()
     message = messages(page).last
-    message.get_by_text("How this was answered").wait_for()
+    message.get_by_text("Details").wait_for()
     return message

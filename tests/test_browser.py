@@ -66,7 +66,12 @@ WATCH_STAGES = """() => {
 
 
 # An image that begins above what is seen of it.
-SCROLLED = "() => document.querySelector('[role=dialog] img').getBoundingClientRect().top < 0"
+# Whether what begins at this share of an open page's height is in sight.
+IN_SIGHT = """share => {
+  const box = document.querySelector('[role=dialog] img').getBoundingClientRect();
+  const top = box.top + box.height * share;
+  return 100 < top && top < 800;
+}"""
 
 
 def hostile_text(url: str) -> str:
@@ -228,13 +233,8 @@ def test_a_mark_far_down_the_page_is_brought_into_sight(page: Page) -> None:
     image, _ = image_of(page)
     box = yellow_box(image)
     assert box is not None
-    shown = page.get_by_role("dialog").locator("img")
-    page.wait_for_function(SCROLLED)
-    place = shown.bounding_box()
-    assert place is not None
     _, top, _, _ = box
-    top_on_screen = place["y"] + place["height"] * top / image.height
-    assert 100 < top_on_screen < 800
+    page.wait_for_function(IN_SIGHT, arg=top / image.height)
 
 
 def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
@@ -251,7 +251,7 @@ def test_the_search_of_a_long_question_is_counted(page: Page) -> None:
     box.fill("What follows for the debt anchor where the deficit has been above its ceiling? " * 400)
     box.press("Enter")
     message = messages(page).last
-    message.get_by_text("How this was answered").wait_for()
+    message.get_by_text("Details").wait_for()
     stages = page.evaluate("() => window.stages")
     counts = []
     for text in stages:
@@ -269,7 +269,7 @@ def test_a_refusal_names_its_reason_and_shows_what_was_considered(page: Page) ->
     message = ask(page, "Who composed the opera about the flying Dutchman?")
     expect(message).to_contain_text("Not in these documents")
     expect(citations(message)).to_have_count(0)
-    message.get_by_text("How this was answered").click()
+    message.get_by_text("Details").click()
     expect(message).to_contain_text("without a model")
 
 
@@ -517,7 +517,7 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
         page.get_by_text("word3").wait_for()
         page.reload()
         message = messages(page).nth(1)
-        message.get_by_text("How this was answered").wait_for()
+        message.get_by_text("Details").wait_for()
         answer = message.locator(".answer")
         expect(answer).to_contain_text("word0 word1 word2 word3 word4 word5")
         expect(answer).to_contain_text("S9-000000: no such source")

@@ -158,7 +158,7 @@ def test_the_chat_has_no_serious_fault(browser: Browser, server: Server) -> None
         press(message, "Helpful", exact=True)
         page.get_by_text("Rated helpful").wait_for()
         judge("an answer that is rated")
-        message.get_by_text("How this was answered").click()
+        message.get_by_text("Details").click()
         judge("how it was answered")
         message.locator("button.key").first.click()
         dialog.locator("img").wait_for()
@@ -241,7 +241,7 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
         page.keyboard.type(BOTH)
         page.keyboard.press("Enter")
         message = messages(page).last
-        message.get_by_text("How this was answered").wait_for()
+        message.get_by_text("Details").wait_for()
         settled(page)
         message.get_by_text("More from these pages").focus()
         page.keyboard.press("Enter")
@@ -250,12 +250,12 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
             if key == "keyboard":
                 mark.focus()
                 page.keyboard.press("Enter")
+                page.get_by_role("dialog").locator("img").wait_for()
+                expect(page.get_by_role("dialog")).to_be_focused()
             else:
                 mark.click()
-            page.get_by_role("dialog").locator("img").wait_for()
-            page.wait_for_function(
-                "() => document.querySelector('[role=\"dialog\"]').contains(document.activeElement)"
-            )
+                page.get_by_role("dialog").locator("img").wait_for()
+                expect(mark).to_be_focused()
             close_dialog(page)
             expect(mark).to_be_focused()
         order = []

@@ -111,7 +111,7 @@ def test_taking_a_file_disturbs_no_answer_on_its_way(browser: Browser, home: Pat
         second.get_by_text("word3").wait_for()
         path = take(page, first, tmp_path)
         expect(second).not_to_contain_text("word24")  # it was still coming
-        second.get_by_text("How this was answered").wait_for()
+        second.get_by_text("Details").wait_for()
         expect(second).not_to_contain_text("Stopped")
         verify(path, home)
     text = path.read_text("utf-8")

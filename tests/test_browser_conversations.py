@@ -143,7 +143,7 @@ def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path
             page.get_by_text("word3").wait_for()
             expect(page).to_have_url(re.compile(r"\?c=[\w-]{16}$"))
             page.reload()  # in the middle of the answer, which is followed on
-            messages(page).nth(1).get_by_text("How this was answered").wait_for()
+            messages(page).nth(1).get_by_text("Details").wait_for()
             expect(messages(page)).to_have_count(2)
             expect(page.locator(".answer")).to_contain_text("word0 word1 word2")
             ask(page, ANCHOR)
@@ -172,7 +172,7 @@ def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path
                     opens_its_page(page)
                     if sign is None:
                         press(fourth, "Ask again")
-                        messages(page).nth(9).get_by_text("How this was answered").wait_for()
+                        messages(page).nth(9).get_by_text("Details").wait_for()
                         expect(messages(page)).to_have_count(10)
                         sent = provider.requests[-1].body["messages"]
                         assert any(ANCHOR in message["content"] for message in sent)
@@ -204,11 +204,11 @@ def test_one_browser_does_not_open_what_another_asked_and_two_tabs_share_it(
         messages(page).nth(3).get_by_text("word2").wait_for()
         begin_to_ask(second, RESERVE)  # while the other is on its way
         answer = messages(second).nth(5)
-        answer.get_by_text("How this was answered").wait_for(timeout=20_000)
+        answer.get_by_text("Details").wait_for(timeout=20_000)
         expect(questions(second)).to_have_text([CEILING, ANCHOR, RESERVE])
         page.reload()
         expect(questions(page)).to_have_text([CEILING, ANCHOR, RESERVE])
-        expect(page.get_by_text("How this was answered")).to_have_count(3)
+        expect(page.get_by_text("Details")).to_have_count(3)
         assert len(provider.requests) == 4
 
 
@@ -311,7 +311,7 @@ def test_what_is_asked_just_after_a_click_stands_where_the_click_led(
             settled(page)
             page.evaluate(HASTE, [key, question])
             expect(questions(page)).to_have_text([question])
-            messages(page).last.get_by_text("How this was answered").wait_for()
+            messages(page).last.get_by_text("Details").wait_for()
             expect(page).to_have_url(addresses[key])
         page.go_back()  # what the browser itself goes back to is not taken for a click that came late
         expect(questions(page)).not_to_have_text([f"And {SECRET}"])

@@ -110,7 +110,7 @@ def test_a_rating_does_not_disturb_an_answer_on_its_way(browser: Browser, home: 
         at_once(thumb(first, "Helpful"))
         see(verdict(first), "Rated helpful")
         expect(second).not_to_contain_text("word24")  # it was still coming
-        second.get_by_text("How this was answered").wait_for()
+        second.get_by_text("Details").wait_for()
         expect(second.locator(".answer")).to_contain_text(re.compile("word0 .* word24 "))
         expect(second).not_to_contain_text("Stopped")
         assert len(provider.requests) == 2

@@ -19,7 +19,7 @@ WHAT_WORKS = """Ask in your own words. What works well:
 Every answer shows the page it stands on. Where the documents do not answer, it says so."""
 NO_PROMPT = """There is nothing hidden. Without a chat model there is no prompt: answers are sentences and \
 rows of the pages, chosen by fixed rules.
-With a chat model, the whole prompt of each answer stands under “How this was answered”."""
+With a chat model, the whole prompt of each answer is under “Details”."""
 # In a summary of the conversation: characters of a question and of an answer's beginning, and how many
 # exchanges.
 LONGEST_QUESTION = 160

@@ -45,7 +45,9 @@ def follow() -> None:
 
 
 def go_to(conversation: str | None) -> None:
-    """Shows this conversation from now on; None for a new one."""
+    """Shows this conversation from now on; None for a new one. The page of another that is open is closed."""
+    if conversation != st.session_state.get("conversation"):
+        overlay.close_page()
     if st.query_params.get(PARAMETER) not in {None, conversation}:
         st.session_state[MOVES] = _moves() + 1
     if conversation is None:
@@ -53,7 +55,6 @@ def go_to(conversation: str | None) -> None:
         st.query_params.pop(PARAMETER, None)
     else:
         st.query_params[PARAMETER] = st.session_state["conversation"] = conversation
-    overlay.close_page()
 
 
 def _moves() -> int:

@@ -58,10 +58,15 @@ LOWEST = 0.25
 LONGEST_MESSAGE = 100_000
 
 
-def draw_answer_details(given: Given, context: AppContext) -> None:
-    """Draws the details below an answer, closed at first."""
+def draw_answer_details(given: Given, context: AppContext, label: str, checked: str) -> None:
+    """Draws the details below an answer, closed at first: what was checked, and how it came about.
+
+    checked: HTML.
+    """
     answer = given.answer
-    with st.expander("How this was answered", key=f"how-{given.number}"):
+    with st.expander(label, key=f"how-{given.number}"):
+        if checked:
+            st.html(checked)
         st.html(
             table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, context.settings))
         )

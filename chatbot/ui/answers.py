@@ -31,7 +31,7 @@ from chatbot.ui.safe_text import (
 )
 from chatbot.ui.shortened_view import shortened_text
 
-__all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recalled_html"]
+__all__ = ["details_label", "draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recalled_html"]
 
 # Below this confidence of the quoted words the reader is told to look at the page. tesseract is rarely so
 # unsure of clean print.
@@ -58,6 +58,7 @@ def draw_given(given: Given, context: AppContext) -> None:
         )
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
+    checks: Sequence[NumberCheck] = ()
     if answer.answered:
         html = answer_html(
             answer.text,
@@ -71,7 +72,7 @@ def draw_given(given: Given, context: AppContext) -> None:
         st.html(html)
         _draw_fit(answer)
         _draw_citations(given, context)
-        _draw_numbers(shown_figures(html, answer.numbers), answer.citations, given.number)
+        checks = shown_figures(html, answer.numbers)
     else:
         _draw_refusal(given, context)
     if answer.search_query.strip() != answer.question.strip():
@@ -82,7 +83,7 @@ def draw_given(given: Given, context: AppContext) -> None:
     if answer.model == GUIDE:
         documents = [row for row in context.chatbot.documents() if row.removed_at is None]
         draw_examples(suggested(answer, context.examples, documents), number=given.number)
-    draw_answer_details(given, context)
+    draw_answer_details(given, context, details_label(answer, checks), _checks_html(answer, checks))
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
@@ -111,56 +112,40 @@ def _draw_citations(given: Given, context: AppContext) -> None:
     opened = tuple(_opened(passage) for passage in passages)
     groups = list(_by_page(passages))
     if groups:
-        _citation_buttons(groups, opened, given.number, context, fits=fit_of(given.answer) == ANSWERS)
+        _citation_buttons(groups, opened, given, context, fits=fit_of(given.answer) == ANSWERS)
     for key in dict.fromkeys(
         citation.key for citation in given.answer.citations if citation.document is None
     ):
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
-    _draw_reworded(passages)
     for remark in dict.fromkeys(remark for passage in passages for remark in _remarks(passage)):
         st.html(quiet_html(remark))
-
-
-def _draw_reworded(passages: Iterable[CitedPassage]) -> None:
-    """Draws what the pages say, beside the numbers of the sentences that say it in other words.
-
-    Only a reader can tell whether they say the same.
-    """
-    rows = [
-        (str(one.number), f"“{' '.join(one.citation.quote.split())}”")
-        for one in passages
-        if one.citation.basis == "reworded"
-    ]
-    if rows:
-        heading = (
-            f"≈ {'One sentence is' if len(rows) == 1 else f'{len(rows)} sentences are'} in other words than "
-            f"the page's: compare"
-        )
-        with st.expander(heading):
-            st.html(
-                table_html(
-                    "What the page says where the answer puts it otherwise", ("Citation", "The page"), rows
-                )
-            )
 
 
 @st.fragment
 def _citation_buttons(
     groups: Sequence[Sequence[CitedPassage]],
     opened: tuple[OpenPage, ...],
-    number: int,
+    given: Given,
     context: AppContext,
     *,
     fits: bool,
 ) -> None:
     """Draws the buttons as a fragment, so that a page opens without drawing the conversation again."""
-    with st.container(horizontal=True, gap="small", key=f"citations-{number}"):
+    place = _place(given)
+    with st.container(horizontal=True, gap="small", key=f"citations-{given.number}"):
         for group in groups:
-            _citation_button(group, opened, press_key(number, group[0].number), fits=fits)
-    with st.container(key=f"pressed-{number}"):
+            key = press_key(given.number, group[0].number)
+            _citation_button(group, opened, key, place=place, fits=fits)
+    with st.container(key=f"pressed-{given.number}"):
         for passage in (passage for group in groups for passage in group[1:]):
-            _citation_button([passage], opened, press_key(number, passage.number), fits=fits)
-    show_open_page(context, part=True)
+            key = press_key(given.number, passage.number)
+            _citation_button([passage], opened, key, place=place, fits=fits)
+    show_open_page(context, place=place)
+
+
+def _place(given: Given) -> str:
+    """Names the part of the page that draws the pages of this answer."""
+    return f"{given.answer.conversation or ''} {given.number}"
 
 
 def _by_page(passages: Iterable[CitedPassage]) -> Iterable[list[CitedPassage]]:
@@ -186,7 +171,7 @@ def _opened(passage: CitedPassage) -> OpenPage:
 
 
 def _citation_button(
-    group: Sequence[CitedPassage], opened: tuple[OpenPage, ...], key: str, *, fits: bool
+    group: Sequence[CitedPassage], opened: tuple[OpenPage, ...], key: str, *, place: str, fits: bool
 ) -> None:
     first = group[0].citation
     where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
@@ -202,7 +187,7 @@ def _citation_button(
         key=key,
         help=_shown_quote(first),
         on_click=overlay.open_page,
-        args=(page, opened),
+        args=(page, opened, place),
         disabled=gone,
         wrap=True,
     )
@@ -256,34 +241,58 @@ def order_remarks(citation: Citation, number: int) -> list[str]:
     return []
 
 
-# --- figures
+# --- what was checked
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _draw_numbers(checks: Sequence[NumberCheck], citations: Sequence[Citation], number: int) -> None:
-    if not checks:
-        return
-    doubtful = [check for check in checks if check.status not in FINE]
-    if doubtful:
-        heading = f"Figures: {len(checks) - len(doubtful)} of {len(checks)} confirmed, {len(doubtful)} not"
+def details_label(answer: Answer, checks: Sequence[NumberCheck]) -> str:
+    """Returns one line for what was checked, such as "2 sources · 4 figures checked · Details".
+
+    checks: of the figures that are shown.
+    """
+    pages = {(one.document, one.version, one.page) for one in answer.citations if one.document is not None}
+    reworded = sum(one.citation.basis == "reworded" for one in passages_of(answer.citations))
+    doubtful = sum(check.status not in FINE for check in checks)
+    parts = [_counted(len(pages), "source")] if answer.answered else []
+    if checks and doubtful:
+        parts += [f"⚠ {doubtful} of {_counted(len(checks), 'figure')} not confirmed"]
     else:
-        if len(checks) == 1:
-            heading = "Figures: the one figure is confirmed"
-        else:
-            heading = f"Figures: {'both' if len(checks) == 2 else f'all {len(checks)}'} are confirmed"
+        parts += [f"{_counted(len(checks), 'figure')} checked"]
+    parts += [f"≈ {_counted(reworded, 'sentence')} in other words"]
+    return " · ".join([*(part for part in parts if not part.startswith(("0 ", "≈ 0 "))), "Details"])
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
+    """Renders the figures with what was found of each, and the sentences that only a reader can compare."""
+    passages = passages_of(answer.citations)
+    keys = _numbers_by_key(answer.citations)
+    figures = [
+        (check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks
+    ]
+    reworded = [
+        (str(one.number), f"“{' '.join(one.citation.quote.split())}”")
+        for one in passages
+        if one.citation.basis == "reworded"
+    ]
+    tables = []
+    if figures:
+        title = f"Figures of the answer, looked for in the cited pages{_by_ocr(answer.citations)}"
+        tables += [table_html(title, ("Figure", "Found", "Where"), figures)]
+    if reworded:
+        title = "What the page says where the answer puts it otherwise: compare"
+        tables += [table_html(title, ("Citation", "The page"), reworded)]
+    return "".join(tables)
+
+
+def _by_ocr(citations: Sequence[Citation]) -> str:
     by_ocr = [citation.confidence is not None for citation in citations if citation.document is not None]
     if any(by_ocr):
-        heading += ", as OCR reads the page" if all(by_ocr) else ", some as OCR reads the page"
-    with st.expander(heading, expanded=bool(doubtful), key=f"figures-{number}"):
-        keys = _numbers_by_key(citations)
-        rows = [
-            (check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks
-        ]
-        st.html(
-            table_html(
-                "Figures of the answer, looked for in the cited pages", ("Figure", "Found", "Where"), rows
-            )
-        )
+        return ", as OCR reads them" if all(by_ocr) else ", some as OCR reads them"
+    return ""
 
 
 def _numbers_by_key(citations: Iterable[Citation]) -> dict[str, str]:
@@ -316,16 +325,16 @@ def _draw_refusal(given: Given, context: AppContext) -> None:
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:
         st.caption("The nearest pages, to see for yourself:")
-        _near_buttons(pages, given.number, context)
+        _near_buttons(pages, given, context)
 
 
 @st.fragment
-def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], number: int, context: AppContext) -> None:
+def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], given: Given, context: AppContext) -> None:
     """Draws the buttons as a fragment, like those of the citations."""
     with st.container(horizontal=True, gap="small"):
         for index, (page, hit) in enumerate(pages):
-            _page_button(page, hit, f"near-{number}-{index}")
-    show_open_page(context, part=True)
+            _page_button(page, hit, f"near-{given.number}-{index}", place=_place(given))
+    show_open_page(context, place=_place(given))
 
 
 def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
@@ -334,10 +343,12 @@ def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
     )
 
 
-def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
+def _page_button(page: PageRef, hit: Hit | None, key: str, *, place: str) -> None:
     label = f"{plain_markdown(short(page.document))} · {plain_markdown(page_text(page))}"
     opened = OpenPage(page.document, hit.version if hit else 0, page.page)
-    st.button(label, key=key, on_click=overlay.open_page, args=(opened,), disabled=hit is None, wrap=True)
+    st.button(
+        label, key=key, on_click=overlay.open_page, args=(opened, (), place), disabled=hit is None, wrap=True
+    )
 
 
 # --- what was remembered

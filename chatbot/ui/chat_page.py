@@ -15,7 +15,7 @@ from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
 from chatbot.settings import is_installed
-from chatbot.ui import overlay, session, uploads
+from chatbot.ui import session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
@@ -41,7 +41,6 @@ from chatbot.ui.exchanges import (
     has_model,
     stopped_html,
 )
-from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking
@@ -100,9 +99,6 @@ def show(context: AppContext) -> None:
         submit_mode="stop",
     )
     st.button("Draw the page again", key="wake")  # never shown: pressed where the field stays locked
-    if typed:  # who could type has closed the page; that may still be on its way
-        overlay.close_page()
-    show_open_page(context)
     show_erase_dialog(context)
     show_shortened(context)
     show_prompt(context)

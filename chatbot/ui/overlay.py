@@ -19,10 +19,13 @@ __all__ = [
     "keep_password",
     "lying_among",
     "lying_open",
+    "moved",
     "open_page",
+    "opened_from",
     "password_for",
     "set_zoom",
     "turn_page",
+    "turn_to",
     "zoom",
 ]
 
@@ -67,10 +70,15 @@ def close_dialog() -> None:
     st.session_state.pop("dialog", None)
 
 
-def open_page(page: OpenPage, among: tuple[OpenPage, ...] = ()) -> None:
-    """Opens a page in the next run. among: the passages of its answer, by number."""
+def open_page(page: OpenPage, among: tuple[OpenPage, ...] = (), place: str = "") -> None:
+    """Opens a page in the next run.
+
+    among: the passages of its answer, by number.
+    place: the part of the page that draws it, "" for the page itself.
+    """
     close_dialog()
     st.session_state["open_page"], st.session_state["open_among"] = page, among
+    st.session_state["open_from"] = place
 
 
 def lying_open() -> OpenPage | None:
@@ -85,6 +93,19 @@ def lying_among() -> tuple[OpenPage, ...]:
     return found
 
 
+def opened_from() -> str:
+    """Returns the part of the page that draws the open page, "" for the page itself."""
+    found: str = st.session_state.get("open_from", "")
+    return found
+
+
+def moved(place: str) -> bool:
+    """Notes that the open page is now drawn by `place`; tells whether it was drawn by another part before."""
+    before: str = st.session_state.get("open_drawn", place)
+    st.session_state["open_drawn"] = place
+    return before != place
+
+
 def enter(place: str) -> None:
     """Notes that this run draws the page of this name. What is open on another page is closed."""
     if st.session_state.get("place", place) != place:
@@ -95,7 +116,12 @@ def enter(place: str) -> None:
 def turn_page(by: int) -> None:
     """Turns to another page of the open document."""
     if (opened := lying_open()) is not None:
-        st.session_state["open_page"] = replace(opened, page=opened.page + by)
+        turn_to(replace(opened, page=opened.page + by))
+
+
+def turn_to(page: OpenPage) -> None:
+    """Shows another page in the place of the open one."""
+    st.session_state["open_page"] = page
 
 
 def zoom() -> float:
@@ -111,8 +137,8 @@ def set_zoom(value: float) -> None:
 
 def close_page() -> None:
     """Closes the open page."""
-    st.session_state.pop("open_page", None)
-    st.session_state.pop("open_among", None)
+    for key in ("open_page", "open_among", "open_from", "open_drawn"):
+        st.session_state.pop(key, None)
 
 
 def keep_password(version: int, password: str) -> None:

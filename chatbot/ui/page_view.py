@@ -1,4 +1,4 @@
-"""Draws one page of a document in a dialog, with the cited passage marked."""
+"""Draws one page of a document in a pane beside what cites it, with the cited passage marked."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ from chatbot.ui.browser_scripts import scroll_to_mark
 from chatbot.ui.images import PageImage
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import image_address, original_address
-from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_markdown, short
+from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, short
 from ingestion.invisible_characters import visible
 
 __all__ = ["show_open_page"]
 
 LONGEST_QUOTE = 600
-# Pixels. style.css makes room for it beside the answer.
-WIDTH = 640
-# The width that is left for the page between the panel's edges.
+# Pixels that are left for the page between the pane's edges. style.css makes room for it beside the answer.
 WIDTH_INSIDE = 592
 # Zoom levels, as shares of that width: the whole page, as large as print, as under a magnifier.
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
@@ -35,41 +33,41 @@ def _nothing(_: OpenPage) -> None:
 
 
 def show_open_page(
-    context: AppContext, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing
+    context: AppContext, *, place: str = "", shown: Callable[[OpenPage], None] = _nothing
 ) -> None:
-    """Opens the dialog if a page was asked for in this run.
+    """Draws the pane if a page was opened from this place, and it stays until it is closed.
 
-    part: called by a fragment, which does so only if it is drawn alone; in a run of the whole page the dialog
-        was opened before.
+    place: the part of the page that calls this, "" for the page itself.
     shown: called with each page that is turned to.
     """
-    if part and not session.is_part_run():
+    if overlay.lying_open() is None or overlay.opened_from() != place:
         return
-    opened = overlay.lying_open()
-    if opened is None:
-        return
-    title = plain_markdown(short(opened.document, 70))
-    st.dialog(title, width=WIDTH, position="right", on_dismiss=overlay.close_page)(_page)(
-        context, shown, opened.document
-    )
+    if overlay.moved(place) and session.is_part_run():
+        st.rerun()  # or the pane of another part would stay beside this one
+    st.fragment(_pane)(context, place, shown)
 
 
-def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -> None:
-    """titled: the document in the dialog's title, which only a run of the whole page can change."""
+def _pane(context: AppContext, place: str, shown: Callable[[OpenPage], None]) -> None:
     opened = overlay.lying_open()
-    if opened is None:
-        return
-    if opened.document != titled:
-        st.rerun()
+    if opened is not None:
+        with st.container(key="pane"):
+            _page(opened, context, shown)
+    elif not place:
+        st.rerun()  # the page itself has more to draw anew, such as its address
+
+
+def _page(opened: OpenPage, context: AppContext, shown: Callable[[OpenPage], None]) -> None:
     shown(opened)
     catalog = context.chatbot.library.catalog
     around = catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])
     stored = around.get(opened.page)
     version = catalog.version(opened.version)
     if stored is None or version is None:
+        _head(opened)
         st.html(notice_html("This page is not there any more: its document was removed or replaced."))
         return
     with st.container(key="leaf"):
+        _head(opened)
         _leaf(opened, stored, version.pages)
         _passages(opened)
     if opened.page == opened.quoted:
@@ -136,6 +134,20 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
         if st.form_submit_button("Show the page") and password:
             overlay.keep_password(opened.version, password)
             st.rerun()
+
+
+def _head(opened: OpenPage) -> None:
+    """Draws the row with the document's name and the button that closes the pane."""
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        gap="xsmall",
+        horizontal_alignment="distribute",
+        wrap=False,
+        key="pane-head",
+    ):
+        st.html(f'<h2 class="pane-title">{plain_html(short(opened.document, 70))}</h2>')
+        _small("Close the page", "pane-close", "close", overlay.close_page)
 
 
 def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
@@ -212,14 +224,11 @@ def _passages(opened: OpenPage) -> None:
             "Previous citation",
             "passage-previous",
             "arrow_upward",
-            overlay.open_page,
+            overlay.turn_to,
             before,
-            among,
             shortcut="P",
         )
-        _small(
-            "Next citation", "passage-next", "arrow_downward", overlay.open_page, after, among, shortcut="N"
-        )
+        _small("Next citation", "passage-next", "arrow_downward", overlay.turn_to, after, shortcut="N")
         st.html(
             f'<p class="quiet">Citation {opened.number} of {len(among)} of this answer{away}</p>',
             width="content",

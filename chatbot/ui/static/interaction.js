@@ -77,16 +77,25 @@ if (!window.finpolicyInteraction) {
     return open.call(this, method, url, ...rest);
   };
 
-  // A panel that opens has the focus; what opened it gets it back when the panel is closed.
-  const opened = () => document.querySelector('[role="dialog"]');
+  // A panel that opens has the focus, a page beside the text only if it was opened by keyboard; what opened
+  // it gets the focus back when the panel is closed. A page beside the text is named for those who hear it.
+  const opened = () => document.querySelector('[role="dialog"]:not(.st-key-pane), .st-key-pane');
   let opener = null;
+  let byKey = false;
   let wasOpen = false;
   const look = () => {
     const panel = opened();
     const from = opener;
+    const pane = document.querySelector('.st-key-pane');
+    if (pane && pane.getAttribute('role') !== 'dialog') {
+      pane.setAttribute('role', 'dialog');
+      pane.setAttribute('aria-label', 'A page of a document');
+      pane.tabIndex = -1;
+    }
     if (panel && !wasOpen)
       setTimeout(() => {
-        if (panel.isConnected && document.activeElement === document.body) panel.focus();
+        const free = document.activeElement === document.body || (pane && byKey);
+        if (panel.isConnected && free) panel.focus();
       }, 250);
     if (!panel && wasOpen && from) {
       opener = null;
@@ -97,7 +106,14 @@ if (!window.finpolicyInteraction) {
     }
     wasOpen = !!panel;
   };
-  new MutationObserver(look).observe(document.body, { childList: true });
+  let looking = 0;
+  const lookSoon = () => {
+    looking = looking || requestAnimationFrame(() => {
+      looking = 0;
+      look();
+    });
+  };
+  new MutationObserver(lookSoon).observe(document.body, { childList: true, subtree: true });
 
   // A field that stays locked though nothing runs any more is freed by another run of the page: Streamlit
   // 1.67 misses the end of the run that answered where a part of the page is drawn just then.
@@ -138,23 +154,20 @@ if (!window.finpolicyInteraction) {
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') hide();
     const panel = opened();
-    if (
-      event.key === 'Escape' &&
-      panel &&
-      !panel.contains(document.activeElement) &&
-      document.activeElement === document.body
-    ) {
-      const close = panel.querySelector('button[aria-label="Close"]');
+    const typing = event.target.closest && event.target.closest('input, textarea, select, [contenteditable]');
+    const beside = panel && panel.classList.contains('st-key-pane');
+    const free = beside ? !typing || !event.target.value : document.activeElement === document.body;
+    if (event.key === 'Escape' && panel && free && !event.defaultPrevented) {
+      const close = panel.querySelector('button[aria-label="Close"], .st-key-pane-close button');
       if (close) close.click();
     }
-    const typing = event.target.closest && event.target.closest('input, textarea, select, [contenteditable]');
     if (
       event.key !== '/' ||
       typing ||
       event.ctrlKey ||
       event.metaKey ||
       event.altKey ||
-      document.querySelector('[role="dialog"]')
+      (panel && !beside)
     )
       return;
     const box = document.querySelector('[data-testid="stChatInput"] textarea');
@@ -273,7 +286,10 @@ if (!window.finpolicyInteraction) {
     const by = event.target.closest
       ? event.target.closest('[data-press], [class*="st-key-cite-"] button, [class*="st-key-near-"] button')
       : null;
-    if (by && event.isTrusted) opener = by;
+    if (by && event.isTrusted) {
+      opener = by;
+      byKey = event.detail === 0;
+    }
     const at = event.target.closest ? event.target.closest('[data-press], [data-copy], [data-stop]') : null;
     if (!at) return;
     hide();

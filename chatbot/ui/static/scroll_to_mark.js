@@ -2,8 +2,8 @@
 // in sight already is left where it is.
 {
   const look = (tries) => {
-    const place = document.querySelector('[role="dialog"] [data-mark]');
-    const image = document.querySelector('[role="dialog"] .st-key-page-image img');
+    const place = document.querySelector('.st-key-pane [data-mark]');
+    const image = document.querySelector('.st-key-pane .st-key-page-image img');
     if (!place || !image || !image.complete || !image.naturalHeight) {
       if (tries) setTimeout(look, 50, tries - 1);
       return;

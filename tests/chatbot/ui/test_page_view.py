@@ -1,27 +1,48 @@
-"""The dialog of a page, without a browser: what its title says is the document that is shown."""
+"""The pane with a page, without a browser: which part of the page draws it, and when all is drawn again."""
 
 from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
 
-def turned() -> None:
-    """A dialog titled with one document, in which a citation has led to another."""
+def two_parts() -> None:
+    """Two parts of a page, each with a button that opens a page of its own."""
+    from types import SimpleNamespace
+
     import streamlit as st
 
     from chatbot.ui import overlay, page_view
     from chatbot.ui.overlay import OpenPage
 
-    if "drawn" in st.session_state:
-        st.write("The whole page is drawn again.")
-    else:
-        st.session_state["drawn"] = True
-        overlay.open_page(OpenPage("Rules.pdf", 1, 1))
-        page_view._page(None, lambda opened: None, "Fees.pdf")  # type: ignore[arg-type]
-        st.write("Not reached.")
+    empty = SimpleNamespace(pages=lambda version, pages: {}, version=lambda version: None)
+    context = SimpleNamespace(chatbot=SimpleNamespace(library=SimpleNamespace(catalog=empty)))
+
+    @st.fragment
+    def part(place: str) -> None:
+        page = OpenPage(f"{place}.pdf", 1, 1)
+        st.button(place, key=place, on_click=overlay.open_page, args=(page, (), place))
+        page_view.show_open_page(
+            context,  # type: ignore[arg-type]
+            place=place,
+            shown=lambda opened: st.write(f"open: {opened.document}"),
+        )
+
+    st.button("close", key="close", on_click=overlay.close_page)
+    part("Rules")
+    part("Fees")
 
 
-def test_a_citation_of_another_document_has_the_dialog_titled_anew() -> None:
-    app = AppTest.from_function(turned, default_timeout=60).run()
+def opened(app: AppTest) -> list[str]:
     assert not app.exception
-    assert [element.value for element in app.markdown] == ["The whole page is drawn again."]
+    return [element.value for element in app.markdown]
+
+
+def test_the_pane_is_drawn_once_by_the_part_that_opened_it_until_it_is_closed() -> None:
+    app = AppTest.from_function(two_parts, default_timeout=60).run()
+    assert opened(app) == []
+    for place in ("Rules", "Fees", "Rules"):
+        app.button(key=place).click().run()
+        assert opened(app) == [f"open: {place}.pdf"]
+    assert opened(app.run()) == ["open: Rules.pdf"]
+    app.button(key="close").click().run()
+    assert opened(app) == []
