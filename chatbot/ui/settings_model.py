@@ -47,7 +47,6 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
     if context.settings.offline:
         st.html(notice_html(OFFLINE))
     own = context.settings.allows_user_models
-    key = "answers-by"
     current = str(chosen.get("answers", MODEL_CHOICES[0]))
     there = {"server": True, "none": bool(context.settings.chat_model) or current == "none", "own": own}
     choices = [choice for choice in MODEL_CHOICES if there[choice]]
@@ -55,6 +54,9 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
         current = current
     else:
         current = MODEL_CHOICES[0]
+    # The choice has a field of its own for each state of the store: a part of the page that is drawn while a
+    # model is connected sends the field as it was before, and that would count as a choice.
+    key = f"answers-by-{current}"
     wanted = st.session_state.get("answers-wanted", current)  # "own" before its form was saved
     if wanted in choices:
         st.session_state[key] = wanted
@@ -72,7 +74,7 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
         format_func=lambda choice: plain_markdown(labels[choice]),
         label_visibility="collapsed",
         on_change=_choose,
-        args=(context,),
+        args=(key, context),
     )
     if not own:
         st.html(quiet_html(FORBIDDEN))
@@ -99,8 +101,8 @@ def model_text(settings: Settings) -> str:
     )
 
 
-def _choose(context: AppContext) -> None:
-    choice = st.session_state["answers-by"]
+def _choose(key: str, context: AppContext) -> None:
+    choice = st.session_state[key]
     if choice == "own":  # nothing applies before it is named and saved
         st.session_state["answers-wanted"] = choice
         return
