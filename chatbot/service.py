@@ -46,6 +46,7 @@ from chatbot.store.addition_queue import add_files
 from chatbot.store.document_names import known_as
 from chatbot.store.library import AddResult, Library, Upload
 from ingestion.pages.highlights import locate_quote
+from ingestion.pages.title_text import name_title
 from ingestion.reading.reader_pool import Readers
 from ingestion.records import PageReport, Rect
 
@@ -178,6 +179,17 @@ class Chatbot:
     def documents(self) -> list[DocumentRow]:
         """Returns all documents, including removed ones that can be restored."""
         return self.library.catalog.documents()
+
+    def titles(self) -> dict[str, str]:
+        """Returns name -> title of all documents, removed ones too; no two titles are alike.
+
+        A title is of unknown origin, to be escaped where it is shown.
+        """
+        return self.library.catalog.titles()
+
+    def title(self, name: str) -> str:
+        """Returns the title of a document; of one that is not there, its name, tidied."""
+        return self.titles().get(name) or name_title(name)
 
     def add(
         self,

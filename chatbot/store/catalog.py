@@ -19,19 +19,20 @@ from chatbot.store.contents import (
     FORGET_DRAFTS,
     INCOMPLETE_SCHEMA,
     KEY_SCHEMA,
+    LACKS,
     OF_A_VERSION,
-    Contents,
     StoredChunk,
     StoredPage,
 )
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
 from chatbot.store.disk_reserve import LITTLE_SPACE, free_bytes
+from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
 from ingestion.invisible_characters import title_line
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 # From this version on a file lacks whole tables only, which are added when it is opened.
 EXTENDABLE = 4
 # A document's active version is searched, and the one before it can be restored for a while. Several
@@ -60,10 +61,9 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-ADDED_SCHEMA = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA
+ADDED_SCHEMA = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
-LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
 COLUMNS = (
     f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, "
     f"v.protected, {PERIOD}, {STATUS}, {LACKS}"
@@ -118,7 +118,7 @@ class Waiting:
     recovered: bool
 
 
-class Catalog(Contents, Corrections):
+class Catalog(FoundTitles, Corrections):
     """The catalogue in one SQLite file.
 
     Any thread may read. Writes happen one at a time, and each public method is one transaction.

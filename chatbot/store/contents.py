@@ -22,6 +22,7 @@ __all__ = [
     "FORGET_DRAFTS",
     "INCOMPLETE_SCHEMA",
     "KEY_SCHEMA",
+    "LACKS",
     "Contents",
     "Refilled",
     "StoredChunk",
@@ -57,8 +58,10 @@ INCOMPLETE_SCHEMA = """
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
 """
+# What a version v still lacks, "" for nothing.
+LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
 # Tables with the content of one version, in the order in which it can be deleted.
-OF_A_VERSION = ("incomplete", "vector", "lexicon", "chunk_key", "chunk", "page")
+OF_A_VERSION = ("found_title", "incomplete", "vector", "lexicon", "chunk_key", "chunk", "page")
 # Files that are not yet fully read.
 READ = "select sha256 from waiting union select v.sha256 from version v join incomplete i on i.version = v.id"
 FORGET_DRAFTS = f"delete from draft where sha256 not in ({READ})"

@@ -14,6 +14,8 @@ __all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "correction_f
 CORRECTION_SCHEMA = """
 create table correction (sha256 text primary key, period text, status text) without rowid;
 """
+# Titles have the period in them.
+FORGET_TITLES = "delete from found_title where version in (select id from version where sha256 = ?)"
 # The value of a version v that counts.
 PERIOD = "nullif(coalesce((select c.period from correction c where c.sha256 = v.sha256), v.period, ''), '')"
 STATUS = "nullif(coalesce((select c.status from correction c where c.sha256 = v.sha256), v.status, ''), '')"
@@ -41,6 +43,7 @@ class Corrections(SqliteFile):
                 connection.execute(
                     "insert or replace into correction values (?, ?, ?)", (sha256, said.period, said.status)
                 )
+            connection.execute(FORGET_TITLES, (sha256,))
 
     def own_facts(self, version: int) -> DocumentFacts:
         """Returns what a version says of itself; empty facts if it does not exist."""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 
 from chatbot.errors import DocumentError
 
-__all__ = ["display_name", "free_name", "known_as", "listed"]
+__all__ = ["display_name", "free_name", "known_as", "listed", "told_apart"]
 
 # The number of documents that a sentence names.
 MOST_NAMED = 3
 
 # Longer names cannot be file names on any common system, and break every table that shows them.
 LONGEST_NAME = 200
+# The most characters of a name behind a title that two documents have.
+LONGEST_BEHIND = 40
 
 
 def display_name(given: str) -> str:
@@ -68,3 +71,35 @@ def listed(names: Sequence[str]) -> str:
     else:
         more = ""
     return ", ".join(names[:MOST_NAMED]) + more
+
+
+def told_apart(titles: Mapping[str, str], periods: Mapping[str, str]) -> dict[str, str]:
+    """Returns name -> title, no two of them alike.
+
+    Where documents have one title, their periods are put behind it, or else their names.
+
+    titles, periods: by the documents' names; "" for no period.
+    """
+    shown = dict(titles)
+    alike = _alike(shown)
+    for name in alike:
+        if periods[name] and periods[name] not in shown[name]:
+            shown[name] = f"{shown[name]} {periods[name]}"
+    for name in alike & _alike(shown):
+        shown[name] = f"{titles[name]} ({_shortened(name)})"
+    for name in _alike(shown):
+        shown[name] = name
+    return shown
+
+
+def _alike(titles: Mapping[str, str]) -> set[str]:
+    """Returns the names of documents whose titles others have too."""
+    counts = Counter(map(str.casefold, titles.values()))
+    return {name for name, title in titles.items() if counts[title.casefold()] > 1}
+
+
+def _shortened(name: str) -> str:
+    if len(name) <= LONGEST_BEHIND:
+        return name
+    half = LONGEST_BEHIND // 2
+    return f"{name[: half - 1]}…{name[-half:]}"

@@ -1,0 +1,76 @@
+"""Keeps the titles that were found in the documents, and finds those that are not kept yet.
+
+Documents that were added before titles were found get theirs from their stored pages, the first time that
+they are asked for. A title is found anew when its pages, its period or the rules change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from chatbot.errors import StoreError
+from chatbot.store.contents import LACKS, Contents
+from chatbot.store.corrections import PERIOD
+from chatbot.store.document_names import told_apart
+from ingestion.pages.document_titles import TITLE_RULES, document_title
+from ingestion.pages.title_text import READ_PAGES, name_title
+
+__all__ = ["TITLE_SCHEMA", "FoundTitles"]
+
+TITLE_SCHEMA = """
+create table found_title (version integer primary key references version(id), title text not null,
+rules integer not null);
+"""
+
+
+class _Titled(NamedTuple):
+    """What a document's title is made of. found: "" where its pages have none, None where none was sought."""
+
+    name: str
+    version: int
+    found: str | None
+    own: str | None
+    period: str
+    lacks: str
+
+
+class FoundTitles(Contents):
+    """The titles of one store."""
+
+    def titles(self) -> dict[str, str]:
+        """Returns name -> title of all documents, removed ones too; no two titles are alike.
+
+        A document without a title has its name, tidied.
+        """
+        rows = self._titled()
+        found: dict[int, str] = {}
+        for row in rows:
+            if row.version not in found:
+                found[row.version] = self._find(row) if row.found is None else row.found
+        titles = {row.name: found[row.version] or name_title(row.name) for row in rows}
+        return told_apart(titles, {row.name: row.period for row in rows})
+
+    def _titled(self) -> Sequence[_Titled]:
+        rows = self._read(
+            f"select d.name, v.id, t.title, v.title, coalesce({PERIOD}, ''), {LACKS} from document d"
+            " join version v on v.id = d.active_version"
+            " left join found_title t on t.version = v.id and t.rules = ? order by d.id",
+            (TITLE_RULES,),
+        )
+        return [_Titled(*row) for row in rows]
+
+    def _find(self, row: _Titled) -> str:
+        """Finds a title in the stored pages and keeps it, unless the pages were read anew meanwhile."""
+        pages = self.pages(row.version, range(1, READ_PAGES + 1))
+        title = document_title([pages[number] for number in sorted(pages)], row.own, row.period)
+        if self._read_only:
+            return title
+        with suppress(StoreError), self._write() as connection:  # on a full disk it is found again
+            connection.execute(
+                f"insert or replace into found_title select v.id, ?, ? from version v where v.id = ?"
+                f" and {LACKS} = ?",
+                (title, TITLE_RULES, row.version, row.lacks),
+            )
+        return title

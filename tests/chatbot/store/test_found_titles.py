@@ -1,0 +1,130 @@
+"""Titles in the store: found once and kept, for documents added earlier too, and no two alike."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chatbot.store.catalog import SCHEMA_VERSION, Catalog
+from chatbot.store.document_names import told_apart
+from chatbot.store.library import Library
+from ingestion.records import DocumentFacts
+from tests.chatbot.store.libraries import add_pages, open_library
+
+COVER = "Republic of Norland\nBudget Book {}\n"
+TITLE = "Republic of Norland, Budget Book 2025"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def library(home: Path, tmp_path: Path) -> Iterator[Library]:
+    opened = open_library(home)
+    add_pages(opened, tmp_path / "bb_2025.pdf", [COVER.format(2025)])
+    yield opened
+    opened.close()
+
+
+def kept(home: Path) -> list[tuple[str, ...]]:
+    connection = sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")
+    rows = connection.execute("select title from found_title order by version").fetchall()
+    connection.close()
+    return rows
+
+
+def test_a_title_is_found_when_it_is_asked_for_and_kept(library: Library, home: Path) -> None:
+    assert kept(home) == []
+    assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
+    assert kept(home) == [(TITLE,)]
+    assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
+
+
+def test_a_document_without_a_title_has_its_name_tidied(library: Library, tmp_path: Path) -> None:
+    add_pages(library, tmp_path / "net_debt-2024.pdf", ["17 4\n"])
+    add_pages(library, tmp_path / "8071_093.3B.pdf", ["17 5\n"])
+    titles = library.catalog.titles()
+    assert titles["net_debt-2024.pdf"] == "Net debt 2024"
+    assert titles["8071_093.3B.pdf"] == "8071_093.3B.pdf"
+
+
+def test_a_corrected_period_is_in_the_title(library: Library, tmp_path: Path) -> None:
+    add_pages(library, tmp_path / "plan.pdf", ["Republic of Norland\nFiscal Strategy\n"])
+    assert library.catalog.titles()["plan.pdf"] == "Republic of Norland, Fiscal Strategy"
+    library.correct("plan.pdf", DocumentFacts("2027", None))
+    assert library.catalog.titles()["plan.pdf"] == "Republic of Norland, Fiscal Strategy 2027"
+
+
+def test_another_version_has_its_own_title(library: Library, tmp_path: Path) -> None:
+    assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
+    path = tmp_path / "newer.pdf"
+    add_pages(library, path, [COVER.format(2026)], "bb_2025.pdf")
+    assert library.catalog.titles() == {"bb_2025.pdf": TITLE.replace("2025", "2026")}
+
+
+def test_removed_documents_have_titles_and_erased_ones_leave_none(library: Library, home: Path) -> None:
+    library.catalog.titles()
+    library.remove("bb_2025.pdf")
+    assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
+    library.restore("bb_2025.pdf")
+    library.remove("bb_2025.pdf", purge=True)
+    assert library.catalog.titles() == {}
+    assert kept(home) == []
+
+
+def test_the_same_file_under_two_names_is_told_apart_by_name(library: Library, tmp_path: Path) -> None:
+    add_pages(library, tmp_path / "copy.pdf", [COVER.format(2025)])
+    titles = library.catalog.titles()
+    assert titles == {"bb_2025.pdf": f"{TITLE} (bb_2025.pdf)", "copy.pdf": f"{TITLE} (copy.pdf)"}
+
+
+def test_titles_of_older_rules_are_found_anew(library: Library, home: Path) -> None:
+    library.catalog.titles()
+    connection = sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")
+    connection.execute("update found_title set title = 'Old', rules = 0")
+    connection.commit()
+    connection.close()
+    assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
+
+
+def test_a_store_from_before_titles_has_them_without_reading_a_file_again(
+    library: Library, home: Path
+) -> None:
+    library.close()
+    path = home / "chroma_db" / "catalog.sqlite3"
+    connection = sqlite3.connect(path)
+    connection.executescript("drop table found_title; pragma user_version = 6;")
+    connection.close()
+    read = Catalog(path, read_only=True)
+    assert read.titles() == {"bb_2025.pdf": TITLE}
+    read.close()
+    opened = open_library(home)
+    assert opened.catalog.titles() == {"bb_2025.pdf": TITLE}
+    opened.close()
+    assert kept(home) == [(TITLE,)]
+    connection = sqlite3.connect(path)
+    assert connection.execute("pragma user_version").fetchone() == (SCHEMA_VERSION,)
+    connection.close()
+
+
+def test_one_title_is_told_apart_by_period_or_else_by_name() -> None:
+    titles = {"a.pdf": "Acme, report", "b.pdf": "Acme, Report", "c.pdf": "Acme, plan"}
+    periods = {"a.pdf": "2023", "b.pdf": "2024", "c.pdf": "2024"}
+    assert list(told_apart(titles, periods).values()) == [
+        "Acme, report 2023",
+        "Acme, Report 2024",
+        "Acme, plan",
+    ]
+    alike = told_apart(titles, dict.fromkeys(titles, "2024"))
+    assert list(alike.values()) == ["Acme, report (a.pdf)", "Acme, Report (b.pdf)", "Acme, plan"]
+
+
+def test_names_that_are_long_and_nearly_alike_tell_titles_apart_too() -> None:
+    names = [f"{'a' * 90}{number}{'b' * 90}.pdf" for number in range(3)]
+    shown = told_apart(dict.fromkeys(names, "Report"), dict.fromkeys(names, ""))
+    assert len(set(shown.values())) == 3
