@@ -77,7 +77,7 @@ class DirectAnswers:
         if kind in OF_CONVERSATION:
             text = about_conversation(kind, said)
         elif kind == "documents":
-            text = about_documents(documents)
+            text = about_documents(documents, self._library.catalog.titles())
         else:
             text = small_talk(kind, documents)
         return _guided(kind, question, text)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.records import DocumentRow, Exchange
-from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["about_conversation", "about_documents", "small_talk"]
 
@@ -49,11 +48,11 @@ def small_talk(kind: str, documents: Sequence[DocumentRow]) -> str:
     )
 
 
-def about_documents(documents: Sequence[DocumentRow]) -> str:
-    """Which documents there are, with what they say of themselves."""
+def about_documents(documents: Sequence[DocumentRow], titles: Mapping[str, str]) -> str:
+    """Which documents there are, with what they say of themselves. titles: by name."""
     if not documents:
         return "There are no documents yet. Add PDFs on the page Documents, or attach one to a question."
-    lines = [f"• {_described(row)}" for row in documents[:MOST_DOCUMENTS]]
+    lines = [f"• {_described(row, titles.get(row.name, row.name))}" for row in documents[:MOST_DOCUMENTS]]
     if len(documents) > MOST_DOCUMENTS:
         more = f"\n… and {len(documents) - MOST_DOCUMENTS:,} more, on the page Documents."
     else:
@@ -94,13 +93,13 @@ def _count(documents: Sequence[DocumentRow]) -> str:
     return f"{len(documents):,} documents are"
 
 
-def _described(row: DocumentRow) -> str:
+def _described(row: DocumentRow, title: str) -> str:
     pages = "one page" if row.pages == 1 else f"{row.pages:,} pages"
-    if row.title and " " in row.title.strip() and not find_instructions(row.title):
-        title = f": {' '.join(row.title.split())}"
+    if title == row.name:
+        named = row.name
     else:
-        title = ""
-    return f"{row.name}{title} ({', '.join(filter(None, (row.period, row.status, pages)))})"
+        named = f"{row.name}: {title}"
+    return f"{named} ({', '.join(filter(None, (row.period, row.status, pages)))})"
 
 
 def _short(text: str, most: int) -> str:

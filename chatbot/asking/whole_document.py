@@ -5,7 +5,6 @@ It does not recognise intents.
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -41,8 +40,6 @@ MOST_LISTED = 12
 # Pages with fewer characters are covers and dividers.
 LEAST_TEXT = 200
 NOTHING_ALONE = "No sentence of it can stand alone: ask for what you look for in it."
-# Two words, which a title has and a file number has not.
-NAME = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +230,9 @@ class WholeDocument:
         return lines
 
     def _title(self, document: _Parts, part: Section | None) -> str:
-        stored = self._library.catalog.version(document.version)
         facts = self._library.facts(document.version)
-        title = document.name
-        if stored is not None and stored.title and _is_title(stored.title):
-            title = " ".join(stored.title.split())
-        title = escape_keys(title)
+        titles = self._library.catalog.titles()
+        title = escape_keys(titles.get(document.name, document.name))
         if part is not None:
             if part.page == part.last:
                 pages = f"page {part.page}"
@@ -267,11 +261,6 @@ class WholeDocument:
             considered=tuple(prompt.sources.values()),
             understanding=Understanding(question, question, "summary"),
         )
-
-
-def _is_title(text: str) -> bool:
-    """Whether a stored title can be shown: it has words and no instructions to a machine."""
-    return bool(NAME.search(text)) and not find_instructions(text)
 
 
 def _only(prompt: Prompt, pages: Collection[int]) -> Prompt:

@@ -32,7 +32,6 @@ PASSWORD_TRIES = 3
 # What `list` shows of a document beside its name.
 LISTED = [
     "id",
-    "title",
     "state",
     "pages",
     "chunks",
@@ -232,14 +231,19 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
 
     path = settings.store / "catalog.sqlite3"
     rows: list[DocumentRow] = []
+    titles: dict[str, str] = {}
     waiting: list[Waiting] = []
     if path.exists():
         catalog = Catalog(path, read_only=True)  # works beside a running chat and waits for nobody
         rows = catalog.documents()
+        titles = catalog.titles()
         waiting = catalog.waiting()
         catalog.close()
     for row in rows:
-        line = {"document": row.name, **{field: getattr(row, field) for field in LISTED}}
+        title = titles.get(row.name, row.name)
+        fields = {field: getattr(row, field) for field in LISTED}
+        line = {"document": row.name, "title": title, **fields}
+        called = "" if title == row.name else f": {title}"
         if said := [fact for fact in (row.period, row.status) if fact]:
             facts = f" ({', '.join(said)})"
         else:
@@ -250,7 +254,7 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
             line,
             (
                 f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  "
-                f"{row.name}{facts}{same}{coming}"
+                f"{row.name}{facts}{called}{same}{coming}"
             ),
             as_json=options.json,
         )

@@ -135,17 +135,23 @@ def _citation_buttons(
     with st.container(horizontal=True, gap="small", key=f"citations-{given.number}"):
         for group in groups:
             key = press_key(given.number, group[0].number)
-            _citation_button(group, opened, key, place=place, fits=fits)
+            title = _title(group[0].citation.document, context)
+            _citation_button(group, opened, key, title, place=place, fits=fits)
     with st.container(key=f"pressed-{given.number}"):
         for passage in (passage for group in groups for passage in group[1:]):
             key = press_key(given.number, passage.number)
-            _citation_button([passage], opened, key, place=place, fits=fits)
+            title = _title(passage.citation.document, context)
+            _citation_button([passage], opened, key, title, place=place, fits=fits)
     show_open_page(context, place=place)
 
 
 def _place(given: Given) -> str:
     """Names the part of the page that draws the pages of this answer."""
     return f"{given.answer.conversation or ''} {given.number}"
+
+
+def _title(name: str | None, context: AppContext) -> str:
+    return context.chatbot.title(name) if name else ""
 
 
 def _by_page(passages: Iterable[CitedPassage]) -> Iterable[list[CitedPassage]]:
@@ -171,14 +177,19 @@ def _opened(passage: CitedPassage) -> OpenPage:
 
 
 def _citation_button(
-    group: Sequence[CitedPassage], opened: tuple[OpenPage, ...], key: str, *, place: str, fits: bool
+    group: Sequence[CitedPassage],
+    opened: tuple[OpenPage, ...],
+    key: str,
+    title: str,
+    *,
+    place: str,
+    fits: bool,
 ) -> None:
     first = group[0].citation
     where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
     numbers = ", ".join(str(passage.number) for passage in group)
     label = (
-        f"**{numbers}** {plain_markdown(short(first.document or ''))} · {plain_markdown(where)} "
-        f"{_verdict(group, fits=fits)}"
+        f"**{numbers}** {plain_markdown(short(title))} · {plain_markdown(where)} {_verdict(group, fits=fits)}"
     )
     page = opened[group[0].number - 1]
     gone = first.version is None
@@ -205,7 +216,8 @@ def _verdict(group: Sequence[CitedPassage], *, fits: bool) -> str:
 
 
 def _shown_quote(citation: Citation) -> str:
-    return plain_markdown(f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
+    said = f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
+    return plain_markdown(f"{citation.document}: {said}")
 
 
 def _remarks(passage: CitedPassage) -> list[str]:
@@ -333,7 +345,8 @@ def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], given: Given, con
     """Draws the buttons as a fragment, like those of the citations."""
     with st.container(horizontal=True, gap="small"):
         for index, (page, hit) in enumerate(pages):
-            _page_button(page, hit, f"near-{given.number}-{index}", place=_place(given))
+            title = context.chatbot.title(page.document)
+            _page_button(page, hit, f"near-{given.number}-{index}", title, place=_place(given))
     show_open_page(context, place=_place(given))
 
 
@@ -343,11 +356,17 @@ def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
     )
 
 
-def _page_button(page: PageRef, hit: Hit | None, key: str, *, place: str) -> None:
-    label = f"{plain_markdown(short(page.document))} · {plain_markdown(page_text(page))}"
+def _page_button(page: PageRef, hit: Hit | None, key: str, title: str, *, place: str) -> None:
+    label = f"{plain_markdown(short(title))} · {plain_markdown(page_text(page))}"
     opened = OpenPage(page.document, hit.version if hit else 0, page.page)
     st.button(
-        label, key=key, on_click=overlay.open_page, args=(opened, (), place), disabled=hit is None, wrap=True
+        label,
+        key=key,
+        help=plain_markdown(page.document),
+        on_click=overlay.open_page,
+        args=(opened, (), place),
+        disabled=hit is None,
+        wrap=True,
     )
 
 

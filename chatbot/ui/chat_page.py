@@ -78,7 +78,7 @@ def show(context: AppContext) -> None:
     documents = [row for row in context.chatbot.documents() if row.removed_at is None]
     with st.sidebar:
         draw_beginnings(context, disabled=not documents)
-        names = _scope(documents)
+        names = _scope(documents, context)
     head = st.container(
         key="head",
         horizontal=True,
@@ -118,13 +118,15 @@ def show(context: AppContext) -> None:
     _draw_conversation(row, left, documents, context, typed=bool(typed))
 
 
-def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
+def _scope(documents: Sequence[DocumentRow], context: AppContext) -> tuple[str, ...]:
     """Returns the names of the documents to search, () for all."""
     there = sorted(row.name for row in documents)
     session.take_scope(there)
+    titles = context.chatbot.titles()
     chosen = st.multiselect(
         "Search in",
         there,
+        format_func=lambda name: titles.get(name, name),
         key="scope",
         placeholder="All documents",
         help="Leave it empty to search all documents.",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -46,8 +47,11 @@ SHAPES = [
 ]
 
 
-def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
-    """Draws the chart, or says why there is none. Draws nothing with fewer than two figures."""
+def draw_chart(comparison: Comparison, entries: Sequence[Entry], titles: Mapping[str, str]) -> None:
+    """Draws the chart, or says why there is none. Draws nothing with fewer than two figures.
+
+    titles: of the documents, by name.
+    """
     points, said = series(entries)
     if not points:
         if said:
@@ -69,6 +73,10 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
         f"{kind} of {len(points)} figures{f' in {said}' if said else ''}. The same figures stand in the "
         f"table above."
     )
+    points = [
+        (replace(place, document=titles.get(place.document, place.document)), value)
+        for place, value in points
+    ]
     spec = chart_spec(comparison, points, said, theme=st.context.theme.type or "light")
     doubtful = sum(entry.quantity is not None and entry.quantity.status not in FINE for entry in entries)
     if doubtful:
@@ -81,7 +89,7 @@ def chart_spec(
 ) -> dict[str, Any]:
     """Returns the chart in Vega-Lite. Documents are told apart by shape and dash too.
 
-    points: places with values in one scale.
+    points: places with values in one scale, of documents by their titles.
     said: the unit of the values.
     """
     ink, mark = INK.get(theme, INK["light"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -89,6 +89,7 @@ def show(context: AppContext) -> None:
 
 def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
     names = sorted(row.name for row in rows)
+    titles = context.chatbot.titles()
     before = st.session_state.get(compare_session.DOCUMENTS, [])
     chosen = [name for name in before if name in names]
     if (
@@ -107,6 +108,7 @@ def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
             "Documents",
             names,
             key=compare_session.DOCUMENTS,
+            format_func=lambda name: titles.get(name, name),
             placeholder="Choose documents",
             wrap=True,
             persist_state="session",
@@ -126,7 +128,7 @@ def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
             ),
             persist_state="session",
         )
-        _offer_series(rows, chosen)
+        _offer_series(rows, chosen, titles)
         st.button("Compare", type="primary", key="compare", on_click=_compare, args=(context,))
 
 
@@ -165,7 +167,7 @@ def suggested_years(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> list[
     ]
 
 
-def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> None:
+def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str], titles: Mapping[str, str]) -> None:
     """Offers other editions of what is chosen, to be added with one click."""
     listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
     others = list(
@@ -174,10 +176,10 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> None:
     if not others:
         return
     if len(others) == 1:
-        label = f"Add {others[0]}"
+        label = f"Add {titles.get(others[0], others[0])}"
     else:
         label = f"Add {len(others)} other editions"
-    told = ", ".join(others)
+    told = ", ".join(f"{titles.get(name, name)} ({name})" for name in others)
     st.button(
         plain_markdown(label),
         key="compare-series",
@@ -248,16 +250,17 @@ def _draw(running: Running, context: AppContext, polled: bool) -> None:
     """Draws progress and table as they stand, again twice a second while entries come."""
     comparison = running.comparison
     found = running.found()
+    titles = context.chatbot.titles()
     changed = changes(comparison, found)
     _draw_progress(running, found, context)
     for notice in running.told():
         st.html(notice_html(notice.text, notice.hint))
-    draw_table(running, found, changed, context)
+    draw_table(running, found, changed, context, titles)
     entries = [found[place] for place in comparison.places if place in found]
     if not running.busy and entries:
-        draw_chart(comparison, entries)
-        _draw_formulas(entries, changed)
-        draw_plain(comparison, found, changed)
+        draw_chart(comparison, entries, titles)
+        _draw_formulas(entries, changed, titles)
+        draw_plain(comparison, found, changed, titles)
         _draw_file(context, comparison.question, entries, changed)
     if polled != running.busy:
         st.rerun()
@@ -267,7 +270,11 @@ def _draw_progress(running: Running, found: dict[EntryPlace, Entry], context: Ap
     total = len(running.comparison.places)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
         if running.busy:
-            label = f"Asking {_named(running.asking)}" if running.asking else "Waiting for its turn"
+            label = (
+                f"Asking {_named(running.asking, context.chatbot.titles())}"
+                if running.asking
+                else "Waiting for its turn"
+            )
             st.progress(
                 min(1.0, len(found) / total), text=plain_markdown(f"{label}: {len(found)} of {total} done")
             )
@@ -292,9 +299,9 @@ def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
     return f"{_counted(total, 'answer')}: {', '.join(parts)}."
 
 
-def _named(place: EntryPlace | None) -> str:
+def _named(place: EntryPlace | None, titles: Mapping[str, str]) -> str:
     if place:
-        return ", ".join(filter(None, [place.document, place.year]))
+        return ", ".join(filter(None, [titles.get(place.document, place.document), place.year]))
     return ""
 
 
@@ -302,18 +309,20 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _draw_formulas(entries: Sequence[Entry], changed: dict[EntryPlace, Change]) -> None:
+def _draw_formulas(
+    entries: Sequence[Entry], changed: dict[EntryPlace, Change], titles: Mapping[str, str]
+) -> None:
     """Shows how every change, and every figure that no page states, was worked out."""
     rows = []
     for entry in entries:
         change = changed.get(entry.place)
         if entry.quantity is not None and entry.quantity.formula:
-            rows.append((_named(entry.place), "the figure", entry.quantity.formula))
+            rows.append((_named(entry.place, titles), "the figure", entry.quantity.formula))
         if change is not None:
             rows.append(
                 (
-                    _named(entry.place),
-                    f"against {change.since.year or change.since.document}",
+                    _named(entry.place, titles),
+                    f"against {change.since.year or titles.get(change.since.document, '')}",
                     change.formula or change.why_not,
                 )
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -42,30 +43,49 @@ def draw_table(
     found: Mapping[EntryPlace, Entry],
     changed: Mapping[EntryPlace, Change],
     context: AppContext,
+    titles: Mapping[str, str],
 ) -> None:
-    """Draws the table as far as it has come."""
+    """Draws the table as far as it has come. titles: of the documents, by name."""
     comparison = running.comparison
+    changed = _titled(changed, titles)
     down, across = _sides(comparison)
     with st.container(key="compared"):
-        _draw_head(comparison, across, found)
+        _draw_head(comparison, across, found, titles)
         for row, label in enumerate(down):
             with st.container(key=f"compared-row-{row}"):
                 columns = _columns(comparison, across)
-                columns[0].html(_name_html(comparison, label, found))
+                columns[0].html(_name_html(comparison, label, found, titles))
                 for column, (box, name) in enumerate(zip(columns[1:], across, strict=True)):
                     place = _place(comparison, label, name)
                     with box.container(key=f"entry-{row}-{column}", gap=None):
-                        _draw_entry(running, place, found, changed, context, name)
+                        _draw_entry(running, place, found, changed, context, titles.get(name, name))
+
+
+def _titled(changed: Mapping[EntryPlace, Change], titles: Mapping[str, str]) -> dict[EntryPlace, Change]:
+    """Returns the changes with the titles of the documents that they are changes from."""
+    said = {}
+    for place, change in changed.items():
+        name = change.since.document
+        said[place] = replace(change, since=replace(change.since, document=titles.get(name, name)))
+    return said
 
 
 def draw_plain(
-    comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]
+    comparison: Comparison,
+    found: Mapping[EntryPlace, Entry],
+    changed: Mapping[EntryPlace, Change],
+    titles: Mapping[str, str],
 ) -> None:
     """Draws the same as a text table, to be copied, and read out with its headings."""
     _, across = _sides(comparison)
     with st.expander("The table as plain text", key="compare-plain"):
-        head = [("Year" if comparison.by_year else "Document"), *[name or "Answer" for name in across]]
-        st.html(table_html(comparison.question, head, plain_rows(comparison, found, changed)))
+        head = [
+            ("Year" if comparison.by_year else "Document"),
+            *[titles.get(name, name) or "Answer" for name in across],
+        ]
+        rows = plain_rows(comparison, found, _titled(changed, titles))
+        named = [[titles.get(label, label), *said] for label, *said in rows]
+        st.html(table_html(comparison.question, head, named))
 
 
 def _sides(comparison: Comparison) -> tuple[Sequence[str], Sequence[str]]:
@@ -86,22 +106,30 @@ def _place(comparison: Comparison, left: str, above: str) -> EntryPlace:
     return EntryPlace(left, above)
 
 
-def _draw_head(comparison: Comparison, across: Sequence[str], found: Mapping[EntryPlace, Entry]) -> None:
+def _draw_head(
+    comparison: Comparison,
+    across: Sequence[str],
+    found: Mapping[EntryPlace, Entry],
+    titles: Mapping[str, str],
+) -> None:
     if not any(across):
         return
     with st.container(key="compared-head"):
         columns = _columns(comparison, across)
         columns[0].html(f'<p class="quiet">{"Year" if comparison.by_year else "Document"}</p>')
         for column, name in zip(columns[1:], across, strict=True):
-            column.html(_name_html(comparison, name, found))
+            column.html(_name_html(comparison, name, found, titles))
 
 
-def _name_html(comparison: Comparison, name: str, found: Mapping[EntryPlace, Entry]) -> str:
+def _name_html(
+    comparison: Comparison, name: str, found: Mapping[EntryPlace, Entry], titles: Mapping[str, str]
+) -> str:
     """Renders a document or a year as the heading of its row or column.
 
     A document's heading also has the change over all its years.
     """
-    text = f'<p class="named">{plain_html(short(name, LONGEST_NAME))}</p>'
+    title = short(titles.get(name, name), LONGEST_NAME)
+    text = f'<p class="named" title="{plain_html(name)}">{plain_html(title)}</p>'
     last, moved = overall(comparison, name, found) or ("", None)
     if moved is None or moved.why_not:
         return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -25,6 +25,7 @@ ROWS = 20
 WORTH_SEARCHING = 8
 ADDED = "in the order added"
 NEWEST = "newest first"
+TITLE = "by title"
 NAME = "by name"
 PAGES = "most pages first"
 HEAD = ("Document", "Pages", "Scanned", "State", "Added")
@@ -34,6 +35,7 @@ COLUMNS = (4.7, 0.8, 1.15, 2.2, 1.5, 3.4)
 def draw_documents(context: AppContext) -> None:
     """Draws the documents, page by page, and above them the way to undo a removal."""
     rows = context.chatbot.documents()
+    titles = context.chatbot.titles()
     _draw_undo(rows, context)
     if not rows:
         st.html(
@@ -52,36 +54,42 @@ def draw_documents(context: AppContext) -> None:
     wanted, order = "", ADDED
     if len(rows) > WORTH_SEARCHING:
         with st.container(horizontal=True, key="documents-find"):
-            wanted = search_box("Search by name", key="documents-search")
+            wanted = search_box("Search by title or name", key="documents-search")
             order = st.selectbox(
                 "Order of the documents",
-                (ADDED, NEWEST, NAME, PAGES),
+                (ADDED, NEWEST, TITLE, NAME, PAGES),
                 key="documents-order",
                 label_visibility="collapsed",
                 filter_mode=None,
                 width=210,
             )
-        rows = arranged(rows, wanted, order)
+        rows = arranged(rows, wanted, order, titles)
         if not rows:
-            st.html(quiet_html("No document has all of these words in its name."))
+            st.html(quiet_html("No document has all of these words in its title or name."))
     shown = page_of(rows, ROWS, key=f"documents-page-{wanted}-{order}")
     with st.container(key="documents"):
         if rows:
             _draw_line(HEAD, head=True)
         for row in shown:
-            _draw_row(row, context)
+            _draw_row(row, context, titles.get(row.name, row.name))
 
 
-def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[DocumentRow]:
-    """Returns the documents whose names contain all these words, in that order."""
+def arranged(
+    rows: Sequence[DocumentRow], wanted: str, order: str, titles: Mapping[str, str]
+) -> list[DocumentRow]:
+    """Returns the documents whose titles and names contain all these words, in that order.
+
+    titles: by name.
+    """
     words = wanted.casefold().split()
     found = []
     for row in rows:
-        name = row.name.casefold()
+        name = f"{titles.get(row.name, '')} {row.name}".casefold()
         if all(word in name for word in words):
             found.append(row)
     keys: dict[str, Callable[[DocumentRow], Any]] = {
         NEWEST: lambda row: -row.added_at,
+        TITLE: lambda row: (titles.get(row.name, row.name).casefold(), row.name),
         NAME: lambda row: (row.name.casefold(), row.name),
         PAGES: lambda row: (-row.pages, row.name.casefold()),
     }
@@ -149,17 +157,18 @@ def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool 
     return last
 
 
-def _draw_row(row: DocumentRow, context: AppContext) -> None:
+def _draw_row(row: DocumentRow, context: AppContext, title: str) -> None:
     erasing = row.name in context.additions.erasing()
     scanned = f"{row.ocr_pages:,}" if row.ocr_pages else "–"
     cells = (
-        row.name,
+        title,
         f"{row.pages:,}",
         scanned,
         "being erased" if erasing else state_text(row),
         _day(row.added_at),
     )
-    place = _draw_line(cells, remarks=remarks(row, time.time()))
+    named = [] if title == row.name else [row.name]
+    place = _draw_line(cells, remarks=[*named, *remarks(row, time.time())])
     name = plain_markdown(short(row.name, 60))
     if erasing:
         return

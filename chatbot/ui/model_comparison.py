@@ -68,6 +68,7 @@ def draw_model_comparison(names: Sequence[str], context: AppContext) -> None:
     typed = [name for name in st.session_state.get(MODELS, []) if name not in offered]
     allowed = context.settings.allows_user_models
     st.text_input("Question", key=QUESTION, placeholder="What was total revenue?", persist_state="session")
+    titles = context.chatbot.titles()
     left, right = st.columns(2)
     left.multiselect(
         "Models",
@@ -86,6 +87,7 @@ def draw_model_comparison(names: Sequence[str], context: AppContext) -> None:
         "Documents",
         list(names),
         key=DOCUMENTS,
+        format_func=lambda name: titles.get(name, name),
         placeholder="All documents",
         wrap=True,
         persist_state="session",

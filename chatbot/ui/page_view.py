@@ -63,11 +63,11 @@ def _page(opened: OpenPage, context: AppContext, shown: Callable[[OpenPage], Non
     stored = around.get(opened.page)
     version = catalog.version(opened.version)
     if stored is None or version is None:
-        _head(opened)
+        _head(opened, context)
         st.html(notice_html("This page is not there any more: its document was removed or replaced."))
         return
     with st.container(key="leaf"):
-        _head(opened)
+        _head(opened, context)
         _leaf(opened, stored, version.pages)
         _passages(opened)
     if opened.page == opened.quoted:
@@ -96,10 +96,10 @@ def _page(opened: OpenPage, context: AppContext, shown: Callable[[OpenPage], Non
             _image_html(
                 image_address(context, opened.version, image),
                 image,
-                visible(f"{opened.document}, {_named(stored)}"),
+                visible(f"{context.chatbot.title(opened.document)}, {_named(stored)}"),
             )
         )
-    st.caption(_how_read(stored))
+    st.caption(f"{plain_markdown(opened.document)}: {_how_read(stored)}")
     if image.top is not None:
         scroll_to_mark(image.top)
 
@@ -136,8 +136,8 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
             st.rerun()
 
 
-def _head(opened: OpenPage) -> None:
-    """Draws the row with the document's name and the button that closes the pane."""
+def _head(opened: OpenPage, context: AppContext) -> None:
+    """Draws the row with the document's title and the button that closes the pane."""
     with st.container(
         horizontal=True,
         vertical_alignment="center",
@@ -146,7 +146,8 @@ def _head(opened: OpenPage) -> None:
         wrap=False,
         key="pane-head",
     ):
-        st.html(f'<h2 class="pane-title">{plain_html(short(opened.document, 70))}</h2>')
+        title = plain_html(short(context.chatbot.title(opened.document), 70))
+        st.html(f'<h2 class="pane-title" data-tip="{plain_html(opened.document)}">{title}</h2>')
         _small("Close the page", "pane-close", "close", overlay.close_page)
 
 

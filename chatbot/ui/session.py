@@ -234,8 +234,13 @@ def scope_next(names: Callable[[], Iterable[str]]) -> None:
 def take_scope(there: Collection[str]) -> None:
     """Limits searches to the documents that were noted for this run, before the field for them is drawn.
 
+    The field reads their titles from the address. An address may also have the names of their files.
+
     there: the documents that can be chosen.
     """
+    addressed = [name for name in st.query_params.get_all("scope") if name in there]
+    if addressed and "scope" not in st.session_state:
+        st.session_state["scope"] = addressed
     names = st.session_state.pop("scope_next", None)
     if names is not None and (chosen := [name for name in names() if name in there]):
         st.session_state["scope"] = chosen

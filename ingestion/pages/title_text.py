@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from ingestion.invisible_characters import one_line
@@ -231,8 +231,12 @@ def fit_title(text: str, most: int = LONGEST_TITLE) -> str:
     return f"{kept.rstrip(' ,;:-–—')}…"
 
 
+@lru_cache(maxsize=4_096)  # asked for with every page that is drawn
 def name_title(name: str) -> str:
-    """A file's name as a title: "Netflix 10K" for "netflix_10k.pdf". A name without words stays as it is."""
+    """A file's name as a title: "Net debt 2024" for "net_debt-2024.pdf".
+
+    A name without words stays as it is, and so does one with markup or orders to machines.
+    """
     stem = name
     if is_named_like_a_document(name):
         stem = name.rpartition(".")[0]
@@ -240,6 +244,6 @@ def name_title(name: str) -> str:
     if " " not in stem.strip():
         words = re.sub(r"(?<=[^\W\d_])-|-(?=[^\W\d_])", " ", words)
     words = fit_title(words)
-    if sum(map(str.isalpha, words)) < FEWEST_LETTERS:
-        return one_line(name, LONGEST_TITLE) or name
+    if not is_sound(words):
+        return name
     return words[:1].upper() + words[1:]

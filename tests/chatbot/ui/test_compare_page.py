@@ -62,7 +62,8 @@ def test_what_is_chosen_is_asked_and_stands_in_table_and_address(context: AppCon
     said = shown(app)
     assert "3.0 per cent" in said
     assert "2.5 per cent" in said
-    assert "−0.5 points from Rules_2023.pdf" in said
+    assert "−0.5 points from Rules 2023" in said
+    assert '<p class="named" title="Rules_2024.pdf">Rules 2024</p>' in said
     assert "2 answers: 2 figures." in said
     assert app.query_params["q"] == CEILING
     assert app.query_params["d"] == list(NAMES)

@@ -172,10 +172,10 @@ def test_lists_are_searched_by_all_words_and_put_into_order() -> None:
     report = replace(ROW, name="A report.pdf", pages=2, added_at=2.0)
     draft = replace(ROW, name="a budget.pdf", pages=3, added_at=3.0)
     rows = [budget, report, draft]
-    assert arranged(rows, "2024 BUD", "") == [budget]
-    assert arranged(rows, "", NAME) == [draft, report, budget]
-    assert arranged(rows, "", NEWEST) == [draft, report, budget]
-    assert arranged(rows, "", PAGES) == [draft, report, budget]
+    assert arranged(rows, "2024 BUD", "", {}) == [budget]
+    assert arranged(rows, "", NAME, {}) == [draft, report, budget]
+    assert arranged(rows, "", NEWEST, {}) == [draft, report, budget]
+    assert arranged(rows, "", PAGES, {}) == [draft, report, budget]
 
 
 def test_what_is_typed_as_the_document_says_is_not_kept() -> None:
