@@ -13,6 +13,7 @@ from chatbot.asking.small_talk import about_conversation, about_documents, small
 from chatbot.asking.whole_document import DocumentPages, WholeDocument
 from chatbot.records import GUIDE, Answer, Exchange, Understanding
 from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
+from chatbot.store.document_names import with_names
 from chatbot.store.library import Library
 
 __all__ = ["EXPLAIN", "IN_OTHER_WORDS", "DirectAnswers"]
@@ -42,8 +43,10 @@ class DirectAnswers:
         def known(term: str) -> bool:
             return any(self._library.terms(version).pages.frequency(term) for version in scope)
 
+        titles = self._library.catalog.titles()
+        named = {name: titles[name] for name in scope.values() if name in titles}
         return intent_of(
-            question,
+            with_names(question, named),
             documents=list(scope.values()),
             known=known,
             heading=lambda said: self._whole.heading(names, said),

@@ -142,7 +142,11 @@ class WholeDocument:
             return Answer(question, question, "There are no documents yet.", False, reason="no_documents")
         is_chapter = intent.kind == "chapter"
         if len(scope) > 1:
-            return None if is_chapter else _which(question, sorted(scope.values()))
+            titles = self._library.catalog.titles()
+            # A title of one word may be any word.
+            names = sorted(scope.values())
+            called = [name if " " not in titles.get(name, "") else titles[name] for name in names]
+            return None if is_chapter else _which(question, called)
         ((version, name),) = scope.items()
         document = self._document(version, name)
         part = None
@@ -296,11 +300,11 @@ def _block(head: str, lines: Sequence[str]) -> list[str]:
     return []
 
 
-def _which(question: str, names: Sequence[str]) -> Answer:
+def _which(question: str, titles: Sequence[str]) -> Answer:
     """The question which document is meant."""
-    text = f"Which document? Name one, as in “Summarise {names[0]}”, or choose it under “Search in”:\n"
-    text += "\n".join(f"• {name}" for name in names[:MOST_LISTED])
-    if len(names) > MOST_LISTED:
-        text += f"\n… and {len(names) - MOST_LISTED:,} more"
+    text = f"Which document? Name one, as in “Summarise {titles[0]}”, or choose it under “Search in”:\n"
+    text += "\n".join(f"• {title}" for title in titles[:MOST_LISTED])
+    if len(titles) > MOST_LISTED:
+        text += f"\n… and {len(titles) - MOST_LISTED:,} more"
     understanding = Understanding(question, question, WHICH)
     return Answer(question, question, text, True, model=GUIDE, understanding=understanding)

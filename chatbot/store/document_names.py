@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from chatbot.errors import DocumentError
 
-__all__ = ["display_name", "free_name", "known_as", "listed", "told_apart"]
+__all__ = ["display_name", "free_name", "known_as", "listed", "told_apart", "with_names"]
 
 # The number of documents that a sentence names.
 MOST_NAMED = 3
@@ -90,6 +90,25 @@ def told_apart(titles: Mapping[str, str], periods: Mapping[str, str]) -> dict[st
     for name in _alike(shown):
         shown[name] = name
     return shown
+
+
+def with_names(text: str, titles: Mapping[str, str]) -> str:
+    """Returns a text with the documents' names in place of their whole titles.
+
+    titles: by name. A title of one word stays, for it may be any word.
+    """
+    for name, title in sorted(titles.items(), key=lambda row: -len(row[1])):
+        if " " in title and title != name and _plain(title.partition(" ")[0]) in _plain(text):
+            words = r"\s+".join(map(re.escape, re.split(r"\s+", title)))
+            apostrophes = re.sub("['’]", "['’]", words)
+            pattern = rf"(?<!\w){apostrophes}(?!\w)"
+            text = name.join(re.split(pattern, text, flags=re.IGNORECASE))
+    return text
+
+
+def _plain(text: str) -> str:
+    """A text in small letters, without apostrophes."""
+    return re.sub("['’]", "", text).casefold()
 
 
 def _alike(titles: Mapping[str, str]) -> set[str]:

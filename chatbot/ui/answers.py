@@ -82,7 +82,8 @@ def draw_given(given: Given, context: AppContext) -> None:
     _draw_shortened(given)
     if answer.model == GUIDE:
         documents = [row for row in context.chatbot.documents() if row.removed_at is None]
-        draw_examples(suggested(answer, context.examples, documents), number=given.number)
+        titles = context.chatbot.titles()
+        draw_examples(suggested(answer, context.examples, documents, titles), number=given.number)
     draw_answer_details(given, context, details_label(answer, checks), _checks_html(answer, checks))
 
 

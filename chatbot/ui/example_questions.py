@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -161,18 +161,23 @@ def only_samples(documents: Sequence[DocumentRow]) -> bool:
     return all(row.name.startswith(OF_SAMPLES) for row in documents)
 
 
-def suggested(given: Answer, examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> Sequence[str]:
+def suggested(
+    given: Answer,
+    examples: ExampleQuestions,
+    documents: Sequence[DocumentRow],
+    titles: Mapping[str, str],
+) -> Sequence[str]:
     """Returns what to click below an answer that needed no search.
 
     These are questions that the documents answer, or a summary of each of some documents. Other answers have
-    none.
+    none. titles: of the documents, by name.
     """
     if given.understanding and given.model == GUIDE and documents:
         form = given.understanding.form
     else:
         form = ""
     if form == WHICH:
-        return [f"Summarise {row.name}" for row in documents[:WANTED]]
+        return [f"Summarise {titles.get(row.name, row.name)}" for row in documents[:WANTED]]
     if form not in {"greeting", "help", "documents"}:
         return ()
     if only_samples(documents):

@@ -16,7 +16,7 @@ from chatbot.ui.browser_scripts import scroll_to_mark
 from chatbot.ui.images import PageImage
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import image_address, original_address
-from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, short
+from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, plain_markdown, short
 from ingestion.invisible_characters import visible
 
 __all__ = ["show_open_page"]

@@ -146,7 +146,7 @@ PUBLIC = re.compile(
 )
 # What stands beside kinds of documents and says as little of whose they are: "Annual Report 2024".
 GENERAL = re.compile(
-    r"(?:annual|interim|half|quarterly|integrated|consolidated|financial|yearly|and|the|of|\d+)", re.I
+    r"(?:annual|interim|half|quarterly|integrated|consolidated|financial|yearly|and|the|of)", re.I
 )
 
 
@@ -182,7 +182,9 @@ def _found(
         if _tells(title):
             title = _capital(written.lowered(title))
             issuer = _issuer(title, lines, written)
-            yield _whole(title, issuer, period or _dated(lines), _chapter(lines))
+            whole = _whole(title, issuer, period or _dated(lines), _chapter(lines))
+            if not _is_general(whole):
+                yield whole
 
 
 # --- filings, releases, speeches
@@ -348,6 +350,11 @@ def _tells(title: str) -> bool:
     return len(WORD_OF.findall(GOES_BEFORE.sub("", title))) > 1
 
 
+def _is_general(title: str) -> bool:
+    """Whether a title says neither whose nor of when: "Annual Report"."""
+    return all(GENERAL.fullmatch(word) or TITLE_WORD.fullmatch(word) for word in WORD_OF.findall(title))
+
+
 def _chapter(lines: Sequence[str]) -> str:
     """Which chapter of the whole a document is, as ", chapter 1", "" where its first lines do not say."""
     found = filter(None, map(CHAPTER.match, lines[:CHAPTER_WITHIN]))
@@ -374,7 +381,7 @@ def _issuer(title: str, lines: Sequence[str], written: Written) -> str:
         return _said(company, written)
     if PUBLIC.search(title):
         return place_in(lines, written)
-    if all(GENERAL.fullmatch(word) or TITLE_WORD.fullmatch(word) for word in WORD_OF.findall(title)):
+    if _is_general(re.sub(r"\d", "", title)):
         return _said(company_in(written, ""), written)
     return ""
 

@@ -39,8 +39,8 @@ COVER_LETTERS = 200
 COVER_LINES = 40
 # The most characters of a line that are looked at.
 LONGEST_LINE = 400
-# Rules drawn with characters, and boxes that are ticked or not.
-RULES = re.compile(r"[_=~*•·–—-]{4,}|[_\s]{2,}_|[☐☑☒□■\uf000-\uf0ff]")
+# Rules drawn with characters, points between parts of a line, and boxes that are ticked or not.
+RULES = re.compile(r"\s[·|•]\s|[_=~*•·–—-]{4,}|[_\s]{2,}_|[☐☑☒□■\uf000-\uf0ff]")
 WORD = re.compile(r"[^\W_](?:[\w'’&.-]*[^\W_])?")
 # Markup, addresses, templates and code: no person writes a title with these.
 MARKUP = re.compile(r"[<>{}`|\\]|\]\(|https?:|www\.|\w@\w|\$[^\W\d]|&#?\w+;|\*\*|__|javascript:", re.I)

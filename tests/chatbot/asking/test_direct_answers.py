@@ -155,3 +155,16 @@ def test_a_document_without_text_says_so(tmp_path: Path) -> None:
         answer = ask(chatbot, "summarise this document")
     assert not answer.answered
     assert answer.text == "No text could be read of Blank.pdf."
+
+
+def test_a_document_is_called_by_its_title_and_can_be_asked_for_by_it(
+    chatbot: Chatbot, tmp_path: Path
+) -> None:
+    report = make_pdf(tmp_path / "x7.pdf", OTHER, title="Annual Report of the Mill")
+    list(chatbot.add([Upload(report)]))
+    asked_back = ask(chatbot, "what is it about?")
+    assert "“Summarise Rules of the State”" in asked_back.text
+    assert "• Annual Report of the Mill" in asked_back.text
+    told = ask(chatbot, "Summarise Annual Report of the Mill")
+    assert told.text.startswith("Annual Report of the Mill: one page.")
+    assert told.citations[0].document == "x7.pdf"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.store.catalog import SCHEMA_VERSION, Catalog
-from chatbot.store.document_names import told_apart
+from chatbot.store.document_names import told_apart, with_names
 from chatbot.store.library import Library
 from ingestion.records import DocumentFacts
 from tests.chatbot.store.libraries import add_pages, open_library
@@ -128,3 +128,12 @@ def test_names_that_are_long_and_nearly_alike_tell_titles_apart_too() -> None:
     names = [f"{'a' * 90}{number}{'b' * 90}.pdf" for number in range(3)]
     shown = told_apart(dict.fromkeys(names, "Report"), dict.fromkeys(names, ""))
     assert len(set(shown.values())) == 3
+
+
+def test_whole_titles_in_a_text_give_way_to_names() -> None:
+    titles = {"fr_24.pdf": "Acme’s Foods, annual report 2024", "fr.pdf": "Acme’s Foods", "b.pdf": "Budget"}
+    assert with_names("Summarise Acme's Foods,  annual report 2024.", titles) == "Summarise fr_24.pdf."
+    assert with_names("summarise ACME’S FOODS", titles) == "summarise fr.pdf"
+    assert with_names("What is the budget of Acme’s Foodstuffs?", titles) == (
+        "What is the budget of Acme’s Foodstuffs?"
+    )

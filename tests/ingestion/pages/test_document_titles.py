@@ -162,6 +162,11 @@ def test_broken_first_pages_give_none(text: str) -> None:
     assert titled(text) == ""
 
 
+def test_a_kind_of_document_alone_is_no_title() -> None:
+    assert titled(f"Annual Report / {BODY}", own="Annual Report") == ""
+    assert titled(f"Annual Report / {BODY}", period="2024") == "Annual Report 2024"
+
+
 def test_no_pages_give_none() -> None:
     assert document_title([], None, None) == ""
 
