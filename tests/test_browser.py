@@ -51,8 +51,7 @@ pytestmark = in_a_browser
 STATEMENT = "Valmora_Fiscal_Policy_Statement_2025.pdf"
 OLD_POLICY, POLICY = "Valmora_Procurement_Policy_2019.pdf", "Valmora_Procurement_Policy_2024.pdf"
 HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a) www.example.com.pdf"
-# What the pages call them.
-STATEMENT_TITLE = "Republic of Valmora, Fiscal Policy Statement 2025"
+# What the pages call it.
 POLICY_TITLE = "Ministry of Finance of the Republic of Valmora, Procurement Policy 2024"
 SCAN = "Circular.pdf"
 PROTECTED, PASSWORD = "Tax_Ruling.pdf", "sesame-4711"
@@ -209,7 +208,7 @@ def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page:
     answer = message.locator(".answer")
     expect(answer).to_contain_text("The anchor must be met at the latest on 31 March 2030.")
     button = citations(message).first
-    expect(button).to_contain_text(" · p. 6 (printed 2) ✓ verified")
+    expect(button).to_contain_text("Fiscal Policy Statement 2025 · p. 6 (printed 2) ✓ verified")
     button.click()
     expect(dialog).to_contain_text("Page 6 (printed 2)")
     image, described = image_of(page)
@@ -242,7 +241,7 @@ def test_a_mark_far_down_the_page_is_brought_into_sight(page: Page) -> None:
 
 def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
     message = ask(page, "What is the daily allowance for journeys abroad?")
-    citations(message).filter(has_text=SCAN).first.click()
+    citations(message).filter(has_text="Circular").first.click()
     expect(page.get_by_role("dialog")).to_contain_text("read from the page's image by OCR")
     image, _ = image_of(page)
     assert yellow_box(image) is not None
@@ -309,7 +308,7 @@ def test_scope_keeps_the_answer_in_the_chosen_document(page: Page) -> None:
     cited = citations(message).all_inner_texts()
     near = message.locator("[class*=st-key-near-] button").all_inner_texts()
     for text in cited + near:
-        assert "Procurement Policy 2024" in text
+        assert POLICY_TITLE in text
 
 
 def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listener: Listener) -> None:
@@ -371,7 +370,7 @@ def test_files_are_added_replaced_kept_apart_removed_and_restored(
 def open_ruling(page: Page) -> Locator:
     """The dialog with the page that the protected ruling is cited from."""
     message = ask(page, "What relief does the ruling on tidal mills allow?")
-    citations(message).filter(has_text=PROTECTED).first.click()
+    citations(message).filter(has_text="Ruling").first.click()
     return page.get_by_role("dialog")
 
 
@@ -405,7 +404,7 @@ def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
     image, _ = image_of(page)
     assert yellow_box(image) is not None
     close_dialog(page)
-    citations(messages(page).last).filter(has_text=PROTECTED).first.click()
+    citations(messages(page).last).filter(has_text="Ruling").first.click()
     expect(dialog.locator("img")).to_be_visible()  # this session is not asked again
     somebody_else = open_page(browser, server.url)
     dialog = open_ruling(somebody_else)

@@ -32,7 +32,8 @@ from tests.provider import Provider, Say, first_key
 pytestmark = in_a_browser
 
 CEILING = "What is the deficit ceiling?"
-NAMES = ("Rules_2023.pdf", "Rules_2024.pdf")
+# What the pages call them.
+TITLES = ("Rules 2023", "Rules 2024")
 HOSTILE = "<b>_x_<-b>.pdf"
 
 
@@ -76,7 +77,7 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(
     with Server(home) as server, Visitor(browser, server.url) as page:
         go(page, "Compare")
         choose_question(page)
-        choose(page, "Documents", *NAMES)
+        choose(page, "Documents", *TITLES)
         page.get_by_role("button", name="Compare", exact=True).press("Enter")
         see(page, "2 answers: 2 figures.")
         expect(entry(page, 0)).to_contain_text("3.0 per cent")
@@ -132,7 +133,7 @@ def test_it_is_stopped_gone_on_with_and_hostile_names_are_text(browser: Browser,
     ):
         go(page, "Compare")
         choose_question(page)
-        choose(page, "Documents", HOSTILE, *NAMES)
+        choose(page, "Documents", HOSTILE, *TITLES)
         choose(page, "Years", "2024", "Add: 2019")
         press(page, "Compare", exact=True)
         entry(page, 0).get_by_role("button").first.wait_for()

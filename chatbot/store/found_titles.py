@@ -6,7 +6,7 @@ they are asked for. A title is found anew when its pages, its period or the rule
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -45,10 +45,11 @@ class FoundTitles(Contents):
         A document without a title has its name, tidied.
         """
         rows = self._titled()
-        found: dict[int, str] = {}
-        for row in rows:
-            if row.version not in found:
-                found[row.version] = self._find(row) if row.found is None else row.found
+        found = {row.version: row.found for row in rows if row.found is not None}
+        missing = {row.version: row for row in rows if row.version not in found}
+        sought = {version: self._find(row) for version, row in missing.items()}
+        self._keep(missing.values(), sought)
+        found.update(sought)
         titles = {row.name: found[row.version] or name_title(row.name) for row in rows}
         return told_apart(titles, {row.name: row.period for row in rows})
 
@@ -62,15 +63,18 @@ class FoundTitles(Contents):
         return [_Titled(*row) for row in rows]
 
     def _find(self, row: _Titled) -> str:
-        """Finds a title in the stored pages and keeps it, unless the pages were read anew meanwhile."""
+        """Finds a title in the stored pages, "" for none."""
         pages = self.pages(row.version, range(1, READ_PAGES + 1))
-        title = document_title([pages[number] for number in sorted(pages)], row.own, row.period)
-        if self._read_only:
-            return title
-        with suppress(StoreError), self._write() as connection:  # on a full disk it is found again
-            connection.execute(
+        return document_title([pages[number] for number in sorted(pages)], row.own, row.period)
+
+    def _keep(self, rows: Iterable[_Titled], found: Mapping[int, str]) -> None:
+        """Keeps titles, but for versions that were read anew meanwhile."""
+        kept = [(found[row.version], TITLE_RULES, row.version, row.lacks) for row in rows]
+        if not kept or self._read_only:
+            return
+        with suppress(StoreError), self._write() as connection:  # on a full disk they are found again
+            connection.executemany(
                 f"insert or replace into found_title select v.id, ?, ? from version v where v.id = ?"
                 f" and {LACKS} = ?",
-                (title, TITLE_RULES, row.version, row.lacks),
+                kept,
             )
-        return title

@@ -33,6 +33,8 @@ from chatbot.ui.shortened_view import shortened_text
 
 __all__ = ["details_label", "draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recalled_html"]
 
+# The most characters of a title on a button.
+LONGEST_TITLE = 72
 # Below this confidence of the quoted words the reader is told to look at the page. tesseract is rarely so
 # unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
@@ -133,16 +135,16 @@ def _citation_buttons(
 ) -> None:
     """Draws the buttons as a fragment, so that a page opens without drawing the conversation again."""
     place = _place(given)
+    titles = context.chatbot.titles()
     with st.container(horizontal=True, gap="small", key=f"citations-{given.number}"):
         for group in groups:
             key = press_key(given.number, group[0].number)
-            title = _title(group[0].citation.document, context)
+            title = _title(group[0], titles)
             _citation_button(group, opened, key, title, place=place, fits=fits)
     with st.container(key=f"pressed-{given.number}"):
         for passage in (passage for group in groups for passage in group[1:]):
             key = press_key(given.number, passage.number)
-            title = _title(passage.citation.document, context)
-            _citation_button([passage], opened, key, title, place=place, fits=fits)
+            _citation_button([passage], opened, key, _title(passage, titles), place=place, fits=fits)
     show_open_page(context, place=place)
 
 
@@ -151,8 +153,9 @@ def _place(given: Given) -> str:
     return f"{given.answer.conversation or ''} {given.number}"
 
 
-def _title(name: str | None, context: AppContext) -> str:
-    return context.chatbot.title(name) if name else ""
+def _title(passage: CitedPassage, titles: Mapping[str, str]) -> str:
+    name = passage.citation.document or ""
+    return titles.get(name, name)
 
 
 def _by_page(passages: Iterable[CitedPassage]) -> Iterable[list[CitedPassage]]:
@@ -189,9 +192,8 @@ def _citation_button(
     first = group[0].citation
     where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
     numbers = ", ".join(str(passage.number) for passage in group)
-    label = (
-        f"**{numbers}** {plain_markdown(short(title))} · {plain_markdown(where)} {_verdict(group, fits=fits)}"
-    )
+    named = plain_markdown(short(title, LONGEST_TITLE))
+    label = f"**{numbers}** {named} · {plain_markdown(where)} {_verdict(group, fits=fits)}"
     page = opened[group[0].number - 1]
     gone = first.version is None
     st.button(
@@ -344,9 +346,10 @@ def _draw_refusal(given: Given, context: AppContext) -> None:
 @st.fragment
 def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], given: Given, context: AppContext) -> None:
     """Draws the buttons as a fragment, like those of the citations."""
+    titles = context.chatbot.titles()
     with st.container(horizontal=True, gap="small"):
         for index, (page, hit) in enumerate(pages):
-            title = context.chatbot.title(page.document)
+            title = titles.get(page.document, page.document)
             _page_button(page, hit, f"near-{given.number}-{index}", title, place=_place(given))
     show_open_page(context, place=_place(given))
 
@@ -358,7 +361,7 @@ def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
 
 
 def _page_button(page: PageRef, hit: Hit | None, key: str, title: str, *, place: str) -> None:
-    label = f"{plain_markdown(short(title))} · {plain_markdown(page_text(page))}"
+    label = f"{plain_markdown(short(title, LONGEST_TITLE))} · {plain_markdown(page_text(page))}"
     opened = OpenPage(page.document, hit.version if hit else 0, page.page)
     st.button(
         label,
