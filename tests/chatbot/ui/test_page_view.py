@@ -15,7 +15,8 @@ def two_parts() -> None:
     from chatbot.ui.overlay import OpenPage
 
     empty = SimpleNamespace(pages=lambda version, pages: {}, version=lambda version: None)
-    context = SimpleNamespace(chatbot=SimpleNamespace(library=SimpleNamespace(catalog=empty)))
+    library = SimpleNamespace(catalog=empty)
+    context = SimpleNamespace(chatbot=SimpleNamespace(library=library, title=lambda name: name))
 
     @st.fragment
     def part(place: str) -> None:
