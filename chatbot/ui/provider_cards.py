@@ -68,15 +68,15 @@ def draw_model_list(context: AppContext, mine: Settings, chosen: Chosen) -> None
     names = list(by_name)
     if mine.chat_model not in by_name:
         names.insert(0, mine.chat_model)
-    if st.session_state.get("listed-model") != mine.chat_model:
-        st.session_state["listed-model"] = mine.chat_model
+    key = f"listed-model-{mine.chat_model}"  # see the choice of who answers
     st.selectbox(
         f"Model ({len(by_name):,} to choose from; type to search)",
         names,
-        key="listed-model",
+        index=names.index(mine.chat_model),
+        key=key,
         format_func=lambda name: _described(by_name.get(name) or ListedModel(name)),
         on_change=_take_listed,
-        args=(context, chosen),
+        args=(key, context, chosen),
     )
 
 
@@ -246,13 +246,13 @@ def _described(model: ListedModel) -> str:
     return " · ".join(parts)
 
 
-def _take_listed(context: AppContext, chosen: Chosen) -> None:
+def _take_listed(key: str, context: AppContext, chosen: Chosen) -> None:
     st.session_state.pop("trial", None)
     try:
         context.chatbot.own.choose_model(
             session.owner(),
             "own",
-            st.session_state["listed-model"],
+            st.session_state[key],
             str(chosen.get("base_url", "")),
             "",
             str(chosen.get("provider", "")),

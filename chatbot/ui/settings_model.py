@@ -50,18 +50,14 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
     current = str(chosen.get("answers", MODEL_CHOICES[0]))
     there = {"server": True, "none": bool(context.settings.chat_model) or current == "none", "own": own}
     choices = [choice for choice in MODEL_CHOICES if there[choice]]
-    if current in choices:
-        current = current
-    else:
+    if current not in choices:
         current = MODEL_CHOICES[0]
-    # The choice has a field of its own for each state of the store: a part of the page that is drawn while a
-    # model is connected sends the field as it was before, and that would count as a choice.
-    key = f"answers-by-{current}"
     wanted = st.session_state.get("answers-wanted", current)  # "own" before its form was saved
-    if wanted in choices:
-        st.session_state[key] = wanted
-    else:
-        st.session_state[key] = current
+    if wanted not in choices:
+        wanted = current
+    # Each state has a field of its own, which begins with what it is: a field that is given another value
+    # than it had sends the old one for a moment, and that would count as a choice.
+    key = f"answers-by-{wanted}-{st.session_state.get('answers-chosen', 0)}"
     labels = {
         "server": f"As this server is set up: {model_text(context.settings)}",
         "none": "No model: the documents' own words",
@@ -70,6 +66,7 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
     st.radio(
         "Who writes the answers",
         choices,
+        index=choices.index(wanted),
         key=key,
         format_func=lambda choice: plain_markdown(labels[choice]),
         label_visibility="collapsed",
@@ -80,9 +77,9 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
         st.html(quiet_html(FORBIDDEN))
     if own and not context.settings.offline:
         card = draw_cards(context, chosen, KEY_NOTE)
-        if card == OTHER or (not card and st.session_state[key] == "own"):
+        if card == OTHER or (not card and wanted == "own"):
             _draw_form(context, chosen)
-    _draw_state(context, chosen, saved=current == st.session_state[key])
+    _draw_state(context, chosen, saved=current == wanted)
 
 
 def forget_form() -> None:
@@ -103,6 +100,7 @@ def model_text(settings: Settings) -> str:
 
 def _choose(key: str, context: AppContext) -> None:
     choice = st.session_state[key]
+    st.session_state["answers-chosen"] = st.session_state.get("answers-chosen", 0) + 1
     if choice == "own":  # nothing applies before it is named and saved
         st.session_state["answers-wanted"] = choice
         return

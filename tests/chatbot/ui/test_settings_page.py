@@ -65,7 +65,7 @@ def window(page: AppTest) -> object:
 
 def give_model(page: AppTest, model: str, endpoint: str, key: str = "") -> None:
     """Choose a model of one's own and fill in where it is."""
-    page.radio(key="answers-by-server").set_value("own").run()
+    page.radio(key="answers-by-server-0").set_value("own").run()
     write(page, "own-model", model)
     write(page, "own-endpoint", endpoint)
     write(page, "own-key", key)
@@ -178,7 +178,7 @@ def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
 ) -> None:
     monkeypatch.setattr(Settings, "allows_user_models", False)
     page.run()
-    offered = page.radio(key="answers-by-server").options
+    offered = page.radio(key="answers-by-server-0").options
     assert len(offered) == 1
     assert "lets nobody choose an endpoint of their own" in shown(page)
 
