@@ -23,6 +23,7 @@ __all__ = [
     "MONEY",
     "currency_of",
     "family_of",
+    "short_sign",
     "sign_of",
 ]
 
@@ -100,6 +101,14 @@ def sign_of(code: str) -> str:
     for cells in _ROWS:
         if cells[0] == code and cells[1]:
             return cells[1].split()[0]
+    return code
+
+
+def short_sign(code: str) -> str:
+    """The shortest sign of a currency, such as "$"; the code itself where it has none."""
+    for cells in _ROWS:
+        if cells[0] == code and cells[1]:
+            return min(cells[1].split(), key=len)
     return code
 
 

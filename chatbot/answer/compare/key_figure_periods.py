@@ -1,0 +1,191 @@
+"""Reads which time each column of a table is of, from its heads, or from the lines above a table without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chatbot.answer.tables.cell_lookup import is_planned
+from chatbot.comparison.key_figures import A_DAY, WHOLE_YEAR, FigurePeriod
+from ingestion.language.months import MONTH, MONTHS, month_number
+from ingestion.language.periods import Period, find_periods
+from ingestion.records import Table
+
+__all__ = ["column_periods", "day_in"]
+
+# Months of the weeks that a quarter, a half or a year may have.
+WEEKS = {"12": 3, "13": 3, "14": 3, "16": 3, "24": 6, "26": 6, "27": 6, "36": 9, "39": 9, "40": 9}
+NUMBERS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "thirteen": 3, "twenty-six": 6, "thirty-nine": 9}
+SPAN = re.compile(
+    r"\b(?:(?P<months>three|six|nine|twelve|3|6|9|12)[ -]months?"
+    r"|(?P<weeks>1[2346]|2[467]|36|39|40|5[23]|thirteen|twenty-six|thirty-nine)[ -]weeks?"
+    r"|(?P<quarter>quarters?\b|q[1-4]\b|[1-4]q\b))",
+    re.IGNORECASE,
+)
+MONTH_WORD = re.compile(rf"\b(?:{MONTH})", re.IGNORECASE)
+# No amount of the year stands under such a head.
+NO_AMOUNT = re.compile(
+    r"%|\bper ?cent|\bpercent|\bchange|\bvariance|\bincrease|\bdecrease|\bvs\b|\bversus\b|\bdifference"
+    r"|\bshare of\b|\bas reported under\b|\badjustments?\b|\bnotes?$|\bc\.?a\.?g\.?r",
+    re.IGNORECASE,
+)
+BEFORE = re.compile(r"\b(?:as )?(?:previously|originally) (?:reported|stated|presented)", re.IGNORECASE)
+RESTATED = re.compile(r"\b(?:restated|as adjusted|as revised|recast|as corrected)\b", re.IGNORECASE)
+WHOLE_GROUP = re.compile(r"\b(?:consolidated|group|total)\b", re.IGNORECASE)
+# Characters above the first row in which the dates of its columns are looked for.
+ABOVE = 320
+# Characters that may stand between two of them.
+FURTHEST = 30
+LONGEST_YEAR = 1
+
+
+def column_periods(
+    table: Table, page_text: str, *, day: bool, shares: bool = False
+) -> dict[int, FigurePeriod]:
+    """Column -> the time its amounts are of, for the columns of which that is certain.
+
+    Of several columns of one time, the restated, the actual or the consolidated one is taken; where that does
+    not decide, none.
+
+    day: the table states what there was on a day. shares: columns of percentages count too.
+    """
+    heads = list(table.heads)
+    if not any(map(find_periods, heads)):
+        heads = _heads_above(table, page_text) or heads
+    found: dict[FigurePeriod, list[int]] = {}
+    for column, head in enumerate(heads):
+        if NO_AMOUNT.search(head) and not shares:
+            continue
+        period = _period_of(head, table.caption, day=day)
+        if period is not None:
+            found.setdefault(period, []).append(column)
+    chosen = {}
+    for period, columns in found.items():
+        one = _one_of(columns, heads)
+        if one is not None:
+            chosen[one] = period
+    if not found and not shares:
+        return _of_caption(table)
+    return chosen
+
+
+def _of_caption(table: Table) -> dict[int, FigurePeriod]:
+    """The one year of a caption, for every column; a row may fill only one of them."""
+    found = find_periods(table.caption)
+    spans = {(period.start_year, period.end_year) for period in found}
+    if len(spans) != 1 or found[0].end_year - found[0].start_year > LONGEST_YEAR:
+        return {}
+    period = FigurePeriod(_year_text(found[0]), found[0].start_year, found[0].end_year)
+    return {column: period for column, head in enumerate(table.heads) if not NO_AMOUNT.search(head)}
+
+
+def _heads_above(table: Table, page_text: str) -> list[str]:
+    """The dates above a table without heads, where as many as it has columns stand together; [] elsewhere."""
+    count = len(table.heads)
+    if not table.rows or table.rows[0].start < 0:
+        return []
+    text = page_text[max(0, table.rows[0].start - ABOVE) : table.rows[0].start]
+    above = " ".join(text.split())
+    periods = find_periods(above)[-count:]
+    starts = [max(0, periods[0].start - FURTHEST), *(period.end for period in periods)] if periods else []
+    pieces = [above[start : period.end] for start, period in zip(starts, periods, strict=False)]
+    if len(set(pieces)) < count or any(len(piece) > FURTHEST for piece in pieces[1:]):
+        return []
+    spans = [found.start() for found in SPAN.finditer(above, 0, periods[0].start)]
+    before = above[spans[-1] : periods[0].start] if spans else ""
+    return [f"{before} {piece}" for piece in pieces]
+
+
+def _period_of(head: str, caption: str, *, day: bool) -> FigurePeriod | None:
+    """The one time that a head names."""
+    periods = find_periods(head)
+    spans = {(period.start_year, period.end_year) for period in periods}
+    if len(spans) != 1:
+        return None
+    period = periods[0]
+    if period.end_year - period.start_year > LONGEST_YEAR:
+        return None
+    month = _month_of(head)
+    if day:
+        return _day(period, month)
+    months = _months_of(head) or _months_of(caption) or WHOLE_YEAR
+    if period.kind == "quarter":
+        months = 3
+    if months == WHOLE_YEAR:
+        return FigurePeriod(_year_text(period), period.start_year, period.end_year)
+    if period.kind == "quarter":
+        return FigurePeriod(period.text, period.start_year, period.end_year, months, 3 * period.quarter)
+    to = f" to {MONTHS[month - 1].capitalize()}" if month else ""
+    text = f"{months} months{to} {period.end_year}"
+    return FigurePeriod(text, period.end_year, period.end_year, months, month)
+
+
+def _day(period: Period, month: int) -> FigurePeriod:
+    named = f"{MONTHS[month - 1].capitalize()} " if month else ""
+    text = f"{named}{_year_text(period)}"
+    return FigurePeriod(text, period.start_year, period.end_year, A_DAY, month)
+
+
+def day_in(day: FigurePeriod, others: Sequence[FigurePeriod]) -> FigurePeriod:
+    """The longest of some times that ends with a day, the day itself where none does."""
+    ending = [other for other in others if _ends_with(other, day)]
+    return max(ending, key=lambda other: other.months, default=day)
+
+
+def _ends_with(period: FigurePeriod, day: FigurePeriod) -> bool:
+    if period.end_year != day.end_year or period.months == A_DAY:
+        return False
+    if period.months == WHOLE_YEAR:
+        return True
+    return period.month in (0, day.month)
+
+
+def _months_of(text: str) -> int:
+    """How many months a text names, 0 for none."""
+    found = SPAN.search(text)
+    if found is None:
+        return 0
+    if found["quarter"]:
+        return 3
+    if found["weeks"]:
+        written = found["weeks"].lower()
+        return NUMBERS.get(written) or WEEKS.get(written, WHOLE_YEAR)
+    written = found["months"].lower()
+    return NUMBERS.get(written) or int(written)
+
+
+def _month_of(text: str) -> int:
+    """The last month that a text names, 0 for none."""
+    found = MONTH_WORD.findall(text)
+    return month_number(found[-1]) if found else 0
+
+
+def _year_text(period: Period) -> str:
+    if period.start_year == period.end_year:
+        return str(period.end_year)
+    return f"{period.start_year}-{period.end_year % 100:02d}"
+
+
+def _one_of(columns: list[int], heads: Sequence[str]) -> int | None:
+    """The column that counts of several of one time."""
+    for wanted in (_is_current, _is_restated, _is_actual, _is_whole):
+        if len(columns) > 1:
+            kept = [column for column in columns if wanted(heads[column])]
+            columns = kept or columns
+    return columns[0] if len(columns) == 1 else None
+
+
+def _is_current(head: str) -> bool:
+    return not BEFORE.search(head)
+
+
+def _is_restated(head: str) -> bool:
+    return RESTATED.search(head) is not None
+
+
+def _is_actual(head: str) -> bool:
+    return not is_planned(head)
+
+
+def _is_whole(head: str) -> bool:
+    return WHOLE_GROUP.search(head) is not None
