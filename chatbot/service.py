@@ -17,6 +17,7 @@ from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import Answering
 from chatbot.asking.asker import Asker
 from chatbot.asking.direct_answers import DirectAnswers
+from chatbot.asking.key_figure_sheets import KeyFigureSheets
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.model_summary import ModelSummary
@@ -25,6 +26,7 @@ from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import SideBySide
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
+from chatbot.comparison.key_figures import KeyFigureSheet
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
@@ -158,6 +160,7 @@ class Chatbot:
             settings.prompt_pages,
         )
         self.side_by_side = SideBySide(self._asker)
+        self._key_figures = KeyFigureSheets(self.library)
 
     def close(self) -> None:
         """Closes the store."""
@@ -246,6 +249,7 @@ class Chatbot:
             finally:
                 if purge:
                     self.answering.forget()
+                    self._key_figures.forget()
                     self.memory.forget_erased()
                     self._forget_quoted()
 
@@ -383,6 +387,21 @@ class Chatbot:
                 yield read_entry(answer, place)
             except ProjectError as error:
                 yield Entry(place, "failed", reason=error.message, hint=error.hint)
+
+    def key_figures(
+        self,
+        names: Sequence[str] = (),
+        *,
+        progress: Callable[[str, int, int], None] = _no_progress,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> KeyFigureSheet:
+        """Makes the sheet of key figures of these documents, of all where no names are given.
+
+        Documents that `stop` leaves out are missing in it. Raises NotFoundError.
+
+        progress(document, done, total): called before each document.
+        """
+        return self._key_figures.sheet(names, progress=progress, stop=stop)
 
     def settle(self, ask: Ask) -> None:
         """Does what can wait until an answer was given. To be called after `ask`, when nobody waits. Never

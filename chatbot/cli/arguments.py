@@ -15,6 +15,7 @@ from chatbot.cli import (
     compare_command,
     conversation_commands,
     document_commands,
+    key_figures_command,
     question_commands,
 )
 from chatbot.cli import memory_command as memories
@@ -179,6 +180,7 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
             "--batch", action="store_true", help="read queries as JSON lines from standard input"
         )
     _add_compare(commands)
+    _add_key_figures(commands)
     _add_conversations(commands)
     _add_memory(commands)
     _add_compress(commands)
@@ -226,6 +228,14 @@ def _add_compare(commands: Any) -> None:
     compare.add_argument(
         "--csv", action="store_true", help="the table as CSV on standard output, once it is complete"
     )
+
+
+def _add_key_figures(commands: Any) -> None:
+    text = "revenue, income, debt and the like of documents, by period, each with its page"
+    sheet = _command(commands, "key-figures", key_figures_command.key_figures, text)
+    sheet.add_argument("names", nargs="*", metavar="NAME", help="documents (default: all)")
+    sheet.add_argument("--csv", metavar="FILE", type=Path, help="write the sheet as CSV too")
+    sheet.add_argument("--xlsx", metavar="FILE", type=Path, help="write the sheet as a workbook too")
 
 
 def _add_conversations(commands: Any) -> None:

@@ -13,7 +13,7 @@ from chatbot.comparison.records import Entry, EntryPlace, Quantity
 from chatbot.records import Citation
 from ingestion.invisible_characters import one_line
 
-__all__ = ["csv_bytes", "entry_line", "entry_text"]
+__all__ = ["BOM", "csv_bytes", "entry_line", "entry_text", "safe_cell"]
 
 COLUMNS = (
     "document",
@@ -64,8 +64,8 @@ def csv_bytes(entries: Sequence[Entry], changed: Mapping[EntryPlace, Change], qu
         line = entry_line(entry, changed.get(entry.place))
         rows.writerow(
             [
-                _safe(question),
-                *(line[column] if column == "value" else _safe(line[column]) for column in COLUMNS),
+                safe_cell(question),
+                *(line[column] if column == "value" else safe_cell(line[column]) for column in COLUMNS),
             ]
         )
     return (BOM + written.getvalue()).encode("utf-8", "replace")
@@ -165,7 +165,8 @@ def entry_text(entry: Entry, change: Change | None) -> str:
     return text + (f"\n    {entry.reason}" if entry.reason else "")
 
 
-def _safe(value: object) -> str:
+def safe_cell(value: object) -> str:
+    """Returns a value as text on one line that no spreadsheet takes for a formula."""
     if value is None:
         text = ""
     else:

@@ -142,9 +142,11 @@ class SheetRow:
 
     @property
     def unit_text(self) -> str:
-        """The unit of the whole row, such as "USD million"."""
-        scale = SCALE_NAMES.get(self.scale, "")
-        return " ".join(filter(None, [self.unit, scale]))
+        """The unit of the whole row, such as "$ million" or "million crowns"."""
+        parts = [self.unit, SCALE_NAMES.get(self.scale, "")]
+        if self.unit.islower():
+            parts.reverse()
+        return " ".join(filter(None, parts))
 
     def value_of(self, figure: KeyFigure) -> float:
         """A figure in the row's unit."""

@@ -1,0 +1,200 @@
+"""Writes a sheet of key figures as CSV and as a workbook for spreadsheets, and its cells as lines of text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from chatbot.comparison.comparison_table import BOM, safe_cell
+from chatbot.comparison.key_figures import FigureColumn, KeyFigure, KeyFigureSheet, SheetRow
+from ingestion.invisible_characters import one_line
+
+__all__ = ["NOT_FOUND", "figure_lines", "figure_text", "original_text", "sheet_csv", "sheet_xlsx"]
+
+# A document's tables do not state it; that its sentences do not is not known.
+NOT_FOUND = "not in the tables of this document"
+COLUMNS = (
+    "measure",
+    "document",
+    "period",
+    "figure",
+    "unit",
+    "value",
+    "printed",
+    "printed in",
+    "page",
+    "printed page",
+    "row",
+    "column",
+    "formula",
+    "remark",
+)
+HEADS = {"value": "value in full", "figure": "figure in the unit of its row", "printed": "as printed"}
+MEASURE_WIDTH, COLUMN_WIDTH = 30, 18
+# Names of the two pages of a workbook.
+GRID, CELLS = "Key figures", "Cells"
+
+
+def figure_lines(sheet: KeyFigureSheet) -> Iterator[dict[str, Any]]:
+    """Returns each cell by the names of its columns, row by row, gaps too.
+
+    What has no content is "", but "value", "page" and the figure of a gap are None. "figure" is in the unit
+    of its row, "value" has its scale.
+    """
+    for row in sheet.rows:
+        for column in sheet.columns:
+            yield _line(row, column, sheet)
+
+
+def _line(row: SheetRow, column: FigureColumn, sheet: KeyFigureSheet) -> dict[str, Any]:
+    figure = sheet.cell(row, column)
+    line: dict[str, Any] = dict.fromkeys(COLUMNS, "")
+    line |= {"measure": row.shown, "document": column.document, "period": column.period.text}
+    line |= {"figure": None, "value": None, "page": None}
+    if figure is None:
+        line["remark"] = sheet.remarks.get(column.document) or NOT_FOUND
+        return line
+    line |= {
+        "figure": round(row.value_of(figure), row.decimals),
+        "unit": _unit_of(row, figure),
+        "value": round(figure.magnitude, 6),
+        "printed": figure.text,
+        "printed in": figure.unit_line,
+        "formula": figure.formula,
+    }
+    cells = [cell for cell in figure.cells if cell.page]
+    if cells:
+        line["page"] = cells[0].page
+        line["printed page"] = cells[0].page_label or ""
+        line["row"] = "; ".join(cell.label for cell in cells)
+        line["column"] = cells[0].head
+    return line
+
+
+def _unit_of(row: SheetRow, figure: KeyFigure) -> str:
+    if figure.unit == "%":
+        return "%"
+    if row.unit or not figure.unit:
+        return row.unit_text
+    return " ".join(filter(None, [figure.unit, row.unit_text]))
+
+
+def figure_text(row: SheetRow, column: FigureColumn, figure: KeyFigure | None, remark: str = "") -> str:
+    """Returns one cell in a line for a terminal: "Revenue, A.pdf, 2017: 11,692,713 $ thousand - page 42"."""
+    where = f"{row.shown}, {column.document}, {column.period.text}"
+    if figure is None:
+        return f"{where}: {remark or NOT_FOUND}"
+    text = row.text_of(figure)
+    unit = "" if figure.unit == "%" else row.unit_text
+    said = " ".join(filter(None, [text, unit]))
+    if figure.formula:
+        said = f"{said} ({figure.formula})"
+    pages = dict.fromkeys(_page_text(cell) for cell in figure.cells if cell.page)
+    labels = "; ".join(f"“{cell.label}”" for cell in figure.cells if cell.page)
+    return f"{where}: {said} - {', '.join(pages)}, {labels}" if pages else f"{where}: {said}"
+
+
+def _page_text(cell: KeyFigure) -> str:
+    if cell.page_label and cell.page_label != str(cell.page):
+        return f"page {cell.page} (printed {cell.page_label})"
+    return f"page {cell.page}"
+
+
+def original_text(figure: KeyFigure) -> str:
+    """Returns a figure as its page has it: "$ 11,692,713 (in thousands), row “Revenues”, column “2017”"."""
+    if figure.operands:
+        return figure.formula + ": " + "; ".join(original_text(operand) for operand in figure.operands)
+    unit = f" ({figure.unit_line.strip('() ')})" if figure.unit_line.strip("() ") else ""
+    row = f", row “{figure.label}”" if figure.label else ""
+    head = f", column “{figure.head}”" if figure.head else ""
+    return f"{figure.text}{unit}{row}{head}"
+
+
+def sheet_csv(sheet: KeyFigureSheet) -> bytes:
+    """Returns one line for each cell, in UTF-8 with a byte-order mark.
+
+    Figures, values and pages are plain numbers. Everything else is text that is never taken for a formula.
+    """
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\r\n")
+    rows.writerow([HEADS.get(column, column) for column in COLUMNS])
+    for line in figure_lines(sheet):
+        rows.writerow([_csv_cell(line[column]) for column in COLUMNS])
+    return (BOM + written.getvalue()).encode("utf-8", "replace")
+
+
+def _csv_cell(value: object) -> object:
+    if isinstance(value, float | int):
+        return _plain(value)
+    return safe_cell(value)
+
+
+def _plain(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else value
+
+
+def sheet_xlsx(sheet: KeyFigureSheet) -> bytes:
+    """Returns a workbook: the grid as it is shown, and a page with one line for each cell.
+
+    Texts are written as texts, so nothing in it is a formula or a link.
+    """
+    from xlsxwriter import Workbook
+
+    written = io.BytesIO()
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    with Workbook(written, options) as book:
+        _write_grid(book, sheet)
+        _write_cells(book, sheet)
+    return written.getvalue()
+
+
+def _write_grid(book: Any, sheet: KeyFigureSheet) -> None:
+    page = book.add_worksheet(GRID)
+    bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
+    page.freeze_panes(2, 2)
+    page.set_column(0, 0, MEASURE_WIDTH)
+    page.set_column(1, len(sheet.columns) + 1, COLUMN_WIDTH)
+    for at, column in enumerate(sheet.columns, 2):
+        page.write_string(0, at, _text(column.document), bold)
+        page.write_string(1, at, _text(column.period.text), bold)
+    for number, row in enumerate(sheet.rows, 2):
+        page.write_string(number, 0, _text(row.shown), bold)
+        page.write_string(number, 1, _text(row.unit_text))
+        places = "#,##0" + ("." + "0" * row.decimals if row.decimals else "")
+        for at, column in enumerate(sheet.columns, 2):
+            figure = sheet.cell(row, column)
+            if figure is None:
+                page.write_string(number, at, sheet.remarks.get(column.document) or NOT_FOUND)
+                continue
+            shape = book.add_format({"num_format": places + _unit_format(row, figure)})
+            page.write_number(number, at, round(row.value_of(figure), row.decimals), shape)
+
+
+def _unit_format(row: SheetRow, figure: KeyFigure) -> str:
+    """What a number format adds behind a figure whose unit its row does not state."""
+    if row.unit or not figure.unit:
+        return ""
+    unit = figure.unit.replace('"', "")
+    return f'"{unit}"' if unit == "%" else f'" {unit}"'
+
+
+def _write_cells(book: Any, sheet: KeyFigureSheet) -> None:
+    page = book.add_worksheet(CELLS)
+    bold = book.add_format({"bold": True})
+    page.freeze_panes(1, 0)
+    page.set_column(0, len(COLUMNS) - 1, COLUMN_WIDTH)
+    for at, column in enumerate(COLUMNS):
+        page.write_string(0, at, HEADS.get(column, column), bold)
+    for number, line in enumerate(figure_lines(sheet), 1):
+        for at, column in enumerate(COLUMNS):
+            value = line[column]
+            if isinstance(value, float | int):
+                page.write_number(number, at, value)
+            elif value:
+                page.write_string(number, at, _text(value))
+
+
+def _text(value: str) -> str:
+    return one_line(value).encode("utf-8", "replace").decode("utf-8")
