@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from chatbot.answer.compare.key_figure_lookup import document_figures
 from chatbot.comparison.key_figures import DocumentFigures, KeyFigureSheet, key_figure_sheet
@@ -93,7 +94,7 @@ class KeyFigureSheets:
             return DocumentFigures(name, version, remark=NO_TABLES)
         found = document_figures(name, version, pages)
         if found.figures:
-            return found
+            return replace(found, own=self._library.facts(version).period or "")
         return DocumentFigures(name, version, families=found.families, remark=NO_FIGURES)
 
     def _pages(self, version: int, name: str) -> list[Hit]:

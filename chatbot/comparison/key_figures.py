@@ -5,6 +5,7 @@ Works out ratios from two cells of a column, and shows each row in one unit. Fin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -108,6 +109,7 @@ class DocumentFigures:
 
     families: which rows apply to it, see KeyMeasure; none where it has no tables of accounts or budgets.
     remark: what a reader should know, such as that its tables are not read yet; "" for nothing.
+    own: the period that the document says it is of, "" where it says none.
     """
 
     document: str
@@ -115,6 +117,7 @@ class DocumentFigures:
     figures: tuple[KeyFigure, ...] = ()
     families: frozenset[str] = frozenset()
     remark: str = ""
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +172,7 @@ class KeyFigureSheet:
     """The sheet.
 
     cells: by the name of the measure and the column; one that is missing is not in its document.
+    main: of each document the column of its own period, else the newest of those with most figures.
     lacking: names of rows that apply to the documents and that none of them states.
     remarks: by document, what a reader should know of it.
     """
@@ -176,6 +180,7 @@ class KeyFigureSheet:
     rows: tuple[SheetRow, ...] = ()
     columns: tuple[FigureColumn, ...] = ()
     cells: Mapping[tuple[str, FigureColumn], KeyFigure] = field(default_factory=dict)
+    main: tuple[FigureColumn, ...] = ()
     lacking: tuple[str, ...] = ()
     remarks: Mapping[str, str] = field(default_factory=dict)
 
@@ -188,10 +193,13 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     """The sheet of what was found, documents in their order, each with its newest period first."""
     cells: dict[tuple[str, FigureColumn], KeyFigure] = {}
     columns: list[FigureColumn] = []
+    main: list[FigureColumn] = []
     for found in documents:
         periods = {figure.period for figure in found.figures}
         newest_first = sorted(periods, key=lambda period: period.order, reverse=True)
-        columns += [FigureColumn(found.document, found.version, period) for period in newest_first]
+        own = [FigureColumn(found.document, found.version, period) for period in newest_first]
+        columns += own
+        main += _main_column(own, found)
         for figure in with_ratios(found.figures):
             cells[figure.measure, FigureColumn(found.document, found.version, figure.period)] = figure
     families = frozenset[str]().union(*(found.families for found in documents))
@@ -200,7 +208,16 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     rows = [_row(measure, shown, cells) for measure, shown in names.items() if measure in there]
     lacking = [shown for measure, shown in names.items() if _is_lacking(measure, there)]
     remarks = {found.document: found.remark for found in documents if found.remark}
-    return KeyFigureSheet(tuple(rows), tuple(columns), cells, tuple(lacking), remarks)
+    return KeyFigureSheet(tuple(rows), tuple(columns), cells, tuple(main), tuple(lacking), remarks)
+
+
+def _main_column(columns: Sequence[FigureColumn], found: DocumentFigures) -> list[FigureColumn]:
+    """The column that stands for a document where each has one; none where it has no columns."""
+    counts = Counter(figure.period for figure in found.figures)
+    most = max(counts.values(), default=0)
+    fullest = [column for column in columns if counts[column.period] == most]
+    own = [column for column in fullest if column.period.text == found.own]
+    return (own or fullest)[:1]
 
 
 def _names_in_order(families: frozenset[str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session, overlay, session
 from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.compare_chart import draw_chart
+from chatbot.ui.compare_key_figures import draw_key_figures
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.example_questions import only_samples, wait_for_examples
@@ -31,7 +32,7 @@ __all__ = ["example", "suggested_years", "summary_text"]
 
 POLL_SECONDS = 0.5
 # What the page compares.
-VIEWS = ("Documents and years", "Models")
+VIEWS = ("Documents and years", "Key figures", "Models")
 # The number of years that are suggested, the newest ones.
 MOST_SUGGESTED = 12
 # The number of years before its own for which a report usually has figures.
@@ -65,6 +66,9 @@ def show(context: AppContext) -> None:
         "What to compare", VIEWS, key="compare-view", horizontal=True, label_visibility="collapsed"
     )
     if view == VIEWS[1]:
+        draw_key_figures(rows, context)
+        return
+    if view == VIEWS[2]:
         draw_model_comparison(sorted(row.name for row in rows), context)
         return
     _draw_fields(rows, context)

@@ -1,0 +1,259 @@
+"""Draws the sheet of key figures on the Compare page: progress, table with pages to open, files."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from chatbot.comparison.key_figure_files import NOT_FOUND, original_text, sheet_csv, sheet_xlsx
+from chatbot.comparison.key_figures import FigureColumn, KeyFigure, KeyFigureSheet, SheetRow
+from chatbot.errors import ProjectError
+from chatbot.records import DocumentRow, PageRef
+from chatbot.ui import overlay
+from chatbot.ui.app_context import AppContext
+from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.list_controls import page_of
+from chatbot.ui.overlay import OpenPage
+from chatbot.ui.safe_text import notice_html, page_text, plain_html, plain_markdown, quiet_html, short
+from chatbot.ui.safe_text import table_html as plain_table
+
+__all__ = ["draw_key_figures", "plain_sheet"]
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.5
+# So long a page waits for a sheet before it shows progress: ten annual reports take less.
+WAIT_SECONDS = 3.0
+DOCUMENTS, PERIODS, RUN = "figures-documents", "figures-periods", "figures-run"
+EACH, ALL = "One period of each document", "All periods"
+# Columns beside one another; there are pages of more.
+MOST_COLUMNS = 6
+FIRST_WIDTH = 1.4
+LONGEST_NAME = 44
+MOST_PAGES = 2
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+WHAT = (
+    "Revenue, income, debt and the like, or receipts, spending, balance and growth, as the tables of each "
+    "document state them. Press a figure to see its row."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a sheet was made of; it is made anew when this changes. rows: the documents as they are stored."""
+
+    names: tuple[str, ...]
+    rows: tuple[DocumentRow, ...]
+
+
+class _Run:
+    """A sheet that is made in a thread, so that the page can show how far it is."""
+
+    def __init__(self, context: AppContext, asked: _Asked) -> None:
+        self.asked = asked
+        self.sheet: KeyFigureSheet | None = None
+        self.problem: ProjectError | None = None
+        self.document, self.done, self.total = "", 0, len(asked.names)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._make, args=(context,), name="key figures", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is a sheet or a problem."""
+        return not self._thread.is_alive()
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether documents may be missing because it was stopped."""
+        return self._stopped.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Waits for its end, at most so long."""
+        self._thread.join(seconds)
+
+    def stop(self) -> None:
+        """Ends it with what has come."""
+        self._stopped.set()
+
+    def _make(self, context: AppContext) -> None:
+        try:
+            self.sheet = context.chatbot.key_figures(
+                self.asked.names, progress=self._note, stop=self._stopped.is_set
+            )
+        except ProjectError as error:
+            self.problem = error
+        except Exception:
+            log.exception("key figures failed")
+            self.problem = ProjectError("Something inside failed.", hint="The server's log says what.")
+
+    def _note(self, document: str, done: int, total: int) -> None:
+        self.document, self.done, self.total = document, done, total
+
+
+def draw_key_figures(rows: Sequence[DocumentRow], context: AppContext) -> None:
+    """Draws the choice of documents and their sheet, which makes itself. rows: the documents."""
+    st.html(quiet_html(WHAT))
+    names = sorted(row.name for row in rows)
+    with st.container(key="compare-fields"):
+        st.multiselect(
+            "Documents",
+            names,
+            key=DOCUMENTS,
+            placeholder="All documents",
+            wrap=True,
+            persist_state="session",
+        )
+    chosen = [name for name in st.session_state.get(DOCUMENTS, []) if name in names]
+    run = _run_for(_Asked(tuple(chosen or names), tuple(rows)), context)
+    polled = not run.is_over
+    st.fragment(_draw_run, run_every=POLL_SECONDS if polled else None)(run, context, polled)
+
+
+def _run_for(asked: _Asked, context: AppContext) -> _Run:
+    """The sheet of these documents, begun where there is none."""
+    run: _Run | None = st.session_state.get(RUN)
+    if run is None or run.asked != asked:
+        if run is not None:
+            run.stop()
+        run = _Run(context, asked)
+        st.session_state[RUN] = run
+        run.wait(WAIT_SECONDS)
+    return run
+
+
+def _draw_run(run: _Run, context: AppContext, polled: bool) -> None:
+    if not run.is_over:
+        _draw_progress(run)
+        return
+    if polled:
+        st.rerun()
+    if run.problem is not None or run.sheet is None:
+        problem = run.problem or ProjectError("There is no sheet.", hint="Choose the documents again.")
+        st.html(notice_html(problem.message, problem.hint))
+        return
+    if run.was_stopped:
+        st.html(notice_html("It was stopped: documents are missing.", "Choose documents to go on."))
+    _draw_sheet(run.sheet, context)
+
+
+def _draw_progress(run: _Run) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="figures-progress"):
+        label = plain_markdown(f"Reading {short(run.document, LONGEST_NAME)}: {run.done} of {run.total} done")
+        st.progress(min(1.0, run.done / max(1, run.total)), text=label)
+        st.button("Stop", key="figures-stop", icon=":material/stop_circle:", on_click=run.stop)
+
+
+def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
+    for name, remark in sheet.remarks.items():
+        st.html(quiet_html(f"{name}: {remark}."))
+    if not sheet.rows:
+        st.html('<p class="refusal">No key figures were found in tables</p>')
+        return
+    _draw_grid(sheet, _chosen_columns(sheet))
+    if sheet.lacking:
+        st.html(quiet_html(f"In the tables of none of these documents: {', '.join(sheet.lacking)}."))
+    with st.expander("The table as plain text", key="figures-plain"):
+        head = ["Figure", "Unit", *[f"{one.document}, {one.period.text}" for one in sheet.columns]]
+        st.html(plain_table("Key figures", head, plain_sheet(sheet)))
+    _draw_files(sheet, context)
+
+
+def _chosen_columns(sheet: KeyFigureSheet) -> Sequence[FigureColumn]:
+    """The columns that are shown: one of each document or all, a page of them."""
+    columns = sheet.columns
+    if len(sheet.main) > 1:
+        shown = st.radio("Periods", (EACH, ALL), key=PERIODS, horizontal=True, label_visibility="collapsed")
+        if shown == EACH:
+            columns = sheet.main
+    return page_of(columns, MOST_COLUMNS, key="figures-columns")
+
+
+def _draw_grid(sheet: KeyFigureSheet, columns: Sequence[FigureColumn]) -> None:
+    widths = [FIRST_WIDTH, *[1.0] * len(columns)]
+    with st.container(key="compared"):
+        with st.container(key="compared-head"):
+            boxes = st.columns(widths, gap="small")
+            for box, column in zip(boxes[1:], columns, strict=True):
+                box.html(_column_html(column))
+        for number, row in enumerate(sheet.rows):
+            with st.container(key=f"compared-row-{number}"):
+                boxes = st.columns(widths, gap="small")
+                boxes[0].html(_row_html(row))
+                for at, (box, column) in enumerate(zip(boxes[1:], columns, strict=True)):
+                    with box.container(key=f"entry-{number}-{at}", gap=None):
+                        _draw_cell(sheet, row, column, f"{number}-{at}")
+
+
+def _column_html(column: FigureColumn) -> str:
+    name = plain_html(short(column.document, LONGEST_NAME))
+    title = plain_html(column.document)
+    return f'<p class="named" title="{title}">{name}</p><p class="quiet">{plain_html(column.period.text)}</p>'
+
+
+def _row_html(row: SheetRow) -> str:
+    unit = f'<p class="quiet">{plain_html(row.unit_text)}</p>' if row.unit_text else ""
+    return f'<p class="named">{plain_html(row.shown)}</p>{unit}'
+
+
+def _draw_cell(sheet: KeyFigureSheet, row: SheetRow, column: FigureColumn, key: str) -> None:
+    where = f"{short(column.document, LONGEST_NAME)}, {column.period.text}"
+    top = f'<p class="column">{plain_html(where)}</p>'
+    figure = sheet.cell(row, column)
+    if figure is None:
+        st.html(f'{top}<p class="absent" title="{plain_html(NOT_FOUND)}">Not in its tables</p>')
+        return
+    st.html(top + _figure_html(row, figure))
+    rows = {(cell.page, cell.start): cell for cell in figure.cells}
+    for at, cell in enumerate(list(rows.values())[:MOST_PAGES]):
+        _page_button(column, cell, f"cite-figure-{key}-{at}")
+
+
+def _figure_html(row: SheetRow, figure: KeyFigure) -> str:
+    told = plain_html(original_text(figure))
+    text = f'<p class="amount" title="{told}">{plain_html(row.text_of(figure))}</p>'
+    return text + (f'<p class="remark">{plain_html(figure.formula)}</p>' if figure.formula else "")
+
+
+def _page_button(column: FigureColumn, cell: KeyFigure, key: str) -> None:
+    """Draws the button that opens the page of a cell, with its row marked."""
+    label = plain_markdown(page_text(PageRef(column.document, cell.page, cell.page_label)))
+    told = plain_markdown(f"{original_text(cell)}: “{short(cell.quote, 200)}”")
+    opened = OpenPage(column.document, column.version, cell.page, cell.quote, cell.page, start=cell.start)
+    if st.button(label, key=key, help=told, wrap=True):
+        overlay.open_page(opened)
+        st.rerun()
+
+
+def plain_sheet(sheet: KeyFigureSheet) -> list[list[str]]:
+    """Returns the rows of the sheet as text, with the page of each figure."""
+    rows = []
+    for row in sheet.rows:
+        cells = [_plain(row, sheet.cell(row, column)) for column in sheet.columns]
+        rows.append([row.shown, row.unit_text, *cells])
+    return rows
+
+
+def _plain(row: SheetRow, figure: KeyFigure | None) -> str:
+    if figure is None:
+        return NOT_FOUND
+    pages = {cell.page: page_text(PageRef("", cell.page, cell.page_label)) for cell in figure.cells}
+    return f"{row.text_of(figure)} ({', '.join(pages.values())})"
+
+
+def _draw_files(sheet: KeyFigureSheet, context: AppContext) -> None:
+    with st.container(horizontal=True, key="figures-files"):
+        csv = Download(lambda: sheet_csv(sheet), "key-figures.csv", "text/csv")
+        said = "A line for each figure, with document, period, page, row and what is printed."
+        draw_download(
+            "Download as CSV", context.downloads, "figures-csv", csv, icon=":material/download:", said=said
+        )
+        xlsx = Download(lambda: sheet_xlsx(sheet), "key-figures.xlsx", XLSX)
+        said = "The table, and behind it a line for each figure."
+        draw_download(
+            "Download as XLSX", context.downloads, "figures-xlsx", xlsx, icon=":material/download:", said=said
+        )
