@@ -33,8 +33,7 @@ def key_figures(options: argparse.Namespace, settings: Settings) -> int:
         return DONE
     for row in sheet.rows:
         for column in sheet.columns:
-            remark = sheet.remarks.get(column.document, "")
-            emit({}, figure_text(row, column, sheet.cell(row, column), remark), as_json=False)
+            emit({}, figure_text(row, column, sheet.cell(row, column)), as_json=False)
     for name, remark in sheet.remarks.items():
         emit({}, f"{name}: {remark}.", as_json=False)
     if sheet.lacking:

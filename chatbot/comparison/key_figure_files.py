@@ -11,10 +11,11 @@ from chatbot.comparison.comparison_table import BOM, safe_cell
 from chatbot.comparison.key_figures import FigureColumn, KeyFigure, KeyFigureSheet, SheetRow
 from ingestion.invisible_characters import one_line
 
-__all__ = ["NOT_FOUND", "figure_lines", "figure_text", "original_text", "sheet_csv", "sheet_xlsx"]
+__all__ = ["figure_lines", "figure_text", "gap_text", "original_text", "sheet_csv", "sheet_xlsx"]
 
 # A document's tables do not state it; that its sentences do not is not known.
 NOT_FOUND = "not in the tables of this document"
+NOT_WORKED_OUT = "not worked out: it needs two figures in the same money"
 COLUMNS = (
     "measure",
     "document",
@@ -54,7 +55,7 @@ def _line(row: SheetRow, column: FigureColumn, sheet: KeyFigureSheet) -> dict[st
     line |= {"measure": row.shown, "document": column.document, "period": column.period.text}
     line |= {"figure": None, "value": None, "page": None}
     if figure is None:
-        line["remark"] = sheet.remarks.get(column.document) or NOT_FOUND
+        line["remark"] = gap_text(row)
         return line
     line |= {
         "figure": round(row.value_of(figure), row.decimals),
@@ -73,6 +74,11 @@ def _line(row: SheetRow, column: FigureColumn, sheet: KeyFigureSheet) -> dict[st
     return line
 
 
+def gap_text(row: SheetRow) -> str:
+    """Returns why a cell has no figure."""
+    return NOT_WORKED_OUT if row.is_worked_out else NOT_FOUND
+
+
 def _unit_of(row: SheetRow, figure: KeyFigure) -> str:
     if figure.unit == "%":
         return "%"
@@ -81,11 +87,11 @@ def _unit_of(row: SheetRow, figure: KeyFigure) -> str:
     return " ".join(filter(None, [figure.unit, row.unit_text]))
 
 
-def figure_text(row: SheetRow, column: FigureColumn, figure: KeyFigure | None, remark: str = "") -> str:
+def figure_text(row: SheetRow, column: FigureColumn, figure: KeyFigure | None) -> str:
     """Returns one cell in a line for a terminal: "Revenue, A.pdf, 2017: 11,692,713 $ thousand - page 42"."""
     where = f"{row.shown}, {column.document}, {column.period.text}"
     if figure is None:
-        return f"{where}: {remark or NOT_FOUND}"
+        return f"{where}: {gap_text(row)}"
     text = row.text_of(figure)
     unit = "" if figure.unit == "%" else row.unit_text
     said = " ".join(filter(None, [text, unit]))
@@ -166,7 +172,7 @@ def _write_grid(book: Any, sheet: KeyFigureSheet) -> None:
         for at, column in enumerate(sheet.columns, 2):
             figure = sheet.cell(row, column)
             if figure is None:
-                page.write_string(number, at, sheet.remarks.get(column.document) or NOT_FOUND)
+                page.write_string(number, at, gap_text(row))
                 continue
             shape = book.add_format({"num_format": places + _unit_format(row, figure)})
             page.write_number(number, at, round(row.value_of(figure), row.decimals), shape)

@@ -134,7 +134,8 @@ class SheetRow:
     """A row of the sheet.
 
     shown: its name. scale: all its cells are shown in it. unit: the currency's sign of all its cells, ""
-    where they differ or have none. decimals: digits shown after the point.
+    where they differ or have none. decimals: digits shown after the point at most. is_worked_out: no page
+    states it.
     """
 
     measure: str
@@ -142,6 +143,7 @@ class SheetRow:
     scale: float = 1.0
     unit: str = ""
     decimals: int = 0
+    is_worked_out: bool = False
 
     @property
     def unit_text(self) -> str:
@@ -155,9 +157,13 @@ class SheetRow:
         """A figure in the row's unit."""
         return figure.magnitude / self.scale
 
+    def _exact(self, figure: KeyFigure) -> int:
+        """The digits behind the point that a figure has in the row's unit."""
+        return _exact_decimals(figure, self.scale)
+
     def text_of(self, figure: KeyFigure) -> str:
         """A figure in the row's unit, as it is shown; with its currency where those of the row differ."""
-        shown = f"{abs(self.value_of(figure)):,.{self.decimals}f}"
+        shown = f"{abs(self.value_of(figure)):,.{min(self.decimals, self._exact(figure))}f}"
         if self.value_of(figure) < 0 and shown.strip("0.,"):
             shown = f"{MINUS}{shown}"
         if figure.unit == "%":
@@ -237,13 +243,14 @@ def _is_lacking(measure: str, there: set[str]) -> bool:
 
 def _row(measure: str, shown: str, cells: Mapping[tuple[str, FigureColumn], KeyFigure]) -> SheetRow:
     figures = [figure for (name, _), figure in cells.items() if name == measure]
+    is_worked_out = all(figure.formula for figure in figures)
     units = {figure.unit for figure in figures}
     unit = next(iter(units)) if len(units) == 1 else None
     if "%" in units:
         decimals = max(PERCENT_DECIMALS, *(min(figure.decimals, 2) for figure in figures))
-        return SheetRow(measure, shown, 1.0, "", decimals)
+        return SheetRow(measure, shown, 1.0, "", decimals, is_worked_out)
     scale = _row_scale(figures)
-    return SheetRow(measure, shown, scale, unit or "", _row_decimals(figures, scale))
+    return SheetRow(measure, shown, scale, unit or "", _row_decimals(figures, scale), is_worked_out)
 
 
 def _row_scale(figures: Sequence[KeyFigure]) -> float:
@@ -258,16 +265,21 @@ def _row_decimals(figures: Sequence[KeyFigure], scale: float) -> int:
     exact = 0
     needed = 0
     for figure in figures:
-        shift = 0
-        while figure.scale * 10**shift < scale:
-            shift += 1
-        exact = max(exact, figure.decimals + shift)
+        exact = max(exact, _exact_decimals(figure, scale))
         value = abs(figure.magnitude / scale)
         if value:
             needed = max(needed, KEPT_DIGITS - len(str(int(value))) + (value < 1))
     if scale == 1:
         return min(MOST_DECIMALS, exact)
     return min(MOST_DECIMALS, exact, max(needed, min(exact, 1)))
+
+
+def _exact_decimals(figure: KeyFigure, scale: float) -> int:
+    """The digits behind the point that a figure has in a scale no smaller than its own."""
+    shift = 0
+    while figure.scale * 10**shift < scale:
+        shift += 1
+    return figure.decimals + shift
 
 
 # --- what is worked out

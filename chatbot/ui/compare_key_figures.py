@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from chatbot.comparison.key_figure_files import NOT_FOUND, original_text, sheet_csv, sheet_xlsx
+from chatbot.comparison.key_figure_files import gap_text, original_text, sheet_csv, sheet_xlsx
 from chatbot.comparison.key_figures import FigureColumn, KeyFigure, KeyFigureSheet, SheetRow
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow, PageRef
@@ -35,10 +35,12 @@ MOST_COLUMNS = 6
 FIRST_WIDTH = 1.4
 LONGEST_NAME = 44
 MOST_PAGES = 2
+# Documents without figures that are named together.
+MOST_NAMED = 8
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 WHAT = (
     "Revenue, income, debt and the like, or receipts, spending, balance and growth, as the tables of each "
-    "document state them. Press a figure to see its row."
+    "document state them. Press a page to see the row marked."
 )
 
 
@@ -149,18 +151,26 @@ def _draw_progress(run: _Run) -> None:
 
 
 def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
-    for name, remark in sheet.remarks.items():
-        st.html(quiet_html(f"{name}: {remark}."))
     if not sheet.rows:
         st.html('<p class="refusal">No key figures were found in tables</p>')
+        _draw_remarks(sheet)
         return
     _draw_grid(sheet, _chosen_columns(sheet))
+    _draw_remarks(sheet)
     if sheet.lacking:
         st.html(quiet_html(f"In the tables of none of these documents: {', '.join(sheet.lacking)}."))
     with st.expander("The table as plain text", key="figures-plain"):
         head = ["Figure", "Unit", *[f"{one.document}, {one.period.text}" for one in sheet.columns]]
         st.html(plain_table("Key figures", head, plain_sheet(sheet)))
     _draw_files(sheet, context)
+
+
+def _draw_remarks(sheet: KeyFigureSheet) -> None:
+    """Says of which documents nothing is shown, and why."""
+    for remark in dict.fromkeys(sheet.remarks.values()):
+        names = [name for name, said in sheet.remarks.items() if said == remark]
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        st.html(quiet_html(f"{', '.join(names[:MOST_NAMED])}{more}: {remark}."))
 
 
 def _chosen_columns(sheet: KeyFigureSheet) -> Sequence[FigureColumn]:
@@ -175,7 +185,7 @@ def _chosen_columns(sheet: KeyFigureSheet) -> Sequence[FigureColumn]:
 
 def _draw_grid(sheet: KeyFigureSheet, columns: Sequence[FigureColumn]) -> None:
     widths = [FIRST_WIDTH, *[1.0] * len(columns)]
-    with st.container(key="compared"):
+    with st.container(key="figures-grid"), st.container(key="compared"):
         with st.container(key="compared-head"):
             boxes = st.columns(widths, gap="small")
             for box, column in zip(boxes[1:], columns, strict=True):
@@ -205,11 +215,12 @@ def _draw_cell(sheet: KeyFigureSheet, row: SheetRow, column: FigureColumn, key: 
     top = f'<p class="column">{plain_html(where)}</p>'
     figure = sheet.cell(row, column)
     if figure is None:
-        st.html(f'{top}<p class="absent" title="{plain_html(NOT_FOUND)}">Not in its tables</p>')
+        said = "Not worked out" if row.is_worked_out else "Not in its tables"
+        st.html(f'{top}<p class="absent" title="{plain_html(gap_text(row))}">{said}</p>')
         return
     st.html(top + _figure_html(row, figure))
-    rows = {(cell.page, cell.start): cell for cell in figure.cells}
-    for at, cell in enumerate(list(rows.values())[:MOST_PAGES]):
+    pages = {cell.page: cell for cell in reversed(figure.cells)}
+    for at, cell in enumerate(list(pages.values())[:MOST_PAGES]):
         _page_button(column, cell, f"cite-figure-{key}-{at}")
 
 
@@ -221,10 +232,10 @@ def _figure_html(row: SheetRow, figure: KeyFigure) -> str:
 
 def _page_button(column: FigureColumn, cell: KeyFigure, key: str) -> None:
     """Draws the button that opens the page of a cell, with its row marked."""
-    label = plain_markdown(page_text(PageRef(column.document, cell.page, cell.page_label)))
-    told = plain_markdown(f"{original_text(cell)}: “{short(cell.quote, 200)}”")
+    where = page_text(PageRef(column.document, cell.page, cell.page_label))
+    told = plain_markdown(f"{column.document}, {where}: {original_text(cell)}")
     opened = OpenPage(column.document, column.version, cell.page, cell.quote, cell.page, start=cell.start)
-    if st.button(label, key=key, help=told, wrap=True):
+    if st.button(plain_markdown(f"p. {cell.page}"), key=key, help=told):
         overlay.open_page(opened)
         st.rerun()
 
@@ -240,7 +251,7 @@ def plain_sheet(sheet: KeyFigureSheet) -> list[list[str]]:
 
 def _plain(row: SheetRow, figure: KeyFigure | None) -> str:
     if figure is None:
-        return NOT_FOUND
+        return gap_text(row)
     pages = {cell.page: page_text(PageRef("", cell.page, cell.page_label)) for cell in figure.cells}
     return f"{row.text_of(figure)} ({', '.join(pages.values())})"
 

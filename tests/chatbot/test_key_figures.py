@@ -117,7 +117,7 @@ def test_no_margin_of_nothing_or_of_other_money(whole: KeyFigure) -> None:
 def test_a_row_has_one_unit_the_original_stays() -> None:
     in_thousands = figure("revenue", 11_692_713, scale=1e3)
     sheet = key_figure_sheet([document("A.pdf", in_thousands), document("B.pdf", figure("revenue", 39_403))])
-    assert texts(sheet)["Revenue"] == ["11,692.7", "39,403.0"]
+    assert texts(sheet)["Revenue"] == ["11,692.7", "39,403"]
     assert unit_of(sheet, "Revenue") == "$ million"
     assert original_text(in_thousands) == "11,692,713, row “Row revenue”, column “2023”"
 
