@@ -45,17 +45,17 @@ WHAT = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _SheetChoice:
     """What a sheet was made of; it is made anew when this changes. rows: the documents as they are stored."""
 
     names: tuple[str, ...]
     rows: tuple[DocumentRow, ...]
 
 
-class _Run:
+class _SheetRun:
     """A sheet that is made in a thread, so that the page can show how far it is."""
 
-    def __init__(self, context: AppContext, asked: _Asked) -> None:
+    def __init__(self, context: AppContext, asked: _SheetChoice) -> None:
         self.asked = asked
         self.sheet: KeyFigureSheet | None = None
         self.problem: ProjectError | None = None
@@ -111,24 +111,24 @@ def draw_key_figures(rows: Sequence[DocumentRow], context: AppContext) -> None:
             persist_state="session",
         )
     chosen = [name for name in st.session_state.get(DOCUMENTS, []) if name in names]
-    run = _run_for(_Asked(tuple(chosen or names), tuple(rows)), context)
+    run = _run_for(_SheetChoice(tuple(chosen or names), tuple(rows)), context)
     polled = not run.is_over
     st.fragment(_draw_run, run_every=POLL_SECONDS if polled else None)(run, context, polled)
 
 
-def _run_for(asked: _Asked, context: AppContext) -> _Run:
+def _run_for(asked: _SheetChoice, context: AppContext) -> _SheetRun:
     """The sheet of these documents, begun where there is none."""
-    run: _Run | None = st.session_state.get(RUN)
+    run: _SheetRun | None = st.session_state.get(RUN)
     if run is None or run.asked != asked:
         if run is not None:
             run.stop()
-        run = _Run(context, asked)
+        run = _SheetRun(context, asked)
         st.session_state[RUN] = run
         run.wait(WAIT_SECONDS)
     return run
 
 
-def _draw_run(run: _Run, context: AppContext, polled: bool) -> None:
+def _draw_run(run: _SheetRun, context: AppContext, polled: bool) -> None:
     if not run.is_over:
         _draw_progress(run)
         return
@@ -143,7 +143,7 @@ def _draw_run(run: _Run, context: AppContext, polled: bool) -> None:
     _draw_sheet(run.sheet, context)
 
 
-def _draw_progress(run: _Run) -> None:
+def _draw_progress(run: _SheetRun) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="figures-progress"):
         label = plain_markdown(f"Reading {short(run.document, LONGEST_NAME)}: {run.done} of {run.total} done")
         st.progress(min(1.0, run.done / max(1, run.total)), text=label)

@@ -38,8 +38,8 @@ def figure(
 ) -> KeyFigure:
     text = f"({-value:,})" if value < 0 else f"{value:,}"
     decimals = len(str(value).partition(".")[2]) if value % 1 else 0
-    place = {"label": f"Row {measure}", "head": str(year), "page": 7, "page_label": "5", "quote": text}
-    return KeyFigure(measure, YEAR[year], text, value, unit, scale, decimals, **place)  # type: ignore[arg-type]
+    label = f"Row {measure}"
+    return KeyFigure(measure, YEAR[year], text, value, unit, scale, decimals, label, str(year), page=7)
 
 
 def document(name: str, *figures: KeyFigure, own: str = "", remark: str = "") -> DocumentFigures:

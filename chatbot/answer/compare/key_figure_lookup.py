@@ -78,7 +78,7 @@ CAPITAL_LETTER = re.compile(r"[A-Z(]")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _RowPlace:
     """A row that may state a measure. rank: of its name, 0 for the best."""
 
     rank: int
@@ -178,7 +178,7 @@ def _of_budget(measure: KeyMeasure, pages: Sequence[Hit]) -> list[KeyFigure]:
 
     A page of the measure's kind goes before others.
     """
-    places: list[_Place] = []
+    places: list[_RowPlace] = []
     for hit in pages:
         other = 0 if _has_kind(hit, measure.kinds) else len(measure.labels)
         places += [replace(place, rank=place.rank + other) for place in _rows(measure, hit)]
@@ -188,7 +188,7 @@ def _of_budget(measure: KeyMeasure, pages: Sequence[Hit]) -> list[KeyFigure]:
     return amounts + _best_row(measure, places, share=True)
 
 
-def _best_row(measure: KeyMeasure, places: Sequence[_Place], *, share: bool) -> list[KeyFigure]:
+def _best_row(measure: KeyMeasure, places: Sequence[_RowPlace], *, share: bool) -> list[KeyFigure]:
     """The figures of the first row, by its name and place, that has any."""
     for place in sorted(places, key=lambda place: place.rank):
         figures = _of_row(measure, place, share=share)
@@ -209,13 +209,13 @@ def _standing(hit: Hit) -> int:
     return 0 if WHOLE_GROUP.search(title) else 1
 
 
-def _rows(measure: KeyMeasure, hit: Hit) -> Iterator[_Place]:
+def _rows(measure: KeyMeasure, hit: Hit) -> Iterator[_RowPlace]:
     """The rows of a page that are called what the measure is called."""
     for table in hit.tables:
         for row in table.rows:
             rank = _rank(measure, row, table, hit)
             if rank is not None and _is_of_kind(measure, row, hit):
-                yield _Place(rank, hit, table, row)
+                yield _RowPlace(rank, hit, table, row)
 
 
 def _rank(measure: KeyMeasure, row: Row, table: Table, hit: Hit) -> int | None:
@@ -273,7 +273,7 @@ def _is_per_share(row: Row, hit: Hit) -> bool:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _of_row(measure: KeyMeasure, place: _Place, *, share: bool) -> list[KeyFigure]:
+def _of_row(measure: KeyMeasure, place: _RowPlace, *, share: bool) -> list[KeyFigure]:
     """The figures of a row by time. share: as shares of the economy."""
     table, row, hit = place.table, place.row, place.hit
     rates = share or measure.name in RATES
@@ -291,7 +291,7 @@ def _of_row(measure: KeyMeasure, place: _Place, *, share: bool) -> list[KeyFigur
     return [figure for period, figure in figures.items() if period not in twice]
 
 
-def _fits(measure: KeyMeasure, cell: FoundCell, place: _Place, *, share: bool) -> bool:
+def _fits(measure: KeyMeasure, cell: FoundCell, place: _RowPlace, *, share: bool) -> bool:
     """Whether a cell's unit can be the measure's."""
     if measure.name in RATES:
         return cell.percent
@@ -302,7 +302,7 @@ def _fits(measure: KeyMeasure, cell: FoundCell, place: _Place, *, share: bool) -
     return cell.percent and OF_THE_ECONOMY.search(said) is not None
 
 
-def _figure(name: str, period: FigurePeriod, cell: FoundCell, place: _Place, column: int) -> KeyFigure:
+def _figure(name: str, period: FigurePeriod, cell: FoundCell, place: _RowPlace, column: int) -> KeyFigure:
     figure = find_figures(cell.text)[0]
     hit, row = place.hit, place.row
     unit = "%" if cell.percent else _money(cell, place)
@@ -326,7 +326,7 @@ def _figure(name: str, period: FigurePeriod, cell: FoundCell, place: _Place, col
     )
 
 
-def _money(cell: FoundCell, place: _Place) -> str | None:
+def _money(cell: FoundCell, place: _RowPlace) -> str | None:
     """The currency of a cell as a sign: its own, its unit's, that of other cells of its table, its page's."""
     table = place.table
     own = find_figures(cell.text)[0].unit
@@ -387,7 +387,7 @@ def _sums(hit: Hit, table: Table, rows: Sequence[Row]) -> list[KeyFigure]:
         for row in rows:
             cell = cell_of("", hit, table, row, column)
             if cell is not None and not cell.percent:
-                parts.append(_figure(DEBT, period, cell, _Place(0, hit, table, row), column))
+                parts.append(_figure(DEBT, period, cell, _RowPlace(0, hit, table, row), column))
         if parts:
             figures.append(_sum_of(parts, period))
     return figures

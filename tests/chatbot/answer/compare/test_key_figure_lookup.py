@@ -315,7 +315,10 @@ def table(
 
 
 def hit_with(kind: str, made: Table, page: int = 1, *, above: str = "") -> Hit:
-    lines = [" ".join([row.label, *(cell.text for cell in row.cells if cell)]) for row in made.rows]
+    lines = []
+    for row in made.rows:
+        values = [cell.text for cell in row.cells if cell]
+        lines.append(" ".join([row.label, *values]))
     text = above + "\n".join(lines)
     kinds = (kind,) if kind else ()
     return hit_of(text, document="A.pdf", version=1, page=page, tables=(made,), kinds=kinds)
