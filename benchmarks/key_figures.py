@@ -27,7 +27,8 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import share_cell
 from benchmarks.tables import markdown_table
 from chatbot.answer.compare.key_figure_lookup import document_figures
-from chatbot.comparison.key_figures import KeyFigure, with_ratios
+from chatbot.comparison.key_figure_ratios import with_ratios
+from chatbot.comparison.key_figure_records import KeyFigure
 from chatbot.records import Hit
 from ingestion.document import Circumstances, read_document
 

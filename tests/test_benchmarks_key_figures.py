@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.key_figures import PrintedCell, draw, found_cell, is_right, load_cells, report
-from chatbot.comparison.key_figures import FigurePeriod, KeyFigure
+from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
 from tests.commands import usage_of
 
 YEAR = FigurePeriod("2023", 2023, 2023)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from chatbot.answer.compare.key_figure_lookup import document_figures
-from chatbot.comparison.key_figures import DocumentFigures, KeyFigureSheet, key_figure_sheet
+from chatbot.comparison.key_figure_records import DocumentFigures
+from chatbot.comparison.key_figures import KeyFigureSheet, key_figure_sheet
 from chatbot.records import Hit
 from chatbot.store.library import Library
 from ingestion.document import TABLES

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from chatbot.comparison.comparison_table import BOM, safe_cell
-from chatbot.comparison.key_figures import FigureColumn, KeyFigure, KeyFigureSheet, SheetRow
+from chatbot.comparison.key_figure_records import KeyFigure
+from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow
 from ingestion.invisible_characters import one_line
 
 __all__ = ["figure_lines", "figure_text", "gap_text", "original_text", "sheet_csv", "sheet_xlsx"]

@@ -1,123 +1,27 @@
 """Puts the key figures of documents into one sheet: rows of measures, columns of documents and periods.
 
-Works out ratios from two cells of a column, and shows each row in one unit. Finds nothing itself.
+Each row is shown in one unit. Nothing is found here.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from chatbot.comparison.key_figure_ratios import with_ratios
+from chatbot.comparison.key_figure_records import OF_GDP, DocumentFigures, FigurePeriod, KeyFigure
 from ingestion.language.key_figure_names import key_measures
-from ingestion.language.measures import measure_named
 from ingestion.language.scales import SCALE_NAMES
 
-__all__ = [
-    "OF_GDP",
-    "DocumentFigures",
-    "FigureColumn",
-    "FigurePeriod",
-    "KeyFigure",
-    "KeyFigureSheet",
-    "SheetRow",
-    "key_figure_sheet",
-    "with_ratios",
-]
+__all__ = ["FigureColumn", "KeyFigureSheet", "SheetRow", "key_figure_sheet"]
 
-# What is added to the name of a measure whose figures are shares of the economy.
-OF_GDP = ", % of GDP"
 # Figures are never shown with more digits behind the point than this.
 MOST_DECIMALS = 3
 # Significant digits that the smallest figure of a row keeps in the row's unit.
 KEPT_DIGITS = 3
 PERCENT_DECIMALS = 1
-WHOLE_YEAR = 12
-A_DAY = 0
-# Worked out here: numerator and denominator, or what is taken from what.
-RATIOS = ("gross margin", "operating margin", "net margin")
-FREE_CASH_FLOW = "free cash flow"
 MINUS = "\u2212"
-
-
-@dataclass(frozen=True, slots=True)
-class FigurePeriod:
-    """The time that a figure is of.
-
-    text: as a column is headed: "2017", "2024-25", "3 months to July 2023".
-    start_year, end_year: equal but for a year that goes over two, such as 2024-25.
-    months: 12 for a year, 3, 6 or 9 for a part of one, 0 for a day.
-    month: its last month, 1 to 12, 0 where it is not told or does not matter.
-    """
-
-    text: str
-    start_year: int
-    end_year: int
-    months: int = WHOLE_YEAR
-    month: int = 0
-
-    @property
-    def order(self) -> tuple[int, int, int, int]:
-        """Sorts periods, the newest last."""
-        return (self.end_year, self.month or WHOLE_YEAR, self.months, self.start_year)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyFigure:
-    """One cell of the sheet.
-
-    measure: the name of its row.
-    text: as printed, or as worked out.
-    value: with sign, without scale. unit: a currency's sign, "%" or None. decimals: digits after the point.
-    label, head: of its row and column, as printed. unit_line: the words that give its scale, "" without.
-    quote: its row, as the page has it. start: the row's offset in the page's text.
-    page: physical, 1-based, 0 for a figure that was worked out.
-    formula, operands: how it was worked out, and from which cells; "" and () for one that is printed.
-    """
-
-    measure: str
-    period: FigurePeriod
-    text: str
-    value: float
-    unit: str | None = None
-    scale: float = 1.0
-    decimals: int = 0
-    label: str = ""
-    head: str = ""
-    unit_line: str = ""
-    page: int = 0
-    page_label: str | None = None
-    quote: str = ""
-    start: int = -1
-    formula: str = ""
-    operands: tuple[KeyFigure, ...] = ()
-
-    @property
-    def magnitude(self) -> float:
-        """The value with its scale."""
-        return self.value * self.scale
-
-    @property
-    def cells(self) -> tuple[KeyFigure, ...]:
-        """The printed cells that it rests on: itself, or its operands."""
-        return self.operands or (self,)
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentFigures:
-    """What was found in one document.
-
-    families: which rows apply to it, see KeyMeasure; none where it has no tables of accounts or budgets.
-    remark: what a reader should know, such as that its tables are not read yet; "" for nothing.
-    own: the period that the document says it is of, "" where it says none.
-    """
-
-    document: str
-    version: int
-    figures: tuple[KeyFigure, ...] = ()
-    families: frozenset[str] = frozenset()
-    remark: str = ""
-    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,82 +184,3 @@ def _exact_decimals(figure: KeyFigure, scale: float) -> int:
     while figure.scale * 10**shift < scale:
         shift += 1
     return figure.decimals + shift
-
-
-# --- what is worked out
-# ------------------------------------------------------------------------------------------------------------
-
-
-def with_ratios(figures: Iterable[KeyFigure]) -> list[KeyFigure]:
-    """The figures of one document with the margins and the free cash flow that follow from two of them."""
-    found = list(figures)
-    by_period: dict[FigurePeriod, dict[str, KeyFigure]] = {}
-    for figure in found:
-        by_period.setdefault(figure.period, {})[figure.measure] = figure
-    for period, printed in by_period.items():
-        for name in RATIOS:
-            operands = [printed.get(operand) for operand in measure_named(name).operands]
-            found += _margin(name, period, *operands)
-        flows = [printed.get(operand) for operand in measure_named(FREE_CASH_FLOW).operands]
-        found += _free_cash_flow(period, *flows)
-    return found
-
-
-def _margin(
-    name: str, period: FigurePeriod, part: KeyFigure | None, whole: KeyFigure | None
-) -> list[KeyFigure]:
-    """A part in per cent of a whole, nothing where one is missing or they are in different money."""
-    if part is None or whole is None or part.unit != whole.unit or whole.value <= 0:
-        return []
-    value = 100 * part.magnitude / whole.magnitude
-    text = f"{_signed_text(value, PERCENT_DECIMALS)}%"
-    formula = f"100 × {_operand_text(part)} / {_operand_text(whole)} = {text}"
-    return [
-        KeyFigure(
-            name,
-            period,
-            text,
-            value,
-            "%",
-            decimals=PERCENT_DECIMALS,
-            formula=formula,
-            operands=(part, whole),
-        )
-    ]
-
-
-def _free_cash_flow(period: FigurePeriod, cash: KeyFigure | None, spent: KeyFigure | None) -> list[KeyFigure]:
-    """Operating cash flow less capital expenditure, which statements print in brackets or without."""
-    if cash is None or spent is None or cash.unit != spent.unit or cash.scale != spent.scale:
-        return []
-    value = cash.value - abs(spent.value)
-    decimals = max(cash.decimals, spent.decimals)
-    text = _signed_text(value, decimals)
-    paid = f"{abs(spent.value):,.{spent.decimals}f}"
-    formula = f"{_operand_text(cash)} {MINUS} {paid} = {text}"
-    figure = KeyFigure(
-        FREE_CASH_FLOW,
-        period,
-        text,
-        value,
-        cash.unit,
-        cash.scale,
-        decimals,
-        unit_line=cash.unit_line,
-        formula=formula,
-        operands=(cash, spent),
-    )
-    return [figure]
-
-
-def _signed_text(value: float, decimals: int) -> str:
-    shown = f"{abs(value):,.{decimals}f}"
-    return f"{MINUS}{shown}" if value < 0 and shown.strip("0.,") else shown
-
-
-def _operand_text(figure: KeyFigure) -> str:
-    """A figure as it stands in a formula, a negative one in brackets, with its scale where it has one."""
-    shown = _signed_text(figure.value, figure.decimals)
-    if figure.value < 0:
-        shown = f"({shown})"
-    return shown

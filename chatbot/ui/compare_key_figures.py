@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from chatbot.comparison.key_figure_files import gap_text, original_text, sheet_csv, sheet_xlsx
-from chatbot.comparison.key_figures import FigureColumn, KeyFigure, KeyFigureSheet, SheetRow
+from chatbot.comparison.key_figure_records import KeyFigure
+from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow, PageRef
 from chatbot.ui import overlay

@@ -19,14 +19,8 @@ from chatbot.comparison.key_figure_files import (
     sheet_csv,
     sheet_xlsx,
 )
-from chatbot.comparison.key_figures import (
-    DocumentFigures,
-    FigurePeriod,
-    KeyFigure,
-    KeyFigureSheet,
-    SheetRow,
-    key_figure_sheet,
-)
+from chatbot.comparison.key_figure_records import DocumentFigures, FigurePeriod, KeyFigure
+from chatbot.comparison.key_figures import KeyFigureSheet, SheetRow, key_figure_sheet
 
 FAMILIES = frozenset({"accounts", "position"})
 HOSTILE = "=HYPERLINK(1) <b>x</b>"

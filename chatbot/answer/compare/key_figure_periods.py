@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from chatbot.answer.tables.cell_lookup import is_planned
-from chatbot.comparison.key_figures import A_DAY, WHOLE_YEAR, FigurePeriod
+from chatbot.comparison.key_figure_records import A_DAY, WHOLE_YEAR, FigurePeriod
 from ingestion.language.months import MONTH, MONTHS, month_number
 from ingestion.language.periods import Period, find_periods
 from ingestion.records import Table

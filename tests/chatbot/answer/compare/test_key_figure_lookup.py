@@ -5,12 +5,13 @@ rather than be wrong.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chatbot.answer.compare.key_figure_lookup import document_figures
-from chatbot.comparison.key_figures import DocumentFigures
+from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.records import Hit
 from ingestion.document import read_document
 from ingestion.records import Cell, Rect, Row, Table
@@ -156,6 +157,36 @@ LEFT_OUT = [
 def test_a_row_that_only_sounds_like_a_measure_is_left_out(kind: str, label: str) -> None:
     page = hit_with(kind, table(("2023", "2022"), ((label, "10", "20"),)))
     assert document_figures("A.pdf", 1, [page]).figures == ()
+
+
+BELOW_ZERO = [
+    ("income_statement", "Net loss", "500", -500e6),
+    ("income_statement", "Net loss", "(500)", -500e6),
+    ("income_statement", "Net income (loss)", "500", 500e6),
+    ("income_statement", "Loss for the year", "500", -500e6),
+]
+
+
+@pytest.mark.parametrize(("kind", "label", "printed", "value"), BELOW_ZERO)
+def test_a_row_called_a_loss_is_below_zero(kind: str, label: str, printed: str, value: float) -> None:
+    page = hit_with(kind, table(("2023", "2022"), ((label, printed, "-"),)))
+    assert cells(document_figures("A.pdf", 1, [page])) == {("net income", "2023"): value}
+
+
+def test_borrowings_are_long_term_in_a_section_that_says_so() -> None:
+    made = table(("2023", "2022"), (("Borrowings", "10", "20"),))
+    for section, found in (("Non-current liabilities", True), ("Current liabilities", False)):
+        rows = (replace(made.rows[0], section=section),)
+        page = hit_with("balance_sheet", replace(made, rows=rows))
+        given = cells(document_figures("A.pdf", 1, [page]))
+        assert (("long-term debt", "2023") in given) is found
+        assert given["debt on the balance sheet", "2023"] == 10e6
+
+
+def test_net_cash_goes_before_cash_generated() -> None:
+    rows = (("Cash generated from operations", "10", "20"), ("Net cash from operating activities", "7", "15"))
+    page = hit_with("cash_flow_statement", table(("2023", "2022"), rows))
+    assert cells(document_figures("A.pdf", 1, [page]))["operating cash flow", "2023"] == 7e6
 
 
 def test_debt_with_a_subtotal_among_its_rows_is_not_added_up() -> None:

@@ -1,0 +1,90 @@
+"""Works out the margins and the free cash flow of a period from two of its key figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
+from ingestion.language.measures import measure_named
+
+__all__ = ["with_ratios"]
+
+RATIOS = ("gross margin", "operating margin", "net margin")
+FREE_CASH_FLOW = "free cash flow"
+PERCENT_DECIMALS = 1
+MINUS = "\u2212"
+
+
+def with_ratios(figures: Iterable[KeyFigure]) -> list[KeyFigure]:
+    """The figures of one document with the margins and the free cash flow that follow from two of them."""
+    found = list(figures)
+    by_period: dict[FigurePeriod, dict[str, KeyFigure]] = {}
+    for figure in found:
+        by_period.setdefault(figure.period, {})[figure.measure] = figure
+    for period, printed in by_period.items():
+        for name in RATIOS:
+            operands = [printed.get(operand) for operand in measure_named(name).operands]
+            found += _margin(name, period, *operands)
+        flows = [printed.get(operand) for operand in measure_named(FREE_CASH_FLOW).operands]
+        found += _free_cash_flow(period, *flows)
+    return found
+
+
+def _margin(
+    name: str, period: FigurePeriod, part: KeyFigure | None, whole: KeyFigure | None
+) -> list[KeyFigure]:
+    """A part in per cent of a whole, nothing where one is missing or they are in different money."""
+    if part is None or whole is None or part.unit != whole.unit or whole.value <= 0:
+        return []
+    value = 100 * part.magnitude / whole.magnitude
+    text = f"{_signed_text(value, PERCENT_DECIMALS)}%"
+    formula = f"100 × {_operand_text(part)} / {_operand_text(whole)} = {text}"
+    return [
+        KeyFigure(
+            name,
+            period,
+            text,
+            value,
+            "%",
+            decimals=PERCENT_DECIMALS,
+            formula=formula,
+            operands=(part, whole),
+        )
+    ]
+
+
+def _free_cash_flow(period: FigurePeriod, cash: KeyFigure | None, spent: KeyFigure | None) -> list[KeyFigure]:
+    """Operating cash flow less capital expenditure, which statements print in brackets or without."""
+    if cash is None or spent is None or cash.unit != spent.unit or cash.scale != spent.scale:
+        return []
+    value = cash.value - abs(spent.value)
+    decimals = max(cash.decimals, spent.decimals)
+    text = _signed_text(value, decimals)
+    paid = f"{abs(spent.value):,.{spent.decimals}f}"
+    formula = f"{_operand_text(cash)} {MINUS} {paid} = {text}"
+    figure = KeyFigure(
+        FREE_CASH_FLOW,
+        period,
+        text,
+        value,
+        cash.unit,
+        cash.scale,
+        decimals,
+        unit_line=cash.unit_line,
+        formula=formula,
+        operands=(cash, spent),
+    )
+    return [figure]
+
+
+def _signed_text(value: float, decimals: int) -> str:
+    shown = f"{abs(value):,.{decimals}f}"
+    return f"{MINUS}{shown}" if value < 0 and shown.strip("0.,") else shown
+
+
+def _operand_text(figure: KeyFigure) -> str:
+    """A figure as it stands in a formula, a negative one in brackets, with its scale where it has one."""
+    shown = _signed_text(figure.value, figure.decimals)
+    if figure.value < 0:
+        shown = f"({shown})"
+    return shown
