@@ -19,6 +19,7 @@ from tests.browser import (
     ROOT,
     Server,
     Visitor,
+    add,
     arrive,
     ask,
     close_dialog,
@@ -28,6 +29,7 @@ from tests.browser import (
     store_of_rules,
 )
 from tests.marks import in_a_browser
+from tests.statements import draw_accounts
 
 pytestmark = in_a_browser
 
@@ -222,6 +224,18 @@ def test_pages_without_documents_have_no_serious_fault(browser: Browser, tmp_pat
         for name in ("Chat", "Documents", "Memory"):
             go(page, server, name)
             judge(f"{name}, without documents")
+        judge.report()
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core (bash .ci/browser.sh fetches it by npm)")
+def test_key_figures_have_no_serious_fault(browser: Browser, tmp_path: Path) -> None:
+    add(tmp_path / "home", [draw_accounts(tmp_path / "Alder.pdf")])
+    with Server(tmp_path / "home") as server, Visitor(browser, server.url) as page:
+        judge = Judge(page, "key figures")
+        go(page, server, "Compare")
+        page.get_by_text("Key figures", exact=True).click()
+        page.get_by_role("link", name="Download as XLSX").wait_for()
+        judge("Compare, key figures")
         judge.report()
 
 
