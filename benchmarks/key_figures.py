@@ -37,7 +37,8 @@ __all__ = ["PrintedCell", "draw", "found_cell", "is_right", "load_cells", "repor
 GOLD = Path(__file__).with_suffix(".tsv")
 HALVES = ("dev", "judged")
 IN_A_SENTENCE = "in a sentence"
-RATIOS = ("gross margin", "operating margin", "net margin", "free cash flow")
+# The last months of quarters that are called by their number.
+QUARTERS = {"Q1": 3, "Q2": 6, "Q3": 9, "Q4": 12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,9 @@ def found_cell(cell: PrintedCell, figures: Sequence[KeyFigure]) -> KeyFigure | N
         period = figure.period
         if figure.measure != cell.measure or period.months != cell.months:
             continue
-        ends = {period.text, str(period.end_year), f"{period.end_year}-{period.month:02d}"}
-        if cell.end in ends:
+        month = period.month or QUARTERS.get(period.text[:2], 0)
+        ends = {period.text, str(period.end_year), f"{period.end_year}-{month:02d}"}
+        if cell.end in ends or (not month and cell.end.startswith(f"{period.end_year}-")):
             return figure
     return None
 

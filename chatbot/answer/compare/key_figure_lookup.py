@@ -79,15 +79,13 @@ def document_figures(document: str, version: int, pages: Sequence[Hit], remark: 
 def _of_statements(measure: KeyMeasure, statements: Sequence[Hit]) -> list[KeyFigure]:
     """A measure in the times of the row of a statement that states it best.
 
-    Further pages add only what is of another length of time: a year behind a quarter.
+    Further pages add only other times: the quarters of the year before.
     """
     found: dict[FigurePeriod, KeyFigure] = {}
     for hit in statements:
         figures = _best_row(measure, list(_rows(measure, hit)), share=False)
-        lengths = {period.months for period in found}
         for figure in figures:
-            if figure.period.months not in lengths:
-                found[figure.period] = figure
+            found.setdefault(figure.period, figure)
     return list(found.values())
 
 

@@ -22,6 +22,8 @@ SPAN = re.compile(
     r"|(?P<quarter>quarters?\b|q[1-4]\b|[1-4]q\b))",
     re.IGNORECASE,
 )
+QUARTER = re.compile(r"\bq([1-4])\b|\b([1-4])q\b|\b(first|second|third|fourth) quarter\b", re.IGNORECASE)
+ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 MONTH_WORD = re.compile(rf"\b(?:{MONTH})", re.IGNORECASE)
 # No amount of the year stands under such a head.
 NO_AMOUNT = re.compile(
@@ -37,6 +39,8 @@ ABOVE = 320
 # Characters that may stand between two of them.
 FURTHEST = 30
 LONGEST_YEAR = 1
+# Of two columns of one time, one with less than this share of the other's cells is a slip of the reading.
+FEW_CELLS = 0.2
 
 
 def column_periods(
@@ -61,12 +65,22 @@ def column_periods(
             found.setdefault(period, []).append(column)
     chosen = {}
     for period, columns in found.items():
-        one = _one_of(columns, heads)
+        one = _one_of(_filled(columns, table), heads)
         if one is not None:
             chosen[one] = period
     if not found and not shares:
         return _of_caption(table)
     return chosen
+
+
+def _filled(columns: list[int], table: Table) -> list[int]:
+    """Those of some columns that have cells, as against one that has hardly any."""
+    counts = dict.fromkeys(columns, 0)
+    for row in table.rows:
+        for column in columns:
+            counts[column] += column < len(row.cells) and row.cells[column] is not None
+    most = max(counts.values())
+    return [column for column in columns if counts[column] >= FEW_CELLS * most]
 
 
 def _of_caption(table: Table) -> dict[int, FigurePeriod]:
@@ -113,8 +127,9 @@ def _period_of(head: str, caption: str, *, day: bool) -> FigurePeriod | None:
         months = 3
     if months == WHOLE_YEAR:
         return FigurePeriod(_year_text(period), period.start_year, period.end_year)
-    if period.kind == "quarter":
-        return FigurePeriod(period.text, period.start_year, period.end_year, months, 3 * period.quarter)
+    quarter = period.quarter or _quarter_of(head)
+    if months == 3 and quarter and not month:
+        return FigurePeriod(f"Q{quarter} {period.end_year}", period.start_year, period.end_year, months)
     to = f" to {MONTHS[month - 1].capitalize()}" if month else ""
     text = f"{months} months{to} {period.end_year}"
     return FigurePeriod(text, period.end_year, period.end_year, months, month)
@@ -137,7 +152,7 @@ def _ends_with(period: FigurePeriod, day: FigurePeriod) -> bool:
         return False
     if period.months == WHOLE_YEAR:
         return True
-    return period.month in (0, day.month)
+    return period.month == day.month > 0
 
 
 def _months_of(text: str) -> int:
@@ -152,6 +167,16 @@ def _months_of(text: str) -> int:
         return NUMBERS.get(written) or WEEKS.get(written, WHOLE_YEAR)
     written = found["months"].lower()
     return NUMBERS.get(written) or int(written)
+
+
+def _quarter_of(text: str) -> int:
+    """The quarter that a text names, 1 to 4, 0 for none."""
+    found = QUARTER.search(text)
+    if found is None:
+        return 0
+    if found[3]:
+        return ORDINALS[found[3].lower()]
+    return int(found[1] or found[2])
 
 
 def _month_of(text: str) -> int:

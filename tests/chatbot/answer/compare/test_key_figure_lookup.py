@@ -118,6 +118,28 @@ def test_quarters_and_days_have_columns_of_their_own(tmp_path: Path) -> None:
     assert found["total assets", "December 2022"] == 950e6
 
 
+def test_quarters_by_number_are_told_apart_and_hold_no_other_day() -> None:
+    heads = ("2023 > Q1 > Amount", "2023 > Q2 > Amount", "2023 > SIX MONTHS > Amount")
+    pages = [
+        hit_with("income_statement", table(heads, (("Revenues", "10", "20", "30"),)), 1),
+        hit_with("balance_sheet", table(("June 30, 2023",), (("Total assets", "90"),)), 2),
+    ]
+    assert cells(document_figures("A.pdf", 1, pages)) == {
+        ("revenue", "Q1 2023"): 10e6,
+        ("revenue", "Q2 2023"): 20e6,
+        ("revenue", "6 months 2023"): 30e6,
+        ("total assets", "June 2023"): 90e6,
+    }
+
+
+def test_an_empty_column_of_the_same_head_counts_for_nothing() -> None:
+    others = [(f"Row {at}", "1", "2") for at in range(9)]
+    made = table(("2023", "2023"), [*others, ("Revenues", "7", "8")])
+    rows = tuple(replace(row, cells=(row.cells[0], None)) for row in made.rows)
+    page = hit_with("income_statement", replace(made, rows=rows))
+    assert cells(document_figures("A.pdf", 1, [page])) == {("revenue", "2023"): 7e6}
+
+
 RESTATED = [
     (("2022 As previously reported", "2022 As restated"), 2),
     (("2022 Budget", "2022 Actual"), 2),
