@@ -30,9 +30,9 @@ class FigurePeriod:
     month: int = 0
 
     @property
-    def order(self) -> tuple[int, int, int, int]:
+    def order(self) -> tuple[int, int, int, int, str]:
         """Sorts periods, the newest last."""
-        return (self.end_year, self.month or WHOLE_YEAR, self.months, self.start_year)
+        return (self.end_year, self.month or WHOLE_YEAR, self.months, self.start_year, self.text)
 
 
 @dataclass(frozen=True, slots=True)

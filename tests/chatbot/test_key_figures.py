@@ -64,6 +64,15 @@ def test_columns_are_documents_by_period_the_newest_first() -> None:
     assert texts(sheet) == {"Revenue": ["12", "10", "5"]}
 
 
+def test_parts_of_a_year_stand_behind_it_in_order_of_time() -> None:
+    quarters = [FigurePeriod(f"Q{number} 2022", 2022, 2022, 3) for number in (2, 1, 4)]
+    periods = [*quarters, FigurePeriod("6 months 2022", 2022, 2022, 6), YEAR[2022]]
+    figures = [KeyFigure("revenue", period, "1", 1.0, "$", page=1) for period in periods]
+    sheet = key_figure_sheet([document("A.pdf", *figures)])
+    shown = [column.period.text for column in sheet.columns]
+    assert shown == ["2022", "6 months 2022", "Q4 2022", "Q2 2022", "Q1 2022"]
+
+
 def test_a_document_stands_for_itself_with_its_own_period_else_its_fullest() -> None:
     plan = [figure("revenue", 10 + year, year) for year in (2022, 2023, 2024)]
     of_itself = document("A.pdf", *plan, own="2022")
