@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -40,8 +40,8 @@ MOST_PAGES = 2
 MOST_NAMED = 8
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 WHAT = (
-    "Revenue, income, debt and the like, or receipts, spending, balance and growth, as the tables of each "
-    "document state them. Press a page to see the row marked."
+    "The main figures in the tables of each document: revenue, income and debt, or spending, balance and "
+    "growth. Press a page to see the row marked."
 )
 
 
@@ -102,11 +102,13 @@ def draw_key_figures(rows: Sequence[DocumentRow], context: AppContext) -> None:
     """Draws the choice of documents and their sheet, which makes itself. rows: the documents."""
     st.html(quiet_html(WHAT))
     names = sorted(row.name for row in rows)
+    titles = context.chatbot.titles()
     with st.container(key="compare-fields"):
         st.multiselect(
             "Documents",
             names,
             key=DOCUMENTS,
+            format_func=lambda name: titles.get(name, name),
             placeholder="All documents",
             wrap=True,
             persist_state="session",
@@ -131,7 +133,7 @@ def _run_for(asked: _SheetChoice, context: AppContext) -> _SheetRun:
 
 def _draw_run(run: _SheetRun, context: AppContext, polled: bool) -> None:
     if not run.is_over:
-        _draw_progress(run)
+        _draw_progress(run, context.chatbot.title(run.document) if run.document else "")
         return
     if polled:
         st.rerun()
@@ -144,34 +146,35 @@ def _draw_run(run: _SheetRun, context: AppContext, polled: bool) -> None:
     _draw_sheet(run.sheet, context)
 
 
-def _draw_progress(run: _SheetRun) -> None:
+def _draw_progress(run: _SheetRun, title: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="figures-progress"):
-        label = plain_markdown(f"Reading {short(run.document, LONGEST_NAME)}: {run.done} of {run.total} done")
+        label = plain_markdown(f"Reading {short(title, LONGEST_NAME)}: {run.done} of {run.total} done")
         st.progress(min(1.0, run.done / max(1, run.total)), text=label)
         st.button("Stop", key="figures-stop", icon=":material/stop_circle:", on_click=run.stop)
 
 
 def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
+    titles = context.chatbot.titles()
     if not sheet.rows:
         st.html('<p class="refusal">No key figures were found in tables</p>')
-        _draw_remarks(sheet)
+        _draw_remarks(sheet, titles)
         return
-    _draw_grid(sheet, _chosen_columns(sheet))
-    _draw_remarks(sheet)
+    _draw_grid(sheet, _chosen_columns(sheet), titles)
+    _draw_remarks(sheet, titles)
     if sheet.lacking:
         st.html(quiet_html(f"In the tables of none of these documents: {', '.join(sheet.lacking)}."))
     with st.expander("The table as plain text", key="figures-plain"):
-        head = ["Figure", "Unit", *[f"{one.document}, {one.period.text}" for one in sheet.columns]]
+        head = ["Figure", "Unit", *[_named(one, titles) for one in sheet.columns]]
         st.html(plain_table("Key figures", head, plain_sheet(sheet)))
     _draw_files(sheet, context)
 
 
-def _draw_remarks(sheet: KeyFigureSheet) -> None:
+def _draw_remarks(sheet: KeyFigureSheet, titles: Mapping[str, str]) -> None:
     """Says of which documents nothing is shown, and why."""
     for remark in dict.fromkeys(sheet.remarks.values()):
-        names = [name for name, said in sheet.remarks.items() if said == remark]
+        names = [titles.get(name, name) for name, said in sheet.remarks.items() if said == remark]
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        st.html(quiet_html(f"{', '.join(names[:MOST_NAMED])}{more}: {remark}."))
+        st.html(quiet_html(f"{'; '.join(names[:MOST_NAMED])}{more}: {remark}."))
 
 
 def _chosen_columns(sheet: KeyFigureSheet) -> Sequence[FigureColumn]:
@@ -184,24 +187,30 @@ def _chosen_columns(sheet: KeyFigureSheet) -> Sequence[FigureColumn]:
     return page_of(columns, MOST_COLUMNS, key="figures-columns")
 
 
-def _draw_grid(sheet: KeyFigureSheet, columns: Sequence[FigureColumn]) -> None:
+def _named(column: FigureColumn, titles: Mapping[str, str]) -> str:
+    """A column by the title of its document and its period."""
+    return f"{titles.get(column.document, column.document)}, {column.period.text}"
+
+
+def _draw_grid(sheet: KeyFigureSheet, columns: Sequence[FigureColumn], titles: Mapping[str, str]) -> None:
     widths = [FIRST_WIDTH, *[1.0] * len(columns)]
     with st.container(key="figures-grid"), st.container(key="compared"):
         with st.container(key="compared-head"):
             boxes = st.columns(widths, gap="small")
             for box, column in zip(boxes[1:], columns, strict=True):
-                box.html(_column_html(column))
+                box.html(_column_html(column, titles))
         for number, row in enumerate(sheet.rows):
             with st.container(key=f"compared-row-{number}"):
                 boxes = st.columns(widths, gap="small")
                 boxes[0].html(_row_html(row))
                 for at, (box, column) in enumerate(zip(boxes[1:], columns, strict=True)):
                     with box.container(key=f"entry-{number}-{at}", gap=None):
-                        _draw_cell(sheet, row, column, f"{number}-{at}")
+                        top = f'<p class="column">{plain_html(_named(column, titles))}</p>'
+                        _draw_cell(sheet, row, column, f"{number}-{at}", top)
 
 
-def _column_html(column: FigureColumn) -> str:
-    name = plain_html(short(column.document, LONGEST_NAME))
+def _column_html(column: FigureColumn, titles: Mapping[str, str]) -> str:
+    name = plain_html(short(titles.get(column.document, column.document), LONGEST_NAME))
     title = plain_html(column.document)
     return f'<p class="named" title="{title}">{name}</p><p class="quiet">{plain_html(column.period.text)}</p>'
 
@@ -211,9 +220,8 @@ def _row_html(row: SheetRow) -> str:
     return f'<p class="named">{plain_html(row.shown)}</p>{unit}'
 
 
-def _draw_cell(sheet: KeyFigureSheet, row: SheetRow, column: FigureColumn, key: str) -> None:
-    where = f"{short(column.document, LONGEST_NAME)}, {column.period.text}"
-    top = f'<p class="column">{plain_html(where)}</p>'
+def _draw_cell(sheet: KeyFigureSheet, row: SheetRow, column: FigureColumn, key: str, top: str) -> None:
+    """Draws a figure with its pages, or why there is none. top: what stands above it where columns do not."""
     figure = sheet.cell(row, column)
     if figure is None:
         said = "Not worked out" if row.is_worked_out else "Not in its tables"

@@ -64,7 +64,7 @@ def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) 
 def test_gaps_and_documents_without_tables_are_said(context: AppContext) -> None:
     said = shown(open_figures())
     assert "Not in its tables" in said
-    assert f"{WORDS}: no tables were found in it." in said
+    assert f"{context.chatbot.title(WORDS)}: no tables were found in it." in said
     assert "In the tables of none of these documents: " in said
 
 
