@@ -76,7 +76,7 @@ def draw_model_list(context: AppContext, mine: Settings, chosen: Chosen) -> None
         key=key,
         format_func=lambda name: _described(by_name.get(name) or ListedModel(name)),
         on_change=_take_listed,
-        args=(key, context, chosen),
+        args=(key, mine.chat_model, context, chosen),
     )
 
 
@@ -246,7 +246,9 @@ def _described(model: ListedModel) -> str:
     return " · ".join(parts)
 
 
-def _take_listed(key: str, context: AppContext, chosen: Chosen) -> None:
+def _take_listed(key: str, before: str, context: AppContext, chosen: Chosen) -> None:
+    if st.session_state[key] == before:
+        return
     st.session_state.pop("trial", None)
     try:
         context.chatbot.own.choose_model(

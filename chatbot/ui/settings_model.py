@@ -55,8 +55,8 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
     wanted = st.session_state.get("answers-wanted", current)  # "own" before its form was saved
     if wanted not in choices:
         wanted = current
-    # Each state has a field of its own, which begins with what it is: a field that is given another value
-    # than it had sends the old one for a moment, and that would count as a choice.
+    # Each state has a field of its own, which begins with what it is: a browser sends what a field had for a
+    # moment after it was given another value, and that would count as a choice.
     key = f"answers-by-{wanted}-{st.session_state.get('answers-chosen', 0)}"
     labels = {
         "server": f"As this server is set up: {model_text(context.settings)}",
@@ -71,7 +71,7 @@ def draw_model(context: AppContext, chosen: Chosen) -> None:
         format_func=lambda choice: plain_markdown(labels[choice]),
         label_visibility="collapsed",
         on_change=_choose,
-        args=(key, context),
+        args=(key, wanted, context),
     )
     if not own:
         st.html(quiet_html(FORBIDDEN))
@@ -98,8 +98,10 @@ def model_text(settings: Settings) -> str:
     )
 
 
-def _choose(key: str, context: AppContext) -> None:
+def _choose(key: str, before: str, context: AppContext) -> None:
     choice = st.session_state[key]
+    if choice == before:  # a field that is not drawn any more (Streamlit 1.67)
+        return
     st.session_state["answers-chosen"] = st.session_state.get("answers-chosen", 0) + 1
     if choice == "own":  # nothing applies before it is named and saved
         st.session_state["answers-wanted"] = choice
