@@ -37,7 +37,6 @@ def draw_cards(context: AppContext, chosen: Chosen, key_note: str) -> str:
     if not stored and chosen.get("answers") == "own":
         stored = OTHER
     card = st.session_state.get("provider-card", stored)
-    _draw_running(context)
     st.html(quiet_html(CHOOSE))
     with st.container(horizontal=True, key="provider-cards"):
         for provider in PROVIDERS.values():
@@ -46,7 +45,12 @@ def draw_cards(context: AppContext, chosen: Chosen, key_note: str) -> str:
         _draw_card(OTHER, "Another endpoint", note, is_open=card == OTHER)
     if card in PROVIDERS:
         _draw_form(context, PROVIDERS[card], chosen, key_note)
-    _draw_connection()
+    # Containers that are always there: where what comes later pushed a form on, the browser would draw it anew
+    # and forget what was typed.
+    with st.container():
+        _draw_connection()
+    with st.container():
+        _draw_running(context)
     return str(card)
 
 
