@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ADDED",
     "BASES",
+    "FIGURE_VERDICTS",
     "FINE",
     "GUIDE",
     "MEMORY",
@@ -305,6 +306,14 @@ class Citation:
 
 
 # Statuses of a NumberCheck that leave no doubt.
+# What a check of a figure found, for readers.
+FIGURE_VERDICTS = {
+    "supported": "✓ stands on the cited page",
+    "derived": "✓ worked out from figures that stand there",
+    "present_elsewhere": "⚠ not so on the cited page",
+    "contradicted": "⚠ the cited page gives another figure",
+    "unsupported": "⚠ not found on the cited pages",
+}
 FINE = frozenset({"supported", "derived"})
 
 
@@ -373,7 +382,7 @@ class Usage:
     cost: float | None = None
 
     def plus(self, other: Usage | None) -> Usage:
-        """Both together; a cost only where both have one."""
+        """Both together, with the time to this one's first word; a cost only where both have one."""
         if other is None:
             return self
         cost = None
@@ -384,7 +393,7 @@ class Usage:
             self.answer_tokens + other.answer_tokens,
             self.estimated or other.estimated,
             self.seconds + other.seconds,
-            self.first_seconds + other.first_seconds,
+            self.first_seconds,
             cost,
         )
 

@@ -33,7 +33,7 @@ NOTE = ("layer", "source", "text")
 NEAREST = ("document", "page", "page_label")
 UNDERSTANDING = ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
 USAGE = ("prompt_tokens", "answer_tokens", "estimated", "seconds", "first_seconds", "cost")
-COMPARED = ("name", "host", "problem", "seconds", "statements", "holding", "figures", "right")
+COMPARED = ("name", "host", "problem", "seconds", "statements", "holding", "figures", "right", "notices")
 COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
 
 

@@ -37,6 +37,10 @@ STEP = (
 )
 STOPPED = "You stopped the reading after {done} of {total} steps: this is what had been read."
 IN_PART = "The document has {pages} pages, of which {read} were read, at even distances."
+NO_POINTS = (
+    "Nothing that the model noted in {steps} steps was found on the pages. This answer is from the pages "
+    "that fit the question best, and the tokens of the steps are not counted."
+)
 FAILED_STEP = "A step failed, and its pages are left out: {why}"
 _KEY = re.compile(r"\s?\[[^\[\]]{1,80}\]")
 
@@ -78,7 +82,7 @@ class ModelSummary:
         if len(batches) < 2:
             return (yield from self._final(request, hits, hits, model, stop))
         points: list[tuple[Hit, str]] = []
-        used = Usage()
+        used: Usage | None = None
         for done, batch in enumerate(batches):
             if stop():
                 break
@@ -89,9 +93,10 @@ class ModelSummary:
             if answer.error:
                 yield Notice(FAILED_STEP.format(why=answer.error))
                 continue
-            used = used.plus(answer.usage)
+            used = used.plus(answer.usage) if used else answer.usage
             points += self._points(answer, batch)
         if not points:
+            yield Notice(NO_POINTS.format(steps=len(batches)))
             return None
         if stop():
             yield Notice(STOPPED.format(done=done, total=len(batches)))
@@ -99,7 +104,7 @@ class ModelSummary:
         yield Stage("steps", len(batches), len(batches))
         noted, pages = _as_sources(points)
         answer = yield from self._final(request, noted, pages, model, stop)
-        return replace(answer, usage=used.plus(answer.usage) if answer.usage else used)
+        return replace(answer, usage=used.plus(answer.usage) if used else answer.usage)
 
     def _final(
         self,
@@ -150,7 +155,7 @@ class ModelSummary:
                 yield by_key[cited[0]], text
 
     def _listed(
-        self, request: SummaryRequest, points: Sequence[tuple[Hit, str]], model: LLM, used: Usage
+        self, request: SummaryRequest, points: Sequence[tuple[Hit, str]], model: LLM, used: Usage | None
     ) -> Answer:
         """What the steps brought, as a list, checked anew."""
         noted, pages = _as_sources(points)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from chatbot.asking.asker import Asker
 from chatbot.asking.model_roles import FixedModel
@@ -16,7 +17,7 @@ from chatbot.comparison.model_answers import ComparedAnswer, compared_answer
 from chatbot.errors import ProjectError, UsageError
 from chatbot.models.addresses import endpoint_host
 from chatbot.models.providers import PROVIDERS
-from chatbot.records import Answer
+from chatbot.records import Answer, Notice
 from chatbot.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -56,8 +57,8 @@ def compared_models(names: Sequence[str], settings: Settings) -> list[ComparedMo
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not 2 <= len(wanted) <= MOST_MODELS:
         raise UsageError(
-            f"{len(wanted)} models cannot be compared.",
-            hint=f"Name two to {MOST_MODELS}, as in openai:gpt-5-mini,ollama:qwen3,{OWN_WORDS}.",
+            f"Two to {MOST_MODELS} different models can be compared, and {len(wanted)} were named.",
+            hint=f"Name them as in openai:gpt-5-mini,ollama:qwen3,{OWN_WORDS}.",
         )
     return [ComparedModel(name, model_settings(name, settings)) for name in wanted]
 
@@ -68,7 +69,8 @@ def model_settings(name: str, settings: Settings) -> Settings:
         return replace(settings, chat_model="")
     provider, _, model = name.partition(":")
     if provider not in PROVIDERS or not model:
-        return replace(settings, chat_model=name)
+        _check_name(name, settings)
+        return _without_price(replace(settings, chat_model=name), settings)
     is_own = settings.provider == provider
     url = settings.base_url if is_own else PROVIDERS[provider].address
     if not url:
@@ -78,7 +80,30 @@ def model_settings(name: str, settings: Settings) -> Settings:
         )
     # Without a base_url, only the provider's own key is sent.
     base_url = settings.base_url if is_own else ""
-    return replace(settings, provider=provider, base_url=base_url, chat_model=model)
+    named = replace(settings, provider=provider, base_url=base_url, chat_model=model)
+    return _without_price(named, settings)
+
+
+def _check_name(name: str, settings: Settings) -> None:
+    """Raises UsageError for a provider that is none, so that nothing goes to another host than was meant."""
+    provider, colon, model = name.partition(":")
+    near = get_close_matches(provider.casefold(), PROVIDERS, n=1, cutoff=0.75)
+    if colon and not model and near:
+        raise UsageError(f"{name} names no model.", hint=f"Write {near[0]}:MODEL, as in ollama:qwen3.")
+    if colon and near:
+        raise UsageError(f"There is no provider {provider}.", hint=f"Did you mean {near[0]}:{model}?")
+    if not (settings.chat_model or settings.provider or settings.base_url):
+        raise UsageError(
+            f"It is not said who serves {name}.",
+            hint="Write PROVIDER:MODEL, as in ollama:qwen3, or set OPENAI_BASE_URL.",
+        )
+
+
+def _without_price(wanted: Settings, settings: Settings) -> Settings:
+    """The settings' prices are those of their own model."""
+    if (wanted.provider, wanted.chat_model) == (settings.provider, settings.chat_model):
+        return wanted
+    return replace(wanted, price_in=0.0, price_out=0.0)
 
 
 class SideBySide:
@@ -125,11 +150,14 @@ class SideBySide:
         started = time.monotonic()
         asker = replace(self._asker, models=FixedModel(model.settings))
         answer: Answer | None = None
+        notices: list[Notice] = []
         problem = ""
         try:
             for event in asker.events(replace(ask, conversation=None), stopped.is_set):
                 if isinstance(event, Answer):
                     answer = event
+                if isinstance(event, Notice):
+                    notices.append(event)
         except ProjectError as error:
             problem = f"{error.message} {error.hint}".strip()
         except Exception as error:
@@ -139,4 +167,5 @@ class SideBySide:
             problem = answer.error
             answer = None
         seconds = round(time.monotonic() - started, 3)
-        done.put(compared_answer(model.name, model.host, answer, problem, seconds))
+        compared = compared_answer(model.name, model.host, answer, problem, seconds)
+        done.put(replace(compared, notices=tuple(f"{one.text} {one.hint}".strip() for one in notices)))

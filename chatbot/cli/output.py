@@ -13,6 +13,7 @@ from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.comparison.model_answers import holding_line
 from chatbot.errors import ProjectError
 from chatbot.fit import fit_text
+from chatbot.records import FIGURE_VERDICTS
 from chatbot.usage_text import usage_text
 from ingestion.invisible_characters import one_line, visible
 
@@ -141,7 +142,7 @@ def answer_text(answer: Answer) -> str:
         orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [
-        f"Figure {number.text}: {number.status}"
+        f"Figure {number.text}: {FIGURE_VERDICTS[number.status]}"
         for number in answer.numbers
         if number.status not in {"supported", "derived"}
     ]
@@ -174,7 +175,8 @@ def compared_text(compared: ComparedAnswer) -> str:
     head = f"=== {visible(compared.name)}{visible(host)}, {compared.seconds:.1f} s"
     if compared.answer is None:
         return f"{head}\n{visible(compared.problem)}"
-    return f"{head}\n{answer_text(compared.answer)}"
+    notices = "".join(f"Note: {visible(notice)}\n" for notice in compared.notices)
+    return f"{head}\n{notices}{answer_text(compared.answer)}"
 
 
 def holding_text(answers: Sequence[ComparedAnswer], figures: Sequence[ComparedFigure]) -> str:
@@ -185,6 +187,9 @@ def holding_text(answers: Sequence[ComparedAnswer], figures: Sequence[ComparedFi
     if figures:
         lines += ["", "Figures:"]
     for figure in figures:
-        told = ", ".join(f"{visible(name)} {status}" for name, status in figure.statuses.items())
+        told = ", ".join(
+            f"{visible(name)} {FIGURE_VERDICTS.get(status, status)}"
+            for name, status in figure.statuses.items()
+        )
         lines.append(f"  {figure.text}: {told}")
     return "\n".join(lines)

@@ -137,6 +137,8 @@ def _ask_several(options: argparse.Namespace, settings: Settings) -> int:
             answers.append(compared)
             if not options.json:
                 emit({}, f"{compared_text(compared)}\n", as_json=False)
+    names = [model.name for model in models]
+    answers.sort(key=lambda compared: names.index(compared.name))
     figures = compared_figures(answers)
     line = compared_line(question, answers, figures)
     emit(line, holding_text(answers, figures), as_json=options.json)

@@ -21,6 +21,7 @@ class ComparedAnswer:
     seconds: to the checked answer.
     statements, holding: its statements, and those that are verified on each page they cite.
     figures, right: its figures, and those that a cited page has or that are rightly worked out.
+    notices: what the reader should know beside it, such as a prompt that was cut.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ComparedAnswer:
     holding: int = 0
     figures: int = 0
     right: int = 0
+    notices: tuple[str, ...] = ()
 
     @property
     def share_holding(self) -> float:

@@ -164,13 +164,18 @@ class UserSettingsStore:
     def connecting(self, owner: str, provider: str, url: str, key: str) -> tuple[Settings, str]:
         """The settings that would hold for a provider's endpoint with this key, and its address as kept.
 
+        The model is the one that was chosen there before, "?" for none.
+
         An empty key is the one that was given for this very endpoint. Nothing is changed. Raises
         SettingsError and ModelError.
         """
         address = check_address(url, self._settings, provider)
         given = check_key(key) or self._key(owner, {"base_url": address})
-        chosen = {"answers": "own", "chat_model": "?", "base_url": address, "provider": provider}
-        return applied(self._settings, {**self.chosen(owner), **chosen}, given), address
+        before = self.chosen(owner)
+        is_same = (before.get("provider"), before.get("base_url")) == (provider, address)
+        model = before.get("chat_model", "?") if is_same else "?"
+        chosen = {"answers": "own", "chat_model": model, "base_url": address, "provider": provider}
+        return applied(self._settings, {**before, **chosen}, given), address
 
     def remove_key(self, owner: str) -> None:
         """Forget the key, and everything made with it."""

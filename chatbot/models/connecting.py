@@ -67,7 +67,9 @@ class Connection:
                 raise _with_advice(error) from None
         if self.cancelled:
             return
-        model = model or suggested(self.models, settings)
+        listed = {listed.name for listed in self.models}
+        kept = settings.chat_model if settings.chat_model in listed else ""
+        model = model or kept or suggested(self.models, settings)
         if not model:
             raise ModelError("The endpoint answers, but has no chat model.", hint=NO_LIST)
         choose(model)

@@ -9,13 +9,21 @@ from html import unescape
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
-from chatbot.records import FINE, MODEL_TEXT, VERDICTS, Citation, NumberCheck, PageRef, Statement
+from chatbot.records import (
+    FIGURE_VERDICTS,
+    FINE,
+    MODEL_TEXT,
+    VERDICTS,
+    Citation,
+    NumberCheck,
+    PageRef,
+    Statement,
+)
 from chatbot.ui.safe_text import page_text, plain_html
 from ingestion.invisible_characters import visible
 from ingestion.language.currencies import DRAWN_SIGNS
 
 __all__ = [
-    "FIGURES",
     "CitedPassage",
     "answer_html",
     "citation_text",
@@ -33,13 +41,6 @@ BEING_WRITTEN = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|\[[0-9]{{1,2}}(?:, ?[0-
 FIGURE = re.compile(rf"[(\[]?[-–—+]?[{DRAWN_SIGNS}]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[{DRAWN_SIGNS}]")
 TAG = re.compile(r"<[^>]*>")
 BLANK_LINE = re.compile(r"\n\s*\n")
-FIGURES = {
-    "supported": "✓ stands on the cited page",
-    "derived": "✓ worked out from figures that stand there",
-    "present_elsewhere": "⚠ not so on the cited page",
-    "contradicted": "⚠ the cited page gives another figure",
-    "unsupported": "⚠ not found on the cited pages",
-}
 MORE = "More from these pages"
 # The most characters shown about a figure.
 LONGEST_TIP = 300
@@ -153,7 +154,7 @@ def citation_text(citation: Citation) -> str:
 
 def figure_text(check: NumberCheck) -> str:
     """Says in one line what the check of a figure found."""
-    said = FIGURES.get(check.status, check.status)
+    said = FIGURE_VERDICTS.get(check.status, check.status)
     more = check.formula or (check.reason or "").removeprefix("stands ")
     return f"{check.text}: {said}{f', {more}' if more else ''}"[:LONGEST_TIP]
 

@@ -11,10 +11,22 @@ from chatbot.asking.answering import HAD_SAID
 from chatbot.fit import ANSWERS, fit_of, fit_text
 from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
-from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
+from chatbot.records import (
+    BASES,
+    FIGURE_VERDICTS,
+    FINE,
+    GUIDE,
+    Answer,
+    Citation,
+    Hit,
+    Note,
+    Notice,
+    NumberCheck,
+    PageRef,
+)
 from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_answer_details
-from chatbot.ui.answer_text import FIGURES, CitedPassage, answer_html, passages_of, press_key, shown_figures
+from chatbot.ui.answer_text import CitedPassage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.overlay import OpenPage
@@ -286,7 +298,8 @@ def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
     passages = passages_of(answer.citations)
     keys = _numbers_by_key(answer.citations)
     figures = [
-        (check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks
+        (check.text, FIGURE_VERDICTS.get(check.status, check.status), _source(check, keys))
+        for check in checks
     ]
     reworded = [
         (str(one.number), f"“{' '.join(one.citation.quote.split())}”")

@@ -18,9 +18,8 @@ from chatbot.comparison import (
     change_between,
     unit_text,
 )
-from chatbot.records import FINE, Citation, PageRef
+from chatbot.records import FIGURE_VERDICTS, FINE, Citation, PageRef
 from chatbot.ui import overlay
-from chatbot.ui.answer_text import FIGURES
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.running_comparisons import Running
@@ -231,7 +230,7 @@ def _figure_html(quantity: Quantity) -> str:
     if quantity.doubt:
         doubt = f"⚠ {quantity.doubt}"
     else:
-        doubt = FIGURES.get(quantity.status, quantity.status)
+        doubt = FIGURE_VERDICTS.get(quantity.status, quantity.status)
     check = "" if quantity.status in FINE else f'<p class="remark">{plain_html(doubt)}</p>'
     worked = (
         f'<p class="remark" title="{plain_html(quantity.formula)}">worked out from its figures</p>'

@@ -15,9 +15,9 @@ from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure, com
 from chatbot.errors import ProjectError
 from chatbot.fit import fit_text
 from chatbot.models.addresses import endpoint_url
-from chatbot.records import PageRef
+from chatbot.records import FIGURE_VERDICTS, PageRef
 from chatbot.ui import session
-from chatbot.ui.answer_text import FIGURES, answer_html
+from chatbot.ui.answer_text import answer_html
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import notice_html, page_text, plain_html, quiet_html, table_html
 from chatbot.usage_text import usage_text
@@ -92,6 +92,8 @@ def draw_model_comparison(names: Sequence[str], context: AppContext) -> None:
         wrap=True,
         persist_state="session",
     )
+    if hosts := _hosts(context):
+        st.html(quiet_html(f"The question and excerpts of the documents go to {' and to '.join(hosts)}."))
     st.button("Ask them all", type="primary", key="ask-models", on_click=_ask, args=(context,))
     problem: ProjectError | None = st.session_state.get("models-problem")
     if problem is not None:
@@ -113,6 +115,15 @@ def offered_models(context: AppContext) -> list[str]:
             names += [f"{program.provider.id}:{model.name}" for model in program.models[:MOST_MODELS]]
     own = {f"{mine.provider}:{mine.chat_model}"}
     return [name for name in dict.fromkeys(names) if name and name not in own] + [OWN_WORDS]
+
+
+def _hosts(context: AppContext) -> list[str]:
+    """Who would get the question, of the models that are chosen."""
+    try:
+        models = compared_models(st.session_state.get(MODELS, []), session.settings(context))
+    except ProjectError:
+        return []
+    return list(dict.fromkeys(model.host for model in models if model.host))
 
 
 def _ask(context: AppContext) -> None:
@@ -200,7 +211,7 @@ def _shown_name(name: str) -> str:
 
 
 def _status_text(status: str | None) -> str:
-    return "–" if status is None else FIGURES.get(status, status)
+    return "–" if status is None else FIGURE_VERDICTS.get(status, status)
 
 
 def _draw_answer(compared: ComparedAnswer) -> None:
@@ -210,6 +221,8 @@ def _draw_answer(compared: ComparedAnswer) -> None:
     if answer is None:
         st.html(notice_html(reworded(compared.problem), ""))
         return
+    for notice in compared.notices:
+        st.html(notice_html(reworded(notice), ""))
     st.html(
         answer_html(
             answer.text,

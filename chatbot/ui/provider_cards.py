@@ -45,8 +45,8 @@ def draw_cards(context: AppContext, chosen: Chosen, key_note: str) -> str:
         _draw_card(OTHER, "Another endpoint", note, is_open=card == OTHER)
     if card in PROVIDERS:
         _draw_form(context, PROVIDERS[card], chosen, key_note)
-    # Containers that are always there: where what comes later pushed a form on, the browser would draw it anew
-    # and forget what was typed.
+    # Containers that are always there: where what comes later pushed a form on, the browser would draw it
+    # anew and forget what was typed.
     with st.container():
         _draw_connection()
     with st.container():
@@ -57,7 +57,7 @@ def draw_cards(context: AppContext, chosen: Chosen, key_note: str) -> str:
 def forget_cards() -> None:
     """Shows what is stored instead of what was opened or typed."""
     typed = [f"provider-url-{name}" for name in PROVIDERS]
-    for key in ("provider-card", "provider-key", "provider-model", "connection", *typed):
+    for key in ("provider-card", "provider-key", "provider-model", "connection", "connect-problem", *typed):
         st.session_state.pop(key, None)
 
 
@@ -182,6 +182,7 @@ def _connect_form(context: AppContext, provider: Provider) -> None:
     key = ""
     if "provider-key" in st.session_state:
         key, st.session_state["provider-key"] = st.session_state["provider-key"], ""
+    key = key.strip().removeprefix("Bearer ").strip("\"' ")  # as documentation has it
     url = str(st.session_state.get(f"provider-url-{provider.id}", ""))
     if provider.address and not provider.is_local:
         url = provider.address
@@ -192,11 +193,12 @@ def _connect(context: AppContext, provider: Provider, url: str = "", key: str = 
     owner = session.owner()
     own = context.chatbot.own
     st.session_state["provider-card"] = provider.id
-    st.session_state.pop("trial", None)
+    for old in ("trial", "connection", "connect-problem"):
+        st.session_state.pop(old, None)
     try:
         settings, address = own.connecting(owner, provider.id, url or provider.address, key)
     except ProjectError as error:
-        session.notify(error)
+        st.session_state["connect-problem"] = error
         return
     if not model and "/deployments/" in address:
         model = address.partition("/deployments/")[2].partition("?")[0]
@@ -209,6 +211,9 @@ def _connect(context: AppContext, provider: Provider, url: str = "", key: str = 
 
 
 def _draw_connection() -> None:
+    problem: ProjectError | None = st.session_state.get("connect-problem")
+    if problem is not None:
+        st.html(notice_html(reworded(problem.message), reworded(problem.hint)))
     connection: Connection | None = st.session_state.get("connection")
     if connection is not None:
         every = None if connection.is_over else POLL_SECONDS
@@ -254,6 +259,8 @@ def _take_listed(key: str, before: str, context: AppContext, chosen: Chosen) -> 
     if st.session_state[key] == before:
         return
     st.session_state.pop("trial", None)
+    if (connection := st.session_state.get("connection")) is not None:
+        connection.trial = None  # it was another model's
     try:
         context.chatbot.own.choose_model(
             session.owner(),

@@ -15,6 +15,7 @@ from chatbot.records import Answer, Event, Notice, Stage
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from tests.fakes import ScriptedModel
+from tests.provider import Body, Provider, Say
 from tests.stores import Stores, hashing
 
 FILLER = " ".join(["The council met and heard the reports of its committees at length."] * 40)
@@ -91,6 +92,29 @@ def test_a_long_one_is_read_in_steps_whose_sentences_are_checked(read: Read) -> 
     assert cited == set(range(1, 13)), "the last answer is checked against the pages, not the notes"
     assert answer.usage is not None
     assert answer.usage.prompt_tokens > 3 * 1_000, "the steps count too"
+
+
+def test_a_summary_in_steps_has_the_cost_of_all_of_them(read: Read) -> None:
+    def pieces(body: Body) -> list[str]:
+        return costs([(message["role"], message["content"]) for message in body["messages"]])
+
+    with Provider([Say(pieces, prompt_tokens=2_000, answer_tokens=100)]) as provider:
+        chatbot = read(
+            12, context_tokens=3_000, chat_model="m", base_url=provider.url, price_in=1.0, price_out=10.0
+        )
+        answer, _ = ask(chatbot)
+    calls = len(provider.requests)
+    assert calls > 2
+    assert answer.usage is not None
+    assert answer.usage.cost == pytest.approx(calls * 0.003)
+    assert answer.usage.first_seconds <= answer.usage.seconds / calls + 1
+
+
+def test_a_summary_of_which_nothing_holds_says_so(read: Read) -> None:
+    model = ScriptedModel(lambda messages: ["The minister resigned in 1999 after a scandal [1]."])
+    _, events = ask(read(12, model=model, context_tokens=3_000))
+    notices = [event.text for event in events if isinstance(event, Notice)]
+    assert any("Nothing that the model noted" in notice for notice in notices), events
 
 
 def test_one_that_is_stopped_gives_what_it_had_read(read: Read) -> None:

@@ -13,6 +13,7 @@ from chatbot.comparison.model_answers import ComparedAnswer, compared_figures, h
 from chatbot.errors import UsageError
 from chatbot.serialize import compared_line
 from chatbot.settings import Settings
+from tests.case_rows import case_rows
 from tests.provider import Body, Mute, Provider, Refuse, Say, first_key
 from tests.stores import Make
 
@@ -104,6 +105,37 @@ def test_models_are_asked_at_the_same_time(make: Make) -> None:
 def test_names_that_cannot_be_compared_are_said(names: list[str]) -> None:
     with pytest.raises(UsageError):
         compared_models(names, Settings())
+
+
+MISTYPED = """
+olama:qwen3  | Did you mean ollama:qwen3?
+Ollama:qwen3 | Did you mean ollama:qwen3?
+ollama:      | Write ollama:MODEL
+foo:bar      | PROVIDER:MODEL
+qwen3        | PROVIDER:MODEL
+"""
+
+
+@pytest.mark.parametrize(("name", "hint"), case_rows(MISTYPED))
+def test_a_name_that_is_no_providers_goes_to_no_other_host(name: str, hint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        compared_models([name, "none"], Settings(api_key="sk-of-openai"))
+    assert hint in raised.value.hint
+
+
+def test_a_price_is_that_of_the_settings_own_model_alone() -> None:
+    settings = Settings(chat_model="dear", base_url="http://127.0.0.1:1/v1", price_in=2.0, price_out=8.0)
+    own, other = compared_models(["dear", "ollama:dear"], settings)
+    assert (own.settings.price_in, other.settings.price_in, other.settings.price_out) == (2.0, 0.0, 0.0)
+
+
+def test_what_a_reader_should_know_comes_with_the_answer(make: Make) -> None:
+    cut = replace(RIGHT, prompt_tokens=10)  # as an endpoint counts that has dropped the rest
+    with Provider([cut]) as short, Provider([RIGHT]) as whole:
+        answers = compared(make, [model_at(short, "a"), model_at(whole, "b")])
+    (notice,) = answers["a"].notices
+    assert "its context is too short" in notice
+    assert answers["b"].notices == ()
 
 
 def test_names_choose_provider_endpoint_and_key() -> None:

@@ -78,7 +78,7 @@ def test_one_that_hangs_is_stopped_and_the_other_stays(context: app_context.AppC
 @pytest.mark.parametrize(
     ("models", "question", "said"),
     [
-        (["none"], QUESTION, "1 models cannot be compared."),
+        (["none"], QUESTION, "Two to 4 different models can be compared, and 1 were named."),
         (["m-1", "none"], "  ", "The question is empty."),
         (["m-1", "azure:gpt"], QUESTION, "Azure OpenAI needs the address of your resource."),
     ],

@@ -55,7 +55,7 @@ def connect(page: AppTest, card: str, url: str, key: str = "") -> None:
     page.button(key="connect").click().run()
 
 
-def listed(page: AppTest) -> Selectbox:
+def listed(page: AppTest) -> Selectbox[str]:
     """The models that the endpoint lists."""
     (found,) = [one for one in page.selectbox if (one.key or "").startswith("listed-model-")]
     return found
