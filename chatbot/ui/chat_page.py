@@ -14,7 +14,6 @@ from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
-from chatbot.settings import is_installed
 from chatbot.ui import session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
@@ -25,13 +24,6 @@ from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
 from chatbot.ui.click_order import taken
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
-from chatbot.ui.example_questions import (
-    ANY_QUESTIONS,
-    SAMPLE_QUESTIONS,
-    draw_examples,
-    only_samples,
-    wait_for_examples,
-)
 from chatbot.ui.exchanges import (
     answer_message,
     draw_ask_again,
@@ -41,10 +33,11 @@ from chatbot.ui.exchanges import (
     has_model,
     stopped_html,
 )
+from chatbot.ui.first_page import draw_first_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking
-from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown
+from chatbot.ui.safe_text import notice_html, plain_markdown
 from chatbot.ui.shortened_view import show_shortened
 from ingestion.reading.formats import SUFFIXES
 
@@ -115,7 +108,8 @@ def show(context: AppContext) -> None:
             draw_menu(row, context, opened=True)
     with st.sidebar:
         draw_conversations(context, row.id if row else None)
-    _draw_conversation(row, left, documents, context, typed=bool(typed))
+    asked = [one for one in documents if not names or one.name in names]
+    _draw_conversation(row, left, asked, context, typed=bool(typed))
 
 
 def _scope(documents: Sequence[DocumentRow], context: AppContext) -> tuple[str, ...]:
@@ -214,10 +208,9 @@ def _draw_conversation(
         place.html("<span data-scroll></span>")
     else:
         with place.container():
-            if documents:
-                _invite(documents, context)
-            else:
-                _teach()
+            private = row is not None and row.private
+            add = None if private else partial(_attached, "", context=context)
+            draw_first_page(documents, context, add)
     if row is not None and there:
         first = session.first_shown(row, session.settings(context).window)
         # A running question may have begun its exchange since the row was read.
@@ -296,41 +289,6 @@ def _draw_held(row: ConversationRow | None, context: AppContext) -> None:
                 kwargs={"restore": row.id},
             )
         st.button("Ask in a new conversation", key="held-new", on_click=session.ask_held, args=(context,))
-
-
-def _teach() -> None:
-    """Says what to do if there is nothing to ask about."""
-    st.html('<p class="refusal">There are no documents yet</p>')
-    st.html(
-        paragraphs_html(
-            "Add PDFs, text or scans, and ask. Every answer carries the page it stands on, and opens "
-            "that page with the passage marked."
-        )
-    )
-    st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
-    if not is_installed():
-        made = "`make samples` makes four sample documents in `documents/samples`"
-        st.caption(f"Nothing at hand? {made}, and `make run` adds them.")
-
-
-def _invite(documents: Sequence[DocumentRow], context: AppContext) -> None:
-    """Draws questions to begin with."""
-    if len(documents) != 1:
-        count = f"{len(documents)} documents"
-    else:
-        count = "one document"
-    st.html(
-        paragraphs_html(
-            f"Ask about {count}. Every answer carries the page it stands on, and opens that page with "
-            f"the passage marked."
-        )
-    )
-    if only_samples(documents):
-        draw_examples(SAMPLE_QUESTIONS)
-    elif (found := context.examples.of(documents)) is None:
-        wait_for_examples(context.examples, documents)
-    else:
-        draw_examples(found or ANY_QUESTIONS)
 
 
 def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:

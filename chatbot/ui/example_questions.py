@@ -35,9 +35,9 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-WANTED = 3
-# Documents that questions are taken from, the newest, and candidates that are tried. Three are found within a
-# second.
+WANTED = 5
+# Documents that questions are taken from, the newest, and candidates that are tried. Five are found
+# within two seconds.
 MOST_DOCUMENTS, MOST_TRIED = 8, 24
 # Passages of a document that are searched for what it speaks of: some twenty pages.
 MOST_PASSAGES = 60

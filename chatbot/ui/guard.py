@@ -33,7 +33,7 @@ FIRST_REQUEST = "/_stcore/health"
 # What nobody gets without signing in: of our own addresses all that give or stop something, and all of
 # Streamlit's inner ones (uploads, metrics, the check of its script, agents) except those that draw the
 # sign-in page. The rest is the same for everybody: scripts, styles, the icon.
-OWN = ("/original/", "/image/", "/download/", "/stop/")
+OWN = ("/original/", "/image/", "/cover/", "/download/", "/stop/")
 INNER = "/_stcore/"
 OUTSIDE = ("health", "host-config", "stream", "bidi-components/")
 # Everything from this server only. Streamlit writes styles into the page and shows some of its images as data

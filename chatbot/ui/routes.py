@@ -21,8 +21,10 @@ from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.images import PageImage
 from ingestion.reading.formats import format_of
 
-__all__ = ["ROUTES", "image_address", "original_address", "stop_address"]
+__all__ = ["ROUTES", "cover_address", "image_address", "original_address", "stop_address"]
 
+# A cover is some 300 pixels wide.
+COVER_ZOOM = 0.35
 _SECRET = secrets.token_bytes(32)
 GONE = (
     "This address is not valid any more: the server was started anew, or the document erased. Open the page "
@@ -45,6 +47,11 @@ def image_address(context: AppContext, version: int, image: PageImage) -> str:
     for it.
     """
     return f"image/{context.images.lend(version, image)}.png"
+
+
+def cover_address(version: int) -> str:
+    """Returns the address of a small image of a document's first page."""
+    return f"cover/{_marked('cover', version)}.png"
 
 
 def stop_address(number: int, browser: str) -> str:
@@ -81,6 +88,18 @@ async def _image(request: Request) -> Response:
     if png is None:
         return PlainTextResponse(GONE, 404)
     return Response(png, media_type="image/png", headers={"cache-control": "private, no-store"})
+
+
+async def _cover(request: Request) -> Response:
+    version = _number("cover", request)
+    context = opening().context
+    if context is None or version is None:
+        return PlainTextResponse(GONE, 404)
+    try:
+        image = await asyncio.to_thread(context.images.get, version, 1, "", zoom=COVER_ZOOM)
+    except ProjectError:  # protected, or it cannot be drawn: the browser shows an empty sheet
+        return PlainTextResponse(GONE, 404)
+    return Response(image.png, media_type="image/png", headers={"cache-control": "private, max-age=3600"})
 
 
 async def _download(request: Request) -> Response:
@@ -147,6 +166,7 @@ def _number(kind: str, request: Request) -> int | None:
 ROUTES = (
     Route("/original/{marked}/{name}", _original),
     Route("/image/{name}.png", _image),
+    Route("/cover/{marked}.png", _cover),
     Route("/download/{mark}", _download),
     Route("/stop/{marked}", _stop, methods=["POST"]),
     Route("/ready", _ready),

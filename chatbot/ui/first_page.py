@@ -1,0 +1,123 @@
+"""Draws the chat before its first question: name and promise, questions, covers, and the field for files."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import streamlit as st
+from streamlit.typing import UploadedFile
+
+from chatbot.records import DocumentRow
+from chatbot.settings import is_installed
+from chatbot.ui import document_session, overlay
+from chatbot.ui.app_context import AppContext
+from chatbot.ui.example_questions import (
+    ANY_QUESTIONS,
+    SAMPLE_QUESTIONS,
+    draw_examples,
+    only_samples,
+    wait_for_examples,
+)
+from chatbot.ui.overlay import OpenPage
+from chatbot.ui.page_view import show_open_page
+from chatbot.ui.routes import cover_address
+from chatbot.ui.safe_text import plain_html, quiet_html, short
+from ingestion.reading.formats import SUFFIXES
+
+__all__ = ["draw_first_page"]
+
+NAME = "Finpolicy"
+PROMISE = "Ask your financial documents. Every answer shows the page to check it on."
+MARK = base64.b64encode(Path(__file__).with_name("static").joinpath("icon.png").read_bytes()).decode()
+# The newest documents are shown by their covers.
+MOST_COVERS = 6
+LONGEST_TITLE = 60
+DROP = "Add PDFs to ask about"
+# The part of the page that draws the page of a cover.
+COVERS = "covers"
+
+
+def draw_first_page(
+    documents: Sequence[DocumentRow], context: AppContext, add: Callable[[list[UploadedFile]], object] | None
+) -> None:
+    """Draws it for these documents, those that are searched.
+
+    add: takes files that are dropped, None where none can be.
+    """
+    with st.container(key="first"):
+        st.html(
+            f'<div class="hero"><img src="data:image/png;base64,{MARK}" alt="" width="56" height="56">'
+            f'<div><p class="name">{NAME}</p><p class="promise">{PROMISE}</p></div></div>'
+        )
+        if documents:
+            _draw_questions(documents, context)
+            _draw_covers(documents, context)
+        else:
+            st.html(quiet_html("There are no documents yet. Add PDFs, text or scans, and ask."))
+        if add is not None:
+            # On a narrow page it gives way where there are documents: the plus beside the question adds too.
+            with st.container(key="drop-more" if documents else "drop-first"):
+                _draw_field(context, add)
+        if not documents and not is_installed():
+            made = "`make samples` makes four sample documents in `documents/samples`"
+            st.caption(f"No PDF to hand? {made}, and `make run` adds them.")
+
+
+def _draw_questions(documents: Sequence[DocumentRow], context: AppContext) -> None:
+    if only_samples(documents):
+        draw_examples(SAMPLE_QUESTIONS)
+    elif (found := context.examples.of(documents)) is None:
+        wait_for_examples(context.examples, documents)
+    else:
+        draw_examples(found or ANY_QUESTIONS)
+
+
+@st.fragment
+def _draw_covers(documents: Sequence[DocumentRow], context: AppContext) -> None:
+    """Draws the newest documents as covers that open. A fragment, so that a page opens at once."""
+    titles = context.chatbot.titles()
+    newest = sorted(documents, key=lambda row: -row.added_at)[:MOST_COVERS]
+    more = len(documents) - len(newest)
+    count = f"The newest {len(newest)} of {len(documents):,} documents" if more else "Your documents"
+    scope = context.chatbot.library.scope([row.name for row in newest])
+    versions = {name: version for version, name in scope.items()}
+    shown = [(row.name, versions[row.name]) for row in newest if row.name in versions]
+    covers = "".join(
+        _cover_html(index, name, version, titles.get(name, name))
+        for index, (name, version) in enumerate(shown)
+    )
+    st.html(f'<p class="quiet">{count}</p><div class="covers">{covers}</div>')
+    with st.container(key="pressed-covers"):
+        for index, (name, version) in enumerate(shown):
+            opened = OpenPage(name, version, 1)
+            st.button(
+                f"Cover {index + 1}",
+                key=f"cover-{index}",
+                on_click=overlay.open_page,
+                args=(opened, (), COVERS),
+            )
+    show_open_page(context, place=COVERS)
+
+
+def _cover_html(index: int, name: str, version: int, title: str) -> str:
+    return (
+        f'<button type="button" class="cover" data-press="cover-{index}" data-tip="{plain_html(name)}">'
+        f'<img src="{cover_address(version)}" alt="" width="120" height="156">'
+        f"<span>{plain_html(short(title, LONGEST_TITLE))}</span></button>"
+    )
+
+
+def _draw_field(context: AppContext, add: Callable[[list[UploadedFile]], object]) -> None:
+    files = st.file_uploader(
+        DROP,
+        type=list(SUFFIXES),
+        accept_multiple_files=True,
+        key=f"first-{document_session.upload_number()}",
+        max_upload_size=max(1, int(context.settings.max_upload_mb)),
+    )
+    if files:
+        add(files)
+        document_session.uploaded()
+        st.rerun()

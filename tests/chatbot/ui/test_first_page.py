@@ -1,0 +1,61 @@
+"""The chat before its first question: what is searched, by its covers, and how files are added."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from chatbot.store.addition_queue import NewFile
+from chatbot.ui import app_context, routes
+from tests.pages import click, keys, open_context, shown, visit
+from tests.pdfs import make_pdf
+
+HOSTILE = "<img src=x onerror=alert(1)> Budget Statement 2031"
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[app_context.AppContext]:
+    folder = tmp_path_factory.mktemp("first")
+    with open_context(folder / "home") as opened:
+        paths = [
+            make_pdf(folder / "Rules.pdf", ["The deficit ceiling is three per cent of output."]),
+            make_pdf(folder / "Odd.pdf", [f"{HOSTILE}\nThe levy is seven per cent of output."]),
+        ]
+        jobs = opened.additions.enqueue([NewFile(path.name, io.BytesIO(path.read_bytes())) for path in paths])
+        for job in jobs:
+            opened.additions.wait(job)
+        yield opened
+
+
+def test_each_document_that_is_searched_has_a_cover_that_opens_it(context: app_context.AppContext) -> None:
+    page = visit()
+    assert "Finpolicy" in shown(page)
+    assert keys(page, "cover-") == ["cover-0", "cover-1"]
+    assert shown(page).count('class="cover"') == 2
+    click(page, "cover-0")
+    assert page.button(key="pane-close")
+
+
+def test_what_a_document_is_called_is_text(context: app_context.AppContext) -> None:
+    assert "<img src=x" not in shown(visit())
+
+
+def test_a_private_conversation_takes_no_files(context: app_context.AppContext) -> None:
+    page = visit()
+    assert len(page.get("file_uploader")) == 1
+    click(page, "new-private")
+    assert not page.get("file_uploader")
+
+
+def test_a_cover_is_fetched_by_who_was_given_its_address_alone(context: app_context.AppContext) -> None:
+    (version, *_) = context.chatbot.library.scope(["Rules.pdf"])
+    with TestClient(Starlette(routes=list(routes.ROUTES))) as browser:
+        cover = browser.get(f"/{routes.cover_address(version)}")
+        assert cover.status_code == 200
+        assert cover.content.startswith(b"\x89PNG")
+        assert browser.get(f"/cover/{version}-{'0' * 32}.png").status_code == 404
+        assert browser.get(f"/{routes.cover_address(999)}").status_code == 404
