@@ -48,9 +48,9 @@ run-with-model: samples ## the same with a small language model on this machine 
 	@exec $(PY) benchmarks/small_model.py $(if $(MODEL),--model $(MODEL)) -- \
 	    $(PY) -m streamlit run app.py --server.port $(PORT)
 
-# Three workers for two cores: one has the browser, and the others wait as long as they work.
-# tests/conftest.py deals the tests out.
-WORKERS ?= 3
+# A worker for each of two cores: a third made every test slower and the whole no quicker. tests/conftest.py
+# deals the tests out.
+WORKERS ?= 2
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup-dev ## pass the tests (browser tests where Chromium is present or can be installed)

@@ -369,24 +369,21 @@ def _with_model(settings: Settings, chosen: Chosen, own_key: str) -> Settings:
     names = ("answers", "chat_model", "base_url", "provider")
     choice, model, url, provider = (str(chosen.get(name, "")) for name in names)
     if choice == "none":
-        return replace(settings, chat_model="", api_key="")
+        return without_keys(replace(settings, chat_model=""))
     if choice != "own" or not model or not settings.allows_user_models:
         return settings
     if not url and not own_key:
         return replace(settings, chat_model=model)
     # Keys of the server go to no endpoint of a user's, and a user's own goes before them.
-    made = replace(
-        settings,
-        chat_model=model,
-        api_key=own_key,
-        anthropic_key="",
-        azure_key="",
-        deepseek_key="",
-        openrouter_key="",
-    )
+    made = replace(without_keys(settings), chat_model=model, api_key=own_key)
     if not url:
         return replace(made, base_url=endpoint_url(settings))
     return replace(made, provider=provider, base_url=url, endpoint_rule=user_rule(settings))
+
+
+def without_keys(settings: Settings) -> Settings:
+    """Returns the settings without the key of any provider."""
+    return replace(settings, api_key="", anthropic_key="", azure_key="", deepseek_key="", openrouter_key="")
 
 
 def user_rule(settings: Settings) -> str:

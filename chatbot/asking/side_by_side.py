@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from chatbot.asking.answering import NOTHING_FOUND
 from chatbot.asking.asker import Asker
 from chatbot.asking.model_roles import FixedModel
 from chatbot.asking.question import Ask
 from chatbot.comparison.model_answers import ComparedAnswer, compared_answer
 from chatbot.errors import ProjectError, UsageError
-from chatbot.models.addresses import endpoint_host
-from chatbot.models.providers import PROVIDERS
+from chatbot.models.addresses import endpoint_host, endpoint_url
+from chatbot.models.providers import PROVIDERS, provider_by_host
 from chatbot.records import Answer, Notice
 from chatbot.settings import Settings
 
@@ -81,6 +82,8 @@ def model_settings(name: str, settings: Settings) -> Settings:
     # Without a base_url, only the provider's own key is sent.
     base_url = settings.base_url if is_own else ""
     named = replace(settings, provider=provider, base_url=base_url, chat_model=model)
+    if not is_own and provider_by_host(endpoint_url(settings)) != PROVIDERS["openai"]:
+        named = replace(named, api_key="")  # it is that of another host
     return _without_price(named, settings)
 
 
@@ -168,4 +171,8 @@ class SideBySide:
             answer = None
         seconds = round(time.monotonic() - started, 3)
         compared = compared_answer(model.name, model.host, answer, problem, seconds)
+        if answer is not None and any(one.text == NOTHING_FOUND for one in notices):
+            # What is quoted in its place is not the model's.
+            wrote = sum(statement.status == "unsupported" for statement in answer.statements)
+            compared = replace(compared, statements=wrote, holding=0, figures=0, right=0)
         done.put(replace(compared, notices=tuple(f"{one.text} {one.hint}".strip() for one in notices)))

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from chatbot.models.chat import Delta, EndpointModel, PromptSource
+from chatbot.models.chat import Delta, EndpointModel, PromptSource, is_count
 from chatbot.models.endpoint_errors import words_of_body
 from chatbot.models.endpoints import open_anthropic
 from chatbot.models.timeouts import Timeouts
@@ -153,7 +153,7 @@ class _Citations:
     def _end(self, reason: object, usage: object) -> Delta:
         if isinstance(usage, dict):
             answered = usage.get("output_tokens")
-            if isinstance(answered, int):
+            if is_count(answered):
                 self._usage["answer_tokens"] = answered
         finish = _FINISHES.get(reason, reason) if isinstance(reason, str) else ""
         return Delta(finish=finish, usage=dict(self._usage))
@@ -163,7 +163,7 @@ def _prompt_tokens(usage: Mapping[str, object]) -> int:
     """Returns the tokens of the prompt, those in the provider's cache among them."""
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     counts = [usage.get(name) for name in names]
-    return sum(count for count in counts if isinstance(count, int))
+    return sum(count for count in counts if is_count(count))
 
 
 def _with_documents(content: str, sources: Sequence[PromptSource]) -> list[dict[str, object]]:

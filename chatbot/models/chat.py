@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import client_of, endpoint_host
@@ -24,6 +24,7 @@ __all__ = [
     "PromptSource",
     "Reply",
     "SpentError",
+    "is_count",
     "make_model",
     "named_model",
 ]
@@ -104,6 +105,15 @@ class PromptSource:
     text: str
     start: int
     end: int
+
+
+# More tokens than any model reads or writes at once.
+MOST_TOKENS = 10**8
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """Tells whether an endpoint's count of tokens can be one."""
+    return type(value) is int and 0 < value <= MOST_TOKENS
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,14 @@ __all__ = ["check_endpoint", "open_anthropic", "open_client"]
 
 # 2,048 vectors of 3,072 numbers, the largest possible answer, take 100 MB as text.
 MOST_ANSWER_BYTES = 128 * 2**20
+# All else that the clients send is left out: they read further headers from the environment of the server,
+# which may hold secrets of other hosts.
+SENT_HEADERS = frozenset(
+    """
+    host accept connection content-length content-type transfer-encoding user-agent authorization api-key
+    x-api-key anthropic-version anthropic-beta
+    """.split()
+)
 # Addresses where clouds hand credentials to anybody who asks. Link-local addresses are refused as a whole;
 # these are the known ones outside of them.
 _METADATA_ADDRESSES = frozenset(
@@ -190,7 +198,13 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
 
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
             patience.begin()
+            for name in set(request.headers) - SENT_HEADERS:
+                del request.headers[name]
+            request.headers["Accept-Encoding"] = "identity"
             answer = super().handle_request(request)
+            if answer.headers.get("Content-Encoding", "identity").casefold() != "identity":
+                answer.close()
+                raise httpx2.ReadError("the answer is compressed, which was not asked for")
             assert isinstance(answer.stream, httpx2.SyncByteStream)
             answer.stream = Bounded(answer.stream)
             return answer

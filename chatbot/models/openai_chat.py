@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from chatbot.models.addresses import address_of
-from chatbot.models.chat import Delta, EndpointModel, PromptSource
+from chatbot.models.chat import Delta, EndpointModel, PromptSource, is_count
 from chatbot.models.endpoint_errors import EndpointError, explain_body, words_of_body
 from chatbot.models.endpoints import open_client
 from chatbot.models.timeouts import Timeouts
@@ -205,7 +205,7 @@ def _usage(event: object) -> dict[str, int]:
     if not isinstance(usage, dict):
         return {}
     counts = {"prompt_tokens": usage.get("prompt_tokens"), "answer_tokens": usage.get("completion_tokens")}
-    found = {name: count for name, count in counts.items() if isinstance(count, int) and count > 0}
+    found = {name: count for name, count in counts.items() if is_count(count)}
     return found if "prompt_tokens" in found else {}
 
 

@@ -19,6 +19,8 @@ MOST_NAMED = 3
 LONGEST_NAME = 200
 # The most characters of a name behind a title that two documents have.
 LONGEST_BEHIND = 40
+# What a title may begin with that a request says of any document: "this document", "the budget report".
+POINTING = frozenset("the this that these those my our a an".split())
 
 
 def display_name(given: str) -> str:
@@ -95,15 +97,30 @@ def told_apart(titles: Mapping[str, str], periods: Mapping[str, str]) -> dict[st
 def with_names(text: str, titles: Mapping[str, str]) -> str:
     """Returns a text with the documents' names in place of their whole titles.
 
-    titles: by name. A title of one word stays, for it may be any word.
+    titles: by name. A title of one word stays, for it may be any word, and so does one that begins like "the
+    document". A text that names a file is left as it is: no document's title may stand in for another's name.
     """
+    plain = _plain(text)
+    if any(_plain(name) in plain or _is_named(_plain(name.removesuffix(".pdf")), plain) for name in titles):
+        return text
+    named: dict[str, str] = {}
     for name, title in sorted(titles.items(), key=lambda row: -len(row[1])):
-        if " " in title and title != name and _plain(title.partition(" ")[0]) in _plain(text):
+        first = _plain(title.partition(" ")[0])
+        if " " in title and title != name and first not in POINTING and first in plain:
             words = r"\s+".join(map(re.escape, re.split(r"\s+", title)))
             apostrophes = re.sub("['’]", "['’]", words)
-            pattern = rf"(?<!\w){apostrophes}(?!\w)"
-            text = name.join(re.split(pattern, text, flags=re.IGNORECASE))
-    return text
+            named.setdefault(apostrophes, name)
+    if not named:
+        return text
+    # In one go, so that no title is looked for in a name that was put in.
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(f'({title})' for title in named)})(?!\w)", re.IGNORECASE)
+    names = list(named.values())
+    return pattern.sub(lambda found: names[(found.lastindex or 1) - 1], text)
+
+
+def _is_named(stem: str, text: str) -> bool:
+    """Whether a text has a file's name without its ending; a name that is one word may be any word."""
+    return not stem.isalpha() and re.search(rf"(?<!\w){re.escape(stem)}(?!\w)", text) is not None
 
 
 def _plain(text: str) -> str:
@@ -113,8 +130,8 @@ def _plain(text: str) -> str:
 
 def _alike(titles: Mapping[str, str]) -> set[str]:
     """Returns the names of documents whose titles others have too."""
-    counts = Counter(map(str.casefold, titles.values()))
-    return {name for name, title in titles.items() if counts[title.casefold()] > 1}
+    counts = Counter(map(_plain, titles.values()))
+    return {name for name, title in titles.items() if counts[_plain(title)] > 1}
 
 
 def _shortened(name: str) -> str:

@@ -21,7 +21,7 @@ from chatbot.ui.answer_text import answer_html
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import notice_html, page_text, plain_html, quiet_html, table_html
 from chatbot.usage_text import usage_text
-from chatbot.user_settings import reworded, user_rule
+from chatbot.user_settings import reworded, user_rule, without_keys
 
 __all__ = ["draw_model_comparison", "offered_models"]
 
@@ -142,26 +142,34 @@ def _ask(context: AppContext) -> None:
         state.pop(RUN, None)
         return
     owner = session.owner()
-    offered = {session.settings(context).chat_model, context.settings.chat_model, OWN_WORDS}
+    offered = _offered(context)
     if not context.settings.allows_user_models:
         models = [model for model in models if model.name in offered]
-    models = [_bounded(model, context, is_offered=model.name in offered) for model in models]
+    models = [offered.get(model.name) or _bounded(model, context) for model in models]
     state[RUN] = _Run(context, Ask(question, tuple(state.get(DOCUMENTS, [])), owner=owner), models)
 
 
-def _bounded(model: ComparedModel, context: AppContext, *, is_offered: bool) -> ComparedModel:
-    """A model that a user typed in gets no key of a server that others can open, and reaches only what users
-    may reach.
+def _offered(context: AppContext) -> dict[str, ComparedModel]:
+    """The models that answer anyway, by name: never read as PROVIDER:MODEL, whatever a user calls theirs."""
+    mine = session.settings(context)
+    models = [ComparedModel(OWN_WORDS, replace(without_keys(mine), chat_model=""))]
+    if mine.base_url == context.settings.base_url and context.settings.chat_model:
+        models.append(ComparedModel(context.settings.chat_model, context.settings))
+    if mine.chat_model:
+        models.append(ComparedModel(mine.chat_model, mine))
+    return {model.name: model for model in models}
+
+
+def _bounded(model: ComparedModel, context: AppContext) -> ComparedModel:
+    """A model that a user typed in gets no key of a server that others can open, but their own at its very
+    endpoint, and reaches only what users may reach.
     """
-    if is_offered:
-        return model
-    settings = model.settings
-    if endpoint_url(settings) != endpoint_url(session.settings(context)):
+    settings, mine = model.settings, session.settings(context)
+    at_own = (settings.provider, endpoint_url(settings)) == (mine.provider, endpoint_url(mine))
+    if not at_own:
         settings = replace(settings, endpoint_rule=user_rule(context.settings))
-    if context.settings.open_to_others and not context.chatbot.own.is_own(session.owner()):
-        settings = replace(
-            settings, api_key="", anthropic_key="", azure_key="", deepseek_key="", openrouter_key=""
-        )
+    if context.settings.open_to_others and not (at_own and mine.endpoint_rule):
+        settings = without_keys(settings)
     return replace(model, settings=settings)
 
 

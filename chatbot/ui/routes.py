@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from chatbot.errors import ProjectError
+from chatbot.errors import NotFoundError, ProjectError
 from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.images import PageImage
@@ -25,6 +25,7 @@ __all__ = ["ROUTES", "cover_address", "image_address", "original_address", "stop
 
 # A cover is some 300 pixels wide.
 COVER_ZOOM = 0.35
+EMPTY_SHEET = '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="156"/>'
 _SECRET = secrets.token_bytes(32)
 GONE = (
     "This address is not valid any more: the server was started anew, or the document erased. Open the page "
@@ -97,8 +98,12 @@ async def _cover(request: Request) -> Response:
         return PlainTextResponse(GONE, 404)
     try:
         image = await asyncio.to_thread(context.images.get, version, 1, "", zoom=COVER_ZOOM)
-    except ProjectError:  # protected, or it cannot be drawn: the browser shows an empty sheet
+    except NotFoundError:
         return PlainTextResponse(GONE, 404)
+    except ProjectError:  # protected, or it cannot be drawn: an empty sheet
+        return Response(
+            EMPTY_SHEET, media_type="image/svg+xml", headers={"cache-control": "private, no-store"}
+        )
     return Response(image.png, media_type="image/png", headers={"cache-control": "private, max-age=3600"})
 
 

@@ -305,13 +305,17 @@ def _is_heading(line: str) -> bool:
     return is_sound(line)
 
 
+# Of a running head; a longer one is none.
+LONGEST_HEAD = 400
+
+
 def _heads(pages: Sequence[TextPage]) -> list[str]:
     """Running heads that name a kind of document, the most frequent first."""
     found: Counter[str] = Counter()
     for page in pages:
         for start, end in page.running:
             for line in page.text[start:end].split("\n"):
-                found[_trimmed(one_line(line))] += 1
+                found[_trimmed(one_line(line[:LONGEST_HEAD]))] += 1
     heads = [head for head, times in found.most_common() if times >= FEWEST_HEADS]
     return [head for head in heads if TITLE_WORD.search(head) and _is_heading(head)][:2]
 

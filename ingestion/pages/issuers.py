@@ -25,12 +25,12 @@ LEGAL_FORMS = r"""
 LEGAL_FORM = f"(?:{'|'.join(LEGAL_FORMS)})"
 AT_THE_END = re.compile(rf"(?:[\s,]+(?:and|&))?[\s,]+{LEGAL_FORM}(?=$|[\s,(])\.?(?:\s\(\w+\))?$", re.I)
 AND_OTHERS = re.compile(r",? (?:and|&) (?:(?:its )?(?:consolidated )?subsidiaries|affiliates)\b.*$", re.I)
-CAPITALISED = r"[A-Z0-9][\w.&'’-]*"
+CAPITALISED = r"[A-Z0-9][\w.&'’-]{0,40}"
 NAME = rf"(?:(?:The\s)?{CAPITALISED}(?:\s(?:(?:of|and|&|de|du|und|y)\s)?{CAPITALISED}){{0,4}}?)"
-WITH_LEGAL_FORM = re.compile(rf"(?<![\w.&-]){NAME},?\s{LEGAL_FORM}(?![\w&])")
+WITH_LEGAL_FORM = re.compile(rf"(?<![\w.&'’-]){NAME},?\s{LEGAL_FORM}(?![\w&])")
 # "Acme Foods (NYSE: ACME)", "Acme (Nasdaq: ACM)".
 WITH_TICKER = re.compile(
-    rf"(?<![\w.&-])(?P<name>{NAME}(?:,?\s{LEGAL_FORM})?)\s\([A-Z]\w+(?:\s\w+)?\s?: ?[A-Z.]{{1,6}}\b"
+    rf"(?<![\w.&'’-])(?P<name>{NAME}(?:,?\s{LEGAL_FORM})?)\s\([A-Z]\w+(?:\s\w+)?\s?: ?[A-Z.]{{1,6}}\b"
 )
 REGISTRANT = re.compile(r"\bexact\s+names?\s+of\s+(?:the\s+)?(?:registrant|issuer|company)", re.I)
 NO_NAME = re.compile(

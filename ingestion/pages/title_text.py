@@ -44,6 +44,8 @@ RULES = re.compile(r"\s[·|•]\s|[_=~*•·–—-]{4,}|[_\s]{2,}_|[☐☑☒�
 WORD = re.compile(r"[^\W_](?:[\w'’&.-]*[^\W_])?")
 # Markup, addresses, templates and code: no person writes a title with these.
 MARKUP = re.compile(r"[<>{}`|\\]|\]\(|https?:|www\.|\w@\w|\$[^\W\d]|&#?\w+;|\*\*|__|javascript:", re.I)
+# What would look like a mark of this program, a key of a source or a path.
+OURS = re.compile(r"[✓✔☑⚠≈]|\bS\d+-[0-9a-f]{4}|(?:^|\s)\.{0,2}/|\.\./")
 # A figure drawn in place of letters that could not be read.
 UNREADABLE = re.compile(r"[\ufffd\ufffe\uffff]|\(cid:|\?{2,}")
 SMALL_WORDS = frozenset(
@@ -212,7 +214,7 @@ def is_sound(line: str) -> bool:
     letters = sum(map(str.isalpha, line))
     if letters < FEWEST_LETTERS or 2 * letters < len(line.replace(" ", "")):
         return False
-    if MARKUP.search(line) or UNREADABLE.search(line):
+    if MARKUP.search(line) or UNREADABLE.search(line) or OURS.search(line):
         return False
     return not find_instructions(line)
 

@@ -123,6 +123,15 @@ def test_a_name_that_is_no_providers_goes_to_no_other_host(name: str, hint: str)
     assert hint in raised.value.hint
 
 
+def test_a_key_goes_to_no_other_host_than_its_own() -> None:
+    given = {"api_key": "sk-of-a-gateway", "chat_model": "m"}
+    gateway = Settings(base_url="https://models.example/v1", **given)  # type: ignore[arg-type]
+    for name in ("openai:gpt-5", "deepseek:deepseek-chat"):
+        assert compared_models([name, "none"], gateway)[0].settings.api_key == ""
+    openai = Settings(**given)  # type: ignore[arg-type]
+    assert compared_models(["openai:gpt-5", "none"], openai)[0].settings.api_key == "sk-of-a-gateway"
+
+
 def test_a_price_is_that_of_the_settings_own_model_alone() -> None:
     settings = Settings(chat_model="dear", base_url="http://127.0.0.1:1/v1", price_in=2.0, price_out=8.0)
     own, other = compared_models(["dear", "ollama:dear"], settings)
@@ -136,6 +145,14 @@ def test_what_a_reader_should_know_comes_with_the_answer(make: Make) -> None:
     (notice,) = answers["a"].notices
     assert "its context is too short" in notice
     assert answers["b"].notices == ()
+
+
+def test_what_is_quoted_in_the_place_of_a_model_is_not_its_own(make: Make) -> None:
+    with Provider([lambda body: ["The moon is made of green cheese."]]) as other, Provider([RIGHT]) as right:
+        answers = compared(make, [model_at(other, "a"), model_at(right, "b")])
+    assert any("Nothing of the chat model's answer was found" in notice for notice in answers["a"].notices)
+    assert holding_line(answers["a"]) == "0 of 1 statements verified"
+    assert answers["a"].share_holding == 0
 
 
 def test_names_choose_provider_endpoint_and_key() -> None:

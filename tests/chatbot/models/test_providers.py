@@ -302,3 +302,34 @@ def test_what_an_anthropic_model_refuses_is_left_out() -> None:
     with Provider([refusal, "Fine."]) as server:
         assert "".join(stream_of_anthropic(server)) == "Fine."
         assert ["temperature" in request.body for request in server.requests] == [True, False]
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_what_the_environment_holds_for_other_hosts_is_not_sent(
+    monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    for name in ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
+        monkeypatch.setenv(name, "X-Secret: of-a-gateway")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-secret")
+    with Provider([Say(lambda body: ["Yes."])]) as server:
+        "".join(ask(settings_for(provider, address_at(provider, server), anthropic_key=KEY)))
+        request = server.requests[0]
+    assert "secret" not in str(request.headers)
+    assert "of-a-gateway" not in str(request.headers)
+    assert request.headers["accept-encoding"] == "identity"
+
+
+def test_an_answer_that_is_compressed_unasked_is_not_unpacked() -> None:
+    bomb = Refuse(200, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"}, body="x")
+    with Provider([bomb]) as server, pytest.raises(ModelError, match="compressed"):
+        "".join(ask(settings_for("openai", server.url)))
+
+
+@pytest.mark.parametrize("count", [10**18, 10**9, -5, True, "7"])
+def test_a_count_of_tokens_that_can_be_none_is_counted_here(count: object) -> None:
+    counted = Say(lambda body: ["Yes, it was."], prompt_tokens=count)  # type: ignore[arg-type]
+    with Provider([counted]) as server:
+        reply = ask(settings_for("openai", server.url))
+        assert "".join(reply) == "Yes, it was."
+    assert "prompt_tokens" not in (reply.usage or {})

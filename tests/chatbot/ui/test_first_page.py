@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -59,3 +60,18 @@ def test_a_cover_is_fetched_by_who_was_given_its_address_alone(context: app_cont
         assert cover.content.startswith(b"\x89PNG")
         assert browser.get(f"/cover/{version}-{'0' * 32}.png").status_code == 404
         assert browser.get(f"/{routes.cover_address(999)}").status_code == 404
+
+
+def test_the_cover_of_a_protected_document_is_an_empty_sheet(context: app_context.AppContext) -> None:
+    path = make_pdf(
+        context.settings.home.parent / "Closed.pdf", ["The levy is secret."], user_password="open"
+    )
+    (job,) = context.additions.enqueue([NewFile(path.name, io.BytesIO(path.read_bytes()))])
+    while not any(one.id == job and one.phase == "password" for one in context.additions.jobs()):
+        time.sleep(0.02)
+    context.additions.unlock(job, "open")
+    context.additions.wait(job)
+    (version, *_) = context.chatbot.library.scope(["Closed.pdf"])
+    with TestClient(Starlette(routes=list(routes.ROUTES))) as browser:
+        cover = browser.get(f"/{routes.cover_address(version)}")
+    assert (cover.status_code, cover.headers["content-type"]) == (200, "image/svg+xml")

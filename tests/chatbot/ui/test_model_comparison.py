@@ -105,6 +105,16 @@ def test_where_others_open_the_pages_a_typed_name_gets_no_key_of_the_server(
     monkeypatch.setattr("chatbot.ui.session.owner", lambda: "b" * 22)
     opened = replace(context, settings=served)
     typed, own_words = compared_models(["anthropic:claude", "none"], served)
-    bounded = model_comparison._bounded(typed, opened, is_offered=False).settings
+    bounded = model_comparison._bounded(typed, opened).settings
     assert (bounded.api_key, bounded.anthropic_key, bounded.endpoint_rule) == ("", "", "public")
-    assert model_comparison._bounded(own_words, opened, is_offered=True) == own_words
+    assert own_words.name in model_comparison._offered(opened)
+
+
+def test_a_model_of_ones_own_is_asked_where_it_was_set_whatever_it_is_called(
+    context: app_context.AppContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = replace(context.settings, chat_model="ollama:llama3", base_url="https://models.example/v1")
+    monkeypatch.setattr("chatbot.ui.session.settings", lambda _: mine)
+    offered = model_comparison._offered(context)
+    assert offered["ollama:llama3"].settings == mine
+    assert offered["none"].settings.api_key == ""
