@@ -82,9 +82,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Each worker has whole files, so that what a file's tests share is made once. The first has those that
-    open a browser, which keep more than a core busy; the others wait a good deal for what they start. Who has
-    done all of theirs helps out. What runs alone comes last, all of it to one worker.
+    """Each worker has whole files, so that what a file's tests share is made once; and one has all that
+    runs alone.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -93,14 +92,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             return "alone" if nodeid in noted_alone(folder) else nodeid.partition("::")[0]
-
-        def _assign_work_unit(self, node: Any) -> None:
-            of_browsers = node.gateway.id == "gw0"
-            waiting = [scope for scope in self.workqueue if scope != "alone"]
-            own = [scope for scope in waiting if ("/test_browser" in scope) == of_browsers]
-            if chosen := (own or waiting)[:1]:
-                self.workqueue.move_to_end(chosen[0], last=False)
-            super()._assign_work_unit(node)
 
         def remove_node(self, node: Any) -> str | None:
             """What a dead worker was at has failed and is not tried again, or it would kill one worker
