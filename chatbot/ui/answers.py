@@ -33,6 +33,7 @@ from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import (
+    counted,
     notice_html,
     page_text,
     plain_html,
@@ -280,17 +281,16 @@ def details_label(answer: Answer, checks: Sequence[NumberCheck]) -> str:
     pages = {(one.document, one.version, one.page) for one in answer.citations if one.document is not None}
     reworded = sum(one.citation.basis == "reworded" for one in passages_of(answer.citations))
     doubtful = sum(check.status not in FINE for check in checks)
-    parts = [_counted(len(pages), "source")] if answer.answered else []
-    if checks and doubtful:
-        parts += [f"⚠ {doubtful} of {_counted(len(checks), 'figure')} not confirmed"]
-    else:
-        parts += [f"{_counted(len(checks), 'figure')} checked"]
-    parts += [f"≈ {_counted(reworded, 'sentence')} in other words"]
-    return " · ".join([*(part for part in parts if not part.startswith(("0 ", "≈ 0 "))), "Details"])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    parts = []
+    if answer.answered and pages:
+        parts.append(counted(len(pages), "source"))
+    if doubtful:
+        parts.append(f"⚠ {doubtful} of {counted(len(checks), 'figure')} not confirmed")
+    elif checks:
+        parts.append(f"{counted(len(checks), 'figure')} checked")
+    if reworded:
+        parts.append(f"≈ {counted(reworded, 'sentence')} in other words")
+    return " · ".join([*parts, "Details"])
 
 
 def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:

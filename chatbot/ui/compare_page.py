@@ -23,7 +23,7 @@ from chatbot.ui.example_questions import only_samples, wait_for_examples
 from chatbot.ui.model_comparison import draw_model_comparison
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_comparisons import Running
-from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
+from chatbot.ui.safe_text import counted, notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in
 from ingestion.records import DocumentFacts
@@ -214,8 +214,8 @@ def _invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
     if len(names) * max(1, len(years)) < 2:
         return
     st.caption("For example:")
-    label = f"{question} In {_counted(len(names), 'document')}" + (
-        f", {_counted(len(years), 'year')}" if years else ""
+    label = f"{question} In {counted(len(names), 'document')}" + (
+        f", {counted(len(years), 'year')}" if years else ""
     )
     st.button(
         plain_markdown(label),
@@ -292,7 +292,7 @@ def _draw_progress(running: Running, found: dict[EntryPlace, Entry], context: Ap
 def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
     """Returns a text such as "8 answers: 6 figures, 1 passage, 1 not in its document." """
     counts = Counter(entry.state for entry in found.values())
-    parts = [_counted(counts[state], state) for state in ("figure", "passage") if counts[state]]
+    parts = [counted(counts[state], state) for state in ("figure", "passage") if counts[state]]
     absent = counts["absent"]
     if absent:
         parts.append(f"{absent} not in {'its document' if absent == 1 else 'their documents'}")
@@ -300,17 +300,13 @@ def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
         parts.append(f"{counts['failed']} failed")
     if len(found) < total:
         parts.append(f"{total - len(found)} not asked")
-    return f"{_counted(total, 'answer')}: {', '.join(parts)}."
+    return f"{counted(total, 'answer')}: {', '.join(parts)}."
 
 
 def _named(place: EntryPlace | None, titles: Mapping[str, str]) -> str:
     if place:
         return ", ".join(filter(None, [titles.get(place.document, place.document), place.year]))
     return ""
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _draw_formulas(

@@ -20,6 +20,7 @@ from ingestion.invisible_characters import visible
 __all__ = [
     "VERDICTS",
     "case_html",
+    "counted",
     "notice_html",
     "page_text",
     "paragraphs_html",
@@ -193,3 +194,8 @@ def _remembered_html(heading: str, body: str, said: str, remarks: Sequence[str] 
 
 def _day(seconds: float) -> str:
     return time.strftime("%d %B %Y", time.localtime(seconds))
+
+
+def counted(count: int, noun: str) -> str:
+    """Returns a count with its noun, such as "1 source" or "4 figures"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
