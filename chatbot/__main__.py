@@ -20,7 +20,7 @@ def _serve(options: argparse.Namespace, settings: Settings) -> int:
     lock.close(settled=not lock.left_behind)
     from chatbot.ui.server import run
 
-    run(settings.home, port=options.port, address=options.address)
+    run(settings.home, port=options.port, address=options.address, pages=not options.no_pages)
     return 0
 
 

@@ -159,7 +159,7 @@ class Chatbot:
             settings.context_tokens,
             settings.prompt_pages,
         )
-        self.side_by_side = SideBySide(self._asker)
+        self.side_by_side = SideBySide(self._asker, settings)
         self._key_figures = KeyFigureSheets(self.library)
 
     def close(self) -> None:
@@ -321,7 +321,7 @@ class Chatbot:
         failed = True
         stages = list[tuple[str, float]]()
         try:
-            with closing(self._asker.events(ask, stop)) as events:
+            with closing(self.side_by_side.asker(ask.model).events(ask, stop)) as events:
                 first = next(events)  # from here on the question can be asked
                 problem = draft.begin()
                 for event in chain([problem] if problem else [], [first], events):

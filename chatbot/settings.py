@@ -200,6 +200,17 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "FINPOLICY_SERVER_UPLOADS_MB": ("server_uploads_mb", "The same for all open pages together, in MiB."),
+    "FINPOLICY_API_RATE": (
+        "api_rate",
+        "Requests a minute that each caller of the API may make; 0 for any number.",
+    ),
+    "FINPOLICY_CORS_ORIGINS": (
+        "cors_origins",
+        (
+            "Origins of web pages that may call the API, such as `https://intranet.example.org`, with "
+            "commas between them; unset, none may."
+        ),
+    ),
     "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
     "FINPOLICY_MODEL_CACHE": (
         "model_cache",
@@ -278,6 +289,8 @@ class Settings:
     max_upload_mb: int = 200
     session_uploads_mb: int = 500
     server_uploads_mb: int = 1_500
+    api_rate: int = 600
+    cors_origins: str = ""
     workers: int = 0
     model_cache: Path = field(default_factory=lambda: _cache_folder(os.environ))
     user_models: str = ""
@@ -300,6 +313,11 @@ class Settings:
     def documents(self) -> Path:
         """The folder of the kept copies, each named <sha256>.pdf."""
         return self.home / "documents"
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The origins of web pages that may call the API."""
+        return tuple(origin.strip().rstrip("/") for origin in self.cors_origins.split(",") if origin.strip())
 
     @property
     def embeds_here(self) -> bool:

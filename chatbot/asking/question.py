@@ -24,6 +24,8 @@ class Ask:
     history: exchanges to use instead of a conversation's.
     conversation: its id, None to remember nothing.
     owner: whose conversation it is.
+    model: the model that answers, as in `chatbot.asking.side_by_side.model_settings`; "" for the one that
+        the owner or the settings chose.
     """
 
     question: str
@@ -31,6 +33,7 @@ class Ask:
     conversation: str | None = None
     history: tuple[Exchange, ...] | None = None
     owner: str = "local"
+    model: str = ""
 
 
 def checked(question: str) -> str:

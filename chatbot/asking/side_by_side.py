@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import lru_cache
 
 from chatbot.asking.answering import NOTHING_FOUND
 from chatbot.asking.asker import Asker
@@ -29,6 +30,8 @@ __all__ = ["MOST_MODELS", "OWN_WORDS", "ComparedModel", "SideBySide", "compared_
 MOST_MODELS = 4
 # The name of the answer without a model.
 OWN_WORDS = "none"
+# Models that were named in a question, whose connections are kept.
+MOST_NAMED = 16
 # Seconds between two looks at whether the reader has stopped it.
 TICK_SECONDS = 0.1
 
@@ -112,8 +115,22 @@ def _without_price(wanted: Settings, settings: Settings) -> Settings:
 class SideBySide:
     """Asks several models one question. Nothing of it is remembered. Safe to use from several threads."""
 
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
+    def __init__(self, asker: Asker, settings: Settings) -> None:
+        self._asker, self._settings = asker, settings
+        self._named = lru_cache(MOST_NAMED)(self._asker_of)
+
+    def asker(self, model: str) -> Asker:
+        """Returns what answers with the model of this name, or with the usual one for "". Raises UsageError.
+
+        With a model that is named, nothing but the answer is asked of it.
+        """
+        if not model:
+            return self._asker
+        return self._named(model)
+
+    def _asker_of(self, model: str) -> Asker:
+        models = FixedModel(model_settings(model, self._settings))
+        return replace(self._asker, models=models)
 
     def answers(
         self, ask: Ask, models: Sequence[ComparedModel], stop: Callable[[], bool] = lambda: False

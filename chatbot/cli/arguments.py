@@ -15,6 +15,7 @@ from chatbot.cli import (
     compare_command,
     conversation_commands,
     document_commands,
+    key_commands,
     key_figures_command,
     question_commands,
 )
@@ -183,6 +184,7 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
     _add_key_figures(commands)
     _add_conversations(commands)
     _add_memory(commands)
+    _add_keys(commands)
     _add_compress(commands)
     return parser
 
@@ -199,6 +201,7 @@ def _add_serve(commands: Any, serve: Command) -> None:
     served = commands.add_parser("serve", help=text, description=text.capitalize() + ".")
     served.add_argument("--port", type=_port, metavar="N", help="listen on this port (default 8501)")
     served.add_argument("--address", metavar="A", help="listen at this address (default 127.0.0.1)")
+    served.add_argument("--no-pages", action="store_true", help="serve the API alone, without pages")
     served.set_defaults(run=serve)
 
 
@@ -251,6 +254,18 @@ def _add_conversations(commands: Any) -> None:
     change.add_argument("--rename", metavar="TITLE")
     change.add_argument("--delete", action="store_true", help="hide it; it can be restored for 7 days")
     change.add_argument("--restore", action="store_true", help="bring a deleted one back")
+
+
+def _add_keys(commands: Any) -> None:
+    text = "make, list and revoke the keys with which programs call the API"
+    kept = _command(commands, "keys", key_commands.keys, text)
+    kept.add_argument("action", choices=key_commands.ACTIONS)
+    kept.add_argument(
+        "text", nargs="?", metavar="NAME", help="a name for the new key, or the number to revoke"
+    )
+    scopes = ("read", "ask", "manage")
+    kept.add_argument("--scope", choices=scopes, default="ask", help="the most it may do (default ask)")
+    kept.add_argument("--days", type=float, default=0, help="how long it is valid (default: for ever)")
 
 
 def _add_memory(commands: Any) -> None:

@@ -77,6 +77,18 @@ class Asking:
         self.finished = self.stopped = self._anew = False
         self._news = 0
         self._changed = threading.Condition()
+        self._calls: list[Callable[[], None]] = []
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer, None until it is finished."""
+        return self.given.answer if self.given else None
+
+    def on_news(self, call: Callable[[], None]) -> None:
+        """Calls this whenever there is more, from the thread that writes it."""
+        with self._changed:
+            self._calls.append(call)
+        call()
 
     def wait(self, seen: int, seconds: float) -> int:
         """Waits until there is more than was `seen` (0 at first), at most `seconds`.
@@ -171,6 +183,9 @@ class Asking:
             for name, value in changes.items():
                 setattr(self, name, value)
             self._changed.notify_all()
+            calls = tuple(self._calls)
+        for call in calls:
+            call()
 
 
 class RunningQuestions:
@@ -296,7 +311,12 @@ class RunningQuestions:
             asked[:] = [one for one in asked if one.number > asking.number]
 
     def _take_turn(self, asking: Asking, ask: Ask) -> bool:
-        """Waits until the questions before it in its conversation are answered; False if it was stopped."""
+        """Waits until the questions before it in its conversation are answered; False if it was stopped.
+
+        Without a conversation, it waits for none.
+        """
+        if ask.conversation is None:
+            return not asking.stopped
         with self._lock:
             before = [
                 one

@@ -13,13 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+import uvicorn
+from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.routing import Mount
 from streamlit.errors import StreamlitAPIException
 from streamlit.web.server.server_util import get_url
 
 from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, ROOT, Settings, is_installed
-from chatbot.ui import app_context, browser_scripts, index_html, routes
+from chatbot.ui import api_host, app_context, browser_scripts, index_html, routes
+from chatbot.ui.api_host import ApiRoute
 from chatbot.ui.click_order import ClickOrder
 from chatbot.ui.guard import Guard
 from chatbot.ui.sign_in import may_fetch
@@ -73,28 +77,49 @@ _GUARD = Middleware(
 # What st.App takes beside the script.
 PARTS: Mapping[str, Any] = {
     "lifespan": _lifespan,
-    "routes": [*routes.ROUTES, *index_html.ROUTES],
+    "routes": [ApiRoute(), *routes.ROUTES, *index_html.ROUTES],
     "middleware": [_GUARD, Middleware(Uploads, settings=_settings), Middleware(ClickOrder)],
 }
 
 
-def run(home: Path, *, port: int | None = None, address: str | None = None) -> None:
-    """Serves the pages until Ctrl+C, or an order to end.
+def run(home: Path, *, port: int | None = None, address: str | None = None, pages: bool = True) -> None:
+    """Serves the pages and the API until Ctrl+C, or an order to end.
 
     Raises UsageError if the server cannot listen there, or an option is wrong.
 
     home: an installed copy takes its `.streamlit/`.
+    pages: False serves the API alone.
     """
     folder = home if is_installed() else ROOT
     given = options(folder, port=port, address=address)
     _check_place(given["server.address"], given["server.port"])
     # Streamlit would take the command for a script and look for its files beside it.
     sys.argv = [""]
+    if not pages:
+        _run_api(given)
+        return
     try:
         with suppress(KeyboardInterrupt):
             st.App(SCRIPT, **{**PARTS, "lifespan": _announced}).run(config=given)
     except StreamlitAPIException as error:
         raise UsageError(str(error), hint=f"Mend {folder / '.streamlit' / 'config.toml'}.") from error
+
+
+def _run_api(given: Mapping[str, Any]) -> None:
+    """Serves the API without pages, under the same options."""
+    for name, value in given.items():
+        st.set_option(name, value)
+    app = Starlette(routes=[Mount("/", app=api_host.serve_api)], middleware=[_GUARD], lifespan=_announced_api)
+    with suppress(KeyboardInterrupt):
+        uvicorn.run(app, host=given["server.address"], port=given["server.port"], log_level="warning")
+
+
+@asynccontextmanager
+async def _announced_api(app: Any) -> AsyncIterator[None]:
+    async with _lifespan(app):
+        address, port = st.get_option("server.address"), st.get_option("server.port")
+        print(f"The API is open at http://{address}:{port}/api/v1 (Ctrl+C ends it).", flush=True)
+        yield
 
 
 def options(folder: Path, *, port: int | None = None, address: str | None = None) -> dict[str, Any]:

@@ -13,7 +13,15 @@ import streamlit as st
 from chatbot.ui.network_exposure import signs_in
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short
 
-__all__ = ["draw_sign_in", "draw_signed_in", "may_enter", "may_fetch", "owner_of", "signed_in_owner"]
+__all__ = [
+    "draw_sign_in",
+    "draw_signed_in",
+    "may_enter",
+    "may_fetch",
+    "owner_of",
+    "owner_of_cookies",
+    "signed_in_owner",
+]
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +76,12 @@ def may_fetch(cookies: Mapping[str, str]) -> bool:
 
     For requests other than a page's own connection.
     """
-    return not signs_in() or bool(_owner_named(_claims(cookies)))
+    return not signs_in() or bool(owner_of_cookies(cookies))
+
+
+def owner_of_cookies(cookies: Mapping[str, str]) -> str:
+    """Returns the owner whom these cookies sign in, "" for nobody."""
+    return _owner_named(_claims(cookies))
 
 
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, object]:

@@ -1,0 +1,1 @@
+"""The HTTP interface: what programs call, over the same chatbot as the pages."""

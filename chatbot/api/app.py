@@ -1,0 +1,67 @@
+"""Puts the API together: one application for every address but the pages'."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.middleware.cors import CORSMiddleware
+
+import chatbot
+from chatbot.api import asking, documents, jobs, status
+from chatbot.api.caller import Door
+from chatbot.api.gate import Gate, Rates
+from chatbot.api.host import Host
+from chatbot.api.problems import Problem, handle_problems
+from chatbot.settings import Settings
+from chatbot.store.api_keys import ApiKeys, open_api_keys
+
+__all__ = ["build_api"]
+
+UPLOADS = ("/api/v1/documents",)
+DESCRIPTION = (
+    "Answers questions about PDFs, each statement with its page. Errors are problem documents (RFC 9457). "
+    "Send a key as `Authorization: Bearer`, unless the server listens on this machine only."
+)
+
+
+def build_api(host: Host, settings: Settings) -> FastAPI:
+    """Returns the API over what `host` opens."""
+    api = FastAPI(
+        title="Finpolicy",
+        version=chatbot.__version__,
+        description=DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        responses={},
+    )
+
+    @cache
+    def keys() -> ApiKeys:
+        return open_api_keys(settings.store)
+
+    api.state.door = Door(host, keys, Rates(settings.api_rate), settings.origins)
+    handle_problems(api)
+    for part in (asking, documents, jobs, status):
+        api.include_router(part.ROUTER)
+    if settings.origins:
+        api.add_middleware(
+            CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
+        )
+    api.add_middleware(Gate, most_upload_mb=settings.max_upload_mb, uploads=UPLOADS)
+    api.openapi = partial(_described, api)  # type: ignore[method-assign]
+    return api
+
+
+def _described(api: FastAPI) -> dict[str, Any]:
+    """Returns the OpenAPI document, with the form of a problem."""
+    if not api.openapi_schema:
+        found = get_openapi(
+            title=api.title, version=api.version, description=api.description, routes=api.routes
+        )
+        found.setdefault("components", {}).setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
+        api.openapi_schema = found
+    return api.openapi_schema

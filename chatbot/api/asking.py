@@ -1,0 +1,91 @@
+"""Serves questions and searches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import anyio.to_thread
+from fastapi import APIRouter, Request
+from fastapi.sse import EventSourceResponse
+from starlette.responses import JSONResponse, Response
+
+from chatbot.api.caller import Asks, Caller, Reads, opened_store
+from chatbot.api.host import Opened, Question
+from chatbot.api.problems import ProblemError, declared, status_of
+from chatbot.api.schemas import AnswerOut, AskIn, SearchIn, SearchOut
+from chatbot.api.streaming import answer_of, finished, pieces
+from chatbot.asking.question import Ask, checked
+from chatbot.errors import ProjectError
+from chatbot.search.page_search import Find
+from chatbot.serialize import answer_line, hit_line
+
+__all__ = ["ROUTER", "started"]
+
+ROUTER = APIRouter(prefix="/api/v1", tags=["questions"])
+
+
+@ROUTER.post("/search", responses=declared(401, 403, 404, 413, 422, 503))
+async def search(request: Request, body: SearchIn, caller: Reads) -> SearchOut:
+    """Finds the pages for a query."""
+    chatbot = opened_store(request).chatbot
+    find = Find(body.query, tuple(body.documents), body.mode, body.k)
+    hits = await anyio.to_thread.run_sync(chatbot.find, find)
+    return SearchOut.model_validate({"hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]})
+
+
+@ROUTER.post(
+    "/ask",
+    response_model=AnswerOut,
+    responses=declared(401, 403, 404, 413, 422, 502, 503)
+    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The answer."}},
+)
+async def ask(request: Request, body: AskIn, caller: Asks) -> Response:
+    """Answers a question.
+
+    With `stream`, the events are `token` ({"text"}), `stage` ({"stage"}), and last `answer` or `problem`.
+    A `token` event with "replace": true takes the place of all before it.
+    """
+    question = await started(opened_store(request), caller, body)
+    if body.stream:
+        return EventSourceResponse(_events(request, question))
+    return JSONResponse(answer_line(await finished(request, question)))
+
+
+async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
+    """Begins to answer. Raises ProjectError for a question that cannot be asked."""
+    wanted = Ask(
+        checked(body.question),
+        tuple(body.documents),
+        body.conversation,
+        owner=caller.owner,
+        model=body.model or "",
+    )
+    return await anyio.to_thread.run_sync(_begin, opened, wanted)
+
+
+def _begin(opened: Opened, ask: Ask) -> Question:
+    opened.chatbot.library.scope(ask.names)  # a name that is not there is an error now, not in a stream
+    if ask.conversation:
+        opened.chatbot.conversations.begin(ask.owner, ask.conversation)
+    return opened.asked.ask(ask)
+
+
+async def _events(request: Request, question: Question) -> AsyncIterator[bytes]:
+    async for piece in pieces(request, question):
+        if piece.stage:
+            yield _event("stage", {"stage": piece.stage})
+        elif piece.replaces:
+            yield _event("token", {"text": piece.text, "replace": True})
+        else:
+            yield _event("token", {"text": piece.text})
+    try:
+        yield _event("answer", answer_line(answer_of(question)))
+    except ProblemError as error:
+        yield _event("problem", {"status": error.status, "detail": error.detail, "hint": error.hint})
+    except ProjectError as error:
+        yield _event("problem", {"status": status_of(error), "detail": error.message, "hint": error.hint})
+
+
+def _event(name: str, data: object) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()

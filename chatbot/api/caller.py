@@ -1,0 +1,163 @@
+"""Finds out who calls and what they may do: a key, a signed-in user, or anybody on this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from chatbot.api.gate import Rates
+from chatbot.api.host import Host, Opened
+from chatbot.api.problems import ProblemError
+from chatbot.errors import NotFoundError
+from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
+
+__all__ = ["Asks", "Caller", "Manages", "Reads", "door_of", "opened_store"]
+
+# Whose conversations they are if nobody need say who calls; those of the command line.
+LOCAL = "local"
+OPENING = "The store is still being opened."
+BEARER = HTTPBearer(auto_error=False, description="A key made by `finpolicy keys make`.")
+HERE = {"none", "same-origin"}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls.
+
+    owner: whose conversations, ratings and memories the call uses.
+    scope: the most that the caller may do, one of SCOPES.
+    key: the number of the key, 0 without one.
+    """
+
+    owner: str
+    scope: str
+    key: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What every address of the API uses, kept in the application's state.
+
+    keys: opens the keys of the store.
+    origins: web pages of these origins may call too.
+    rates: how often each caller may.
+    """
+
+    host: Host
+    keys: Callable[[], ApiKeys]
+    rates: Rates
+    origins: tuple[str, ...] = ()
+
+
+def door_of(request: Request) -> Door:
+    """Returns the door that a request came through."""
+    door: Door = request.app.state.door
+    return door
+
+
+def opened_store(request: Request) -> Opened:
+    """Returns the open store. Raises ProblemError while it is being opened."""
+    opened = door_of(request).host.opened()
+    if opened is None:
+        raise ProblemError(503, OPENING, hint="Try again in a moment.", headers={"retry-after": "2"})
+    return opened
+
+
+async def find_caller(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Caller:
+    """Returns who calls. Raises ProblemError with status 401 or 403.
+
+    A text that is no key of this program counts as none: clients that cannot do without one send any.
+    """
+    door = door_of(request)
+    text = credentials.credentials if credentials else ""
+    if text.startswith(PREFIX):
+        key = await anyio.to_thread.run_sync(_valid_key, door.keys(), text)
+        return Caller(key.owner, key.scope, key.id)
+    _check_origin(request, door.origins)
+    owner = door.host.signed_in(request.cookies)
+    if owner:
+        return Caller(owner, SCOPES[-1])
+    if door.host.is_open_to_others():
+        raise _unauthorized("This server needs a key.", "Make one on it: finpolicy keys make NAME")
+    return Caller(door.host.visitor(request.cookies) or LOCAL, SCOPES[-1])
+
+
+def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
+    """Returns a dependency that lets only callers through who may do this."""
+
+    async def caller(
+        request: Request,
+        credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
+    ) -> Caller:
+        found = await find_caller(request, credentials)
+        request.scope.setdefault("state", {})["caller"] = found
+        wait = door_of(request).rates.wait(found.owner)
+        if wait:
+            raise ProblemError(
+                429,
+                "That were too many requests within a minute.",
+                hint=f"Try again in {wait:.0f} s; FINPOLICY_API_RATE sets how many there may be.",
+                headers={"retry-after": str(ceil(wait))},
+            )
+        if SCOPES.index(scope) > SCOPES.index(found.scope):
+            raise ProblemError(
+                403,
+                f"This key may {found.scope}, and this call needs the scope {scope}.",
+                hint=f"Make another key: finpolicy keys make NAME --scope {scope}",
+            )
+        return found
+
+    return caller
+
+
+Reads = Annotated[Caller, Depends(needs("read"))]
+Asks = Annotated[Caller, Depends(needs("ask"))]
+Manages = Annotated[Caller, Depends(needs("manage"))]
+
+
+def _valid_key(keys: ApiKeys, text: str) -> ApiKey:
+    try:
+        key = keys.find(text)
+    except NotFoundError as error:
+        raise _unauthorized("The key is not known here.", "It may have been revoked.") from error
+    if key.expired:
+        day = time.strftime("%Y-%m-%d", time.gmtime(key.expires_at))
+        raise _unauthorized(f"The key {key.name} expired on {day}.", "Make another: finpolicy keys make NAME")
+    return key
+
+
+def _unauthorized(detail: str, hint: str) -> ProblemError:
+    return ProblemError(401, detail, hint=hint, headers={"www-authenticate": "Bearer"})
+
+
+def _check_origin(request: Request, origins: tuple[str, ...]) -> None:
+    """Raises ProblemError for a call that another site's page made in the browser of somebody here.
+
+    It would carry that person's cookie, or come from this machine. A program is no browser and sends neither
+    header.
+    """
+    origin = request.headers.get("origin")
+    if origin in origins:
+        return
+    site = request.headers.get("sec-fetch-site", "none")
+    if site not in HERE or not _is_own(origin, request.headers.get("host", "")):
+        raise ProblemError(
+            403,
+            "Pages of other sites may not call this server.",
+            hint="Call with a key, or add the page's origin to FINPOLICY_CORS_ORIGINS.",
+        )
+
+
+def _is_own(origin: str | None, host: str) -> bool:
+    try:
+        return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:
+        return False

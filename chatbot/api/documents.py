@@ -1,0 +1,167 @@
+"""Serves the documents: listing, adding, page images, originals, removing and restoring."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import anyio.to_thread
+from fastapi import APIRouter, File, Path, Request, UploadFile
+from starlette.responses import FileResponse, Response
+
+from chatbot.api.caller import Manages, Reads, opened_store
+from chatbot.api.host import Opened
+from chatbot.api.problems import declared
+from chatbot.api.schemas import DocumentOut, JobOut
+from chatbot.errors import NotFoundError
+from chatbot.records import DocumentRow
+from chatbot.store.addition_queue import Job, NewFile
+from ingestion.reading.formats import format_of
+
+__all__ = ["ROUTER"]
+
+ROUTER = APIRouter(prefix="/api/v1/documents", tags=["documents"])
+MOST_FILES = 100
+REFUSALS = (401, 403, 404, 422, 503)
+Id = Annotated[str, Path(min_length=1, max_length=200)]
+Page = Annotated[int, Path(ge=1, le=1_000_000)]
+
+
+@ROUTER.get("", responses=declared(401, 403, 503))
+async def documents(request: Request, caller: Reads) -> list[DocumentOut]:
+    """Lists all documents, including removed ones that can be restored."""
+    return await anyio.to_thread.run_sync(_listed, opened_store(request))
+
+
+@ROUTER.post("", status_code=202, responses=declared(401, 403, 413, 422, 503))
+async def add(
+    request: Request,
+    files: Annotated[list[UploadFile], File(min_length=1, max_length=MOST_FILES)],
+    caller: Manages,
+) -> list[JobOut]:
+    """Queues files to be read. Their progress is under /api/v1/jobs."""
+    additions = opened_store(request).additions
+    new = [NewFile(file.filename or "document.pdf", file.file) for file in files]
+    numbers = await anyio.to_thread.run_sync(additions.enqueue, new)
+    return [job_out(job) for job in additions.jobs() if job.id in numbers]
+
+
+@ROUTER.get("/{document_id}", responses=declared(*REFUSALS))
+async def document(request: Request, document_id: Id, caller: Reads) -> DocumentOut:
+    """Describes one document."""
+    opened = opened_store(request)
+    row = await anyio.to_thread.run_sync(_row, opened, document_id)
+    return _out(row, opened.chatbot.titles())
+
+
+@ROUTER.get("/{document_id}/report", responses=declared(*REFUSALS))
+async def report(request: Request, document_id: Id, caller: Reads) -> list[dict[str, Any]]:
+    """Says how each page was read."""
+    opened = opened_store(request)
+
+    def read() -> list[dict[str, Any]]:
+        pages = opened.chatbot.report(_row(opened, document_id).name)
+        return [{name: getattr(page, name) for name in page.__slots__} for page in pages]
+
+    return await anyio.to_thread.run_sync(read)
+
+
+@ROUTER.get(
+    "/{document_id}/pages/{page}",
+    response_class=Response,
+    responses=declared(*REFUSALS) | {200: {"content": {"image/png": {}}, "description": "The page."}},
+)
+async def page_image(
+    request: Request, document_id: Id, page: Page, caller: Reads, quote: str = ""
+) -> Response:
+    """Draws a page, as a PNG. page: physical, from 1."""
+    opened = opened_store(request)
+
+    def draw() -> bytes:
+        version = _version(opened, _row(opened, document_id).name)
+        png, _ = opened.chatbot.page_image(version, page, quote)
+        return png
+
+    return Response(await anyio.to_thread.run_sync(draw), media_type="image/png")
+
+
+@ROUTER.get(
+    "/{document_id}/original",
+    response_class=FileResponse,
+    responses=declared(*REFUSALS) | {200: {"content": {"application/pdf": {}}, "description": "The file."}},
+)
+async def original(request: Request, document_id: Id, caller: Reads) -> FileResponse:
+    """Returns the file as it was added."""
+    opened = opened_store(request)
+    row = await anyio.to_thread.run_sync(_row, opened, document_id)
+    path = await anyio.to_thread.run_sync(opened.chatbot.library.file, _version(opened, row.name))
+    mime = format_of(path).mime or "application/octet-stream"
+    return FileResponse(path, media_type=mime, filename=row.name)
+
+
+@ROUTER.delete("/{document_id}", status_code=204, responses=declared(*REFUSALS))
+async def remove(request: Request, document_id: Id, caller: Manages, purge: bool = False) -> None:
+    """Hides a document for 7 days, after which it is erased; with `purge` it is erased now."""
+    opened = opened_store(request)
+    row = await anyio.to_thread.run_sync(_row, opened, document_id)
+    if purge:
+        await anyio.to_thread.run_sync(opened.erase, row.name)
+    else:
+        await anyio.to_thread.run_sync(opened.chatbot.remove, row.name)
+
+
+@ROUTER.post("/{document_id}/restore", responses=declared(*REFUSALS))
+async def restore(request: Request, document_id: Id, caller: Manages) -> DocumentOut:
+    """Brings a removed document back."""
+    opened = opened_store(request)
+    row = await anyio.to_thread.run_sync(_row, opened, document_id)
+    await anyio.to_thread.run_sync(opened.restore, row.name)
+    return _out(await anyio.to_thread.run_sync(_row, opened, document_id), opened.chatbot.titles())
+
+
+def job_out(job: Job) -> JobOut:
+    """Returns a job as the API shows it."""
+    return JobOut(
+        id=job.id,
+        name=job.name,
+        phase=job.phase,
+        done=job.done,
+        total=job.total,
+        seconds_left=job.seconds_left,
+        problem=job.problem or (job.result.error if job.result else None),
+        document=job.result.document if job.result else None,
+    )
+
+
+def _listed(opened: Opened) -> list[DocumentOut]:
+    titles = opened.chatbot.titles()
+    return [_out(row, titles) for row in opened.chatbot.documents()]
+
+
+def _row(opened: Opened, document_id: str) -> DocumentRow:
+    """Returns the document of an id, or of a name. Raises NotFoundError."""
+    rows = opened.chatbot.documents()
+    for row in rows:
+        if row.id == document_id:
+            return row
+    for row in rows:
+        if row.name == document_id:
+            return row
+    raise NotFoundError("There is no such document.", hint="List them: GET /api/v1/documents")
+
+
+def _version(opened: Opened, name: str) -> int:
+    return next(iter(opened.chatbot.library.scope([name])))
+
+
+def _out(row: DocumentRow, titles: dict[str, str]) -> DocumentOut:
+    return DocumentOut(
+        id=row.id,
+        name=row.name,
+        title=titles.get(row.name, row.name),
+        state=row.state,
+        pages=row.pages,
+        period=row.period or "",
+        added_at=row.added_at,
+        removed_at=row.removed_at,
+        protected=row.protected,
+    )

@@ -1,0 +1,88 @@
+"""Serves the progress of files that are being added."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Path, Request
+from fastapi.sse import EventSourceResponse
+from starlette.responses import Response
+
+from chatbot.api.caller import Manages, Reads, opened_store
+from chatbot.api.documents import job_out
+from chatbot.api.problems import declared
+from chatbot.api.schemas import JobOut, PasswordIn
+from chatbot.errors import NotFoundError
+from chatbot.store.addition_queue import Additions, Job
+
+__all__ = ["ROUTER"]
+
+ROUTER = APIRouter(prefix="/api/v1/jobs", tags=["documents"])
+TICK_SECONDS = 0.25
+Number = Annotated[int, Path(ge=1, le=2**53)]
+
+
+@ROUTER.get("", responses=declared(401, 403, 503))
+async def jobs(request: Request, caller: Reads) -> list[JobOut]:
+    """Lists the files that are being added, and the last that were."""
+    return [job_out(job) for job in opened_store(request).additions.jobs()]
+
+
+@ROUTER.get("/{number}", responses=declared(401, 403, 404, 422, 503))
+async def job(request: Request, number: Number, caller: Reads) -> JobOut:
+    """Says how far a file is."""
+    return job_out(_job(opened_store(request).additions, number))
+
+
+@ROUTER.get(
+    "/{number}/events",
+    response_class=Response,
+    responses=declared(401, 403, 404, 422, 503)
+    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Progress."}},
+)
+async def events(request: Request, number: Number, caller: Reads) -> Response:
+    """Sends an event `job` whenever a file is further, until it is finished or waits for its password."""
+    additions = opened_store(request).additions
+    _job(additions, number)
+    return EventSourceResponse(_progress(request, additions, number))
+
+
+@ROUTER.post("/{number}/password", responses=declared(401, 403, 404, 422, 503))
+async def unlock(request: Request, number: Number, body: PasswordIn, caller: Manages) -> JobOut:
+    """Tries a protected file again with this password, which is not stored."""
+    additions = opened_store(request).additions
+    _job(additions, number)
+    await anyio.to_thread.run_sync(additions.unlock, number, body.password)
+    return job_out(_job(additions, number))
+
+
+@ROUTER.delete("/{number}", status_code=204, responses=declared(401, 403, 404, 422, 503))
+async def cancel(request: Request, number: Number, caller: Manages) -> None:
+    """Stops adding a file and undoes what was done of it."""
+    additions = opened_store(request).additions
+    _job(additions, number)
+    await anyio.to_thread.run_sync(additions.cancel, number)
+
+
+async def _progress(request: Request, additions: Additions, number: int) -> AsyncIterator[bytes]:
+    last: JobOut | None = None
+    while not await request.is_disconnected():
+        job = _job(additions, number)
+        shown = job_out(job)
+        if shown != last:
+            yield f"event: job\ndata: {json.dumps(shown.model_dump())}\n\n".encode()
+            last = shown
+        if not job.busy:
+            return
+        await asyncio.sleep(TICK_SECONDS)
+
+
+def _job(additions: Additions, number: int) -> Job:
+    for job in additions.jobs():
+        if job.id == number:
+            return job
+    raise NotFoundError("There is no such addition.", hint="List them: GET /api/v1/jobs")

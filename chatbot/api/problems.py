@@ -1,0 +1,184 @@
+"""Answers failed requests with problem documents, as RFC 9457 defines them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from chatbot.errors import (
+    DocumentError,
+    ModelError,
+    NotFoundError,
+    ProjectError,
+    QuestionError,
+    SettingsError,
+    StoreError,
+    UsageError,
+)
+
+__all__ = [
+    "PROBLEM",
+    "Problem",
+    "ProblemError",
+    "declared",
+    "handle_problems",
+    "problem_response",
+    "status_of",
+]
+
+log = logging.getLogger(__name__)
+
+PROBLEM = "application/problem+json"
+# The first class that fits gives the status.
+STATUSES: Mapping[type[ProjectError], int] = {
+    NotFoundError: 404,
+    QuestionError: 422,
+    UsageError: 422,
+    DocumentError: 422,
+    SettingsError: 503,
+    StoreError: 503,
+    ModelError: 502,
+    ProjectError: 409,
+}
+INSIDE = "Something inside failed."
+# Parts of a message about wrong input that could repeat a whole document.
+MOST_ERRORS, LONGEST_PLACE = 10, 100
+
+
+class Problem(BaseModel):
+    """What went wrong with a request, and what to do about it."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    hint: str = ""
+    request_id: str = ""
+    errors: list[str] = []
+
+
+class ProblemError(HTTPException):
+    """A request that is refused. While it reads a body, FastAPI lets no other error through.
+
+    status: the HTTP status.
+    headers: further headers of the response.
+    """
+
+    def __init__(
+        self, status: int, detail: str, *, hint: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(status, detail, dict(headers or {}))
+        self.status, self.hint = status, hint
+
+
+def problem_response(
+    status: int,
+    detail: str,
+    *,
+    hint: str = "",
+    request_id: str = "",
+    errors: list[str] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """Returns a problem document as a response."""
+    problem = Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        hint=hint,
+        request_id=request_id,
+        errors=errors or [],
+    )
+    return JSONResponse(
+        problem.model_dump(),
+        status,
+        media_type=PROBLEM,
+        headers={"cache-control": "no-store", **(headers or {})},
+    )
+
+
+def declared(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Returns these statuses as FastAPI declares responses."""
+    return {
+        status: {
+            "description": HTTPStatus(status).phrase,
+            "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in statuses
+    }
+
+
+def handle_problems(api: FastAPI) -> None:
+    """Has every error of the API answered with a problem document."""
+    api.add_exception_handler(ProblemError, _refused)
+    api.add_exception_handler(ProjectError, _failed)
+    api.add_exception_handler(RequestValidationError, _invalid)
+    api.add_exception_handler(HTTPException, _unknown)
+    api.add_exception_handler(Exception, _broken)
+
+
+def status_of(error: ProjectError) -> int:
+    """Returns the status that an error of the chatbot is answered with."""
+    return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+
+
+def _id(request: Request) -> str:
+    return str(request.scope.get("state", {}).get("request_id", ""))
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ProblemError)
+    return problem_response(
+        error.status, error.detail, hint=error.hint, request_id=_id(request), headers=error.headers
+    )
+
+
+async def _failed(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ProjectError)
+    headers = {"retry-after": "5"} if error.retryable else {}
+    return problem_response(
+        status_of(error), error.message, hint=error.hint, request_id=_id(request), headers=headers
+    )
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    found = []
+    for one in error.errors()[:MOST_ERRORS]:
+        place = ".".join(str(part) for part in one["loc"])[:LONGEST_PLACE]
+        found.append(f"{place}: {one['msg']}")
+    return problem_response(
+        422,
+        "The request is not in the form that this address takes.",
+        hint="Mend what `errors` names; /api/openapi.json describes the form.",
+        request_id=_id(request),
+        errors=found,
+    )
+
+
+async def _unknown(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    hints = {404: "See /api/openapi.json for all addresses.", 405: "See the header Allow for what it takes."}
+    details = {404: "There is nothing at this address.", 405: "This address does not take that method."}
+    return problem_response(
+        error.status_code,
+        details.get(error.status_code, str(error.detail)),
+        hint=hints.get(error.status_code, ""),
+        request_id=_id(request),
+        headers=dict(error.headers or {}),
+    )
+
+
+async def _broken(request: Request, error: Exception) -> JSONResponse:
+    log.error("answering request %s failed", _id(request), exc_info=error)
+    return problem_response(
+        500, INSIDE, hint="The server's log says why, under this request's id.", request_id=_id(request)
+    )

@@ -1,0 +1,175 @@
+"""Defines the bodies of requests and responses: one source for their validation and their description."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chatbot.asking.question import LONGEST_QUESTION
+
+__all__ = [
+    "AnswerOut",
+    "AskIn",
+    "CitationOut",
+    "DocumentOut",
+    "HitOut",
+    "JobOut",
+    "NumberOut",
+    "PasswordIn",
+    "SearchIn",
+    "SearchOut",
+    "Strict",
+]
+
+MOST_NAMES = 1_000
+MOST_HITS = 100
+Name = Annotated[str, Field(min_length=1, max_length=1_000)]
+Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+Identifier = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Strict(BaseModel):
+    """A request's body: a field that is not known is an error, so that a typing error is not overlooked."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class AskIn(Strict):
+    """A question.
+
+    documents: names to stay in, [] for all.
+    conversation: its id, to remember the exchange; null remembers nothing.
+    model: "PROVIDER:MODEL", or "none" for the documents' own words; null takes the settings' own.
+    stream: whether the answer comes as server-sent events.
+    """
+
+    question: Question
+    documents: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
+    conversation: Identifier | None = None
+    model: Identifier | None = None
+    stream: bool = False
+
+
+class CitationOut(BaseModel):
+    """A citation and what the check found: see docs/api.md."""
+
+    key: str
+    document: str | None
+    page: int | None
+    page_label: str | None
+    quote: str
+    verified: bool
+    reason: str | None
+    confidence: float | None
+    instructs: bool
+    basis: str
+    doubted: bool
+
+
+class NumberOut(BaseModel):
+    """A figure of the answer and what the check found."""
+
+    text: str
+    value: float
+    unit: str | None
+    scale: float
+    period: str | None
+    status: str
+    citation: str | None
+    formula: str | None
+    reason: str | None
+
+
+class AnswerOut(BaseModel):
+    """A complete answer, with the fields of `finpolicy ask --json`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    answer: str
+    further: str
+    answered: bool
+    reason: str | None
+    citations: list[CitationOut]
+    numbers: list[NumberOut]
+    statements: list[dict[str, Any]]
+    notes: list[dict[str, Any]]
+    nearest: list[dict[str, Any]]
+    search_query: str
+    model: str
+    conversation: str | None
+    exchange: int | None
+    seconds: float
+
+
+class SearchIn(Strict):
+    """A query for pages; k is how many."""
+
+    query: Question
+    documents: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
+    mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
+    k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 3
+
+
+class HitOut(BaseModel):
+    """A page that was found, the best first. rank: from 1. page: physical, 1-based."""
+
+    rank: int
+    document: str
+    page: int
+    page_label: str | None
+    score: float
+    extraction_method: str
+    chunk_id: str
+    text: str
+    scores: dict[str, float]
+    chunk_match: int | None = None
+
+
+class SearchOut(BaseModel):
+    """The pages found for a query."""
+
+    hits: list[HitOut]
+
+
+class DocumentOut(BaseModel):
+    """A document.
+
+    id: stays the same whatever the document is called.
+    state: "keyword" | "embedding" | "ready" | "removed".
+    added_at: seconds since the epoch.
+    """
+
+    id: str
+    name: str
+    title: str
+    state: str
+    pages: int
+    period: str
+    added_at: float
+    removed_at: float | None
+    protected: bool
+
+
+class JobOut(BaseModel):
+    """A file on its way into the store.
+
+    phase: "waiting" | "reading" | "ocr" | "embedding" | "tables" | "images" | "password" | "done" | "failed"
+        | "cancelled".
+    done, total: pages while reading, chunks while embedding.
+    """
+
+    id: int
+    name: str
+    phase: str
+    done: int
+    total: int
+    seconds_left: float | None
+    problem: str | None
+    document: str | None
+
+
+class PasswordIn(Strict):
+    """The password of a protected file."""
+
+    password: Annotated[str, Field(min_length=1, max_length=1_000)]

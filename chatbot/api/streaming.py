@@ -1,0 +1,99 @@
+"""Follows an answer while it is written, for clients that read it piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from chatbot.answer.citations.citation_keys import KEY
+from chatbot.api.host import Question
+from chatbot.api.problems import ProblemError
+from chatbot.records import Answer
+
+__all__ = ["Piece", "answer_of", "finished", "pieces"]
+
+# How often is looked whether a client that waits is still there.
+LOOK_SECONDS = 0.5
+# The end of a text that may go on as a citation key; a key is sent whole, as the complete answer shows it.
+UNFINISHED_KEY = re.compile(r"\[[^\]\n]{0,60}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What has come of an answer.
+
+    text: follows the text before; if `replaces`, it takes the place of all text before.
+    stage: the stage that was reached.
+    """
+
+    text: str = ""
+    replaces: bool = False
+    stage: str = ""
+
+
+async def finished(request: Request, question: Question) -> Answer:
+    """Waits for the answer. A client that goes stops the work. Raises ProjectError and ProblemError."""
+    async for _ in _news(request, question):
+        pass
+    return answer_of(question)
+
+
+async def pieces(request: Request, question: Question) -> AsyncIterator[Piece]:
+    """Yields what comes of an answer, until it is finished. A client that goes stops the work."""
+    sent = ""
+    stage = ""
+    async for _ in _news(request, question):
+        reached = question.stage.name
+        if reached != stage and not question.finished:
+            stage = reached
+            yield Piece(stage=stage)
+        text = _shown(question.text, whole=question.finished)
+        if text != sent:
+            goes_on = text.startswith(sent)
+            yield Piece(text[len(sent) :] if goes_on else text, replaces=not goes_on)
+            sent = text
+
+
+def answer_of(question: Question) -> Answer:
+    """Returns the answer of a finished question. Raises what it failed with."""
+    if question.error is not None:
+        raise question.error
+    if question.answer is None:
+        raise ProblemError(503, "The answer was stopped.", hint="Ask again.")
+    return question.answer
+
+
+async def _news(request: Request, question: Question) -> AsyncIterator[None]:
+    """Yields whenever there is news of an answer, and once it is finished; stops it if the client goes."""
+    loop = asyncio.get_running_loop()
+    changed = asyncio.Event()
+    question.on_news(lambda: _tell(loop, changed))
+    try:
+        while not question.finished:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
+                changed.clear()
+                yield
+            if await request.is_disconnected():
+                break
+        yield
+    finally:
+        if not question.finished:
+            question.stop()
+
+
+def _tell(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:
+    with suppress(RuntimeError):  # the server is being stopped
+        loop.call_soon_threadsafe(changed.set)
+
+
+def _shown(text: str, *, whole: bool) -> str:
+    """Returns the text with its keys as the complete answer has them."""
+    if not whole:
+        text = UNFINISHED_KEY.sub("", text)
+    return KEY.sub(lambda key: key[0].partition("-")[0], text)

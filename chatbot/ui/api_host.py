@@ -1,0 +1,62 @@
+"""Runs the API inside this server: over the same store, and for the users that its pages know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from chatbot.api.host import ADDRESSES, Host
+from chatbot.settings import load_settings
+from chatbot.ui.app_context import AppContext, opening
+from chatbot.ui.guard import OWNER_COOKIE, is_owner
+from chatbot.ui.network_exposure import is_open_to_others, signs_in
+from chatbot.ui.sign_in import owner_of_cookies
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["ApiRoute", "api", "serve_api"]
+
+
+@cache
+def api() -> FastAPI:
+    """Returns the API of this process."""
+    from chatbot.api.app import build_api
+
+    return build_api(Host(_opened, is_open_to_others, _signed_in, _visitor), load_settings())
+
+
+class ApiRoute(BaseRoute):
+    """Hands what is at the API's addresses to it, and leaves the rest to the pages."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        first, _, _ = scope["path"].removeprefix("/").partition("/")
+        return Match.FULL if scope["type"] == "http" and first in ADDRESSES else Match.NONE, {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await serve_api(scope, receive, send)
+
+
+async def serve_api(scope: Scope, receive: Receive, send: Send) -> None:
+    """Serves a request to the API, which is loaded with the first one."""
+    await api()(scope, receive, send)
+
+
+def _opened() -> AppContext | None:
+    found = opening()
+    if found.error is not None:
+        raise found.error
+    return found.context
+
+
+def _signed_in(cookies: Mapping[str, str]) -> str:
+    return owner_of_cookies(cookies) if signs_in() else ""
+
+
+def _visitor(cookies: Mapping[str, str]) -> str:
+    mark = cookies.get(OWNER_COOKIE, "")
+    return mark if is_owner(mark) else ""

@@ -1,0 +1,77 @@
+"""The API over a real store, served by a real server on a port of this machine."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+import uvicorn
+
+from chatbot.api.app import build_api
+from chatbot.api.host import Host
+from chatbot.store.api_keys import open_api_keys
+from chatbot.store.library import Upload
+from chatbot.ui.app_context import AppContext
+from tests.browser import PORTS, is_free
+from tests.pages import open_context
+from tests.pdfs import make_pdf
+
+RULES = "Rules.pdf"
+CEILING = "The deficit ceiling is three per cent of output."
+
+
+@dataclass
+class Api:
+    """A server with the API alone.
+
+    open: what it believes of who can reach it.
+    owner: whom it believes signed in.
+    """
+
+    context: AppContext
+    url: str = ""
+    open: bool = False
+    owner: str = ""
+    keys: dict[str, str] = field(default_factory=dict)
+
+    def client(self, scope: str = "", **headers: str) -> httpx.Client:
+        """A client with a key of this scope, "" for none. headers: names with _ for -."""
+        if scope and scope not in self.keys:
+            kept = open_api_keys(self.context.settings.store)
+            self.keys[scope], _ = kept.make(scope, scope)
+            kept.close()
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        if scope:
+            given["authorization"] = f"Bearer {self.keys[scope]}"
+        return httpx.Client(base_url=self.url, headers=given, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    folder = tmp_path_factory.mktemp("api")
+    with open_context(folder / "home") as context:
+        list(context.chatbot.add([Upload(make_pdf(folder / RULES, [CEILING]))]))
+        api = Api(context)
+        host = Host(lambda: context, lambda: api.open, lambda _: api.owner, lambda _: "")
+        port = next(filter(is_free, PORTS))
+        config = uvicorn.Config(build_api(host, context.settings), port=port, log_level="warning")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        api.url = f"http://127.0.0.1:{port}"
+        yield api
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture
+def api(served: Api) -> Iterator[Api]:
+    """The same server for every test of a module, as if nobody had touched it."""
+    yield served
+    served.open, served.owner = False, ""

@@ -1,0 +1,65 @@
+"""Questions and documents through the API."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from tests.chatbot.api.conftest import CEILING, RULES, Api
+from tests.pdfs import make_pdf
+
+QUESTION = "What is the deficit ceiling?"
+
+
+def test_an_answer_comes_with_its_page(api: Api) -> None:
+    with api.client() as client:
+        answer = client.post("/api/v1/ask", json={"question": QUESTION, "conversation": "talk"}).json()
+    assert answer["answered"]
+    (citation,) = answer["citations"]
+    assert (citation["document"], citation["page"], citation["verified"]) == (RULES, 1, True)
+    assert citation["quote"] in CEILING
+    assert answer["exchange"] == 1
+    kept = api.context.chatbot.conversations.window("talk", "local")
+    assert [exchange.user for exchange in kept] == [QUESTION]
+
+
+def test_an_answer_can_be_read_while_it_is_written(api: Api) -> None:
+    text = ""
+    names = []
+    with (
+        api.client() as client,
+        client.stream("POST", "/api/v1/ask", json={"question": QUESTION, "stream": True}) as answer,
+    ):
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        for line in answer.iter_lines():
+            if line.startswith("event: "):
+                names.append(line.removeprefix("event: "))
+            elif line.startswith("data: "):
+                data = json.loads(line.removeprefix("data: "))
+                text += data.get("text", "") if names[-1] == "token" else ""
+    assert names[0] == "stage"
+    assert names[-1] == "answer"
+    assert text == data["answer"], "the text as it came is the text as it stays, keys too"
+
+
+def test_a_file_is_added_removed_and_restored(api: Api, tmp_path: Path) -> None:
+    pdf = make_pdf(tmp_path / "Plan.pdf", ["The plan foresees a surplus of two per cent in 2031."])
+    with api.client() as client:
+        (job,) = client.post("/api/v1/documents", files={"files": ("Plan.pdf", pdf.read_bytes())}).json()
+        with client.stream("GET", f"/api/v1/jobs/{job['id']}/events") as progress:
+            last = [json.loads(line[6:]) for line in progress.iter_lines() if line.startswith("data: ")][-1]
+        assert last["phase"] == "done"
+        (found,) = [row for row in client.get("/api/v1/documents").json() if row["name"] == "Plan.pdf"]
+        place = f"/api/v1/documents/{found['id']}"
+        assert client.get(f"{place}/original").content == pdf.read_bytes()
+        assert client.get(f"{place}/pages/1").content.startswith(b"\x89PNG")
+        assert client.get(f"{place}/pages/2").status_code == 404
+        assert client.delete(place).status_code == 204
+        assert client.get(place).json()["state"] == "removed"
+        assert client.post(f"{place}/restore").json()["state"] != "removed"
+        assert client.delete(place, params={"purge": True}).status_code == 204
+        end = time.monotonic() + 20
+        while client.get(place).status_code != 404 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert client.get(place).status_code == 404
