@@ -9,9 +9,9 @@ from math import ceil
 from typing import Annotated
 from urllib.parse import urlsplit
 
-import anyio.to_thread
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.gate import Rates
 from chatbot.api.host import Host, Opened
@@ -24,7 +24,7 @@ __all__ = ["Asks", "Caller", "Manages", "Reads", "door_of", "opened_store"]
 # Whose conversations they are if nobody need say who calls; those of the command line.
 LOCAL = "local"
 OPENING = "The store is still being opened."
-BEARER = HTTPBearer(auto_error=False, description="A key made by `finpolicy keys make`.")
+BEARER = HTTPBearer(auto_error=False, description="A key made by `finpolicy keys create`.")
 HERE = {"none", "same-origin"}
 
 
@@ -79,14 +79,14 @@ async def find_caller(request: Request, credentials: HTTPAuthorizationCredential
     door = door_of(request)
     text = credentials.credentials if credentials else ""
     if text.startswith(PREFIX):
-        key = await anyio.to_thread.run_sync(_valid_key, door.keys(), text)
+        key = await run_in_threadpool(_valid_key, door.keys(), text)
         return Caller(key.owner, key.scope, key.id)
     _check_origin(request, door.origins)
     owner = door.host.signed_in(request.cookies)
     if owner:
         return Caller(owner, SCOPES[-1])
     if door.host.is_open_to_others():
-        raise _unauthorized("This server needs a key.", "Make one on it: finpolicy keys make NAME")
+        raise _unauthorized("This server needs a key.", "Make one on it: finpolicy keys create NAME")
     return Caller(door.host.visitor(request.cookies) or LOCAL, SCOPES[-1])
 
 
@@ -111,7 +111,7 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
             raise ProblemError(
                 403,
                 f"This key may {found.scope}, and this call needs the scope {scope}.",
-                hint=f"Make another key: finpolicy keys make NAME --scope {scope}",
+                hint=f"Make another key: finpolicy keys create NAME --scope {scope}",
             )
         return found
 
@@ -130,7 +130,9 @@ def _valid_key(keys: ApiKeys, text: str) -> ApiKey:
         raise _unauthorized("The key is not known here.", "It may have been revoked.") from error
     if key.expired:
         day = time.strftime("%Y-%m-%d", time.gmtime(key.expires_at))
-        raise _unauthorized(f"The key {key.name} expired on {day}.", "Make another: finpolicy keys make NAME")
+        raise _unauthorized(
+            f"The key {key.name} expired on {day}.", "Make another: finpolicy keys create NAME"
+        )
     return key
 
 

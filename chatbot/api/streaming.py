@@ -15,7 +15,7 @@ from chatbot.api.host import Question
 from chatbot.api.problems import ProblemError
 from chatbot.records import Answer
 
-__all__ = ["Piece", "answer_of", "finished", "pieces"]
+__all__ = ["AnswerPiece", "answer_of", "finished", "pieces"]
 
 # How often is looked whether a client that waits is still there.
 LOOK_SECONDS = 0.5
@@ -24,7 +24,7 @@ UNFINISHED_KEY = re.compile(r"\[[^\]\n]{0,60}$")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnswerPiece:
     """What has come of an answer.
 
     text: follows the text before; if `replaces`, it takes the place of all text before.
@@ -43,7 +43,7 @@ async def finished(request: Request, question: Question) -> Answer:
     return answer_of(question)
 
 
-async def pieces(request: Request, question: Question) -> AsyncIterator[Piece]:
+async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPiece]:
     """Yields what comes of an answer, until it is finished. A client that goes stops the work."""
     sent = ""
     stage = ""
@@ -51,11 +51,11 @@ async def pieces(request: Request, question: Question) -> AsyncIterator[Piece]:
         reached = question.stage.name
         if reached != stage and not question.finished:
             stage = reached
-            yield Piece(stage=stage)
+            yield AnswerPiece(stage=stage)
         text = _shown(question.text, whole=question.finished)
         if text != sent:
             goes_on = text.startswith(sent)
-            yield Piece(text[len(sent) :] if goes_on else text, replaces=not goes_on)
+            yield AnswerPiece(text[len(sent) :] if goes_on else text, replaces=not goes_on)
             sent = text
 
 

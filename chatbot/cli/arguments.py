@@ -257,7 +257,7 @@ def _add_conversations(commands: Any) -> None:
 
 
 def _add_keys(commands: Any) -> None:
-    text = "make, list and revoke the keys with which programs call the API"
+    text = "create, list and revoke the keys with which programs call the API"
     kept = _command(commands, "keys", key_commands.keys, text)
     kept.add_argument("action", choices=key_commands.ACTIONS)
     kept.add_argument(

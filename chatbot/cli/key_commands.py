@@ -14,7 +14,7 @@ from chatbot.settings import PROGRAM, Settings
 
 __all__ = ["ACTIONS", "keys"]
 
-ACTIONS = ("make", "list", "revoke")
+ACTIONS = ("create", "list", "revoke")
 
 
 def keys(options: argparse.Namespace, settings: Settings) -> int:
@@ -25,8 +25,8 @@ def keys(options: argparse.Namespace, settings: Settings) -> int:
             for key in kept.listed():
                 line = _line(key)
                 emit(line, _text(line), as_json=options.json)
-        elif options.action == "make":
-            text, key = kept.make(_text_given(options, "a name"), options.scope, options.days)
+        elif options.action == "create":
+            text, key = kept.create(_text_given(options, "a name"), options.scope, options.days)
             shown = f"{text}\nThis is shown only once. It may {key.scope}."
             emit({**_line(key), "key": text}, shown, as_json=options.json)
         else:

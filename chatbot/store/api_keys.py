@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatbot.errors import NotFoundError, UsageError
+from chatbot.errors import NotFoundError, StoreError, UsageError
+from chatbot.store.file_permissions import make_private
 from chatbot.store.sqlite_file import SqliteFile
 from ingestion.invisible_characters import one_line
 
@@ -61,7 +62,7 @@ class ApiKey:
 class ApiKeys(SqliteFile):
     """The keys of one store. Several processes may use the file, so keys can be made beside a server."""
 
-    def make(self, name: str, scope: str, days: float = 0) -> tuple[str, ApiKey]:
+    def create(self, name: str, scope: str, days: float = 0) -> tuple[str, ApiKey]:
         """Makes a key. Returns its text, which is shown this once, and how it is listed.
 
         days: how long it is valid, 0 for ever.
@@ -78,7 +79,8 @@ class ApiKeys(SqliteFile):
             raise UsageError(f"There is no scope {scope}.", hint=f"Choose one of {', '.join(SCOPES)}.")
         if not 0 <= days < MOST_DAYS:
             raise UsageError(
-                f"A key cannot be valid for {days} days.", hint=f"Choose less than {MOST_DAYS:,}, or 0 for ever."
+                f"A key cannot be valid for {days} days.",
+                hint=f"Choose less than {MOST_DAYS:,}, or 0 for ever.",
             )
         text = PREFIX + secrets.token_urlsafe(32)
         now = time.time()
@@ -121,6 +123,14 @@ class ApiKeys(SqliteFile):
 
 def open_api_keys(store: Path) -> ApiKeys:
     """Opens the keys of a store. Raises StoreError."""
+    make_private()
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"The store {store} cannot be written: {error.strerror}.",
+            hint="Set FINPOLICY_HOME to a folder you may write.",
+        ) from error
     return ApiKeys(store / "api_keys.sqlite3", SCHEMA, 1)
 
 

@@ -25,7 +25,7 @@ __all__ = ["ApiRoute", "api", "serve_api"]
 @cache
 def api() -> FastAPI:
     """Returns the API of this process."""
-    from chatbot.api.app import build_api
+    from chatbot.api.application import build_api
 
     return build_api(Host(_opened, is_open_to_others, _signed_in, _visitor), load_settings())
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import uvicorn
 
-from chatbot.api.app import build_api
+from chatbot.api.application import build_api
 from chatbot.api.host import Host
 from chatbot.store.api_keys import open_api_keys
 from chatbot.store.library import Upload
@@ -42,7 +42,7 @@ class Api:
         """A client with a key of this scope, "" for none. headers: names with _ for -."""
         if scope and scope not in self.keys:
             kept = open_api_keys(self.context.settings.store)
-            self.keys[scope], _ = kept.make(scope, scope)
+            self.keys[scope], _ = kept.create(scope, scope)
             kept.close()
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if scope:

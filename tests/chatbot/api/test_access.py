@@ -24,7 +24,7 @@ def test_where_others_can_call_a_key_is_needed(api: Api) -> None:
         assert refused.status_code == 401
         assert refused.headers["www-authenticate"] == "Bearer"
         assert refused.headers["content-type"] == "application/problem+json"
-        assert "finpolicy keys make" in refused.json()["hint"]
+        assert "finpolicy keys create" in refused.json()["hint"]
         assert refused.json()["request_id"] == refused.headers["x-request-id"]
         assert client.get("/api/v1/health").status_code == 200
     with api.client("read") as client:
@@ -53,7 +53,7 @@ def test_a_key_may_do_what_its_scope_says(api: Api) -> None:
 
 def test_keys_that_are_wrong_revoked_or_old_are_refused(api: Api) -> None:
     kept = open_api_keys(api.context.settings.store)
-    text, key = kept.make("short", "read", 1e-9)
+    text, key = kept.create("short", "read", 1e-9)
     time.sleep(0.01)
     with api.client(authorization=f"Bearer {text}") as client:
         refused = client.get(LIST)
@@ -61,7 +61,7 @@ def test_keys_that_are_wrong_revoked_or_old_are_refused(api: Api) -> None:
         assert "expired" in refused.json()["detail"]
         kept.revoke(key.id)
         assert client.get(LIST).status_code == 401
-    later, following = kept.make("later", "read")
+    later, following = kept.create("later", "read")
     assert following.id > key.id, "a new key would get what belongs to the old one"
     kept.close()
     stored = (api.context.settings.store / "api_keys.sqlite3").read_bytes()

@@ -7,13 +7,13 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-import anyio.to_thread
 from fastapi import APIRouter, Path, Request
 from fastapi.sse import EventSourceResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from chatbot.api.caller import Manages, Reads, opened_store
-from chatbot.api.documents import job_out
+from chatbot.api.document_routes import job_out
 from chatbot.api.problems import declared
 from chatbot.api.schemas import JobOut, PasswordIn
 from chatbot.errors import NotFoundError
@@ -56,7 +56,7 @@ async def unlock(request: Request, number: Number, body: PasswordIn, caller: Man
     """Tries a protected file again with this password, which is not stored."""
     additions = opened_store(request).additions
     _job(additions, number)
-    await anyio.to_thread.run_sync(additions.unlock, number, body.password)
+    await run_in_threadpool(additions.unlock, number, body.password)
     return job_out(_job(additions, number))
 
 
@@ -65,7 +65,7 @@ async def cancel(request: Request, number: Number, caller: Manages) -> None:
     """Stops adding a file and undoes what was done of it."""
     additions = opened_store(request).additions
     _job(additions, number)
-    await anyio.to_thread.run_sync(additions.cancel, number)
+    await run_in_threadpool(additions.cancel, number)
 
 
 async def _progress(request: Request, additions: Additions, number: int) -> AsyncIterator[bytes]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
-import anyio.to_thread
 from fastapi import APIRouter, File, Path, Request, UploadFile
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response
 
 from chatbot.api.caller import Manages, Reads, opened_store
@@ -16,6 +17,7 @@ from chatbot.errors import NotFoundError
 from chatbot.records import DocumentRow
 from chatbot.store.addition_queue import Job, NewFile
 from ingestion.reading.formats import format_of
+from ingestion.records import PageReport
 
 __all__ = ["ROUTER"]
 
@@ -29,7 +31,7 @@ Page = Annotated[int, Path(ge=1, le=1_000_000)]
 @ROUTER.get("", responses=declared(401, 403, 503))
 async def documents(request: Request, caller: Reads) -> list[DocumentOut]:
     """Lists all documents, including removed ones that can be restored."""
-    return await anyio.to_thread.run_sync(_listed, opened_store(request))
+    return await run_in_threadpool(_listed, opened_store(request))
 
 
 @ROUTER.post("", status_code=202, responses=declared(401, 403, 413, 422, 503))
@@ -41,7 +43,7 @@ async def add(
     """Queues files to be read. Their progress is under /api/v1/jobs."""
     additions = opened_store(request).additions
     new = [NewFile(file.filename or "document.pdf", file.file) for file in files]
-    numbers = await anyio.to_thread.run_sync(additions.enqueue, new)
+    numbers = await run_in_threadpool(additions.enqueue, new)
     return [job_out(job) for job in additions.jobs() if job.id in numbers]
 
 
@@ -49,7 +51,7 @@ async def add(
 async def document(request: Request, document_id: Id, caller: Reads) -> DocumentOut:
     """Describes one document."""
     opened = opened_store(request)
-    row = await anyio.to_thread.run_sync(_row, opened, document_id)
+    row = await run_in_threadpool(_row, opened, document_id)
     return _out(row, opened.chatbot.titles())
 
 
@@ -58,11 +60,8 @@ async def report(request: Request, document_id: Id, caller: Reads) -> list[dict[
     """Says how each page was read."""
     opened = opened_store(request)
 
-    def read() -> list[dict[str, Any]]:
-        pages = opened.chatbot.report(_row(opened, document_id).name)
-        return [{name: getattr(page, name) for name in page.__slots__} for page in pages]
-
-    return await anyio.to_thread.run_sync(read)
+    pages = await run_in_threadpool(_report, opened, document_id)
+    return [asdict(page) for page in pages]
 
 
 @ROUTER.get(
@@ -75,13 +74,8 @@ async def page_image(
 ) -> Response:
     """Draws a page, as a PNG. page: physical, from 1."""
     opened = opened_store(request)
-
-    def draw() -> bytes:
-        version = _version(opened, _row(opened, document_id).name)
-        png, _ = opened.chatbot.page_image(version, page, quote)
-        return png
-
-    return Response(await anyio.to_thread.run_sync(draw), media_type="image/png")
+    png = await run_in_threadpool(_drawn, opened, document_id, page, quote)
+    return Response(png, media_type="image/png")
 
 
 @ROUTER.get(
@@ -92,8 +86,8 @@ async def page_image(
 async def original(request: Request, document_id: Id, caller: Reads) -> FileResponse:
     """Returns the file as it was added."""
     opened = opened_store(request)
-    row = await anyio.to_thread.run_sync(_row, opened, document_id)
-    path = await anyio.to_thread.run_sync(opened.chatbot.library.file, _version(opened, row.name))
+    row = await run_in_threadpool(_row, opened, document_id)
+    path = await run_in_threadpool(opened.chatbot.library.file, _version(opened, row.name))
     mime = format_of(path).mime or "application/octet-stream"
     return FileResponse(path, media_type=mime, filename=row.name)
 
@@ -102,20 +96,20 @@ async def original(request: Request, document_id: Id, caller: Reads) -> FileResp
 async def remove(request: Request, document_id: Id, caller: Manages, purge: bool = False) -> None:
     """Hides a document for 7 days, after which it is erased; with `purge` it is erased now."""
     opened = opened_store(request)
-    row = await anyio.to_thread.run_sync(_row, opened, document_id)
+    row = await run_in_threadpool(_row, opened, document_id)
     if purge:
-        await anyio.to_thread.run_sync(opened.erase, row.name)
+        await run_in_threadpool(opened.erase, row.name)
     else:
-        await anyio.to_thread.run_sync(opened.chatbot.remove, row.name)
+        await run_in_threadpool(opened.chatbot.remove, row.name)
 
 
 @ROUTER.post("/{document_id}/restore", responses=declared(*REFUSALS))
 async def restore(request: Request, document_id: Id, caller: Manages) -> DocumentOut:
     """Brings a removed document back."""
     opened = opened_store(request)
-    row = await anyio.to_thread.run_sync(_row, opened, document_id)
-    await anyio.to_thread.run_sync(opened.restore, row.name)
-    return _out(await anyio.to_thread.run_sync(_row, opened, document_id), opened.chatbot.titles())
+    row = await run_in_threadpool(_row, opened, document_id)
+    await run_in_threadpool(opened.restore, row.name)
+    return _out(await run_in_threadpool(_row, opened, document_id), opened.chatbot.titles())
 
 
 def job_out(job: Job) -> JobOut:
@@ -147,6 +141,16 @@ def _row(opened: Opened, document_id: str) -> DocumentRow:
         if row.name == document_id:
             return row
     raise NotFoundError("There is no such document.", hint="List them: GET /api/v1/documents")
+
+
+def _report(opened: Opened, document_id: str) -> list[PageReport]:
+    return opened.chatbot.report(_row(opened, document_id).name)
+
+
+def _drawn(opened: Opened, document_id: str, page: int, quote: str) -> bytes:
+    version = _version(opened, _row(opened, document_id).name)
+    png, _ = opened.chatbot.page_image(version, page, quote)
+    return png
 
 
 def _version(opened: Opened, name: str) -> int:

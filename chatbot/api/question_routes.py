@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 
-import anyio.to_thread
 from fastapi import APIRouter, Request
 from fastapi.sse import EventSourceResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from chatbot.api.caller import Asks, Caller, Reads, opened_store
@@ -30,7 +30,7 @@ async def search(request: Request, body: SearchIn, caller: Reads) -> SearchOut:
     """Finds the pages for a query."""
     chatbot = opened_store(request).chatbot
     find = Find(body.query, tuple(body.documents), body.mode, body.k)
-    hits = await anyio.to_thread.run_sync(chatbot.find, find)
+    hits = await run_in_threadpool(chatbot.find, find)
     return SearchOut.model_validate({"hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]})
 
 
@@ -61,7 +61,7 @@ async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
         owner=caller.owner,
         model=body.model or "",
     )
-    return await anyio.to_thread.run_sync(_begin, opened, wanted)
+    return await run_in_threadpool(_begin, opened, wanted)
 
 
 def _begin(opened: Opened, ask: Ask) -> Question:

@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 
 import chatbot
-from chatbot.api import asking, documents, jobs, status
+from chatbot.api import addition_routes, document_routes, question_routes, status_routes
 from chatbot.api.caller import Door
 from chatbot.api.gate import Gate, Rates
 from chatbot.api.host import Host
@@ -45,7 +45,7 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
 
     api.state.door = Door(host, keys, Rates(settings.api_rate), settings.origins)
     handle_problems(api)
-    for part in (asking, documents, jobs, status):
+    for part in (question_routes, document_routes, addition_routes, status_routes):
         api.include_router(part.ROUTER)
     if settings.origins:
         api.add_middleware(
