@@ -10,16 +10,34 @@ from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 
 import chatbot
-from chatbot.api import addition_routes, document_routes, question_routes, status_routes
+from chatbot.api import (
+    addition_routes,
+    comparison_routes,
+    conversation_routes,
+    document_routes,
+    memory_routes,
+    question_routes,
+    status_routes,
+)
 from chatbot.api.caller import Door
 from chatbot.api.gate import Gate, Rates
 from chatbot.api.host import Host
+from chatbot.api.metrics import Metrics
 from chatbot.api.problems import Problem, handle_problems
 from chatbot.settings import Settings
 from chatbot.store.api_keys import ApiKeys, open_api_keys
 
 __all__ = ["build_api"]
 
+PARTS = (
+    question_routes,
+    comparison_routes,
+    document_routes,
+    addition_routes,
+    conversation_routes,
+    memory_routes,
+    status_routes,
+)
 UPLOADS = ("/api/v1/documents",)
 DESCRIPTION = (
     "Answers questions about PDFs, each statement with its page. Errors are problem documents (RFC 9457). "
@@ -43,15 +61,16 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
     def keys() -> ApiKeys:
         return open_api_keys(settings.store)
 
-    api.state.door = Door(host, keys, Rates(settings.api_rate), settings.origins)
+    metrics = Metrics()
+    api.state.door = Door(host, keys, Rates(settings.api_rate), metrics, settings.origins)
     handle_problems(api)
-    for part in (question_routes, document_routes, addition_routes, status_routes):
+    for part in PARTS:
         api.include_router(part.ROUTER)
     if settings.origins:
         api.add_middleware(
             CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
         )
-    api.add_middleware(Gate, most_upload_mb=settings.max_upload_mb, uploads=UPLOADS)
+    api.add_middleware(Gate, metrics=metrics, most_upload_mb=settings.max_upload_mb, uploads=UPLOADS)
     api.openapi = partial(_described, api)  # type: ignore[method-assign]
     return api
 

@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.gate import Rates
 from chatbot.api.host import Host, Opened
+from chatbot.api.metrics import Metrics
 from chatbot.api.problems import ProblemError
 from chatbot.errors import NotFoundError
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
@@ -49,11 +50,13 @@ class Door:
     keys: opens the keys of the store.
     origins: web pages of these origins may call too.
     rates: how often each caller may.
+    metrics: what is counted.
     """
 
     host: Host
     keys: Callable[[], ApiKeys]
     rates: Rates
+    metrics: Metrics
     origins: tuple[str, ...] = ()
 
 

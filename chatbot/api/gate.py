@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from chatbot.api.metrics import Metrics
 from chatbot.api.problems import ProblemError
 
 __all__ = ["Gate", "Rates"]
@@ -29,6 +30,8 @@ MOST_BYTES = 2_000_000
 # Beside the largest file, an upload has its form around it.
 FORM_BYTES = 100_000
 MIB = 1 << 20
+# A method that is made up would be a name in the log and in the metrics.
+METHODS = frozenset("GET HEAD POST PUT PATCH DELETE OPTIONS".split())
 # Seconds a client may take for its next piece of a request.
 SILENT_SECONDS = 30.0
 MINUTE = 60.0
@@ -62,11 +65,15 @@ class Rates:
 class Gate:
     """ASGI middleware around the API."""
 
-    def __init__(self, app: App, *, most_upload_mb: int, uploads: tuple[str, ...] = ()) -> None:
-        """most_upload_mb: the size of the largest file, in MiB.
+    def __init__(
+        self, app: App, *, metrics: Metrics, most_upload_mb: int, uploads: tuple[str, ...] = ()
+    ) -> None:
+        """metrics: counts the requests.
+        most_upload_mb: the size of the largest file, in MiB.
         uploads: the paths that take files.
         """
-        self._app, self._most_upload_mb, self._uploads = app, most_upload_mb, uploads
+        self._app, self._metrics = app, metrics
+        self._most_upload_mb, self._uploads = most_upload_mb, uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -77,10 +84,11 @@ class Gate:
         scope["state"] = {**scope.get("state", {}), "request_id": request_id}
         call = _Call(request_id, send)
         limit = self._limit(scope["path"])
+        self._metrics.began()
         try:
             await self._app(scope, _Body(receive, limit).receive, call.send)
         finally:
-            call.log(scope)
+            call.end(scope, self._metrics)
 
     def _limit(self, path: str) -> int:
         if path.rstrip("/") in self._uploads:
@@ -100,16 +108,19 @@ class _Call:
             message["headers"] = [*message.get("headers", []), (b"x-request-id", self._id.encode())]
         await self._send(message)
 
-    def log(self, scope: Scope) -> None:
-        """Writes a line with the address's pattern: what stands in for its parts could be content."""
-        route = getattr(scope.get("route"), "path", "")
+    def end(self, scope: Scope, metrics: Metrics) -> None:
+        """Counts it, and writes a line with the address's pattern: the address itself could be content."""
+        route = getattr(scope.get("route"), "path", "") or "(unknown)"
+        method = scope["method"] if scope["method"] in METHODS else "(unknown)"
+        seconds = time.perf_counter() - self._began
+        metrics.ended(method, route, self.status, seconds)
         caller = scope["state"].get("caller")
         log.info(
             "%s %s %d %.0f ms id=%s key=%d",
-            scope["method"],
-            route or "(unknown)",
+            method,
+            route,
             self.status,
-            (time.perf_counter() - self._began) * 1000,
+            seconds * 1000,
             self._id,
             caller.key if caller else 0,
         )

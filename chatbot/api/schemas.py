@@ -11,14 +11,23 @@ from chatbot.asking.question import LONGEST_QUESTION
 __all__ = [
     "AnswerOut",
     "AskIn",
+    "CaseIn",
     "CitationOut",
+    "CompareIn",
+    "ConversationIn",
+    "ConversationOut",
     "DocumentOut",
+    "ExchangeOut",
     "HitOut",
     "JobOut",
+    "Name",
+    "NewsIn",
     "NumberOut",
     "PasswordIn",
+    "RatingIn",
     "SearchIn",
     "SearchOut",
+    "SituationIn",
     "Strict",
 ]
 
@@ -173,3 +182,75 @@ class PasswordIn(Strict):
     """The password of a protected file."""
 
     password: Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class CompareIn(Strict):
+    """A question that is asked of each document, in each year if there are any, such as "2024-25"."""
+
+    question: Question
+    documents: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)]
+    years: Annotated[list[Annotated[str, Field(max_length=20)]], Field(max_length=MOST_NAMES)] = []
+
+
+class ConversationIn(Strict):
+    """A conversation's new title."""
+
+    title: Annotated[str, Field(max_length=1_000)]
+
+
+class ConversationOut(BaseModel):
+    """A conversation. Times are in seconds since the epoch."""
+
+    id: str
+    title: str
+    begun_at: float
+    changed_at: float
+    exchanges: int
+    deleted_at: float | None
+
+
+class ExchangeOut(BaseModel):
+    """A question and its answer.
+
+    number: from 1, in its conversation.
+    state: "answering" | "complete" | "stopped" | "failed" | "interrupted".
+    at: seconds since the epoch.
+    """
+
+    number: int
+    question: str
+    answer: str
+    state: str
+    at: float
+
+
+class RatingIn(Strict):
+    """A rating of an answer, with a reason in the reader's words."""
+
+    helpful: bool
+    reason: Annotated[str, Field(max_length=10_000)] = ""
+
+
+class CaseIn(Strict):
+    """A question with an answer that is to be followed, or avoided if it is not helpful."""
+
+    question: Question
+    answer: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+    helpful: bool = True
+
+
+class SituationIn(Strict):
+    """A situation with advice for it. scope: the name, symbol or topic it belongs to."""
+
+    situation: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+    recommendation: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+    scope: Annotated[str, Field(max_length=200)] = ""
+
+
+class NewsIn(Strict):
+    """A piece of news. published: ISO 8601, "" for now."""
+
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+    source: Annotated[str, Field(max_length=200)] = "added by a program"
+    published: Annotated[str, Field(max_length=60)] = ""
+    link: Annotated[str, Field(max_length=2_000)] = ""

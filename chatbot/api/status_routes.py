@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from chatbot.api.caller import door_of
+from chatbot.api.caller import Reads, door_of
+from chatbot.api.metrics import CONTENT_TYPE
 from chatbot.api.problems import declared
 
 __all__ = ["ROUTER"]
@@ -19,3 +21,16 @@ async def health(request: Request, response: Response) -> dict[str, str]:
     ready = door_of(request).host.opened() is not None
     response.status_code = 200 if ready else 503
     return {"status": "ready" if ready else "opening"}
+
+
+@ROUTER.get(
+    "/metrics",
+    response_class=Response,
+    responses=declared(401, 403, 429, 503)
+    | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics."}},
+)
+async def metrics(request: Request, caller: Reads) -> Response:
+    """Reports requests, documents and additions in Prometheus's text form."""
+    door = door_of(request)
+    text = await run_in_threadpool(door.metrics.text, door.host.opened())
+    return Response(text, media_type=CONTENT_TYPE)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from fastapi import Request
+from starlette.concurrency import run_in_threadpool
 
 from chatbot.answer.citations.citation_keys import KEY
 from chatbot.api.host import Question
 from chatbot.api.problems import ProblemError
 from chatbot.records import Answer
 
-__all__ = ["AnswerPiece", "answer_of", "finished", "pieces"]
+__all__ = ["AnswerPiece", "answer_of", "finished", "pieces", "run_stoppable"]
+
+Found = TypeVar("Found")
 
 # How often is looked whether a client that waits is still there.
 LOOK_SECONDS = 0.5
@@ -57,6 +62,19 @@ async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPi
             goes_on = text.startswith(sent)
             yield AnswerPiece(text[len(sent) :] if goes_on else text, replaces=not goes_on)
             sent = text
+
+
+async def run_stoppable(request: Request, function: Callable[..., Found], *arguments: Any) -> Found:
+    """Runs a function in a thread. It gets a keyword `stop`, which turns true when the client goes."""
+    gone = threading.Event()
+    work = asyncio.ensure_future(run_in_threadpool(function, *arguments, stop=gone.is_set))
+    try:
+        while not (await asyncio.wait({work}, timeout=LOOK_SECONDS))[0]:
+            if await request.is_disconnected():
+                gone.set()
+        return work.result()
+    finally:
+        gone.set()
 
 
 def answer_of(question: Question) -> Answer:

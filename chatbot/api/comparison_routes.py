@@ -1,0 +1,54 @@
+"""Serves comparisons and key figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from chatbot.api.caller import Asks, Reads, opened_store
+from chatbot.api.problems import declared
+from chatbot.api.schemas import CompareIn, Name
+from chatbot.api.streaming import run_stoppable
+from chatbot.comparison import Comparison, Entry, EntryPlace, changes, entry_line
+from chatbot.comparison.key_figure_files import figure_lines
+from chatbot.service import Chatbot
+
+__all__ = ["ROUTER"]
+
+ROUTER = APIRouter(prefix="/api/v1", tags=["comparisons"])
+
+
+@ROUTER.post("/compare", responses=declared(401, 403, 404, 413, 422, 429, 502, 503))
+async def compare(request: Request, body: CompareIn, caller: Asks) -> dict[str, Any]:
+    """Asks one question of each document, and of each year if there are any."""
+    chatbot = opened_store(request).chatbot
+    comparison = Comparison.of(body.question, body.documents, body.years)
+    lines = await run_stoppable(request, _compared, chatbot, comparison, caller.owner)
+    return {"entries": lines}
+
+
+@ROUTER.get("/key-figures", responses=declared(401, 403, 404, 422, 429, 503))
+async def key_figures(
+    request: Request, caller: Reads, document: Annotated[tuple[Name, ...], Query(max_length=100)] = ()
+) -> dict[str, Any]:
+    """Reads revenue, income, debt and the like from these documents, or from all."""
+    chatbot = opened_store(request).chatbot
+    sheet = await run_stoppable(request, chatbot.key_figures, document)
+    return {
+        "figures": list(figure_lines(sheet)),
+        "lacking": list(sheet.lacking),
+        "remarks": dict(sheet.remarks),
+    }
+
+
+def _compared(
+    chatbot: Chatbot, comparison: Comparison, owner: str, *, stop: Callable[[], bool]
+) -> list[dict[str, Any]]:
+    chatbot.library.scope(comparison.names)
+    entries: dict[EntryPlace, Entry] = {}
+    for entry in chatbot.compare(comparison, owner=owner, stop=stop):
+        entries[entry.place] = entry
+    changed = changes(comparison, entries)
+    return [entry_line(entry, changed.get(place)) for place, entry in entries.items()]
