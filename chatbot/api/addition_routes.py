@@ -26,13 +26,13 @@ TICK_SECONDS = 0.25
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
-@ROUTER.get("", responses=declared(401, 403, 503))
+@ROUTER.get("", responses=declared())
 async def jobs(request: Request, caller: Reads) -> list[JobOut]:
     """Lists the files that are being added, and the last that were."""
     return [job_out(job) for job in opened_store(request).additions.jobs()]
 
 
-@ROUTER.get("/{number}", responses=declared(401, 403, 404, 422, 503))
+@ROUTER.get("/{number}", responses=declared(404))
 async def job(request: Request, number: Number, caller: Reads) -> JobOut:
     """Says how far a file is."""
     return job_out(_job(opened_store(request).additions, number))
@@ -41,8 +41,7 @@ async def job(request: Request, number: Number, caller: Reads) -> JobOut:
 @ROUTER.get(
     "/{number}/events",
     response_class=Response,
-    responses=declared(401, 403, 404, 422, 503)
-    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Progress."}},
+    responses=declared(404) | {200: {"content": {"text/event-stream": {}}, "description": "Progress."}},
 )
 async def events(request: Request, number: Number, caller: Reads) -> Response:
     """Sends an event `job` whenever a file is further, until it is finished or waits for its password."""
@@ -51,7 +50,7 @@ async def events(request: Request, number: Number, caller: Reads) -> Response:
     return EventSourceResponse(_progress(request, additions, number))
 
 
-@ROUTER.post("/{number}/password", responses=declared(401, 403, 404, 422, 503))
+@ROUTER.post("/{number}/password", responses=declared(404, body=True))
 async def unlock(request: Request, number: Number, body: PasswordIn, caller: Manages) -> JobOut:
     """Tries a protected file again with this password, which is not stored."""
     additions = opened_store(request).additions
@@ -60,7 +59,7 @@ async def unlock(request: Request, number: Number, body: PasswordIn, caller: Man
     return job_out(_job(additions, number))
 
 
-@ROUTER.delete("/{number}", status_code=204, responses=declared(401, 403, 404, 422, 503))
+@ROUTER.delete("/{number}", status_code=204, responses=declared(404))
 async def cancel(request: Request, number: Number, caller: Manages) -> None:
     """Stops adding a file and undoes what was done of it."""
     additions = opened_store(request).additions

@@ -66,6 +66,7 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
     handle_problems(api)
     for part in PARTS:
         api.include_router(part.ROUTER)
+    api.state.routes = [route for part in PARTS for route in part.ROUTER.routes]
     if settings.origins:
         api.add_middleware(
             CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]

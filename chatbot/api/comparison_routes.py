@@ -20,7 +20,7 @@ __all__ = ["ROUTER"]
 ROUTER = APIRouter(prefix="/api/v1", tags=["comparisons"])
 
 
-@ROUTER.post("/compare", responses=declared(401, 403, 404, 413, 422, 429, 502, 503))
+@ROUTER.post("/compare", responses=declared(404, 502, body=True))
 async def compare(request: Request, body: CompareIn, caller: Asks) -> dict[str, Any]:
     """Asks one question of each document, and of each year if there are any."""
     chatbot = opened_store(request).chatbot
@@ -29,7 +29,7 @@ async def compare(request: Request, body: CompareIn, caller: Asks) -> dict[str, 
     return {"entries": lines}
 
 
-@ROUTER.get("/key-figures", responses=declared(401, 403, 404, 422, 429, 503))
+@ROUTER.get("/key-figures", responses=declared(404))
 async def key_figures(
     request: Request, caller: Reads, document: Annotated[tuple[Name, ...], Query(max_length=100)] = ()
 ) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from chatbot.api.caller import Asks, Reads, opened_store
 from chatbot.api.problems import declared
 from chatbot.api.schemas import ConversationIn, ConversationOut, ExchangeOut, RatingIn
 from chatbot.audit.builder import audit_kept
+from chatbot.errors import NotFoundError
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
 from chatbot.serialize import answer_line
 from chatbot.service import Chatbot
@@ -20,12 +21,13 @@ from chatbot.service import Chatbot
 __all__ = ["ROUTER"]
 
 ROUTER = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
-REFUSALS = declared(401, 403, 404, 422, 429, 503)
+REFUSALS = declared(404)
+WITH_BODY = declared(404, body=True)
 Id = Annotated[str, Path(min_length=1, max_length=200)]
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
-@ROUTER.get("", responses=declared(401, 403, 422, 429, 503))
+@ROUTER.get("", responses=declared())
 async def conversations(
     request: Request,
     caller: Reads,
@@ -45,7 +47,7 @@ async def conversation(request: Request, conversation: Id, caller: Reads) -> Con
     return _out(await run_in_threadpool(kept.get, conversation, caller.owner))
 
 
-@ROUTER.patch("/{conversation}", responses=REFUSALS)
+@ROUTER.patch("/{conversation}", responses=WITH_BODY)
 async def rename(request: Request, conversation: Id, body: ConversationIn, caller: Asks) -> ConversationOut:
     """Renames a conversation; an empty title brings back its first question."""
     kept = opened_store(request).chatbot.conversations
@@ -72,7 +74,7 @@ async def restore(request: Request, conversation: Id, caller: Asks) -> Conversat
 async def exchanges(request: Request, conversation: Id, caller: Reads) -> list[ExchangeOut]:
     """Lists the questions of a conversation with their answers, the oldest first."""
     chatbot = opened_store(request).chatbot
-    await run_in_threadpool(chatbot.conversations.get, conversation, caller.owner)
+    await run_in_threadpool(_kept, chatbot, conversation, caller.owner)
     said = await run_in_threadpool(chatbot.conversations.said, conversation, caller.owner)
     return [_exchange(one) for one in said]
 
@@ -81,12 +83,12 @@ async def exchanges(request: Request, conversation: Id, caller: Reads) -> list[E
 async def answer(request: Request, conversation: Id, number: Number, caller: Reads) -> dict[str, Any]:
     """Returns an answer as it was given, with all that was checked; null if only its words are kept."""
     chatbot = opened_store(request).chatbot
-    await run_in_threadpool(chatbot.conversations.get, conversation, caller.owner)
+    await run_in_threadpool(_kept, chatbot, conversation, caller.owner)
     found = await run_in_threadpool(chatbot.memory.answer, conversation, number, caller.owner)
     return {"answer": answer_line(found) if found else None}
 
 
-@ROUTER.put("/{conversation}/exchanges/{number}/rating", status_code=204, responses=REFUSALS)
+@ROUTER.put("/{conversation}/exchanges/{number}/rating", status_code=204, responses=WITH_BODY)
 async def rate(request: Request, conversation: Id, number: Number, body: RatingIn, caller: Asks) -> None:
     """Remembers whether an answer was helpful: similar questions follow it or avoid it."""
     chatbot = opened_store(request).chatbot
@@ -126,8 +128,16 @@ async def export(
     return Response(text, media_type=f"{mime}; charset=utf-8")
 
 
+def _kept(chatbot: Chatbot, conversation: str, owner: str) -> ConversationRow:
+    """Returns a conversation that is not deleted. Raises NotFoundError."""
+    row = chatbot.conversations.get(conversation, owner)
+    if row.deleted_at is not None:
+        raise NotFoundError("The conversation is deleted.", hint="Restore it first.")
+    return row
+
+
 def _stats(chatbot: Chatbot, conversation: str, owner: str) -> dict[str, Any]:
-    chatbot.conversations.get(conversation, owner)
+    _kept(chatbot, conversation, owner)
     answers, usage = chatbot.memory.spent(conversation, owner)
     return {
         **dataclasses.asdict(chatbot.memory.stats(conversation, owner)),
@@ -139,7 +149,7 @@ def _stats(chatbot: Chatbot, conversation: str, owner: str) -> dict[str, Any]:
 def _exported(chatbot: Chatbot, conversation: str, owner: str, form: str) -> str:
     from chatbot.memory.conversations.export import export_conversation
 
-    row = chatbot.conversations.get(conversation, owner)
+    row = _kept(chatbot, conversation, owner)
     said = chatbot.conversations.said(conversation, owner)
     answers = [chatbot.memory.answer(conversation, one.number, owner) for one in said]
     return export_conversation(row, said, answers, form)

@@ -23,18 +23,17 @@ __all__ = ["ROUTER"]
 
 ROUTER = APIRouter(prefix="/api/v1/documents", tags=["documents"])
 MOST_FILES = 100
-REFUSALS = (401, 403, 404, 422, 503)
 Id = Annotated[str, Path(min_length=1, max_length=200)]
 Page = Annotated[int, Path(ge=1, le=1_000_000)]
 
 
-@ROUTER.get("", responses=declared(401, 403, 503))
+@ROUTER.get("", responses=declared())
 async def documents(request: Request, caller: Reads) -> list[DocumentOut]:
     """Lists all documents, including removed ones that can be restored."""
     return await run_in_threadpool(_listed, opened_store(request))
 
 
-@ROUTER.post("", status_code=202, responses=declared(401, 403, 413, 422, 503))
+@ROUTER.post("", status_code=202, responses=declared(body=True))
 async def add(
     request: Request,
     files: Annotated[list[UploadFile], File(min_length=1, max_length=MOST_FILES)],
@@ -47,7 +46,7 @@ async def add(
     return [job_out(job) for job in additions.jobs() if job.id in numbers]
 
 
-@ROUTER.get("/{document_id}", responses=declared(*REFUSALS))
+@ROUTER.get("/{document_id}", responses=declared(404, 409))
 async def document(request: Request, document_id: Id, caller: Reads) -> DocumentOut:
     """Describes one document."""
     opened = opened_store(request)
@@ -55,7 +54,7 @@ async def document(request: Request, document_id: Id, caller: Reads) -> Document
     return _out(row, opened.chatbot.titles())
 
 
-@ROUTER.get("/{document_id}/report", responses=declared(*REFUSALS))
+@ROUTER.get("/{document_id}/report", responses=declared(404, 409))
 async def report(request: Request, document_id: Id, caller: Reads) -> list[dict[str, Any]]:
     """Says how each page was read."""
     opened = opened_store(request)
@@ -67,7 +66,7 @@ async def report(request: Request, document_id: Id, caller: Reads) -> list[dict[
 @ROUTER.get(
     "/{document_id}/pages/{page}",
     response_class=Response,
-    responses=declared(*REFUSALS) | {200: {"content": {"image/png": {}}, "description": "The page."}},
+    responses=declared(404, 409) | {200: {"content": {"image/png": {}}, "description": "The page."}},
 )
 async def page_image(
     request: Request, document_id: Id, page: Page, caller: Reads, quote: str = ""
@@ -81,7 +80,7 @@ async def page_image(
 @ROUTER.get(
     "/{document_id}/original",
     response_class=FileResponse,
-    responses=declared(*REFUSALS) | {200: {"content": {"application/pdf": {}}, "description": "The file."}},
+    responses=declared(404, 409) | {200: {"content": {"application/pdf": {}}, "description": "The file."}},
 )
 async def original(request: Request, document_id: Id, caller: Reads) -> FileResponse:
     """Returns the file as it was added."""
@@ -92,7 +91,7 @@ async def original(request: Request, document_id: Id, caller: Reads) -> FileResp
     return FileResponse(path, media_type=mime, filename=row.name)
 
 
-@ROUTER.delete("/{document_id}", status_code=204, responses=declared(*REFUSALS))
+@ROUTER.delete("/{document_id}", status_code=204, responses=declared(404, 409))
 async def remove(request: Request, document_id: Id, caller: Manages, purge: bool = False) -> None:
     """Hides a document for 7 days, after which it is erased; with `purge` it is erased now."""
     opened = opened_store(request)
@@ -103,7 +102,7 @@ async def remove(request: Request, document_id: Id, caller: Manages, purge: bool
         await run_in_threadpool(opened.chatbot.remove, row.name)
 
 
-@ROUTER.post("/{document_id}/restore", responses=declared(*REFUSALS))
+@ROUTER.post("/{document_id}/restore", responses=declared(404, 409))
 async def restore(request: Request, document_id: Id, caller: Manages) -> DocumentOut:
     """Brings a removed document back."""
     opened = opened_store(request)

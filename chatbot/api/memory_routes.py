@@ -18,8 +18,9 @@ from chatbot.service import Chatbot
 __all__ = ["ROUTER"]
 
 ROUTER = APIRouter(prefix="/api/v1/memories", tags=["memories"])
-REFUSALS = declared(401, 403, 404, 422, 429, 503)
-LISTING = declared(401, 403, 422, 429, 503)
+REFUSALS = declared(404)
+WITH_BODY = declared(404, body=True)
+LISTING = declared()
 Key = Annotated[str, Path(min_length=1, max_length=200)]
 Number = Annotated[int, Path(ge=1, le=2**53)]
 Search = Annotated[str, Query(max_length=1_000)]
@@ -36,7 +37,7 @@ async def cases(
     return [{**_case(row.case), "stale": row.stale} for row in rows[:most]]
 
 
-@ROUTER.post("/cases", status_code=201, responses=REFUSALS)
+@ROUTER.post("/cases", status_code=201, responses=WITH_BODY)
 async def add_case(request: Request, body: CaseIn, caller: Asks) -> dict[str, Any]:
     """Adds an answer to follow, or to avoid."""
     kept = opened_store(request).chatbot.cases
@@ -74,7 +75,7 @@ async def situations(request: Request, caller: Reads, most: Most = 100) -> list[
     ]
 
 
-@ROUTER.post("/situations", status_code=201, responses=REFUSALS)
+@ROUTER.post("/situations", status_code=201, responses=WITH_BODY)
 async def add_situation(request: Request, body: SituationIn, caller: Asks) -> dict[str, list[str]]:
     """Adds advice for a situation."""
     kept = opened_store(request).chatbot.situations
@@ -108,7 +109,7 @@ async def signals(
     ]
 
 
-@ROUTER.post("/signals", status_code=201, responses=REFUSALS)
+@ROUTER.post("/signals", status_code=201, responses=WITH_BODY)
 async def add_signal(request: Request, body: NewsIn, caller: Manages) -> dict[str, Any]:
     """Adds news; the chat model reads the signals in it."""
     return await run_in_threadpool(_add_news, opened_store(request).chatbot, body)

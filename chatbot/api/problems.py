@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from starlette.routing import Match
 
 from chatbot.errors import (
     DocumentError,
@@ -48,6 +49,8 @@ STATUSES: Mapping[type[ProjectError], int] = {
     ModelError: 502,
     ProjectError: 409,
 }
+EVERY_CALL = (401, 403, 422, 429, 503)
+WITH_BODY = (400, 408, 413)
 INSIDE = "Something inside failed."
 # Parts of a message about wrong input that could repeat a whole document.
 MOST_ERRORS, LONGEST_PLACE = 10, 100
@@ -105,8 +108,13 @@ def problem_response(
     )
 
 
-def declared(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Returns these statuses as FastAPI declares responses."""
+def declared(*more: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
+    """Returns the statuses that a call may fail with, as FastAPI declares responses.
+
+    more: beside those of every call.
+    body: whether the call has a body.
+    """
+    statuses = sorted({*EVERY_CALL, *(WITH_BODY if body else ()), *more})
     return {
         status: {
             "description": HTTPStatus(status).phrase,
@@ -166,15 +174,35 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 async def _unknown(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    hints = {404: "See /api/openapi.json for all addresses.", 405: "See the header Allow for what it takes."}
-    details = {404: "There is nothing at this address.", 405: "This address does not take that method."}
+    hints = {
+        400: "Send JSON in UTF-8.",
+        404: "See /api/openapi.json for all addresses.",
+        405: "See the header Allow for what it takes.",
+    }
+    details = {
+        400: "The body of the request cannot be read.",
+        404: "There is nothing at this address.",
+        405: "This address does not take that method.",
+    }
     return problem_response(
         error.status_code,
         details.get(error.status_code, str(error.detail)),
         hint=hints.get(error.status_code, ""),
         request_id=_id(request),
-        headers=dict(error.headers or {}),
+        headers={**(error.headers or {}), **_allowed(request, error.status_code)},
     )
+
+
+def _allowed(request: Request, status: int) -> dict[str, str]:
+    """Returns what an address takes instead. Starlette names what its first route takes."""
+    if status != 405:
+        return {}
+    methods = set[str]()
+    for route in request.app.state.routes:
+        match, _ = route.matches(request.scope)
+        if match == Match.PARTIAL:
+            methods |= route.methods
+    return {"allow": ", ".join(sorted(methods))}
 
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:

@@ -25,7 +25,7 @@ __all__ = ["ROUTER", "started"]
 ROUTER = APIRouter(prefix="/api/v1", tags=["questions"])
 
 
-@ROUTER.post("/search", responses=declared(401, 403, 404, 413, 422, 503))
+@ROUTER.post("/search", responses=declared(404, body=True))
 async def search(request: Request, body: SearchIn, caller: Reads) -> SearchOut:
     """Finds the pages for a query."""
     chatbot = opened_store(request).chatbot
@@ -37,8 +37,8 @@ async def search(request: Request, body: SearchIn, caller: Reads) -> SearchOut:
 @ROUTER.post(
     "/ask",
     response_model=AnswerOut,
-    responses=declared(401, 403, 404, 413, 422, 502, 503)
-    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The answer."}},
+    responses=declared(404, 502, body=True)
+    | {200: {"content": {"text/event-stream": {}}, "description": "The answer."}},
 )
 async def ask(request: Request, body: AskIn, caller: Asks) -> Response:
     """Answers a question.

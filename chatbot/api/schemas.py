@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from chatbot.asking.question import LONGEST_QUESTION
+from chatbot.memory.cases.records import LONGEST_WORD
 
 __all__ = [
     "AnswerOut",
@@ -228,7 +229,7 @@ class RatingIn(Strict):
     """A rating of an answer, with a reason in the reader's words."""
 
     helpful: bool
-    reason: Annotated[str, Field(max_length=10_000)] = ""
+    reason: Annotated[str, Field(max_length=LONGEST_WORD)] = ""
 
 
 class CaseIn(Strict):

@@ -33,9 +33,15 @@ def api() -> FastAPI:
 class ApiRoute(BaseRoute):
     """Hands what is at the API's addresses to it, and leaves the rest to the pages."""
 
+    def __init__(self, *, alone: bool = False) -> None:
+        """alone: there are no pages, and everything is handed to the API."""
+        self._alone = alone
+
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         first, _, _ = scope["path"].removeprefix("/").partition("/")
-        return Match.FULL if scope["type"] == "http" and first in ADDRESSES else Match.NONE, {}
+        return Match.FULL if scope["type"] == "http" and (
+            self._alone or first in ADDRESSES
+        ) else Match.NONE, {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         await serve_api(scope, receive, send)

@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-import uvicorn
-from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Mount
 from streamlit.errors import StreamlitAPIException
 from streamlit.web.server.server_util import get_url
 
 from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, ROOT, Settings, is_installed
-from chatbot.ui import api_host, app_context, browser_scripts, index_html, routes
+from chatbot.ui import app_context, browser_scripts, index_html, routes
 from chatbot.ui.api_host import ApiRoute
 from chatbot.ui.click_order import ClickOrder
 from chatbot.ui.guard import Guard
@@ -51,13 +48,25 @@ async def _lifespan(_: Any) -> AsyncIterator[None]:
 async def _announced(app: Any) -> AsyncIterator[None]:
     """Does the same, and says where the pages are: by now the server listens."""
     async with _lifespan(app):
-        address = st.get_option("server.address")
-        if address in EVERYWHERE:
-            host = "localhost"
-        else:
-            host = f"[{address}]" if ":" in address else address
-        print(f"The chat is open at {get_url(host)} (Ctrl+C ends it).", flush=True)
+        print(f"The chat is open at {_address()} (Ctrl+C ends it).", flush=True)
         yield
+
+
+@asynccontextmanager
+async def _api_announced(app: Any) -> AsyncIterator[None]:
+    """Does the same for a server without pages."""
+    async with _lifespan(app):
+        print(f"The API is open at {_address()}/api/v1 (Ctrl+C ends it).", flush=True)
+        yield
+
+
+def _address() -> str:
+    address = st.get_option("server.address")
+    if address in EVERYWHERE:
+        host = "localhost"
+    else:
+        host = f"[{address}]" if ":" in address else address
+    return get_url(host)
 
 
 def _settings() -> Settings | None:
@@ -95,31 +104,17 @@ def run(home: Path, *, port: int | None = None, address: str | None = None, page
     _check_place(given["server.address"], given["server.port"])
     # Streamlit would take the command for a script and look for its files beside it.
     sys.argv = [""]
-    if not pages:
-        _run_api(given)
-        return
     try:
         with suppress(KeyboardInterrupt):
-            st.App(SCRIPT, **{**PARTS, "lifespan": _announced}).run(config=given)
+            if pages:
+                app = st.App(SCRIPT, **{**PARTS, "lifespan": _announced})
+            else:
+                app = st.App(
+                    SCRIPT, lifespan=_api_announced, routes=[ApiRoute(alone=True)], middleware=[_GUARD]
+                )
+            app.run(config=given)
     except StreamlitAPIException as error:
         raise UsageError(str(error), hint=f"Mend {folder / '.streamlit' / 'config.toml'}.") from error
-
-
-def _run_api(given: Mapping[str, Any]) -> None:
-    """Serves the API without pages, under the same options."""
-    for name, value in given.items():
-        st.set_option(name, value)
-    app = Starlette(routes=[Mount("/", app=api_host.serve_api)], middleware=[_GUARD], lifespan=_announced_api)
-    with suppress(KeyboardInterrupt):
-        uvicorn.run(app, host=given["server.address"], port=given["server.port"], log_level="warning")
-
-
-@asynccontextmanager
-async def _announced_api(app: Any) -> AsyncIterator[None]:
-    async with _lifespan(app):
-        address, port = st.get_option("server.address"), st.get_option("server.port")
-        print(f"The API is open at http://{address}:{port}/api/v1 (Ctrl+C ends it).", flush=True)
-        yield
 
 
 def options(folder: Path, *, port: int | None = None, address: str | None = None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import httpx
 import pytest
@@ -58,7 +58,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         api = Api(context)
         host = Host(lambda: context, lambda: api.open, lambda _: api.owner, lambda _: "")
         port = next(filter(is_free, PORTS))
-        config = uvicorn.Config(build_api(host, context.settings), port=port, log_level="warning")
+        config = uvicorn.Config(
+            build_api(host, replace(context.settings, api_rate=0)), port=port, log_level="warning"
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
