@@ -20,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests import forkserver
@@ -145,6 +146,13 @@ class Server:
             except OSError:
                 time.sleep(0.1)
         raise RuntimeError(f"The server did not start:\n{self.log.read_text()}")
+
+    def client(self) -> httpx.Client:
+        """A client of the API, to be closed, once the store is open."""
+        end = time.monotonic() + 60
+        while httpx.get(f"{self.url}/api/v1/health").status_code != 200 and time.monotonic() < end:
+            time.sleep(0.02)
+        return httpx.Client(base_url=self.url, timeout=60, limits=httpx.Limits(max_connections=200))
 
     def stop(self) -> None:
         """As Ctrl-C or a service manager would."""

@@ -43,7 +43,7 @@ class AnswerPiece:
 
 async def finished(request: Request, question: Question) -> Answer:
     """Waits for the answer. A client that goes stops the work. Raises ProjectError and ProblemError."""
-    async for _ in _news(request, question):
+    async for _ in _news(request, question, at_end=True):
         pass
     return answer_of(question)
 
@@ -86,11 +86,14 @@ def answer_of(question: Question) -> Answer:
     return question.answer
 
 
-async def _news(request: Request, question: Question) -> AsyncIterator[None]:
-    """Yields whenever there is news of an answer, and once it is finished; stops it if the client goes."""
+async def _news(request: Request, question: Question, *, at_end: bool = False) -> AsyncIterator[None]:
+    """Yields whenever there is news of an answer, and once it is finished; stops it if the client goes.
+
+    at_end: only once it is finished.
+    """
     loop = asyncio.get_running_loop()
     changed = asyncio.Event()
-    question.on_news(lambda: _tell(loop, changed))
+    question.on_news(lambda: None if at_end and not question.finished else _tell(loop, changed))
     try:
         while not question.finished:
             with suppress(TimeoutError):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import logging
+import queue
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from chatbot.asking.question import Ask
@@ -188,6 +190,40 @@ class Asking:
             call()
 
 
+class _Workers:
+    """Threads that stay, since each opens the store's files anew: that takes as long as a short answer.
+
+    They end with the process, which waits for none of them.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._count, self._idle = most, 0, 0
+        self._lock = threading.Lock()
+        self._waiting: queue.SimpleQueue[tuple[Callable[[], None], threading.Event]] = queue.SimpleQueue()
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Has a thread do this, and waits until it is done."""
+        done = threading.Event()
+        self._waiting.put((work, done))
+        with self._lock:
+            if self._waiting.qsize() > self._idle and self._count < self._most:
+                self._count += 1
+                threading.Thread(target=self._work, name=f"answering-{self._count}", daemon=True).start()
+        done.wait()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._idle += 1
+            work, done = self._waiting.get()
+            with self._lock:
+                self._idle -= 1
+            try:
+                work()
+            finally:
+                done.set()
+
+
 class RunningQuestions:
     """What is on its way, by conversation and owner.
 
@@ -196,7 +232,7 @@ class RunningQuestions:
 
     def __init__(self, chatbot: AnswerSource) -> None:
         self._chatbot = chatbot
-        self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._workers = _Workers(MOST_AT_ONCE)
         self._numbers = itertools.count(1)
         self._conversations: OrderedDict[tuple[str | None, str], list[Asking]] = OrderedDict()
         self._threads: set[threading.Thread] = set()
@@ -295,8 +331,7 @@ class RunningQuestions:
                     asking.give_up()
                 if asking.finished:
                     return
-                with self._turns:
-                    asking.run(self._chatbot, ask)
+                self._workers.run(partial(asking.run, self._chatbot, ask))
                 if asking.kept:
                     self._let_go(asking, ask)
                 self._settle(asking, ask)
