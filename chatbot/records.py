@@ -127,11 +127,13 @@ class Note:
 
     layer: the memory layer it comes from.
     source: where that layer has it from.
+    origin: the name of the channel, feed or file among that, "" where there is none.
     """
 
     layer: str
     source: str
     text: str
+    origin: str = ""
 
 
 def _to_nobody(notice: Notice) -> None:

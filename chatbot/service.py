@@ -438,6 +438,8 @@ class Chatbot:
                 hint="Rate an answer from the documents.",
             )
         self.cases.rate(owner, answer, int(helpful), word=word)
+        sources = [note.origin for note in answer.notes if note.layer == SignalLayer.name and note.origin]
+        self.signals.ratings.rate(owner, conversation, number, sources, helpful=helpful)
 
     def page_image(
         self,

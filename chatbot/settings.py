@@ -190,6 +190,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "MEMORY_MIN_CONFIDENCE": ("signals_confidence", "Least confidence of a signal that is recalled, 0 to 1."),
     "MEMORY_LOOKBACK_HOURS": ("signals_hours", "How old recalled news may be, in hours."),
+    "MEMORY_RETENTION_DAYS": (
+        "signals_days",
+        "Days after which news is erased with its signals; 0 keeps it for ever.",
+    ),
     "MEMORY_MAX_NOTES": ("signals_notes", "Signals that one question recalls at most."),
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
     "FINPOLICY_SESSION_UPLOADS_MB": (
@@ -200,6 +204,15 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "FINPOLICY_SERVER_UPLOADS_MB": ("server_uploads_mb", "The same for all open pages together, in MiB."),
+    "FINPOLICY_FEEDS": (
+        "feeds",
+        "Addresses of RSS or Atom feeds whose news the server takes, with spaces between them.",
+    ),
+    "FINPOLICY_FEED_MINUTES": ("feed_minutes", "Minutes between two visits of the feeds, 1 or more."),
+    "FINPOLICY_TELEGRAM_SECRET": (
+        "telegram_secret",
+        "Secret token of a Telegram webhook at `/api/v1/telegram`; unset, it takes nothing.",
+    ),
     "FINPOLICY_API_RATE": (
         "api_rate",
         "Requests a minute that each caller of the API may make; 0 for any number.",
@@ -222,7 +235,15 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
 MULTILINGUAL = "multilingual"
 # Never shown: a key, and addresses that may contain a password.
 SECRET = frozenset(
-    {"api_key", "anthropic_key", "azure_key", "deepseek_key", "openrouter_key", "signals_database"}
+    {
+        "api_key",
+        "anthropic_key",
+        "azure_key",
+        "deepseek_key",
+        "openrouter_key",
+        "signals_database",
+        "telegram_secret",
+    }
 )
 # Local models on a processor took 82 to 366 s to their first word, but far less than a minute between words.
 FIRST_WORD_SHARE = 5
@@ -286,6 +307,10 @@ class Settings:
     signals_confidence: float = 0.6
     signals_hours: int = 168
     signals_notes: int = 3
+    signals_days: float = 0.0
+    feeds: str = ""
+    feed_minutes: float = 15.0
+    telegram_secret: str = ""
     max_upload_mb: int = 200
     session_uploads_mb: int = 500
     server_uploads_mb: int = 1_500

@@ -18,6 +18,7 @@ from chatbot.api import (
     memory_routes,
     question_routes,
     status_routes,
+    telegram_routes,
 )
 from chatbot.api.caller import Door
 from chatbot.api.gate import Gate, Rates
@@ -37,6 +38,7 @@ PARTS = (
     conversation_routes,
     memory_routes,
     status_routes,
+    telegram_routes,
 )
 UPLOADS = ("/api/v1/documents",)
 DESCRIPTION = (
@@ -62,7 +64,9 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
         return open_api_keys(settings.store)
 
     metrics = Metrics()
-    api.state.door = Door(host, keys, Rates(settings.api_rate), metrics, settings.origins)
+    api.state.door = Door(
+        host, keys, Rates(settings.api_rate), metrics, settings.origins, settings.telegram_secret
+    )
     handle_problems(api)
     for part in PARTS:
         api.include_router(part.ROUTER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -49,6 +49,7 @@ class Door:
 
     keys: opens the keys of the store.
     origins: web pages of these origins may call too.
+    telegram_secret: what Telegram sends with each update, "" to take none.
     rates: how often each caller may.
     metrics: what is counted.
     """
@@ -58,6 +59,7 @@ class Door:
     rates: Rates
     metrics: Metrics
     origins: tuple[str, ...] = ()
+    telegram_secret: str = field(default="", repr=False)
 
 
 def door_of(request: Request) -> Door:

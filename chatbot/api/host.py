@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from chatbot.asking.question import Ask
+    from chatbot.memory.signals.live_news import LiveNews
     from chatbot.records import Answer, Stage
     from chatbot.service import Chatbot
     from chatbot.settings import Settings
@@ -69,6 +70,9 @@ class Opened(Protocol):
 
     @property
     def additions(self) -> Additions: ...
+
+    @property
+    def news(self) -> LiveNews: ...
 
     @property
     def asked(self) -> Questions: ...

@@ -91,11 +91,11 @@ async def remove_situation(request: Request, key: Key, caller: Asks) -> None:
 
 @ROUTER.get("/signals", responses=LISTING)
 async def signals(
-    request: Request, caller: Reads, search: Search = "", most: Most = 50
+    request: Request, caller: Reads, search: Search = "", asset: Search = "", most: Most = 50
 ) -> list[dict[str, Any]]:
     """Lists the news with its signals, the newest first. News is shared by all callers."""
     kept = opened_store(request).chatbot.signals
-    rows = await run_in_threadpool(kept.listed, most, search=search)
+    rows = await run_in_threadpool(kept.listed, most, search=search, asset=asset)
     return [
         {
             "event": row.event,
@@ -113,6 +113,28 @@ async def signals(
 async def add_signal(request: Request, body: NewsIn, caller: Manages) -> dict[str, Any]:
     """Adds news; the chat model reads the signals in it."""
     return await run_in_threadpool(_add_news, opened_store(request).chatbot, body)
+
+
+@ROUTER.get("/signals/assets", responses=LISTING)
+async def assets(request: Request, caller: Reads) -> list[dict[str, Any]]:
+    """Says what the news speaks for, by asset, most news first."""
+    kept = opened_store(request).chatbot.signals
+    rows = await run_in_threadpool(kept.assets)
+    return [{**dataclasses.asdict(row), "latest": row.latest.isoformat()} for row in rows]
+
+
+@ROUTER.get("/signals/sources", responses=LISTING)
+async def sources(request: Request, caller: Reads) -> list[dict[str, Any]]:
+    """Says how often answers with news of each source were rated helpful."""
+    kept = opened_store(request).chatbot.signals.ratings
+    rows = await run_in_threadpool(kept.listed)
+    return [{**dataclasses.asdict(row), "hit_rate": row.hit_rate} for row in rows]
+
+
+@ROUTER.get("/signals/feeds", responses=LISTING)
+async def feeds(request: Request, caller: Reads) -> list[dict[str, Any]]:
+    """Says when each feed was last visited, and what came of it."""
+    return list(map(dataclasses.asdict, opened_store(request).news.visits()))
 
 
 @ROUTER.delete("/signals/{event}", status_code=204, responses=REFUSALS)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from httpx2 import BaseTransport, Request
     from openai import OpenAI
 
-__all__ = ["check_endpoint", "open_anthropic", "open_client"]
+__all__ = ["check_endpoint", "open_anthropic", "open_client", "web_transport"]
 
 # 2,048 vectors of 3,072 numbers, the largest possible answer, take 100 MB as text.
 MOST_ANSWER_BYTES = 128 * 2**20
@@ -30,7 +30,7 @@ MOST_ANSWER_BYTES = 128 * 2**20
 SENT_HEADERS = frozenset(
     """
     host accept connection content-length content-type transfer-encoding user-agent authorization api-key
-    x-api-key anthropic-version anthropic-beta
+    x-api-key anthropic-version anthropic-beta if-none-match if-modified-since
     """.split()
 )
 # Addresses where clouds hand credentials to anybody who asks. Link-local addresses are refused as a whole;
@@ -115,6 +115,14 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
         default_headers=headers,
         **options,
     )
+
+
+def web_transport(settings: Settings) -> BaseTransport:
+    """Returns a transport for one request to `settings.base_url`, with the checks of `open_client`.
+
+    `settings.timeout` limits the whole answer.
+    """
+    return _bounded_transport(settings, Timeouts.for_one_piece(settings))
 
 
 def _without_authorization(request: Request) -> None:

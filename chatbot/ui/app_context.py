@@ -14,6 +14,7 @@ from chatbot.ui.network_exposure import is_open_to_others, warn_if_open
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
+    from chatbot.memory.signals.live_news import LiveNews
     from chatbot.models.local_models import LocalModels
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
@@ -48,6 +49,7 @@ class AppContext:
     examples: ExampleQuestions
     downloads: Downloads
     local_models: LocalModels
+    news: LiveNews
 
     def restore(self, name: str) -> None:
         """Restores a removed document and makes the vectors it still lacks."""
@@ -81,6 +83,7 @@ class AppContext:
         """Stops what is on its way and closes the store."""
         self.asked.close()
         self.comparisons.close()
+        self.news.close()
         self.check.close()
         self.examples.close()
         self.additions.close()
@@ -124,6 +127,7 @@ class AppOpening:
 
 
 def _open_context(settings: Settings) -> AppContext:
+    from chatbot.memory.signals.live_news import LiveNews
     from chatbot.models.local_models import LocalModels
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
@@ -156,6 +160,7 @@ def _open_context(settings: Settings) -> AppContext:
             examples,
             Downloads(),
             LocalModels(settings),
+            LiveNews(chatbot.signals, chatbot.models.answering, settings),
         )
     except BaseException:
         chatbot.close()

@@ -16,6 +16,8 @@ import numpy as np
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import (
+    ACTIONS,
+    AssetRow,
     EventRow,
     NewsItem,
     NewsReading,
@@ -34,9 +36,11 @@ __all__ = [
     "keep_items",
     "keep_readings",
     "keep_vectors",
+    "list_assets",
     "list_events",
     "pending_events",
     "remove_event",
+    "remove_older",
     "search_by_keywords",
     "search_by_vector",
     "timeline",
@@ -46,6 +50,7 @@ __all__ = [
 
 # Words that a search of the list may have.
 MOST_WORDS = 20
+DAY_SECONDS = 86_400.0
 FOUND = (
     "news_event_id, similarity, content_text, published_at, source, link, summary, assets, action, "
     "confidence, analyser"
@@ -232,12 +237,14 @@ def _searched(
     return found
 
 
-def list_events(connection: Connection, most: int, *, search: str = "") -> list[EventRow]:
+def list_events(connection: Connection, most: int, *, search: str = "", asset: str = "") -> list[EventRow]:
     """Events with all their tellings and readings, latest first.
 
     search: only those that hold each of its words in the text, its sources or its signals.
+    asset: only those with a signal that names it, in any case; "" for all.
     """
     words = encodable(search).replace("\0", " ").lower().split()
+    assets = list(filter(None, [encodable(asset).replace("\0", "").strip()]))
     rows = connection.execute(
         """SELECT e.id, e.content_text, e.published_at, e.found_by,
             (SELECT array_agg(array[t.source, t.source_message_id, t.link] ORDER BY t.published_at, t.source,
@@ -254,9 +261,10 @@ def list_events(connection: Connection, most: int, *, search: str = "") -> list[
                 AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id
                     AND strpos(lower(concat_ws(' ', s.summary, array_to_string(s.assets, ' '), s.action,
                     s.analyser)), w.word) > 0)
-        )
+        ) AND (cardinality(signal_assets(%s)) = 0 OR EXISTS (
+            SELECT FROM ai_signals s WHERE s.news_event_id = e.id AND s.assets_folded && signal_assets(%s)))
         ORDER BY e.published_at DESC, e.id DESC LIMIT %s""",
-        [words[:MOST_WORDS], most],
+        [words[:MOST_WORDS], assets, assets, most],
     )
     found = []
     for event, text, at, state, sources, signals in rows:
@@ -285,6 +293,37 @@ def remove_event(connection: Connection, event: int) -> bool:
         INSERT INTO removed_news (content_hash) SELECT content_hash FROM gone ON CONFLICT (content_hash) DO
         UPDATE SET removed_at = now()"""
     return bool(connection.execute(statement, [event]).rowcount)
+
+
+def remove_older(connection: Connection, days: float) -> int:
+    """Erase the events that were published more than so many days ago. Returns how many."""
+    statement = "DELETE FROM news_events WHERE published_at < now() - make_interval(secs => %s)"
+    return connection.execute(statement, [days * DAY_SECONDS]).rowcount
+
+
+def list_assets(connection: Connection, confidence: float) -> list[AssetRow]:
+    """What the news says of each asset, most news first.
+
+    Of each event the best signal counts, if it has at least that confidence.
+    """
+    rows = connection.execute(
+        """SELECT a.asset, count(*), count(*) FILTER (WHERE s.action = 'buy'),
+            count(*) FILTER (WHERE s.action = 'sell'), count(*) FILTER (WHERE s.action = 'observe'),
+            avg(s.confidence), max(e.published_at)
+        FROM news_events e
+            CROSS JOIN LATERAL (
+                SELECT g.assets_folded, g.action, g.confidence FROM ai_signals g
+                WHERE g.news_event_id = e.id ORDER BY g.confidence DESC, g.id DESC LIMIT 1
+            ) AS s
+            CROSS JOIN LATERAL unnest(CASE WHEN s.assets_folded = '{}' THEN ARRAY[''] ELSE s.assets_folded
+            END) AS a (asset)
+        WHERE s.confidence >= %s GROUP BY a.asset ORDER BY count(*) DESC, a.asset""",
+        [confidence],
+    )
+    return [
+        AssetRow(asset, count, dict(zip(ACTIONS, actions, strict=True)), mean, latest.astimezone(UTC))
+        for asset, count, *actions, mean, latest in rows
+    ]
 
 
 def count_events(connection: Connection, confidence: float, hours: int) -> dict[str, Any]:

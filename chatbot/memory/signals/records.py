@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from chatbot.errors import StoreError
 
 __all__ = [
     "ACTIONS",
+    "AssetRow",
     "EventRow",
     "Health",
     "Imported",
@@ -17,6 +19,7 @@ __all__ = [
     "RecalledEvent",
     "SignalOptions",
     "SignalsError",
+    "SourceRow",
     "TimelinePoint",
     "checked",
 ]
@@ -47,6 +50,8 @@ class SignalOptions:
     hours: how old news may be.
     most_notes: of one recall.
     seconds: how long a recall waits for the database.
+    days: after which news is erased, 0 for never.
+    templates: folder of the user's own templates, None for none.
     """
 
     address: str = field(default="", repr=False)
@@ -55,6 +60,8 @@ class SignalOptions:
     hours: int = 168
     most_notes: int = 3
     seconds: float = 3.0
+    days: float = 0.0
+    templates: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +159,42 @@ class TimelinePoint:
     asset: str
     signals: int
     confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class AssetRow:
+    """What the news says of one asset.
+
+    asset: in upper case, "" for signals that name none.
+    events: how many have a signal that names it.
+    actions: how many events speak for each of ACTIONS.
+    confidence: the mean of their best signals.
+    latest: when the latest was published.
+    """
+
+    asset: str
+    events: int
+    actions: dict[str, int]
+    confidence: float
+    latest: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """How often news of a source was in an answer that a reader rated.
+
+    source: a channel, a feed or a file, or a local template.
+    helpful, unhelpful: numbers of ratings.
+    """
+
+    source: str
+    helpful: int
+    unhelpful: int
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of ratings that say helpful, 0 to 1."""
+        return self.helpful / (self.helpful + self.unhelpful)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def _off(chatbot: Chatbot) -> bool:
 def _list_signals(chatbot: Chatbot, options: Namespace) -> Lines:
     if _off(chatbot):
         return
-    for row in chatbot.signals.listed(options.k):
+    for row in chatbot.signals.listed(options.k, asset=options.asset):
         readings = [dataclasses.asdict(reading) for reading in row.readings]
         line = {
             "event": row.event,
@@ -183,9 +183,41 @@ def _switch(chatbot: Chatbot, options: Namespace) -> int:
     return _health_of_signals(chatbot, options)
 
 
+@told
+def _assets(chatbot: Chatbot, options: Namespace) -> Lines:
+    if _off(chatbot):
+        return
+    for row in chatbot.signals.assets()[: options.k]:
+        line = {**dataclasses.asdict(row), "latest": row.latest.isoformat()}
+        actions = ", ".join(f"{count} {action}" for action, count in row.actions.items() if count)
+        text = f"{row.asset or '(none)'}: {row.events} events, {actions}, confidence {row.confidence:.2f}"
+        yield line, text
+
+
+@told
+def _sources(chatbot: Chatbot, options: Namespace) -> Lines:
+    rows = chatbot.signals.ratings.listed()
+    if not rows:
+        note(Notice("No answer with news in it is rated yet."))
+    for row in rows[: options.k]:
+        line = {**dataclasses.asdict(row), "hit_rate": row.hit_rate}
+        yield line, f"{row.source}: helpful {row.helpful} of {row.helpful + row.unhelpful} times"
+
+
+@told
+def _clean(chatbot: Chatbot, options: Namespace) -> Lines:
+    if not chatbot.signals.options.days:
+        note(Notice("News is kept for ever.", "Set MEMORY_RETENTION_DAYS, for example to 30."))
+    erased = chatbot.signals.clean()
+    yield {"erased": erased}, f"Erased {erased:,} events."
+
+
 COMMANDS = Commands(
     {
         "list": Action(_list_signals, rows=FEW),
+        "assets": Action(_assets, rows=FEW),
+        "sources": Action(_sources, rows=FEW),
+        "clean": Action(_clean),
         "add": Action(_add_signal, "TEXT"),
         "import": Action(_import_signals, "FILE"),
         "search": Action(_search_signals, "TEXT", FEW),
@@ -196,6 +228,7 @@ COMMANDS = Commands(
         "off": Action(_switch),
     },
     {
+        "asset": Option("", ("list",), {"help": "only news about this asset, such as BTC or gold"}),
         "source": Option("added by hand", ("add",), {"help": "whom the news that is added is from"}),
         "date": Option(
             "",

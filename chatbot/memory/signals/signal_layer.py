@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from chatbot.memory.layers import LayerOpening
 from chatbot.memory.signals.records import RecalledEvent, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.templates import Template, load_templates, match_templates
+from chatbot.memory.signals.templates import Template, match_templates, templates_with
 from chatbot.memory.signals.writing_scripts import script_of
 from chatbot.records import Note, Notice, Recall
 from chatbot.settings import Settings
@@ -49,6 +49,8 @@ def options_in(settings: Settings) -> SignalOptions:
         settings.signals_confidence,
         settings.signals_hours,
         settings.signals_notes,
+        days=settings.signals_days,
+        templates=settings.home / "memories",
     )
 
 
@@ -105,7 +107,7 @@ class SignalLayer:
         return notes
 
     def _local(self, recall: Recall, options: SignalOptions, why: str) -> list[Note]:
-        matched = match_templates(recall.question, load_templates())
+        matched = match_templates(recall.question, templates_with(options.templates))
         sure = [template for template in matched if template.base_confidence >= options.confidence]
         return [_template_note(self.name, template, why) for template in sure[: options.most_notes]]
 
@@ -131,14 +133,16 @@ class SignalLayer:
         ]
         source = "; ".join(one_line(part) for part in parts if part)
         text = f"{reading.action.capitalize()}{_named(reading.assets)}: {reading.summary}"
-        return Note(self.name, source, one_line(text[:MOST_CHARACTERS]))
+        return Note(self.name, source, one_line(text[:MOST_CHARACTERS]), one_line(found.source))
 
 
 def _template_note(layer: str, template: Template, why: str) -> Note:
     confidence = f"{template.base_confidence:.2f}"
     source = f"local template {template.id}, of no date, for {why}; confidence {confidence}; {NOT_ADVICE}"
     text = f"{template.title}: {template.action}{_named(template.assets)}. {template.summary}"
-    return Note(layer, one_line(source), one_line(text[:MOST_CHARACTERS]))
+    return Note(
+        layer, one_line(source), one_line(text[:MOST_CHARACTERS]), one_line(f"template {template.id}")
+    )
 
 
 def _named(assets: Sequence[str]) -> str:

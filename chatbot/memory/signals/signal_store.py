@@ -6,7 +6,7 @@ It writes no notes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres import Connection, Postgres
 from chatbot.memory.signals.records import (
     ACTIONS,
+    AssetRow,
     EventRow,
     Health,
     Imported,
@@ -45,8 +46,9 @@ from chatbot.memory.signals.schema import (
     take_turn,
     use_embedder,
 )
+from chatbot.memory.signals.source_ratings import SourceRatings
 from chatbot.memory.signals.state import State, Switch
-from chatbot.memory.signals.templates import load_templates
+from chatbot.memory.signals.templates import Template, templates_with
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
@@ -89,7 +91,9 @@ class Signals:
         database: keeps whether signals are in use; None to keep it in this object alone. Raises StoreError.
         """
         self.options, self.breaker = options or SignalOptions(), CircuitBreaker()
-        self._switch, self._embedder = Switch(database or MemoryDatabase(None)), embedder
+        kept = database or MemoryDatabase(None)
+        self._switch, self._embedder = Switch(kept), embedder
+        self.ratings = SourceRatings(kept)
         self._database = Postgres(self.options.address or EmbeddedServer(folder))
         # What the tables said when they were last asked. They are asked again after a failure and after any
         # change.
@@ -177,8 +181,20 @@ class Signals:
         if not self._switch.read().imported:
             self._switch.change(imported=True)
         done = replace(Imported(refused=news.refused), **dict[str, Any](kept))
-        done = self._embed(done, progress)
-        return self._analyse(done, model, progress)
+        done = self._analyse(self._embed(done, progress), model, progress)
+        self.clean()
+        return done
+
+    def clean(self) -> int:
+        """Erase news that was published more than `options.days` ago, and return how much.
+
+        Raises SignalsError.
+        """
+        if not self.options.days or not self.state.imported:
+            return 0
+        with self._writing() as connection:
+            check_tables(store_state(connection))
+            return events.remove_older(connection, self.options.days)
 
     def reembed(self) -> Imported:
         """Drop the vectors and make them anew with this embedder.
@@ -252,13 +268,22 @@ class Signals:
         is_usable = np.isfinite(vector).all() and vector.any()
         return vector if is_usable else None
 
-    def listed(self, most: int = 50, *, search: str = "") -> list[EventRow]:
+    def listed(self, most: int = 50, *, search: str = "", asset: str = "") -> list[EventRow]:
         """Events with their tellings and readings, latest first.
 
-        search: only those with each of its words. Raises SignalsError.
+        search: only those with each of its words. asset: only those with a signal that names it. Raises
+        SignalsError.
         """
         with self._reading() as connection:
-            return events.list_events(connection, most, search=search)
+            return events.list_events(connection, most, search=search, asset=asset)
+
+    def assets(self, confidence: float = 0.0) -> list[AssetRow]:
+        """What the news says of each asset, most news first; of each event its best signal counts.
+
+        confidence: the least confidence. Raises SignalsError.
+        """
+        with self._reading() as connection:
+            return events.list_assets(connection, confidence)
 
     def timeline(self, confidence: float = 0.0) -> list[TimelinePoint]:
         """Signals by day and asset, of at least that confidence. Raises SignalsError."""
@@ -370,6 +395,7 @@ class Signals:
     def _analyse(self, done: Imported, model: LLM | None, progress: Stages) -> Imported:
         after = 0
         failures = 0
+        templates = templates_with(self.options.templates)
         analysed = Counter[str]()
         while True:
             with self._writing() as connection:
@@ -379,7 +405,7 @@ class Signals:
             # No transaction is held while a model thinks.
             readings = list[tuple[int, NewsReading]]()
             for event, item in waiting:
-                reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
+                reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None, templates)
                 if failure:
                     failures = failures + 1
                     done = replace(done, problem=f"Some news were read by rules. {failure}")
@@ -422,7 +448,7 @@ class Signals:
             yield connection
 
 
-def _read(item: NewsItem, model: LLM | None) -> tuple[NewsReading, str]:
+def _read(item: NewsItem, model: LLM | None, templates: Sequence[Template]) -> tuple[NewsReading, str]:
     """(a reading, why it is not the model's)."""
     failure = ""
     if model is not None:
@@ -430,4 +456,4 @@ def _read(item: NewsItem, model: LLM | None) -> tuple[NewsReading, str]:
             return read_by_model(item, model), ""
         except ModelError as error:
             failure = str(error)
-    return read_by_rules(item, load_templates()), failure
+    return read_by_rules(item, templates), failure

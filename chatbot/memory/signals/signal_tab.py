@@ -73,7 +73,9 @@ def draw(context: AppContext) -> None:
         least: float = st.slider("Least confidence", 0.0, 1.0, 0.0, 0.05, key="signals-confidence")
         _draw_chart(signals.timeline(least), datetime.now(UTC))
         search = search_box("Search news", key="find-signals")
-        _draw_rows(signals.listed(ROWS, search=search), search)
+        asset = _chosen_asset(context)
+        _draw_rows(signals.listed(ROWS, search=search, asset=asset), search or asset)
+    _draw_sources(context)
     _draw_import(context)
 
 
@@ -135,6 +137,35 @@ def _draw_rows(rows: Sequence[EventRow], wanted: str) -> None:
         with st.container(key=f"signal-{row.event}", gap=None):
             st.html(signal_html(row))
             draw_changes(EDIT, DELETE, row, f"signal-{row.event}", f"signal: {of}")
+
+
+def _chosen_asset(context: AppContext) -> str:
+    """Draw the choice of an asset. Returns "" for all."""
+    rows = {row.asset: row for row in context.chatbot.signals.assets() if row.asset}
+    if not rows:
+        return ""
+    chosen = st.selectbox(
+        "Asset",
+        ["", *rows],
+        format_func=lambda asset: f"{asset} ({rows[asset].events})" if asset else "All assets",
+        key="signals-asset",
+    )
+    return chosen or ""
+
+
+def _draw_sources(context: AppContext) -> None:
+    """Draw when feeds were visited, and how often answers with news of a source were rated helpful."""
+    lines = []
+    for visit in context.news.visits():
+        when = f"{datetime.fromtimestamp(visit.at, UTC):%Y-%m-%d %H:%M} UTC"
+        found = visit.problem or f"{visit.news} news"
+        lines.append(f"Feed {visit.url}, {when}: {found}")
+    for row in context.chatbot.signals.ratings.listed()[:ROWS]:
+        rated = row.helpful + row.unhelpful
+        lines.append(f"{row.source}: {row.helpful} of {rated} rated answers were helpful")
+    if lines:
+        with st.expander("Sources"):
+            st.html(lines_html(lines))
 
 
 def _draw_import(context: AppContext) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 from chatbot.memory.signals.records import checked
 from chatbot.memory.signals.writing_scripts import assets_in, stems_of
 
-__all__ = ["TEMPLATES", "Template", "load_templates", "match_templates"]
+__all__ = ["TEMPLATES", "Template", "load_templates", "match_templates", "templates_with"]
 
 log = logging.getLogger(__name__)
 
@@ -50,16 +51,36 @@ class Template:
     base_confidence: float
 
 
-@cache
+def templates_with(own: Path | None) -> tuple[Template, ...]:
+    """The templates of a user's folder, and those of the product whose ids are not among them.
+
+    own: the folder, which may be missing; None for none.
+    """
+    added = load_templates(own) if own else ()
+    ids = {template.id for template in added}
+    return (*added, *(template for template in load_templates() if template.id not in ids))
+
+
 def load_templates(folder: Path = TEMPLATES) -> tuple[Template, ...]:
-    """The templates of a folder, by file name.
+    """The templates of a folder, by file name; files that change are read again.
 
     A file that is no template is skipped and logged. No file name ever leads out of the folder.
     """
-    found = []
+    files = []
     for path in sorted(folder.glob("*.json")):
+        with suppress(OSError):  # removed meanwhile
+            found = path.lstat()
+            files.append((path, found.st_mtime_ns, found.st_size))
+    return _loaded(tuple(files))
+
+
+@lru_cache(maxsize=8)
+def _loaded(files: tuple[tuple[Path, int, int], ...]) -> tuple[Template, ...]:
+    """The templates of files, given with the time of their last change and their size."""
+    found = []
+    for path, _, size in files:
         try:
-            if path.is_symlink() or path.stat().st_size > MOST_BYTES:
+            if path.is_symlink() or size > MOST_BYTES:
                 raise ValueError("it is a link, or too large")
             found.append(_template(json.loads(path.read_text("utf-8"))))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

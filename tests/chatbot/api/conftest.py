@@ -21,6 +21,7 @@ from tests.pages import open_context
 from tests.pdfs import make_pdf
 
 RULES = "Rules.pdf"
+TELEGRAM_SECRET = "token-of-the-webhook"
 CEILING = "The deficit ceiling is three per cent of output."
 
 
@@ -56,11 +57,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with open_context(folder / "home") as context:
         list(context.chatbot.add([Upload(make_pdf(folder / RULES, [CEILING]))]))
         api = Api(context)
+        settings = replace(context.settings, api_rate=0, telegram_secret=TELEGRAM_SECRET)
         host = Host(lambda: context, lambda: api.open, lambda _: api.owner, lambda _: "")
         port = next(filter(is_free, PORTS))
-        config = uvicorn.Config(
-            build_api(host, replace(context.settings, api_rate=0)), port=port, log_level="warning"
-        )
+        config = uvicorn.Config(build_api(host, settings), port=port, log_level="warning")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

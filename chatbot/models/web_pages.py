@@ -1,0 +1,115 @@
+"""Fetches pages and feeds from the web, within limits of address, time and size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import urljoin, urlsplit
+
+from chatbot.errors import ModelError, ProjectError, UsageError
+from chatbot.models.endpoints import check_endpoint, web_transport
+from chatbot.settings import Settings
+
+__all__ = ["FetchedPage", "WebError", "fetch_page"]
+
+FETCH_SECONDS = 20.0
+MOST_REDIRECTS = 3
+MOST_BYTES = 5 * 2**20
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NOT_CHANGED = 304
+
+
+class WebError(ProjectError):
+    """A page could not be fetched."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """What an address returned.
+
+    url: where it was found, after redirects.
+    changed: False if it is as it was when it was last fetched; the body is then empty.
+    mark: what to pass as `known` the next time.
+    """
+
+    url: str
+    body: bytes = b""
+    mime: str = ""
+    changed: bool = True
+    mark: Mapping[str, str] = field(default_factory=dict)
+
+
+def fetch_page(
+    url: str, settings: Settings, *, rule: str, known: Mapping[str, str] | None = None
+) -> FetchedPage:
+    """Returns the page at an address.
+
+    rule: as `Settings.endpoint_rule`; "public" for addresses that a user or a program names.
+    known: the mark of what is already there.
+
+    Raises UsageError for an address that must not be contacted, and WebError.
+    """
+    for _ in range(MOST_REDIRECTS + 1):
+        found = _fetched(url, settings, rule, known or {})
+        if isinstance(found, FetchedPage):
+            return found
+        url = urljoin(url, found)
+    raise WebError(f"{_host(url)} redirects again and again.", hint="Name the page's final address.")
+
+
+def _fetched(url: str, settings: Settings, rule: str, known: Mapping[str, str]) -> FetchedPage | str:
+    """Returns the page, or the address that it redirects to."""
+    import httpx2
+
+    limits = replace(
+        settings, base_url=url, provider="", endpoint_rule=rule, timeout=min(settings.timeout, FETCH_SECONDS)
+    )
+    try:
+        check_endpoint(url, limits)
+    except ModelError as error:
+        if settings.offline:
+            raise WebError("FINPOLICY_OFFLINE is set, so nothing is fetched.", hint="Unset it.") from error
+        raise UsageError(
+            f"{url[:200]!r} cannot be fetched.",
+            hint="Name an https:// address on the internet, not one of this machine or its network.",
+        ) from error
+    try:
+        with (
+            httpx2.Client(transport=web_transport(limits), follow_redirects=False) as client,
+            client.stream("GET", url, headers=dict(known)) as answer,
+        ):
+            if answer.status_code in REDIRECTS and "location" in answer.headers:
+                return str(answer.headers["location"])
+            if answer.status_code == NOT_CHANGED:
+                return FetchedPage(url, changed=False, mark=known)
+            if answer.status_code != 200:
+                raise WebError(f"{_host(url)} answered with status {answer.status_code}.", hint="Try later.")
+            body = _limited(answer, url)
+            mark = {
+                name: answer.headers[header]
+                for name, header in (("if-none-match", "etag"), ("if-modified-since", "last-modified"))
+                if header in answer.headers
+            }
+            return FetchedPage(url, body, str(answer.headers.get("content-type", "")), mark=mark)
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise WebError(
+            f"{_host(url)} cannot be reached.", hint="Check the address and the network.", retryable=True
+        ) from error
+
+
+def _limited(answer: object, url: str) -> bytes:
+    body = bytearray()
+    for piece in answer.iter_bytes():  # type: ignore[attr-defined]
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise WebError(
+                f"The page of {_host(url)} is larger than {MOST_BYTES:,} bytes.", hint="Name a smaller one."
+            )
+    return bytes(body)
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or "The address"
+    except ValueError:
+        return "The address"
