@@ -33,6 +33,7 @@ MOST_REFUSED = 10
 MOST_ASSETS = 6
 # The analyser of a signal that somebody corrected.
 PERSON = "a person"
+ALL_ASSETS = "All assets"
 # Characters of the summary and of the assets of a signal.
 LONGEST_SUMMARY, LONGEST_ASSETS = 400, 100
 EMPTY = (
@@ -141,16 +142,11 @@ def _draw_rows(rows: Sequence[EventRow], wanted: str) -> None:
 
 def _chosen_asset(context: AppContext) -> str:
     """Draw the choice of an asset. Returns "" for all."""
-    rows = {row.asset: row for row in context.chatbot.signals.assets() if row.asset}
-    if not rows:
+    assets = [row.asset for row in context.chatbot.signals.assets() if row.asset]
+    if not assets:
         return ""
-    chosen = st.selectbox(
-        "Asset",
-        ["", *rows],
-        format_func=lambda asset: f"{asset} ({rows[asset].events})" if asset else "All assets",
-        key="signals-asset",
-    )
-    return chosen or ""
+    chosen = st.selectbox("Asset", [ALL_ASSETS, *assets], key="signals-asset")
+    return "" if chosen == ALL_ASSETS else chosen
 
 
 def _draw_sources(context: AppContext) -> None:

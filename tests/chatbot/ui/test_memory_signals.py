@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import (
+    AssetRow,
     EventRow,
     Health,
     Imported,
@@ -63,10 +64,15 @@ class FakeSignals:
     def put_rows(self, rows: list[EventRow]) -> None:
         """List these where nothing is searched for."""
 
-        def listed(signals: Signals, most: int = 50, start: int = 0, search: str = "") -> list[EventRow]:
-            return [] if search else rows
+        def listed(
+            signals: Signals, most: int = 50, start: int = 0, search: str = "", asset: str = ""
+        ) -> list[EventRow]:
+            return [] if search or asset == "Y" else rows
 
         self.put("listed", listed)
+        counts = {"buy": 1, "sell": 0, "observe": 0}
+        assets = [AssetRow(asset, 1, counts, 0.65, datetime(2026, 1, 2, tzinfo=UTC)) for asset in ("X", "Y")]
+        self.put("assets", lambda self: assets)
 
     def put_changes(self) -> None:
         """Keep what is corrected, removed and switched."""
@@ -139,6 +145,9 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(
     assert "No signal is so sure." in shown(page)
     assert NOTHING_FOUND in enter(page, "find-signals", "nowhere")
     enter(page, "find-signals", "")
+    page.selectbox(key="signals-asset").set_value("Y").run()
+    assert NOTHING_FOUND in shown(page)
+    page.selectbox(key="signals-asset").set_value("All assets").run()
     click(page, "edit-signal-7")
     summary = page.text_area(key="edit-summary")
     assert summary.value == "X is <i>listed</i>"
