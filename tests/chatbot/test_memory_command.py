@@ -14,8 +14,9 @@ import pytest
 from chatbot import service
 from chatbot.cli import main
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.records import EventRow, Health, Imported, RecalledEvent
+from chatbot.memory.signals.records import AssetRow, EventRow, Health, Imported, RecalledEvent, SourceRow
 from chatbot.memory.signals.signal_store import Signals
+from chatbot.memory.signals.source_ratings import SourceRatings
 from chatbot.memory.signals.state import State
 from tests.case_rows import case_lines, case_rows
 from tests.fakes import HashEmbedder
@@ -215,7 +216,7 @@ def test_news_of_the_future_and_news_while_off_are_marked(run: Run, monkeypatch:
     future = EventRow(1, "Rates rose.", day, "vector")
     imported = Imported(read=1, events=1, tellings=1)
     off = State(imported=True, on=False)
-    monkeypatch.setattr(Signals, "listed", lambda self, most: [future])
+    monkeypatch.setattr(Signals, "listed", lambda self, most, asset: [future])
     listed = output_of(run("signals", "list"))
     assert listed == "1  2096-01-01 00:00 (in the future)  Rates rose.\n"
     monkeypatch.setattr(Signals, "add", lambda self, news, model, again: imported)
@@ -373,3 +374,19 @@ def test_a_number_of_lines_that_is_none_is_wrong_usage(run: Run, capsys: pytest.
             run("cases", "list", f"-k={number}")
         assert ended.value.code == 2
         assert "ask for 1 or more" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("well")
+def test_news_is_summed_up_by_asset_and_its_sources_by_their_ratings(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day = datetime(2026, 1, 1, tzinfo=UTC)
+    row = AssetRow("BTC", 3, {"buy": 2, "sell": 0, "observe": 1}, 0.6, day)
+    monkeypatch.setattr(Signals, "assets", lambda self: [row])
+    assert output_of(run("signals", "assets")) == "BTC: 3 events, 2 buy, 1 observe, confidence 0.60\n"
+    assert line_of(run("signals", "assets", "--json"))["latest"] == day.isoformat()
+    rated = SourceRow("desk", 3, 1)
+    monkeypatch.setattr(SourceRatings, "listed", lambda self: [rated])
+    assert output_of(run("signals", "sources")) == "desk: helpful 3 of 4 times\n"
+    assert line_of(run("signals", "sources", "--json"))["hit_rate"] == 0.75
+    assert output_of(run("signals", "clean")) == "Erased 0 events.\n"
