@@ -44,7 +44,7 @@ from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, S
 from chatbot.search.follow_up.rules import standalone_query
 from chatbot.search.page_search import Find, Finder
 from chatbot.settings import Settings
-from chatbot.store.addition_queue import add_files
+from chatbot.store.addition_queue import Additions, add_files
 from chatbot.store.document_names import known_as
 from chatbot.store.library import AddResult, Library, Upload
 from ingestion.pages.highlights import locate_quote
@@ -200,23 +200,35 @@ class Chatbot:
         *,
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
         started: float | None = None,
+        through: Additions | None = None,
     ) -> Iterator[AddResult]:
-        """Adds files and waits for them; see jobs.add_files.
+        """Adds files and waits for them; see addition_queue.add_files.
 
         progress(document, phase, done, total): called with the phase "reading", "ocr" or "embedding".
+        through: the queue of a server that has the store open.
         """
         yield from add_files(
-            self.library, uploads, readers=self.settings.threads, progress=progress, started=started
+            self.library,
+            uploads,
+            readers=self.settings.threads,
+            progress=progress,
+            started=started,
+            through=through,
         )
 
     def add_unread(
-        self, passwords: Mapping[str, str], *, progress: Callable[[str, str, int, int], None]
+        self,
+        passwords: Mapping[str, str],
+        *,
+        progress: Callable[[str, str, int, int], None],
+        through: Additions | None = None,
     ) -> Iterator[AddResult]:
         """Adds what users copied into the folder of documents.
 
         Of files that failed before, only those are tried that have a password now.
 
         passwords: by document name.
+        through: as in add.
         """
         found = {
             file.name: file
@@ -234,6 +246,7 @@ class Chatbot:
         for result in self.add(
             [Upload(file.path, file.name, passwords.get(file.name)) for file in found.values()],
             progress=noted,
+            through=through,
         ):
             self.library.tried(found[result.document], result)
             yield result

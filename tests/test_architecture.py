@@ -38,8 +38,8 @@ BELOW["asking"] = {"memory", "answer", *BELOW["memory"], *BELOW["answer"]}
 BELOW["service"] = {"asking", *BELOW["asking"]}
 BELOW["audit"] = {"service", *BELOW["service"]}
 BELOW |= {shell: {"audit", *BELOW["audit"]} for shell in ("cli", "api", "mcp_server")}
-# The pages' server runs the other two beside the pages.
-BELOW["ui"] = {"api", "mcp_server", *BELOW["api"]}
+# The pages' server runs the others beside the pages.
+BELOW["ui"] = {"cli", "api", "mcp_server", *BELOW["api"]}
 BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in ("app", "__main__")}
 
 # What answers --help must not wait for these.

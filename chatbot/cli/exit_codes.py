@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chatbot.cli.served_command import served
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ def is_page_count(value: object) -> bool:
 
 @contextlib.contextmanager
 def open_chatbot(settings: Settings) -> Iterator[Chatbot]:
+    """Opens the store, or lends that of the server that runs the command."""
+    if (command := served()) is not None:
+        yield command.store.chatbot
+        return
     from chatbot.service import Chatbot
 
     with Chatbot(settings) as chatbot:

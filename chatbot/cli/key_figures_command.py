@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chatbot.cli.exit_codes import DONE, open_chatbot
 from chatbot.cli.output import emit, progress_bars
+from chatbot.cli.served_command import go_on, stopped
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings
 
@@ -22,7 +23,8 @@ def key_figures(options: argparse.Namespace, settings: Settings) -> int:
         def progress(document: str, done: int, total: int) -> None:
             show("key figures", "reading", done, total)
 
-        sheet = chatbot.key_figures(options.names, progress=progress)
+        sheet = chatbot.key_figures(options.names, progress=progress, stop=stopped)
+    go_on()
     if options.csv:
         _write(options.csv, sheet_csv(sheet))
     if options.xlsx:

@@ -7,12 +7,12 @@ import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exit_codes import DONE, FAILED
 from chatbot.cli.output import emit, note
+from chatbot.cli.served_command import resolved
 from chatbot.records import Notice
 from ingestion.invisible_characters import visible
 
@@ -83,7 +83,7 @@ def file_actions(memory: str, form: str) -> dict[str, Action]:
 
     def load(chatbot: Chatbot, options: argparse.Namespace) -> int:
         return _print_imported(
-            getattr(chatbot, memory).import_file(OWNER, Path(options.texts[0])), options, form
+            getattr(chatbot, memory).import_file(OWNER, resolved(options.texts[0])), options, form
         )
 
     def export(chatbot: Chatbot, options: argparse.Namespace) -> int:

@@ -7,9 +7,10 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from chatbot.answer.citations.citation_keys import escape_keys
+from chatbot.cli.served_command import errors, go_on
 from chatbot.comparison.model_answers import holding_line
 from chatbot.errors import ProjectError
 from chatbot.fit import fit_text
@@ -59,14 +60,16 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
 
     Elsewhere, as in a log, prints a line every ten seconds.
     """
-    if not sys.stderr.isatty():
-        yield _lines_of_progress()
+    stream, columns = errors()
+    if not stream.isatty():
+        yield _lines_of_progress(stream)
         return
     from tqdm import tqdm
 
     bars: dict[tuple[str, str], Any] = {}
 
     def show(document: str, phase: str, done: int, total: int) -> None:
+        go_on()
         if document == "query" and total == 1:  # done at once
             return
         bar = bars.get((document, phase))
@@ -76,6 +79,8 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
                 desc=visible(f"{phase} {document[:40]}"),
                 unit="pages" if phase != "embedding" else "chunks",
                 leave=False,
+                file=stream,
+                ncols=columns,
             )
         bar.update(done - bar.n)
         if done >= total:
@@ -88,14 +93,15 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
             bar.close()
 
 
-def _lines_of_progress() -> Callable[[str, str, int, int], None]:
+def _lines_of_progress(stream: TextIO) -> Callable[[str, str, int, int], None]:
     last = time.monotonic()
 
     def show(document: str, phase: str, done: int, total: int) -> None:
         nonlocal last
+        go_on()
         if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            print(visible(f"{phase} {document}: {done:,} of {total:,}"), file=sys.stderr, flush=True)
+            print(visible(f"{phase} {document}: {done:,} of {total:,}"), file=stream, flush=True)
 
     return show
 

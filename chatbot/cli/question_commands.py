@@ -23,6 +23,7 @@ from chatbot.cli.output import (
     note,
     progress_bars,
 )
+from chatbot.cli.served_command import go_on, stopped
 from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
 from chatbot.serialize import answer_line, compared_line, hit_line
 from chatbot.settings import PROGRAM, Settings
@@ -84,7 +85,8 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.records import Answer, Notice
 
     def answer(chatbot: Chatbot, ask: Ask) -> Answer:
-        for event in chatbot.ask(ask):
+        for event in chatbot.ask(ask, stop=stopped):
+            go_on()
             if isinstance(event, Notice):
                 note(event)
             elif isinstance(event, Answer):
@@ -133,7 +135,7 @@ def _ask_several(options: argparse.Namespace, settings: Settings) -> int:
     answers = []
     with open_chatbot(settings) as chatbot:
         asked = Ask(question, tuple(options.document), owner=OWNER)
-        for compared in chatbot.side_by_side.answers(asked, models):
+        for compared in chatbot.side_by_side.answers(asked, models, stopped):
             answers.append(compared)
             if not options.json:
                 emit({}, f"{compared_text(compared)}\n", as_json=False)

@@ -10,7 +10,7 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,8 +45,12 @@ MOST_FINISHED = 200
 RETRY_SECONDS = 60.0
 # The phases of a job whose document is already stored.
 STORED = frozenset({"embedding", "tables", "images"})
+# Those of a job that can be undone completely.
+UNREAD = frozenset({"waiting", "reading", "ocr"})
 # How long closing waits for the page or batch in progress.
 CLOSE_SECONDS = 10.0
+# Seconds between two looks of one who waits for a queue that is at work already.
+LOOK_SECONDS = 0.05
 # tell(document, phase, done, total): phase "reading", "ocr", "embedding", "tables" or "images"; called from
 # the threads of the queue.
 Telling = Callable[[str, str, int, int], None]
@@ -125,6 +129,7 @@ class _Task:
     spent: seconds spent on it alone.
     timed: whether its result includes them.
     version: the stored version, 0 before it is stored.
+    awaited: whether somebody waits for it: its job is not forgotten, and it fails without its password.
     """
 
     job: Job
@@ -136,6 +141,7 @@ class _Task:
     phase_from: int = 0
     timed: bool = False
     version: int = 0
+    awaited: bool = False
 
     def one_after_another(self) -> tuple[str, ...]:
         """The name and the bytes of the file, neither of which another file may have that is read at the same
@@ -180,7 +186,7 @@ class Additions:
         """Starts the threads.
 
         tell: given if somebody waits for what is queued now, and only for that. Then nothing older is
-            continued, no job is forgotten, and a file that needs a password fails.
+            continued, and all jobs are awaited.
         """
         self._library, self._tell = library, tell
         self._changed = threading.Condition()
@@ -214,19 +220,23 @@ class Additions:
     # --- what the pages call
     # ----------------------------------------------------------------------------------------------------
 
-    def enqueue(self, files: Sequence[NewFile]) -> list[int]:
+    def enqueue(self, files: Sequence[NewFile], *, awaited: bool = False) -> list[int]:
         """Keeps the bytes and queues the files. Returns a job id for each.
 
         A file that cannot be added becomes a failed job; the others go on.
+
+        awaited: whether the caller waits for the jobs, and calls `release`. Until then they are not
+            forgotten, and a file that needs a password fails.
         """
         tasks = []
         digests = dict[str, tuple[str, BinaryIO | Path]]()
         for file in files:
             tasks.append(self._take(file, digests))
+            tasks[-1].awaited = awaited or self._tell is not None
             self._queue(tasks[-1])
         with self._changed:
-            finished = [task for task in self._tasks if task.job.finished]
-            for task in finished[:-MOST_FINISHED] if self._tell is None else ():
+            finished = [task for task in self._tasks if task.job.finished and not task.awaited]
+            for task in finished[:-MOST_FINISHED]:
                 self._tasks.remove(task)
         return [task.job.id for task in tasks]
 
@@ -312,20 +322,30 @@ class Additions:
     def clear_finished(self) -> None:
         """Forgets the finished jobs."""
         with self._changed:
-            self._tasks = [task for task in self._tasks if not task.job.finished]
+            self._tasks = [task for task in self._tasks if task.awaited or not task.job.finished]
 
-    def erase(self, name: str) -> None:
+    def release(self, jobs: Collection[int]) -> None:
+        """Says that nobody waits for these jobs any more, and cancels those that are not read yet."""
+        with self._changed:
+            for task in [task for task in self._tasks if task.job.id in jobs]:
+                task.awaited = False
+                if task.job.phase in UNREAD:
+                    self._stop(task)
+            self._changed.notify_all()
+
+    def erase(self, name: str) -> list[Path]:
         """Gives a document up beyond restoring, with anything being added under its name.
 
-        What it leaves is erased shortly after.
+        What it leaves is erased shortly after. Returns what Library.retire does.
         """
         with self._changed:
             for task in [task for task in self._tasks if task.job.name == name and not task.job.finished]:
                 self._stop(task)
-        self._library.retire(name)
+        left = self._library.retire(name)
         with self._changed:
             self._erasing.add(name)
             self._changed.notify_all()
+        return left
 
     def erasing(self) -> frozenset[str]:
         """The names of documents that are about to be erased."""
@@ -336,7 +356,7 @@ class Additions:
         """Closes the queue and undoes all additions that were not read yet."""
         with self._changed:
             for task in self._tasks:
-                if task.job.phase in {"waiting", "reading", "ocr"}:
+                if task.job.phase in UNREAD:
                     task.cancelled = True
                     task.become(cancelling=True)
             self._changed.notify_all()
@@ -447,7 +467,7 @@ class Additions:
                 self._settle(task, phase="cancelled")
         except Exception as error:
             failure = _explained(error)
-            locked = isinstance(error, EncryptedError) and self._tell is None
+            locked = isinstance(error, EncryptedError) and not task.awaited
             task.taken = replace(taken, password=None)
             _try(partial(self._library.adding.give_up, taken, failure, keep=locked))
             if locked:
@@ -730,6 +750,7 @@ def add_files(
     readers: int,
     progress: Telling,
     started: float | None = None,
+    through: Additions | None = None,
 ) -> Iterator[AddResult]:
     """Queues files, waits, and yields one result for each in their order.
 
@@ -737,18 +758,44 @@ def add_files(
     the others. Leaving the iterator stops the reading and undoes what was not read yet.
 
     started: time.perf_counter() from which the first file's seconds count.
+    through: a queue that is at work already; progress is then called on this thread.
     """
     began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
+    files = [NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads]
+    if through is not None:
+        jobs = through.enqueue(files, awaited=True)
+        try:
+            for number, job in enumerate(_awaited(through, jobs, progress)):
+                yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
+        finally:
+            through.release(jobs)
+        return
     additions = Additions(library, readers=readers, tell=progress)
     try:
-        jobs = additions.enqueue(
-            [NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads]
-        )
+        jobs = additions.enqueue(files)
         prepare()
         for number, job in enumerate(map(additions.wait, jobs)):
             yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
     finally:
         additions.abandon()
+
+
+def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> Iterator[Job]:
+    """Yields these jobs in their order, each once it has ended or has a problem, and tells of all."""
+    told: dict[int, tuple[str, int, int]] = {}
+    for number in jobs:
+        while True:
+            found = {job.id: job for job in additions.jobs() if job.id in jobs}
+            for job in found.values():
+                if told.get(job.id) != (job.phase, job.done, job.total) and job.total:
+                    told[job.id] = (job.phase, job.done, job.total)
+                    progress(job.name, job.phase, job.done, job.total)
+            job = found[number]
+            if job.finished or (job.problem and not job.lacks):
+                yield job
+                break
+            progress(job.name, job.phase, job.done, job.total)
+            time.sleep(LOOK_SECONDS)
 
 
 def _outcome(job: Job, before: float) -> AddResult:

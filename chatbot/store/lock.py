@@ -43,7 +43,7 @@ class StoreLock:
         except OSError as error:
             holder = self._holder()
             os.close(self._file)
-            hint = "Use the chat that is open, or stop that process and try again."
+            hint = "Wait until it is done, or stop it. A server takes commands once it is open."
             raise StoreError(
                 f"The store is in use by process {holder or 'unknown'}.", hint=hint, retryable=True
             ) from error

@@ -14,6 +14,8 @@ from chatbot.ui.network_exposure import is_open_to_others, warn_if_open
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from chatbot.memory.signals.live_news import LiveNews
     from chatbot.models.local_models import LocalModels
     from chatbot.service import Chatbot
@@ -56,17 +58,19 @@ class AppContext:
         self.chatbot.restore(name)
         self.additions.wake()
 
-    def erase(self, name: str) -> None:
+    def erase(self, name: str) -> list[Path]:
         """Gives a document up beyond restoring.
 
-        What is left of it in the store, in answers and in images is erased shortly after.
+        What is left of it in the store, in answers and in images is erased shortly after. Returns what
+        Library.retire does.
         """
-        self.additions.erase(name)
+        left = self.additions.erase(name)
         self.asked.forget()
         self.comparisons.forget()
         self.images.forget()
         self.downloads.forget()
         threading.Thread(target=self._forget, args=(name,), name="forgetting", daemon=True).start()
+        return left
 
     def _forget(self, name: str) -> None:
         end = time.monotonic() + FORGET_SECONDS

@@ -17,6 +17,8 @@ from starlette.middleware import Middleware
 from streamlit.errors import StreamlitAPIException
 from streamlit.web.server.server_util import get_url
 
+from chatbot.cli.command_server import CommandServer
+from chatbot.cli.served_command import routed_streams
 from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, ROOT, Settings, is_installed
 from chatbot.ui import app_context, browser_scripts, index_html, routes
@@ -36,11 +38,17 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 @asynccontextmanager
 async def _lifespan(_: Any) -> AsyncIterator[None]:
-    """Begins to open the store in a thread, and closes it when the server stops."""
+    """Begins to open the store in a thread, and closes it when the server stops.
+
+    Meanwhile commands of other processes are run here too.
+    """
     app_context.opening()
+    commands = CommandServer(lambda: app_context.opening().context, _address())
     try:
-        yield
+        with routed_streams():
+            yield
     finally:
+        await asyncio.to_thread(commands.close)
         await asyncio.to_thread(app_context.close)
 
 

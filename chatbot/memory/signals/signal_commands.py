@@ -9,13 +9,13 @@ import dataclasses
 import sys
 from argparse import Namespace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exit_codes import DONE, FAILED
 from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, told
 from chatbot.cli.output import emit, note
+from chatbot.cli.served_command import resolved
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.signals.records import Imported, SignalsError
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
@@ -76,7 +76,7 @@ def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
     if name == "-":
         news = read_news(sys.stdin.buffer, "standard input")
     else:
-        news = read_news(Path(name))
+        news = read_news(resolved(name))
     return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering()), options)
 
 

@@ -284,7 +284,7 @@ def test_a_second_process_is_refused_with_the_pid_and_a_fix(tmp_path: Path, comm
         assert code == 3
         assert out == ""
         assert f"in use by process {os.getpid()}" in err
-        assert "stop that process" in err
+        assert "Wait until it is done, or stop it" in err
     lock.close()
 
 
