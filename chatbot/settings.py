@@ -390,11 +390,11 @@ def default_home(root: Path = ROOT) -> Path:
 
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """Reads the settings from `environment` (default: that of the process).
+    """Reads the settings from `environment` (default: that of the process, and below it the home's `.env`).
 
-    Raises SettingsError, which names the variable and what it takes.
+    Raises SettingsError, which names the variable and what it takes, or the line of the file.
     """
-    given = os.environ if environment is None else environment
+    given = _of_this_process() if environment is None else environment
     values: dict[str, Any] = {"model_cache": _cache_folder(given)}
     defaults = Settings()
     for name, (called, _) in ENVIRONMENT.items():
@@ -442,6 +442,42 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
             hint="Set it from 1 to FINPOLICY_WINDOW.",
         )
     return settings
+
+
+def _of_this_process() -> dict[str, str]:
+    """Returns the environment, and what it leaves unset of the `.env` in the home.
+
+    No other folder's file is read: one that was downloaded must not say where keys and texts go.
+    """
+    home = os.environ.get("FINPOLICY_HOME", "").strip()
+    folder = Path(home).expanduser() if home else default_home()
+    return _of_file(folder / ".env") | dict(os.environ)
+
+
+def _of_file(path: Path) -> dict[str, str]:
+    """Returns the settings in a `.env` file, none where there is no such file. Raises SettingsError."""
+    if not path.is_file():
+        return {}
+    from dotenv.parser import parse_stream
+
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            lines = list(parse_stream(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"{path} cannot be read: {type(error).__name__}.", hint="Make it a text file that you may read."
+        ) from error
+    found = dict[str, str]()
+    for line in lines:
+        if line.error or (line.key is not None and line.value is None):
+            # The line itself may hold a key.
+            raise SettingsError(
+                f"Line {line.original.line} of {path} cannot be read.",
+                hint="Write NAME=value, or # before a remark.",
+            )
+        if line.key and line.key in ENVIRONMENT:
+            found[line.key] = line.value or ""
+    return found
 
 
 def _parse(name: str, text: str, default: object) -> object:

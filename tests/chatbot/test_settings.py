@@ -34,3 +34,52 @@ def test_a_word_that_is_no_choice_is_told_with_the_choices(name: str) -> None:
     assert "Set it to one of" in caught.value.hint
     if name == "FINPOLICY_PROVIDER":
         assert "anthropic, azure" in caught.value.hint
+
+
+@pytest.fixture
+def env_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The `.env` of this process's home."""
+    monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path))
+    return tmp_path / ".env"
+
+
+def test_a_file_in_the_home_sets_what_the_environment_does_not(
+    env_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env_file.write_text(
+        "\ufeff# the model\nFINPOLICY_CHAT_MODEL=of-file\nexport OPENAI_API_KEY='sk-$HOME # 1'\n"
+        "FINPOLICY_PAGES = 7 # pages\nLD_PRELOAD=x.so\n\nFINPOLICY_TIMEOUT=5\n"
+    )
+    monkeypatch.setenv("FINPOLICY_CHAT_MODEL", "of-environment")
+    monkeypatch.setenv("FINPOLICY_TIMEOUT", "")
+    settings = load_settings()
+    assert settings.chat_model == "of-environment"
+    assert settings.api_key == "sk-$HOME # 1"
+    assert settings.pages == 7
+    assert settings.timeout == 60
+    assert load_settings({}).pages == 4
+
+
+def test_a_file_where_somebody_stands_is_not_read(
+    env_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "downloaded").mkdir()
+    (tmp_path / "downloaded" / ".env").write_text("OPENAI_BASE_URL=https://elsewhere.example/v1\n")
+    monkeypatch.chdir(tmp_path / "downloaded")
+    assert load_settings().base_url == ""
+    env_file.mkdir()  # as some name their virtual environment
+    assert load_settings().base_url == ""
+
+
+@pytest.mark.parametrize("line", ["FINPOLICY_PAGES", "sk-secret key", "OPENAI_API_KEY='sk-secret"])
+def test_a_broken_line_is_named_without_what_it_says(env_file: Path, line: str) -> None:
+    env_file.write_text(f"FINPOLICY_PAGES=3\n{line}\n")
+    with pytest.raises(SettingsError, match=r"Line 2 of .*\.env cannot be read") as raised:
+        load_settings()
+    assert "sk-secret" not in str(raised.value)
+
+
+def test_a_file_that_is_no_text_is_told(env_file: Path) -> None:
+    env_file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match=r"\.env cannot be read"):
+        load_settings()
