@@ -195,6 +195,19 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "Days after which news is erased with its signals; 0 keeps it for ever.",
     ),
     "MEMORY_MAX_NOTES": ("signals_notes", "Signals that one question recalls at most."),
+    "MEMORY_JSONL_PATH": (
+        "cases_file",
+        "JSON lines of rated answers that everybody has, read when the store is opened; unset, none.",
+    ),
+    "MEMORY_KEY_FIELD": (
+        "cases_key_field",
+        "Field of the question in files of rated answers; unset, `question`.",
+    ),
+    "MEMORY_VALUE_FIELD": ("cases_value_field", "Field of the answer in such files; unset, `plan`."),
+    "MEMORY_TOP_K": (
+        "cases_most",
+        "Rated answers that one question recalls at most; four helpful and two unhelpful reach the prompt.",
+    ),
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
     "FINPOLICY_SESSION_UPLOADS_MB": (
         "session_uploads_mb",
@@ -231,6 +244,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
 }
 
+# Fields that are paths, though they have no default.
+PATHS, PATH = frozenset({"cases_file"}), Path()
 # The only name of an embedding model that is not an endpoint's.
 MULTILINGUAL = "multilingual"
 # Never shown: a key, and addresses that may contain a password.
@@ -311,6 +326,10 @@ class Settings:
     feeds: str = ""
     feed_minutes: float = 15.0
     telegram_secret: str = ""
+    cases_file: Path | None = None
+    cases_key_field: str = "question"
+    cases_value_field: str = "plan"
+    cases_most: int = 8
     max_upload_mb: int = 200
     session_uploads_mb: int = 500
     server_uploads_mb: int = 1_500
@@ -400,7 +419,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     for name, (called, _) in ENVIRONMENT.items():
         text = given.get(name, "").strip()
         if text:
-            values[called] = _parse(name, text, getattr(defaults, called))
+            values[called] = _parse(name, text, PATH if called in PATHS else getattr(defaults, called))
     settings = Settings(**values)
     if not 1 <= settings.pages <= MOST_PAGES:
         raise SettingsError(

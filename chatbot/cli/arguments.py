@@ -161,9 +161,13 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
     )
     search.add_argument(
         "--strategy",
-        choices=STRATEGIES,
-        default="average",
-        help="how the pieces of a long query are combined (default average)",
+        type=_strategies,
+        default=["average"],
+        metavar="STRATEGY",
+        help=(
+            "how the pieces of a long query are combined (default average); several with commas between them "
+            f"are shown side by side: {', '.join(STRATEGIES)}"
+        ),
     )
     search.add_argument(
         "--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages"
@@ -391,6 +395,16 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) <= MOST_PORT):
         raise argparse.ArgumentTypeError(f"the port is {text[:20]}: name one from 0, any, to {MOST_PORT}")
     return int(text)
+
+
+def _strategies(text: str) -> list[str]:
+    """Parses --strategy. Raises ArgumentTypeError, for which argparse exits with code 2."""
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in STRATEGIES:
+            known = ", ".join(STRATEGIES)
+            raise argparse.ArgumentTypeError(f"there is no strategy {name[:20]!r}: choose from {known}")
+    return names
 
 
 def _page_count(text: str) -> int:

@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chatbot.answer.citations.citation_keys import escape_keys
@@ -32,6 +32,7 @@ __all__ = [
     "note",
     "place_text",
     "progress_bars",
+    "side_by_side_text",
 ]
 
 SECONDS_BETWEEN_LINES = 10
@@ -109,6 +110,30 @@ def _lines_of_progress(stream: TextIO) -> Callable[[str, str, int, int], None]:
 def hit_text(rank: int, hit: Hit) -> str:
     words = " ".join(hit.text.split())
     return f"{rank}. {place_text(hit.document, hit.page, hit.page_label)} ({hit.score:.2f})\n   {words[:300]}"
+
+
+def side_by_side_text(found: Mapping[str, Sequence[Hit]]) -> str:
+    """Writes the hits of several strategies in columns, a line for each rank.
+
+    A page that the first strategy has not found is marked with +.
+    """
+    first = {(hit.version, hit.page) for hit in next(iter(found.values()))}
+    columns = []
+    for strategy, hits in found.items():
+        cells = [strategy, "-" * len(strategy)]
+        for hit in hits:
+            piece = "" if hit.chunk_match is None else f", piece {hit.chunk_match + 1}"
+            new = "" if (hit.version, hit.page) in first else "+ "
+            place = place_text(hit.document, hit.page, hit.page_label)
+            cells.append(f"{new}{place} ({hit.score:.2f}{piece})")
+        columns.append(cells)
+    widths = [max(map(len, cells)) for cells in columns]
+    lines = []
+    for rank in range(max(map(len, columns))):
+        row = [cells[rank] if rank < len(cells) else "" for cells in columns]
+        shown = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append(f"{f'{rank - 1}.' if rank > 1 else '':<4}{shown}".rstrip())
+    return "\n".join(lines)
 
 
 def place_text(document: str, page: int | None, label: str | None) -> str:

@@ -22,11 +22,13 @@ from chatbot.cli.output import (
     holding_text,
     note,
     progress_bars,
+    side_by_side_text,
 )
 from chatbot.cli.served_command import go_on, stopped
 from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
 from chatbot.serialize import answer_line, compared_line, hit_line
 from chatbot.settings import PROGRAM, Settings
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.records import Answer, Exchange, Hit
@@ -43,14 +45,18 @@ ROW_HINT = (
 def search(options: argparse.Namespace, settings: Settings) -> int:
     if options.raw and options.mode != "vector":
         raise UsageError("--raw goes with --mode vector.", hint="Add --mode vector.")
-    if options.raw and options.strategy != "average":
+    if options.batch and len(options.strategy) > 1:
+        raise UsageError("--batch goes with one strategy.", hint="Leave one of them out.")
+    if options.raw and options.strategy != ["average"]:
         raise UsageError("--raw goes with --strategy average.", hint="Leave one of them out.")
 
-    def find(chatbot: Chatbot, query: str, names: Sequence[str], k: int) -> list[Hit]:
+    def find(
+        chatbot: Chatbot, query: str, names: Sequence[str], k: int, strategy: str = options.strategy[0]
+    ) -> list[Hit]:
         from chatbot.search.page_search import Find
 
         with progress_bars() as progress:
-            asked = Find(query, tuple(names), options.mode, k, options.raw, options.strategy)
+            asked = Find(query, tuple(names), options.mode, k, options.raw, strategy)
             return chatbot.find(asked, progress=partial(progress, "query"), tell=note)
 
     def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
@@ -69,15 +75,26 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
     if options.batch:
         return _batch(options, settings, run)
     with open_chatbot(settings) as chatbot:
-        hits = find(chatbot, _query(options), options.document, options.k)
+        query = _query(options)
+        found = {name: find(chatbot, query, options.document, options.k, name) for name in options.strategy}
         waiting = len(chatbot.library.catalog.waiting())
-    for rank, hit in enumerate(hits, 1):
-        emit(hit_line(rank, hit), hit_text(rank, hit), as_json=options.json)
+    _print_found(found, as_json=options.json)
     if waiting:
         print(f"{waiting} files are not added yet: {PROGRAM} doctor", file=sys.stderr)
-    if not hits:
+    if not any(found.values()):
         print("Nothing found.", file=sys.stderr)
     return DONE
+
+
+def _print_found(found: dict[str, list[Hit]], *, as_json: bool) -> None:
+    """Prints the hits of one strategy, or of several side by side."""
+    if not as_json and len(found) > 1:
+        print(visible(side_by_side_text(found)), flush=True)
+        return
+    for strategy, hits in found.items():
+        named = {"strategy": strategy} if len(found) > 1 else {}
+        for rank, hit in enumerate(hits, 1):
+            emit({**named, **hit_line(rank, hit)}, hit_text(rank, hit), as_json=as_json)
 
 
 def ask(options: argparse.Namespace, settings: Settings) -> int:

@@ -25,6 +25,7 @@ __all__ = [
     "counted",
     "label_of",
     "layers_with",
+    "most_notes",
     "open_layers",
 ]
 
@@ -54,6 +55,10 @@ class LayerOpening:
     settings_of: Callable[[str], Settings]
 
 
+# Notes of one memory, where nothing else is said.
+FEW = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Registered:
     """A memory by its name, its package and its label for readers.
@@ -65,6 +70,7 @@ class Registered:
     commands: for `memory NAME …`; then `case_commands` has COMMANDS.
     beside: whether its notes show beside the answer; earlier exchanges and rated answers show in the answer
         itself.
+    notes: the most notes that it brings to a question. Most of a prompt is excerpts.
     """
 
     name: str
@@ -74,6 +80,7 @@ class Registered:
     tab: str = ""
     commands: bool = False
     beside: bool = False
+    notes: int = FEW
 
     def part(self, name: str) -> Any:
         """A module of its package, `case_tab` for "tab".
@@ -97,6 +104,7 @@ REGISTERED: tuple[Registered, ...] = (
         ),
         "Rated answers",
         commands=True,
+        notes=6,  # four to follow, two to avoid
     ),
     Registered(
         "situations",
@@ -145,6 +153,11 @@ def beside(notes: Iterable[Note]) -> list[Note]:
 def label_of(name: str) -> str:
     """A memory's label for readers; the name itself if it is no memory."""
     return next((memory.label for memory in REGISTERED if memory.name == name), name)
+
+
+def most_notes(name: str) -> int:
+    """The most notes that a memory brings to a question."""
+    return next((memory.notes for memory in REGISTERED if memory.name == name), FEW)
 
 
 def open_layers(opening: LayerOpening) -> tuple[MemoryLayer, ...]:

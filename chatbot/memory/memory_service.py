@@ -21,7 +21,7 @@ from chatbot.memory.conversations.conversation_store import ConversationRow, Con
 from chatbot.memory.conversations.history import CALLED, HistoryLayer
 from chatbot.memory.conversations.summary import SummaryLayer, summarise
 from chatbot.memory.conversations.topic_return import asks_again, goes_back
-from chatbot.memory.layers import MemoryLayer, label_of
+from chatbot.memory.layers import MemoryLayer, label_of, most_notes
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import count_tokens
@@ -33,8 +33,6 @@ __all__ = ["Before", "Draft", "MemoryService"]
 
 log = logging.getLogger(__name__)
 
-# Notes that each memory may bring: most of a prompt of twelve thousand tokens is excerpts.
-NOTES_EACH = 3
 # Seconds between two writes of an answer that is still being written.
 WRITE_SECONDS = 0.5
 # Exchanges whose vectors are made after an answer, so that old conversations catch up little by little.
@@ -219,7 +217,7 @@ class MemoryService:
         switched_on = [layer for layer in self._layers if layer.name not in row.off]
         for layer in [*own, *switched_on]:
             try:
-                notes += layer.recall(recall, NOTES_EACH)
+                notes += layer.recall(recall, most_notes(layer.name))
             except ProjectError as error:
                 label = label_of(layer.name).lower()
                 notices.append(Notice(f"Answered without {label}: {error.message}", error.hint))

@@ -195,6 +195,36 @@ def test_a_batch_goes_on_after_a_number_of_pages_that_cannot_be(home: Path, comm
     assert "error" not in right
 
 
+LONG = "The debt anchor is 60 per cent of output. " * 40 + "The deficit ceiling is 3.0 per cent. " * 40
+
+
+def test_strategies_are_shown_side_by_side(home: Path) -> None:
+    command = ("search", LONG, "--strategy", "average,per_chunk", "-k", "2", "--document", "Rules.pdf")
+    found = lines(run(home, *command, "--json"))
+    assert [line["strategy"] for line in found] == ["average"] * 2 + ["per_chunk"] * 2
+    assert [line["rank"] for line in found] == [1, 2, 1, 2]
+    assert ["chunk_match" in line for line in found] == [False, False, True, True]
+    for strategy in ("average", "per_chunk"):
+        alone = lines(run(home, *command[:3], strategy, *command[4:], "--json"))
+        assert [{"strategy": strategy, **line} for line in alone] == [
+            line for line in found if line["strategy"] == strategy
+        ]
+    head, rule, first, second = run(home, *command).stdout.splitlines()
+    assert head.split() == ["average", "per_chunk"]
+    assert rule.split() == ["-------", "---------"]
+    assert first.startswith("1. ")
+    assert first.count("Rules.pdf, page") == second.count("Rules.pdf, page") == 2
+    assert "piece" in first
+
+
+@pytest.mark.parametrize(("strategy", "said"), [("magic", "no strategy 'magic'"), ("rrf,", "no strategy ''")])
+def test_a_strategy_that_is_none_is_wrong_usage(home: Path, strategy: str, said: str) -> None:
+    done = run(home, "search", "debt", "--strategy", strategy)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert run(home, "search", "--batch", "--strategy", "rrf,union").returncode == 2
+
+
 def test_remove_and_restore(home: Path) -> None:
     assert run(home, "remove", "Locked.pdf").returncode == 0
     assert states(home)["Locked.pdf"] == "removed"

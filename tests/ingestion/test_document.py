@@ -10,7 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import pypdf
+import pypdfium2
 import pytest
+from pypdf.generic import ArrayObject, NameObject
 
 from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
@@ -39,6 +42,21 @@ def test_text_pages_are_read_with_their_printed_labels(paper: Path) -> None:
     assert [page.label for page in pages] == ["5", "6", "7", "8"]
     assert {page.method for page in pages} == {"text"}
     assert "The deficit target for year 2 is 2.5 per cent of GDP" in pages[1].text
+
+
+def test_a_page_that_pdfium_cannot_load_is_read_by_pypdf(paper: Path) -> None:
+    writer = pypdf.PdfWriter(clone_from=str(paper))
+    # PDFium takes a page with children for a branch of the tree.
+    writer.pages[3][NameObject("/Kids")] = ArrayObject()
+    writer.write(paper)
+    with pypdfium2.PdfDocument(paper) as document:
+        assert document[0]
+        with pytest.raises(pypdfium2.PdfiumError):
+            document[3]
+    pages = read_document(paper).pages
+    assert [page.method for page in pages] == ["text", "text", "text", "text-pypdf"]
+    assert "The deficit target for year 4 is 4.5 per cent of GDP" in pages[3].text
+    assert pages[3].problem is None
 
 
 def test_scanned_pages_are_read_by_ocr_with_confidence_and_boxes(tmp_path: Path) -> None:

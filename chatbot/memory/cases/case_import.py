@@ -9,21 +9,25 @@ from pathlib import Path
 from typing import BinaryIO
 
 from chatbot.errors import NotFoundError, UsageError
-from chatbot.memory.cases.records import LONGEST_LINE, Case, case_id, case_line, read_case
+from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, Case, case_id, case_line, read_case
 from chatbot.memory.import_files import LineProblem, open_file, read_lines
 
 __all__ = ["cut_lines", "read_cases"]
 
 
-def read_cases(path: Path) -> tuple[list[Case], tuple[LineProblem, ...]]:
+def read_cases(
+    path: Path, fields: tuple[str, str] = DEFAULT_FIELDS
+) -> tuple[list[Case], tuple[LineProblem, ...]]:
     """(the cases of a JSONL file from elsewhere, the lines that cannot be read).
 
     The cases never count as verified or shared, nor as newer than now. Raises NotFoundError.
+
+    fields: of question and answer, as in read_case.
     """
     now = time.time()
 
     def read(line: bytes, number: int) -> Case:
-        return _from_elsewhere(line, number - 1, now)
+        return _from_elsewhere(read_case(line, number - 1, fields=fields), now)
 
     try:
         with open_file(path) as file:
@@ -34,9 +38,8 @@ def read_cases(path: Path) -> tuple[list[Case], tuple[LineProblem, ...]]:
         ) from error
 
 
-def _from_elsewhere(line: bytes, line_index: int, now: float) -> Case:
-    """The case of a line. Raises ValueError, also for a case that would be too long when it is stored."""
-    case = read_case(line, line_index)
+def _from_elsewhere(case: Case, now: float) -> Case:
+    """The case as it is stored. Raises ValueError if it would be too long."""
     own_id = case_id(case.question, asked_of=case.asked_of)
     case = replace(case, verified=False, by="", at=min(case.at, now), id=own_id)
     try:

@@ -5,17 +5,21 @@ It words the notes and does not store the cases.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 
+from chatbot.errors import NotFoundError, SettingsError
 from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
-from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
-from chatbot.memory.layers import LayerOpening
+from chatbot.memory.cases.case_store import NEIGHBOURS, CaseQuery, Cases, Documents
+from chatbot.memory.layers import LayerOpening, counted
 from chatbot.records import Note, Notice, Recall
 from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["CaseLayer", "open_layer"]
+
+log = logging.getLogger(__name__)
 
 # Characters that a note shows of a question, of an answer and of the user's comment.
 QUESTION_CHARACTERS = 300
@@ -24,10 +28,19 @@ WORD_CHARACTERS = 200
 
 
 def open_layer(opening: LayerOpening) -> CaseLayer:
-    """The layer over the cases of a store. Raises StoreError."""
+    """The layer over the cases of a store. Raises StoreError, SettingsError."""
     catalog = opening.catalog
     documents = Documents(catalog.digest_of, catalog.live_hashes)
-    return CaseLayer(Cases(opening.database, opening.embedder, documents=documents))
+    settings = opening.settings
+    fields = settings.cases_key_field, settings.cases_value_field
+    cases = Cases(opening.database, opening.embedder, documents=documents, fields=fields)
+    try:
+        problems = cases.follow_file(settings.cases_file)
+    except NotFoundError as error:
+        raise SettingsError(f"MEMORY_JSONL_PATH: {error.message}", hint=error.hint) from error
+    if problems:
+        log.warning("MEMORY_JSONL_PATH: %s cannot be read", counted(len(problems), "line"))
+    return CaseLayer(cases, most=settings.cases_most)
 
 
 class CaseLayer:
@@ -35,14 +48,16 @@ class CaseLayer:
 
     name = "cases"
 
-    def __init__(self, cases: Cases) -> None:
-        self.cases = cases
+    def __init__(self, cases: Cases, *, most: int = NEIGHBOURS) -> None:
+        """most: cases that one question recalls."""
+        self.cases, self._most = cases, most
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall.
 
         Nothing is embedded: without a vector there are no notes. Raises StoreError.
         """
+        n = min(n, self._most)
         if recall.vector is None or n < 1:
             return []
         good = self.cases.recall(recall.owner, recall.vector, CaseQuery(MOST_POSITIVE, reward=1))

@@ -20,7 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases.case_file import TABLES, CaseFile, CaseFileView, question_vectors, unknown_case
+from chatbot.memory.cases.case_file import (
+    TABLES,
+    CaseFile,
+    CaseFileView,
+    own_case,
+    question_vectors,
+    unknown_case,
+)
 from chatbot.memory.cases.case_import import read_cases
 from chatbot.memory.cases.case_recall import (
     PageWeight,
@@ -32,6 +39,7 @@ from chatbot.memory.cases.case_recall import (
 )
 from chatbot.memory.cases.question_equivalence import asks_the_same
 from chatbot.memory.cases.records import (
+    DEFAULT_FIELDS,
     GONE,
     LONGEST_QUOTE,
     Case,
@@ -51,6 +59,7 @@ from chatbot.store.vector_index import Vectors
 __all__ = [
     "DAY",
     "KEPT_DAYS",
+    "NEIGHBOURS",
     "CaseHealth",
     "CaseQuery",
     "CaseRow",
@@ -65,7 +74,8 @@ log = logging.getLogger(__name__)
 # Shelves of cases that are kept in memory, and their bytes in total: a thousand cases take 1.5 MB. The shelf
 # that was used last always stays.
 MOST_SHELVES, MOST_BYTES = 50, 500_000_000
-SHARED, DELETED = "shared", ".deleted"
+# The shelves of what owners share, and of the operator's file.
+SHARED, OF_FILE, DELETED = "shared", "file", ".deleted"
 # Days for which a deleted case can be restored.
 KEPT_DAYS = 7
 DAY = 86_400
@@ -161,11 +171,20 @@ class Cases:
     """
 
     def __init__(
-        self, database: MemoryDatabase, embedder: Embedder, *, documents: Documents = NO_DOCUMENTS
+        self,
+        database: MemoryDatabase,
+        embedder: Embedder,
+        *,
+        documents: Documents = NO_DOCUMENTS,
+        fields: tuple[str, str] = DEFAULT_FIELDS,
     ) -> None:
-        """Raises StoreError where the tables cannot be made."""
+        """Raises StoreError where the tables cannot be made.
+
+        fields: of question and answer in files, tried before those in use.
+        """
         database.prepare(TABLES)
         self._database, self._embedder, self._documents = database, embedder, documents
+        self._fields = fields
         self.thresholds = thresholds_of(embedder.fingerprint)
         self._shelves = OrderedDict[str, CaseFile]()
         self._lock = threading.Lock()
@@ -196,6 +215,7 @@ class Cases:
         found = list[tuple[float, Case]]()
         own = self._shelf(owner).view()
         shared = self._shared().view()
+        of_file = self._shelf_at(OF_FILE).view()
 
         def may_recall(case: Case, *, is_own: bool) -> bool:
             if not wanted.stale and stale(case):
@@ -203,10 +223,10 @@ class Cases:
             if is_own:
                 return True
             # A shared case is left out if the owner has rated that question too, whatever the verdict; and
-            # also if it was not checked here, because then it is anybody's text.
-            return case.verified and _own_id(case) not in own.ids
+            # also if it was not checked here, because then it is anybody's text. The file is the operator's.
+            return (case.verified or view is of_file) and _own_id(case) not in own.ids
 
-        for view in (own, shared):
+        for view in (own, shared, of_file):
             scores = cosines_of(view.rows, vector / length)
             places = (
                 at
@@ -405,7 +425,7 @@ class Cases:
         vectors fail; the cases are stored then.
         """
         shelf = self._shelf(owner)
-        found, problems = read_cases(path)
+        found, problems = read_cases(path, self._fields)
         stored_at = {case.id: case.at for case in shelf.view().cases}
         # The sort is stable: of equally new cases the later comes last.
         newest = {case.id: case for case in sorted(found, key=lambda case: case.at)}
@@ -418,6 +438,27 @@ class Cases:
         self._follow(owner)
         shelf.embed(progress=progress)
         return ImportedLines(len(new), len(found) - len(new), problems)
+
+    def follow_file(self, path: Path | None) -> tuple[LineProblem, ...]:
+        """Gives everybody the cases of a file as it is now, None for no file, and makes vectors of the first.
+
+        Returns the lines that cannot be read. Raises NotFoundError, StoreError.
+        """
+        shelf = self._shelf_at(OF_FILE)
+        found, problems = read_cases(path, self._fields) if path is not None else ([], ())
+        newest = {case.id: own_case(case, shared=True) for case in found}
+        wanted = {case.id: case for case in newest.values()}
+        known = {case.id: replace(case, line_index=-1) for case in shelf.view().cases}
+        if known.keys() - wanted.keys():
+            shelf.remove(lambda case: case.id not in wanted)
+        new = [case for key, case in wanted.items() if known.get(key) != _as_stored(case)]
+        if new:
+            shelf.put(new)
+        try:
+            shelf.embed(most=CATCH_UP)
+        except ModelError as error:
+            log.warning("cases of a file wait for their vectors: %s", error)
+        return problems
 
     def forget(self, digests: Collection[str]) -> None:
         """Erase every case, of any owner, that uses one of these files (SHA-256).
@@ -446,7 +487,9 @@ class Cases:
         Such cases were imported, or stored while the embedder failed. most: how many to make; None for all.
         Raises ModelError, StoreError.
         """
-        return sum(shelf.embed(most=most) for shelf in (self._shelf(owner), self._shared()))
+        return sum(
+            shelf.embed(most=most) for shelf in (self._shelf(owner), self._shared(), self._shelf_at(OF_FILE))
+        )
 
     # --- looking
     # --------------------------------------------------------------------------------------------------------
@@ -550,7 +593,7 @@ class Cases:
         with self._lock:
             shelf = self._shelves.pop(name, None)
             if shelf is None:
-                shelf = CaseFile(self._database, name, self._embedder, shared=name == SHARED)
+                shelf = CaseFile(self._database, name, self._embedder, shared=name in (SHARED, OF_FILE))
             self._shelves[name] = shelf
             held = sum(ready.size for ready in self._shelves.values())
             while len(self._shelves) > 1:
@@ -579,6 +622,10 @@ def hidden(owner: str) -> str:
     It is 32 hexadecimal digits that do not reveal who the owner is.
     """
     return hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _as_stored(case: Case) -> Case:
+    return replace(read_case(case_line(case), -1), by=case.by, id=case.id)
 
 
 def _own_id(case: Case) -> str:

@@ -19,6 +19,7 @@ from chatbot.memory.import_files import NO_JSON
 from chatbot.models.tokens import encodable
 
 __all__ = [
+    "DEFAULT_FIELDS",
     "GONE",
     "LONGEST_LINE",
     "LONGEST_QUOTE",
@@ -48,6 +49,7 @@ SHAPES = (
     ("query", "response", "reward"),
     ("question", "answer", "verdict"),
 )
+DEFAULT_FIELDS = ("question", "plan")
 # A verdict counts under each of these names, whatever the other fields are called. A verdict that is
 # overlooked would be taken for helpful.
 VERDICTS = tuple(dict.fromkeys(verdict for _, _, verdict in SHAPES))
@@ -155,12 +157,15 @@ def case_id(question: str, by: str = "", asked_of: Sequence[str] = ()) -> str:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def read_case(line: bytes, line_index: int) -> Case:
-    """The case that a line holds. Raises ValueError with what is wrong with it."""
+def read_case(line: bytes, line_index: int, *, fields: tuple[str, str] = DEFAULT_FIELDS) -> Case:
+    """The case that a line holds. Raises ValueError with what is wrong with it.
+
+    fields: of question and answer, tried before those in use.
+    """
     if len(line) > LONGEST_LINE:
         raise ValueError(f"it has {len(line):,} bytes, at most {LONGEST_LINE:,} are read")
     record = _record(line)
-    question_field, plan_field, reward_field = _shape(record)
+    question_field, plan_field, reward_field = _shape(record, fields)
     question = _text(record, question_field)
     plan = _text(record, plan_field)
     digests = map(_digest, _texts(record.get("document_ids")))
@@ -216,10 +221,10 @@ def _record(line: bytes) -> Mapping[str, Any]:
     return record
 
 
-def _shape(record: Mapping[str, Any]) -> tuple[str, str, str]:
+def _shape(record: Mapping[str, Any], fields: tuple[str, str] = DEFAULT_FIELDS) -> tuple[str, str, str]:
     """The record's fields of question, answer and verdict."""
     given = [field for field in VERDICTS if record.get(field) is not None]
-    for question, plan, verdict in SHAPES:
+    for question, plan, verdict in ((*fields, "reward"), *SHAPES):
         if question not in record or plan not in record:
             continue
         if len({read_reward(record[field]) for field in given}) > 1:

@@ -14,6 +14,7 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.memory import memory_database
+from chatbot.memory.cases.records import Case
 from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
 from chatbot.memory.memory_service import MemoryService
@@ -143,6 +144,19 @@ def test_what_a_memory_tells_reaches_the_user_beside_its_notes(make: Make) -> No
     before = memory.before(Recall(QUESTION, None, talk, "me"))
     assert [note.source for note in before.notes] == ["a substitute"]
     assert before.notices == (Notice("A substitute stands in."),)
+
+
+@pytest.mark.parametrize(("most", "follow", "avoid"), [(8, 4, 2), (3, 2, 1), (0, 0, 0)])
+def test_four_helpful_and_two_unhelpful_answers_reach_the_prompt(
+    make: Make, most: int, follow: int, avoid: int
+) -> None:
+    chatbot = make(cases_most=most)
+    for at in range(10):
+        chatbot.cases.add("me", Case(QUESTION, f"Answer {at}.", int(at < 6), asked_of=(f"{at}.pdf",)))
+    answer, _ = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
+    said = [note.text for note in prompt_of(answer).notes if note.layer == "cases"]
+    assert sum("to follow" in text for text in said) == follow
+    assert sum("to avoid" in text for text in said) == avoid
 
 
 def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make: Make) -> None:

@@ -1,0 +1,138 @@
+"""Offers Memento's functions of case memory by their names, over the embedders and the recall of this house.
+
+Its tokenizer, device and length of text are the embedder's own affair: they are taken, and not looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chatbot.errors import NotFoundError, UsageError
+from chatbot.memory.cases.case_file import question_vectors
+from chatbot.memory.cases.case_import import cut_lines
+from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, cosines_of, nearest
+from chatbot.memory.cases.case_store import NEIGHBOURS
+from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, read_reward
+from chatbot.memory.import_files import open_file
+from chatbot.models.embedders import Embedder, local_embedder
+from chatbot.settings import load_settings
+from chatbot.store.vector_index import Vectors
+
+__all__ = ["build_prompt_from_cases", "embed_texts", "extract_pairs", "load_jsonl", "retrieve"]
+
+KEY, VALUE = DEFAULT_FIELDS
+# (question, plan, 0-based place among the items)
+Pair = tuple[str, str, int]
+
+
+def load_jsonl(path: str | Path) -> list[dict[str, Any]]:
+    """Returns the objects of a file of JSON lines, blank lines left out.
+
+    Raises NotFoundError, and UsageError with the number of a line that is no object.
+    """
+    items = []
+    try:
+        with open_file(Path(path)) as file:
+            for number, line in enumerate(cut_lines(file), 1):
+                if line.strip():
+                    items.append(_item(line, number))
+    except OSError as error:
+        raise NotFoundError(
+            f"{Path(path).name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines."
+        ) from error
+    return items
+
+
+def _item(line: bytes, number: int) -> dict[str, Any]:
+    try:
+        item = json.loads(line) if len(line) <= LONGEST_LINE else None
+    except (ValueError, RecursionError):
+        item = None
+    if not isinstance(item, dict):
+        raise UsageError(
+            f"Line {number} is no JSON object of at most {LONGEST_LINE:,} bytes.",
+            hint='Write one object a line, such as {"question": "…", "plan": "…", "reward": 1}.',
+        )
+    return item
+
+
+def extract_pairs(
+    items: Sequence[Mapping[str, Any]], key_field: str = KEY, value_field: str = VALUE
+) -> list[Pair]:
+    """Returns (key, value, place) of the items that have both as texts. place: 0-based."""
+    pairs = []
+    for place, item in enumerate(items):
+        key, value = item.get(key_field), item.get(value_field)
+        if isinstance(key, str) and isinstance(value, str) and key.strip() and value.strip():
+            pairs.append((key, value, place))
+    return pairs
+
+
+def embed_texts(
+    texts: Sequence[str], tokenizer: object = None, model: Embedder | None = None, device: object = None
+) -> Vectors:
+    """Returns unit rows, shape (texts, dimension). model: the embedded one by default. Raises ModelError."""
+    return question_vectors(model or local_embedder(load_settings()), texts)
+
+
+def retrieve(
+    task: str,
+    pairs: Sequence[Pair],
+    tokenizer: object = None,
+    model: Embedder | None = None,
+    *,
+    device: object = None,
+    top_k: int = NEIGHBOURS,
+) -> list[dict[str, Any]]:
+    """Returns the pairs whose keys are most like a task, best first, at most top_k.
+
+    Each is {"rank": from 1, "score": cosine in [-1, 1], "question", "plan", "line_index"}. Raises ModelError.
+    """
+    if not pairs or top_k < 1:
+        return []
+    *rows, vector = embed_texts([*(key for key, _, _ in pairs), task], tokenizer, model, device)
+    scores = cosines_of(np.asarray(rows, np.float32), vector)
+    places = nearest(scores, np.ones(len(pairs), np.bool_), -1.0)[:top_k]
+    return [
+        {
+            "rank": rank,
+            "score": float(scores[place]),
+            "question": pairs[place][0],
+            "plan": pairs[place][1],
+            "line_index": pairs[place][2],
+        }
+        for rank, place in enumerate(places, 1)
+    ]
+
+
+def build_prompt_from_cases(
+    task_text: str, results: Sequence[Mapping[str, Any]], original_items: Sequence[Mapping[str, Any]]
+) -> str:
+    """Returns a prompt with the best examples: at most four with reward 1, and two with reward 0.
+
+    results: of `retrieve`. original_items: of `load_jsonl`; an item without a reward counts as positive.
+    Raises ValueError for a reward that is neither.
+    """
+    positive = [one for one in results if _reward(one, original_items)][:MOST_POSITIVE]
+    negative = [one for one in results if not _reward(one, original_items)][:MOST_NEGATIVE]
+    parts = []
+    for head, examples in (("Positive", positive), ("Negative", negative)):
+        if examples:
+            parts.append(f"{head} Examples (reward={int(head == 'Positive')}):")
+            parts += [_example(number, one) for number, one in enumerate(examples, 1)]
+    if parts:
+        parts.append("Based on the above examples, please provide a plan for the current task.")
+    return "\n\n".join([*parts, f"Current task: {task_text}"])
+
+
+def _reward(result: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> int:
+    return read_reward(items[result["line_index"]].get("reward"))
+
+
+def _example(number: int, result: Mapping[str, Any]) -> str:
+    return f"Example {number}:\nQuestion: {result['question']}\nPlan: {result['plan']}"
