@@ -5,7 +5,7 @@ What is searched, and what a key stands for, is up to the caller.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -283,7 +283,7 @@ def _searched(query: LongQuery, strategy: str) -> tuple[QueryChunk, ...]:
 
 def mean_vector(chunks: Sequence[QueryChunk], *, weighted: bool = False) -> Floats:
     """The mean of the chunks' vectors, made unit again; weighted: by their length in characters without the
-    blanks around them.
+    blanks around them, times their importance.
 
     Does not depend on the chunks' order. Where they cancel each other out, the first chunk's vector stands
     for all. The vector of a single chunk is returned unchanged, to the last bit, lest ties fall otherwise
@@ -291,16 +291,30 @@ def mean_vector(chunks: Sequence[QueryChunk], *, weighted: bool = False) -> Floa
     """
     ordered = sorted(chunks, key=lambda chunk: _place(chunk.index))
     if weighted:
-        weights = [len(chunk.text.strip()) for chunk in ordered]
+        own = _importance([chunk.text for chunk in ordered])
+        weights = [len(chunk.text.strip()) * share for chunk, share in zip(ordered, own, strict=True)]
     else:
-        weights = [1] * len(ordered)
+        weights = [1.0] * len(ordered)
     lengths = np.array(weights, np.float64)
     vectors = np.stack([chunk.vector for chunk in ordered])
-    mean = lengths @ vectors / max(lengths.sum(), 1.0)
+    mean = lengths @ vectors / max(lengths.sum(), SHORTEST_MEAN)
     length = float(np.linalg.norm(mean))
     if len(ordered) == 1 or length < SHORTEST_MEAN:
         return ordered[0].vector
     return np.asarray(mean / length, np.float32)
+
+
+def _importance(texts: Sequence[str]) -> list[float]:
+    """How much of each text stands in it alone, in (0, 1]: the mean over its content terms of 1 / the number
+    of texts with that term. What every piece repeats, such as a running head, says little of any.
+    """
+    found = [content_terms(text) for text in texts]
+    texts_with = Counter(term for terms in found for term in terms)
+    shares = []
+    for terms in found:
+        alone = fsum(1 / texts_with[term] for term in terms)
+        shares.append(alone / len(terms) if terms else 1.0)
+    return shares
 
 
 # --- fusing

@@ -201,6 +201,20 @@ def test_the_mean_is_unit_and_weighs_by_length_when_asked() -> None:
     assert weighted == pytest.approx([2 / 40**0.5, 6 / 40**0.5])
 
 
+def test_what_all_pieces_repeat_weighs_less() -> None:
+    head = "deficit ceiling output"
+    chunks = [
+        chunk(0, f"{head} harbour", [1, 0]),
+        chunk(1, "wage bill audit", [0, 1]),
+        chunk(2, head, [1, 0]),
+    ]
+    of_head, own, repeated = (text.text for text in chunks)
+    # Three terms of four stand in two pieces; none of the second piece's; all of the third's.
+    weights = [len(of_head) * (3 * 0.5 + 1) / 4, len(own) * 1.0, len(repeated) * 0.5]
+    expected = np.array([weights[0] + weights[2], weights[1]])
+    assert mean_vector(chunks, weighted=True) == pytest.approx(expected / np.linalg.norm(expected))
+
+
 def test_vectors_that_cancel_out_leave_the_first() -> None:
     mean = mean_vector([chunk(1, "b", [-1, 0]), chunk(0, "a", [1, 0])])
     assert mean.tolist() == [1.0, 0.0]
