@@ -24,10 +24,17 @@ def _serve(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _mcp(_: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.ui.stdio_host import serve_stdio
+
+    serve_stdio(settings)
+    return 0
+
+
 def main() -> int:
     """Run the command of this process's arguments; see `cli` for what it returns."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return cli.main(serve=_serve)
+    return cli.main(serve=_serve, mcp=_mcp)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # it belongs in a folder.
 GROUND = set("fit comparison errors models records serialize settings usage_text user_settings".split())
 
-# The arrows, one way: app, ui, cli, api, mcp_server -> audit -> service -> asking -> memory -> search ->
+# The arrows, one way: app, ui, cli, mcp_server, api -> audit -> service -> asking -> memory -> search ->
 # store -> ground -> ingestion, and asking -> answer -> evidence -> ground. A room knows itself and what lies
 # below it; answer and search do not know each other.
 BELOW: dict[str, set[str]] = {"ingestion": set(), "ground": {"ingestion"}}

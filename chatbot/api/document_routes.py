@@ -19,7 +19,7 @@ from chatbot.store.addition_queue import Job, NewFile
 from ingestion.reading.formats import format_of
 from ingestion.records import PageReport
 
-__all__ = ["ROUTER"]
+__all__ = ["ROUTER", "document_out", "find_row", "job_out"]
 
 ROUTER = APIRouter(prefix="/api/v1/documents", tags=["documents"])
 MOST_FILES = 100
@@ -50,8 +50,8 @@ async def add(
 async def document(request: Request, document_id: Id, caller: Reads) -> DocumentOut:
     """Describes one document."""
     opened = opened_store(request)
-    row = await run_in_threadpool(_row, opened, document_id)
-    return _out(row, opened.chatbot.titles())
+    row = await run_in_threadpool(find_row, opened, document_id)
+    return document_out(row, opened.chatbot.titles())
 
 
 @ROUTER.get("/{document_id}/report", responses=declared(404, 409))
@@ -85,7 +85,7 @@ async def page_image(
 async def original(request: Request, document_id: Id, caller: Reads) -> FileResponse:
     """Returns the file as it was added."""
     opened = opened_store(request)
-    row = await run_in_threadpool(_row, opened, document_id)
+    row = await run_in_threadpool(find_row, opened, document_id)
     path = await run_in_threadpool(opened.chatbot.library.file, _version(opened, row.name))
     mime = format_of(path).mime or "application/octet-stream"
     return FileResponse(path, media_type=mime, filename=row.name)
@@ -95,7 +95,7 @@ async def original(request: Request, document_id: Id, caller: Reads) -> FileResp
 async def remove(request: Request, document_id: Id, caller: Manages, purge: bool = False) -> None:
     """Hides a document for 7 days, after which it is erased; with `purge` it is erased now."""
     opened = opened_store(request)
-    row = await run_in_threadpool(_row, opened, document_id)
+    row = await run_in_threadpool(find_row, opened, document_id)
     if purge:
         await run_in_threadpool(opened.erase, row.name)
     else:
@@ -106,9 +106,9 @@ async def remove(request: Request, document_id: Id, caller: Manages, purge: bool
 async def restore(request: Request, document_id: Id, caller: Manages) -> DocumentOut:
     """Brings a removed document back."""
     opened = opened_store(request)
-    row = await run_in_threadpool(_row, opened, document_id)
+    row = await run_in_threadpool(find_row, opened, document_id)
     await run_in_threadpool(opened.restore, row.name)
-    return _out(await run_in_threadpool(_row, opened, document_id), opened.chatbot.titles())
+    return document_out(await run_in_threadpool(find_row, opened, document_id), opened.chatbot.titles())
 
 
 def job_out(job: Job) -> JobOut:
@@ -127,10 +127,10 @@ def job_out(job: Job) -> JobOut:
 
 def _listed(opened: Opened) -> list[DocumentOut]:
     titles = opened.chatbot.titles()
-    return [_out(row, titles) for row in opened.chatbot.documents()]
+    return [document_out(row, titles) for row in opened.chatbot.documents()]
 
 
-def _row(opened: Opened, document_id: str) -> DocumentRow:
+def find_row(opened: Opened, document_id: str) -> DocumentRow:
     """Returns the document of an id, or of a name. Raises NotFoundError."""
     rows = opened.chatbot.documents()
     for row in rows:
@@ -143,11 +143,11 @@ def _row(opened: Opened, document_id: str) -> DocumentRow:
 
 
 def _report(opened: Opened, document_id: str) -> list[PageReport]:
-    return opened.chatbot.report(_row(opened, document_id).name)
+    return opened.chatbot.report(find_row(opened, document_id).name)
 
 
 def _drawn(opened: Opened, document_id: str, page: int, quote: str) -> bytes:
-    version = _version(opened, _row(opened, document_id).name)
+    version = _version(opened, find_row(opened, document_id).name)
     png, _ = opened.chatbot.page_image(version, page, quote)
     return png
 
@@ -156,7 +156,7 @@ def _version(opened: Opened, name: str) -> int:
     return next(iter(opened.chatbot.library.scope([name])))
 
 
-def _out(row: DocumentRow, titles: dict[str, str]) -> DocumentOut:
+def document_out(row: DocumentRow, titles: dict[str, str]) -> DocumentOut:
     return DocumentOut(
         id=row.id,
         name=row.name,

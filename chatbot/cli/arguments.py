@@ -37,12 +37,15 @@ MODES = ("hybrid", "vector", "keyword")
 MOST_PORT = 65_535
 
 
-def main(arguments: Sequence[str] | None = None, *, serve: Command | None = None) -> int:
+def main(
+    arguments: Sequence[str] | None = None, *, serve: Command | None = None, mcp: Command | None = None
+) -> int:
     """Runs one command.
 
     Returns 0 for success, 1 if a document or question failed, 2 for wrong usage, 3 if the store is unusable.
 
     serve: opens the pages of the web interface; without it there is no such command.
+    mcp: serves an MCP client on standard input and output; likewise.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     options = _parser(serve).parse_args(words)
@@ -95,7 +98,7 @@ def _exit_code(run: Callable[[], int]) -> int:
         return FAILED
 
 
-def _parser(serve: Command | None) -> argparse.ArgumentParser:
+def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.ArgumentParser:
     text = "Answers questions about your PDFs, each statement with its page."
     parser = argparse.ArgumentParser(prog=PROGRAM, description=text)
     parser.add_argument("--version", action="version", version=f"finpolicy {chatbot.__version__}")
@@ -103,6 +106,9 @@ def _parser(serve: Command | None) -> argparse.ArgumentParser:
     _add_setup(commands)
     if serve is not None:
         _add_serve(commands, serve)
+    if mcp is not None:
+        text = "serve an MCP client, such as Claude Desktop, on standard input and output"
+        commands.add_parser("mcp", help=text, description=text + ".").set_defaults(run=mcp)
 
     add = _command(
         commands,

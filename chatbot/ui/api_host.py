@@ -19,15 +19,29 @@ from chatbot.ui.sign_in import owner_of_cookies
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["ApiRoute", "api", "serve_api"]
+    from chatbot.mcp_server.http_door import McpDoor
+
+__all__ = ["ApiRoute", "api", "close_sessions", "serve_api"]
+
+# The MCP server of this process, once the API is loaded.
+_mcp_doors: list[McpDoor] = []
 
 
 @cache
 def api() -> FastAPI:
     """Returns the API of this process."""
     from chatbot.api.application import build_api
+    from chatbot.mcp_server.http_door import add_mcp
 
-    return build_api(Host(_opened, is_open_to_others, _signed_in, _visitor), load_settings())
+    built = build_api(Host(_opened, is_open_to_others, _signed_in, _visitor), load_settings())
+    _mcp_doors.append(add_mcp(built))
+    return built
+
+
+async def close_sessions() -> None:
+    """Ends the sessions of MCP clients. To be called when the server stops."""
+    for door in _mcp_doors:
+        await door.close()
 
 
 class ApiRoute(BaseRoute):

@@ -13,6 +13,7 @@ import uvicorn
 
 from chatbot.api.application import build_api
 from chatbot.api.host import Host
+from chatbot.mcp_server.http_door import add_mcp
 from chatbot.store.api_keys import open_api_keys
 from chatbot.store.library import Upload
 from chatbot.ui.app_context import AppContext

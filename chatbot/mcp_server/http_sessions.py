@@ -1,0 +1,67 @@
+"""Keeps the sessions of MCP clients over HTTP, each for the caller who began it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from chatbot.api.caller import Caller, opened_store
+from chatbot.mcp_server.protocol import Visitor, build_mcp_server
+
+__all__ = ["McpSessions"]
+
+# Sessions that are open at the same time, and the seconds after which an unused one is closed.
+MOST_SESSIONS, IDLE_SECONDS = 500, 1_800.0
+# The server's guard checks the host, and `find_caller` which page a call comes from.
+NO_SECOND_CHECK = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+
+
+class McpSessions:
+    """The package's sessions, in a task of their own: they must end in the task that began them."""
+
+    def __init__(self) -> None:
+        self._manager = StreamableHTTPSessionManager(
+            build_mcp_server(_visitor_of),
+            security_settings=NO_SECOND_CHECK,
+            session_idle_timeout=IDLE_SECONDS,
+            max_sessions=MOST_SESSIONS,
+        )
+        self._ready, self._over = asyncio.Event(), asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Gets ready for requests."""
+        self._task = asyncio.create_task(self._run(), name="mcp-sessions")
+        await self._ready.wait()
+
+    async def serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        # A session belongs to who began it.
+        owner = AccessToken(token="", client_id=f"{caller.owner} {caller.key}", scopes=[caller.scope])
+        scope["user"] = AuthenticatedUser(owner)
+        await self._manager.handle_request(scope, receive, send)
+
+    async def close(self) -> None:
+        """Ends all sessions, and with them the calls that are on their way."""
+        self._over.set()
+        if self._task is not None:
+            await self._task
+
+    async def _run(self) -> None:
+        async with self._manager.run():
+            self._ready.set()
+            await self._over.wait()
+
+
+def _visitor_of(context: ServerRequestContext[Any]) -> Visitor:
+    request = context.request
+    assert isinstance(request, Request)
+    return Visitor(opened_store(request), request.scope["state"]["caller"], is_here=False)

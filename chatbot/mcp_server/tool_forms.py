@@ -1,0 +1,154 @@
+"""Defines what the tools take and return: one source for their validation and their description."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from chatbot.api.schemas import (
+    MOST_NAMES,
+    AnswerOut,
+    CitationOut,
+    DocumentOut,
+    HitOut,
+    Identifier,
+    Name,
+    Question,
+    SearchIn,
+    Strict,
+)
+from chatbot.comparison.records import LONGEST_QUESTION, MOST_DOCUMENTS, MOST_YEARS
+
+__all__ = [
+    "MOST_CONTENT",
+    "AddContent",
+    "AddPath",
+    "AskDocuments",
+    "CitedAnswer",
+    "CitedPage",
+    "CompareDocuments",
+    "ComparedEntries",
+    "FoundPage",
+    "FoundPages",
+    "GetPage",
+    "ListDocuments",
+    "ListedDocuments",
+    "PageText",
+    "SearchDocuments",
+]
+
+# Bytes of a file that is sent within a call. A request holds 2 MB, and base64 takes a third more.
+MOST_CONTENT = 1_400_000
+Text = Annotated[str, Field(max_length=1_000)]
+
+
+class AskDocuments(Strict):
+    """The arguments of `ask`."""
+
+    question: Annotated[Question, Field(description="A whole question, in plain words.")]
+    documents: Annotated[
+        list[Name],
+        Field(max_length=MOST_NAMES, description="Names of documents to stay in; all without any."),
+    ] = Field(default_factory=list)
+    conversation: Annotated[
+        Identifier | None,
+        Field(description="An id of your choice. Questions with the same id may refer to one another."),
+    ] = None
+    model: Annotated[
+        Identifier | None,
+        Field(description="PROVIDER:MODEL, or none for the documents' own words; else as the server is set."),
+    ] = None
+
+
+class SearchDocuments(SearchIn):
+    """The arguments of `search_documents`."""
+
+
+class GetPage(Strict):
+    """The arguments of `get_page`."""
+
+    document: Annotated[Name, Field(description="The document's name or id.")]
+    page: Annotated[int, Field(ge=1, le=1_000_000, description="Counted from 1, covers included.")]
+    image: Annotated[bool, Field(description="Whether to draw the page, too.")] = False
+
+
+class ListDocuments(Strict):
+    """The arguments of `list_documents`: none."""
+
+
+class CompareDocuments(Strict):
+    """The arguments of `compare`."""
+
+    question: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+    documents: Annotated[list[Name], Field(min_length=1, max_length=MOST_DOCUMENTS)]
+    years: Annotated[
+        list[Annotated[str, Field(max_length=20)]],
+        Field(
+            max_length=MOST_YEARS, description="Such as 2024 or 2024-25; without any, it is asked as it is."
+        ),
+    ] = Field(default_factory=list)
+
+
+class AddPath(Strict):
+    """The arguments of `add_document` on the machine that has the file."""
+
+    path: Annotated[str, Field(min_length=1, max_length=4_096, description="The whole path of the file.")]
+    name: Annotated[Text, Field(description="The name to keep it under; else the file's own.")] = ""
+
+
+class AddContent(Strict):
+    """The arguments of `add_document` from elsewhere."""
+
+    name: Annotated[Name, Field(description="The name to keep it under, such as Budget.pdf.")]
+    content: Annotated[
+        str,
+        Field(min_length=1, description=f"The file's bytes in base64, {MOST_CONTENT:,} bytes at most."),
+    ]
+
+
+class CitedPage(CitationOut):
+    """A citation. resource: the address of its page, to be read as a resource; null for none."""
+
+    resource: str | None = None
+
+
+class CitedAnswer(AnswerOut):
+    """An answer in which each citation names the resource of its page."""
+
+    citations: list[CitedPage]  # type: ignore[assignment]
+
+
+class FoundPage(HitOut):
+    """A page that was found. resource: its address."""
+
+    resource: str | None = None
+
+
+class FoundPages(Strict):
+    """The result of `search_documents`."""
+
+    hits: list[FoundPage]
+
+
+class ListedDocuments(Strict):
+    """The result of `list_documents`."""
+
+    documents: list[DocumentOut]
+
+
+class PageText(Strict):
+    """The result of `get_page`. page: physical, 1-based. page_label: the printed one."""
+
+    document: str
+    page: int
+    page_label: str | None
+    pages: int
+    text: str
+    resource: str
+
+
+class ComparedEntries(Strict):
+    """The result of `compare`: an entry for each document and year, with the columns of the table."""
+
+    entries: list[dict[str, Any]]

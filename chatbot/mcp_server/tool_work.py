@@ -1,0 +1,222 @@
+"""Does the work of each tool: asks, searches, reads pages, compares and adds, for one caller."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from chatbot.api.caller import Caller
+from chatbot.api.document_routes import document_out, find_row, job_out
+from chatbot.api.host import Opened
+from chatbot.api.question_routes import started
+from chatbot.api.schemas import AskIn, JobOut
+from chatbot.api.streaming import answer_of
+from chatbot.comparison import Comparison, Entry, changes, entry_line
+from chatbot.errors import DocumentError, NotFoundError
+from chatbot.mcp_server.tool_forms import (
+    MOST_CONTENT,
+    AddContent,
+    AddPath,
+    AskDocuments,
+    CitedAnswer,
+    ComparedEntries,
+    CompareDocuments,
+    FoundPages,
+    GetPage,
+    ListDocuments,
+    ListedDocuments,
+    PageText,
+    SearchDocuments,
+)
+from chatbot.records import DocumentRow
+from chatbot.search.page_search import Find
+from chatbot.serialize import answer_line, hit_line
+from chatbot.store.addition_queue import Job, NewFile
+
+__all__ = ["McpCall", "add_content", "add_path", "ask", "compare", "get_page", "list_documents", "search"]
+
+ADDRESS = "finpolicy://documents/{id}/pages/{page}"
+# How long `add_document` waits until a file can be searched; what takes longer goes on by itself.
+ADD_SECONDS, TICK_SECONDS = 60.0, 0.1
+# How long nothing may be heard of an answer before its client is told that it goes on.
+SIGN_OF_LIFE_SECONDS = 5.0
+
+# Tells the client how far a call is: (stage).
+Progress = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class McpCall:
+    """One call of a tool.
+
+    store: the open store.
+    caller: who calls.
+    progress: tells the client which stage is reached.
+    """
+
+    store: Opened
+    caller: Caller
+    progress: Progress
+
+
+async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
+    """Answers a question from the documents. If the call is cancelled, the work stops."""
+    body = AskIn(
+        question=given.question,
+        documents=given.documents,
+        conversation=given.conversation,
+        model=given.model,
+    )
+    question = await started(call.store, call.caller, body)
+    changed, loop = asyncio.Event(), asyncio.get_running_loop()
+    question.on_news(lambda: _tell(loop, changed))
+    stage = ""
+    try:
+        while not question.finished:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), SIGN_OF_LIFE_SECONDS)
+            changed.clear()
+            if question.stage.name != stage:
+                stage = question.stage.name
+                await call.progress(stage)
+    finally:
+        if not question.finished:
+            question.stop()
+    line = answer_line(answer_of(question))
+    return CitedAnswer.model_validate({**line, "citations": _with_pages(call, line["citations"])})
+
+
+async def search(call: McpCall, given: SearchDocuments) -> FoundPages:
+    """Finds the pages for a query."""
+    find = Find(given.query, tuple(given.documents), given.mode, given.k)
+    hits = await asyncio.to_thread(call.store.chatbot.find, find)
+    lines = [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]
+    return FoundPages.model_validate({"hits": _with_pages(call, lines)})
+
+
+async def get_page(call: McpCall, given: GetPage) -> tuple[PageText, bytes]:
+    """Returns a page and, if it is to be drawn, its PNG, else no bytes."""
+    return await asyncio.to_thread(_page, call.store, given)
+
+
+async def list_documents(call: McpCall, given: ListDocuments) -> ListedDocuments:
+    """Lists the documents that can be asked."""
+    chatbot = call.store.chatbot
+    titles = await asyncio.to_thread(chatbot.titles)
+    rows = [document_out(row, titles) for row in chatbot.documents() if row.state != "removed"]
+    return ListedDocuments(documents=rows)
+
+
+async def compare(call: McpCall, given: CompareDocuments) -> ComparedEntries:
+    """Asks one question of several documents or years. If the call is cancelled, the work stops."""
+    stopped = threading.Event()
+    try:
+        # Abandoned, the thread ends by itself as soon as it looks whether it is stopped.
+        return await asyncio.to_thread(_compared, call, given, stopped.is_set)
+    finally:
+        stopped.set()
+
+
+async def add_path(call: McpCall, given: AddPath) -> JobOut:
+    """Adds a file of this machine. Raises DocumentError for one that cannot be read."""
+    path = Path(given.path).expanduser()
+    if not await asyncio.to_thread(path.is_file):
+        raise DocumentError("There is no file at this path.", hint="Give the whole path of one file.")
+    return await _added(call, NewFile(given.name or path.name, path))
+
+
+async def add_content(call: McpCall, given: AddContent) -> JobOut:
+    """Adds a file that was sent. Raises DocumentError for one that is too large, or no base64."""
+    if len(given.content) > MOST_CONTENT * 4 // 3 + 4:
+        raise DocumentError(
+            f"The file is larger than {MOST_CONTENT:,} bytes.",
+            hint="Send it to POST /api/v1/documents, or run `finpolicy add` where it is.",
+        )
+    try:
+        data = base64.b64decode(given.content, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise DocumentError("`content` is not base64.", hint="Encode the file's bytes in base64.") from error
+    return await _added(call, NewFile(given.name, BytesIO(data)))
+
+
+def page_address(row: DocumentRow, page: int) -> str:
+    """Returns the address of a page as a resource."""
+    return ADDRESS.format(id=row.id, page=page)
+
+
+async def _added(call: McpCall, file: NewFile) -> JobOut:
+    additions = call.store.additions
+    (number,) = await asyncio.to_thread(additions.enqueue, [file])
+    end = time.monotonic() + ADD_SECONDS
+    while (job := _job(call, number)).busy and job.result is None and time.monotonic() < end:
+        await asyncio.sleep(TICK_SECONDS)
+    shown = job_out(job)
+    if job.phase == "failed":
+        raise DocumentError(shown.problem or "The file could not be added.", hint="Send another file.")
+    return shown
+
+
+def _job(call: McpCall, number: int) -> Job:
+    for job in call.store.additions.jobs():
+        if job.id == number:
+            return job
+    raise DocumentError("The addition was cancelled.", hint="Add the file again.")
+
+
+def _page(store: Opened, given: GetPage) -> tuple[PageText, bytes]:
+    chatbot = store.chatbot
+    row = find_row(store, given.document)
+    version = next(iter(chatbot.library.scope([row.name])))
+    if given.page > row.pages:
+        raise NotFoundError(f"There is no page {given.page:,}. Its last page is {row.pages:,}.")
+    try:
+        page = chatbot.library.catalog.page(version, given.page)
+    except KeyError as error:
+        raise NotFoundError("That page is not kept any more.", hint="List the documents again.") from error
+    png = chatbot.page_image(version, given.page)[0] if given.image else b""
+    text = PageText(
+        document=row.name,
+        page=page.number,
+        page_label=page.label,
+        pages=row.pages,
+        text=page.text,
+        resource=page_address(row, page.number),
+    )
+    return text, png
+
+
+def _compared(call: McpCall, given: CompareDocuments, stop: Callable[[], bool]) -> ComparedEntries:
+    chatbot = call.store.chatbot
+    comparison = Comparison.of(given.question, given.documents, given.years)
+    chatbot.library.scope(comparison.names)
+    found: dict[Any, Entry] = {}
+    for entry in chatbot.compare(comparison, owner=call.caller.owner, stop=stop):
+        found[entry.place] = entry
+    changed = changes(comparison, found)
+    lines = [entry_line(entry, changed.get(place)) for place, entry in found.items()]
+    return ComparedEntries(entries=lines)
+
+
+def _with_pages(call: McpCall, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the lines, each with the address of its page."""
+    rows = {row.name: row for row in call.store.chatbot.documents()}
+    return [{**line, "resource": _resource(rows, line)} for line in lines]
+
+
+def _resource(rows: dict[str, DocumentRow], line: dict[str, Any]) -> str | None:
+    row, page = rows.get(line["document"] or ""), line["page"]
+    return page_address(row, page) if row is not None and page else None
+
+
+def _tell(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:
+    with suppress(RuntimeError):  # the server is being stopped
+        loop.call_soon_threadsafe(changed.set)

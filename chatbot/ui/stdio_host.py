@@ -1,0 +1,63 @@
+"""Opens the store for one MCP client that has started this process, and closes it when the client goes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from chatbot.store.addition_queue import Additions
+from chatbot.ui.running_questions import RunningQuestions
+
+if TYPE_CHECKING:
+    from chatbot.api.host import Opened
+    from chatbot.service import Chatbot
+    from chatbot.settings import Settings
+
+__all__ = ["serve_stdio"]
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class StdioHost:
+    """What the MCP server works with, of all that there is behind the pages."""
+
+    settings: Settings
+    chatbot: Chatbot
+    additions: Additions
+    asked: RunningQuestions
+
+    def close(self) -> None:
+        """Stops what is on its way and closes the store."""
+        self.asked.close()
+        self.additions.close()
+        self.chatbot.close()
+
+
+def serve_stdio(settings: Settings) -> None:
+    """Serves until standard input ends. Raises StoreError if the store cannot be opened."""
+    from chatbot.mcp_server.stdio_door import run_stdio
+    from chatbot.service import Chatbot
+
+    chatbot = Chatbot(settings)
+    host = StdioHost(
+        settings,
+        chatbot,
+        Additions(chatbot.library, readers=settings.threads + 1),
+        RunningQuestions(chatbot),
+    )
+    for order in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(order, lambda *_: threading.Thread(target=_end, args=(host,)).start())
+    try:
+        run_stdio(cast("Opened", host))
+    finally:
+        host.close()
+
+
+def _end(host: StdioHost) -> None:
+    """Closes the store and ends the process, although a thread still waits for standard input."""
+    host.close()
+    os._exit(INTERRUPTED)
