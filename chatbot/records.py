@@ -498,8 +498,10 @@ class Answer:
 class Stage:
     """The ask has reached another stage.
 
-    name: "searching" | "tables" | "steps" (of a model that reads a document) | "answering" | "checking".
-    done, total: pieces of a long question, pages whose tables are read, or steps; 0 otherwise.
+    name: "searching" | "tools" (of other servers) | "tables" | "steps" (of a model that reads a document)
+        | "answering" | "checking".
+    done, total: pieces of a long question, calls of tools, pages whose tables are read, or steps; 0
+        otherwise.
     """
 
     name: str

@@ -47,6 +47,7 @@ from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions, add_files
 from chatbot.store.document_names import known_as
 from chatbot.store.library import AddResult, Library, Upload
+from chatbot.tools.tool_servers import ToolServers
 from ingestion.pages.highlights import locate_quote
 from ingestion.pages.title_text import name_title
 from ingestion.reading.reader_pool import Readers
@@ -147,6 +148,7 @@ class Chatbot:
         )
         talking = DirectAnswers(self.library, self.lending, whole)
         several = MultiDocument(self.finder, self.answering, context_tokens=settings.context_tokens)
+        self.tools = ToolServers(settings, settings.home)
         self._asker = Asker(
             self.library,
             self.finder,
@@ -158,12 +160,14 @@ class Chatbot:
             ModelSummary(self.finder, self.answering),
             settings.context_tokens,
             settings.prompt_pages,
+            self.tools,
         )
         self.side_by_side = SideBySide(self._asker, settings)
         self._key_figures = KeyFigureSheets(self.library)
 
     def close(self) -> None:
-        """Closes the store."""
+        """Closes the store, and ends the servers of tools."""
+        self.tools.close()
         self.readers.close()
         self.conversations.close()
         self.signals.close()

@@ -24,6 +24,7 @@ __all__ = [
     "SCRIPTS",
     "Behaviour",
     "Body",
+    "CallTool",
     "Drip",
     "Ending",
     "Mute",
@@ -63,6 +64,15 @@ class Say:
     answer_tokens: int = 0
     whole: bool = False
     cites: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class CallTool:
+    """A streamed call of a tool, its arguments in two pieces. name: what it calls, or what chooses that from
+    the request."""
+
+    name: str | Callable[[Body], str]
+    arguments: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,7 +122,7 @@ class Received:
     body: Body
 
 
-Behaviour = Say | Refuse | Page | Mute | Drip | str | Callable[[Body], Sequence[str]]
+Behaviour = Say | CallTool | Refuse | Page | Mute | Drip | str | Callable[[Body], Sequence[str]]
 
 
 class Provider:
@@ -159,7 +169,7 @@ class Provider:
         self._server.server_close()
         self._thread.join()
 
-    def take(self, received: Received) -> Say | Refuse | Page | Mute | Drip:
+    def take(self, received: Received) -> Say | CallTool | Refuse | Page | Mute | Drip:
         """The behaviour for a request that has just arrived."""
         with self._lock:
             self.requests.append(received)
@@ -211,6 +221,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send_whole(200, behaviour.body.encode(), {"Content-Type": behaviour.content_type})
             elif isinstance(behaviour, Say):
                 self._say(behaviour, body)
+            elif isinstance(behaviour, CallTool):
+                self._call(behaviour, body)
             else:
                 self.owner.wait(self.connection, 3_600)
         except ConnectionError:
@@ -293,6 +305,31 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_event(_chunk({"content": piece}))
         self._end(say)
 
+    def _call(self, call: CallTool, body: Body) -> None:
+        name = call.name(body) if callable(call.name) else call.name
+        written = json.dumps(call.arguments)
+        pieces = (written[: len(written) // 2], written[len(written) // 2 :])
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        if self.path.endswith("/messages"):
+            block = {"type": "tool_use", "id": "call_1", "name": name, "input": {}}
+            self._send_named({"type": "content_block_start", "index": 0, "content_block": block})
+            for piece in pieces:
+                self._send_block(0, {"type": "input_json_delta", "partial_json": piece})
+            self._send_named({"type": "content_block_stop", "index": 0})
+            self._send_named({"type": "message_delta", "delta": {"stop_reason": "tool_use"}})
+            self._send_named({"type": "message_stop"})
+        else:
+            begun = {"index": 0, "id": "call_1", "type": "function", "function": {"name": name}}
+            self._send_event(_chunk({"role": "assistant", "tool_calls": [begun]}))
+            for piece in pieces:
+                self._send_event(_chunk({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}))
+            self._send_event(_chunk({}, "tool_calls"))
+            self._send_chunk(b"data: [DONE]\n\n")
+        self.wfile.write(b"0\r\n\r\n")
+
     def _end(self, say: Say) -> None:
         if say.ending == "cut":
             return
@@ -355,7 +392,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
 
 
-def _whole(behaviour: Behaviour) -> Say | Refuse | Page | Mute | Drip:
+def _whole(behaviour: Behaviour) -> Say | CallTool | Refuse | Page | Mute | Drip:
     if isinstance(behaviour, str):
         return Say([behaviour])
     return Say(behaviour) if callable(behaviour) else behaviour

@@ -60,6 +60,7 @@ async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
         body.conversation,
         owner=caller.owner,
         model=body.model or "",
+        tools=body.tools,
     )
     return await run_in_threadpool(_begin, opened, wanted)
 

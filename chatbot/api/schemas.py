@@ -52,6 +52,7 @@ class AskIn(Strict):
     conversation: its id, to remember the exchange; null remembers nothing.
     model: "PROVIDER:MODEL", or "none" for the documents' own words; null takes the settings' own.
     stream: whether the answer comes as server-sent events.
+    tools: whether the model may first call tools of the servers in the server's mcp.json.
     """
 
     question: Question
@@ -59,6 +60,7 @@ class AskIn(Strict):
     conversation: Identifier | None = None
     model: Identifier | None = None
     stream: bool = False
+    tools: bool = False
 
 
 class CitationOut(BaseModel):

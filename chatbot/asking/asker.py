@@ -20,6 +20,7 @@ from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.model_summary import ModelSummary, SummaryRequest
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.tool_sources import tool_sources
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.memory_service import Before
@@ -37,6 +38,7 @@ from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
 from chatbot.store.library import Library
 from chatbot.store.scope_fingerprint import index_fingerprint
+from chatbot.tools.tool_servers import ToolServers
 
 __all__ = ["Asker"]
 
@@ -73,6 +75,7 @@ class Asker:
 
     context_tokens: of the prompt.
     pages: how many a chat model gets; 0 for as many as have room.
+    tools: the servers whose tools a chat model may call.
     """
 
     library: Library
@@ -84,7 +87,8 @@ class Asker:
     models: ChatModels
     summary: ModelSummary
     context_tokens: int
-    pages: int = 0
+    pages: int
+    tools: ToolServers
 
     def events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
         """Stages, tokens and notices as they come, and the Answer last, without `notices` and `timings`.
@@ -114,6 +118,9 @@ class Asker:
         if advice is not None:
             yield from advice
             return
+        told: tuple[Hit, ...] = ()
+        if ask.tools:
+            told = yield from tool_sources(standalone_query(question, exchanges), model, self.tools, stop)
         again = earlier[-1] if intent and intent.kind == EXPLAIN else None
         prepared = yield from self._prepared(question, ask, exchanges, again, model, stop)
         before = prepared.before
@@ -136,9 +143,9 @@ class Asker:
         asked = replace(asked, in_part=bool(coming or unread), around=again is not None, reason=reason)
         if again and model is None:
             yield Notice(IN_OTHER_WORDS)
-        model = model if hits else None
+        model = model if hits or told else None
         if model is not None:
-            asked, hits = self._prompted(ask.owner, prepared.query, request, asked)
+            asked, hits = self._prompted(ask.owner, prepared.query, request, asked, told)
         answer = yield from self.answering.answer(asked, model, stop)
         yield replace(
             answer,
@@ -353,9 +360,12 @@ class Asker:
         return [hit for hit in ranked.hits if hit in hits or hit.version not in lacking]
 
     def _prompted(
-        self, owner: str, query: Query, request: Request, asked: PromptedQuestion
+        self, owner: str, query: Query, request: Request, asked: PromptedQuestion, told: Sequence[Hit]
     ) -> tuple[PromptedQuestion, list[Hit]]:
-        """The question with the prompt of its owner's chat model, and the pages in that."""
+        """The question with the prompt of its owner's chat model, and the pages in that.
+
+        told: sources behind the pages, from elsewhere.
+        """
         full_request = replace(
             request,
             doubt=self.answering.doubt(asked),
@@ -364,7 +374,7 @@ class Asker:
         )
 
         def sent(tokens: int) -> Prompt:
-            hits = self._for_model(query, request.hits, tokens)
+            hits = [*self._for_model(query, request.hits, tokens), *told]
             return build_prompt(replace(full_request, hits=hits, max_tokens=tokens))
 
         room = self.models.prompt_tokens(owner)

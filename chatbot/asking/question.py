@@ -26,6 +26,7 @@ class Ask:
     owner: whose conversation it is.
     model: the model that answers, as in `chatbot.asking.side_by_side.model_settings`; "" for the one that
         the owner or the settings chose.
+    tools: whether that model may first call tools of the servers that the user's mcp.json names.
     """
 
     question: str
@@ -34,6 +35,7 @@ class Ask:
     history: tuple[Exchange, ...] | None = None
     owner: str = "local"
     model: str = ""
+    tools: bool = False
 
 
 def checked(question: str) -> str:

@@ -194,6 +194,9 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         help="write the answer with all it rests on as one HTML file, for `verify`",
     )
     ask.add_argument(
+        "--tools", action="store_true", help="let the chat model call tools of the servers in mcp.json first"
+    )
+    ask.add_argument(
         "--models",
         metavar="NAMES",
         help=(

@@ -114,7 +114,12 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
         history = tuple(_history(row))
         return {
             "id": row["id"],
-            **answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history))),
+            **answer_line(
+                answer(
+                    chatbot,
+                    Ask(row["query"], tuple(row["documents"]), None, history, tools=options.tools),
+                )
+            ),
         }
 
     if options.batch and options.audit is not None:
@@ -128,7 +133,13 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
         with suppress(StoreError):  # on a full disk; reported with the answer, which comes all the same
             if options.conversation:
                 chatbot.conversations.begin(OWNER, options.conversation)
-        asked = Ask(_query(options), tuple(options.document), options.conversation, owner=OWNER)
+        asked = Ask(
+            _query(options),
+            tuple(options.document),
+            options.conversation,
+            owner=OWNER,
+            tools=options.tools,
+        )
         given = answer(chatbot, asked)
         emit(answer_line(given), answer_text(given), as_json=options.json)
         if options.audit is not None:

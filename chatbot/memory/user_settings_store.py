@@ -18,6 +18,7 @@ from chatbot.errors import ModelError, SettingsError, StoreError
 from chatbot.memory.memory_database import MemoryDatabase, Tables, keep_latest
 from chatbot.models.addresses import endpoint_url
 from chatbot.models.chat import LLM, Reply, named_model
+from chatbot.models.tool_calls import ToolCall, ToolUser
 from chatbot.settings import Settings
 from chatbot.user_settings import (
     BY_NAME,
@@ -220,6 +221,15 @@ class UserModel:
         """As LLM.stream."""
         reply = self._model.stream(messages, **given)
         return Reply(_worded(reply), reply.usage)
+
+    def tool_calls(self, *asked: Any, **given: Any) -> tuple[ToolCall, ...]:
+        """As ToolUser.tool_calls; () of a model that calls none."""
+        if not isinstance(self._model, ToolUser):
+            return ()
+        try:
+            return self._model.tool_calls(*asked, **given)
+        except ModelError as error:
+            raise in_own_words(error) from None
 
 
 def _worded(reply: Reply) -> Generator[str, None, str]:

@@ -11,6 +11,8 @@ from chatbot.models.chat import Delta, EndpointModel, PromptSource, is_count
 from chatbot.models.endpoint_errors import words_of_body
 from chatbot.models.endpoints import open_anthropic
 from chatbot.models.timeouts import Timeouts
+from chatbot.models.tokens import encodable
+from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolReply
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -69,6 +71,18 @@ class AnthropicModel(EndpointModel):
             body["output_config"] = {"format": {"type": "json_schema", "schema": dict(schema)}}
         return body
 
+    def _tools(self, offered: Sequence[OfferedTool]) -> list[dict[str, object]]:
+        return [
+            {"name": tool.name, "description": tool.description, "input_schema": dict(tool.schema)}
+            for tool in offered
+        ]
+
+    def _turns_of(self, reply: ToolReply) -> list[dict[str, object]]:
+        call = reply.call
+        asked = {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
+        told = {"type": "tool_result", "tool_use_id": call.id, "content": encodable(reply.text)}
+        return [{"role": "assistant", "content": [asked]}, {"role": "user", "content": [told]}]
+
     def _deltas(
         self, body: dict[str, object], max_tokens: int, patience: Timeouts
     ) -> Generator[Delta, None, None]:
@@ -120,6 +134,13 @@ class _Citations:
                 self._usage["prompt_tokens"] = _prompt_tokens(usage)
             case {"type": "content_block_start"}:
                 self._block, self._cited = "", {}
+                return Delta(calls=_begun_calls(event))
+            case {
+                "type": "content_block_delta",
+                "index": int(index),
+                "delta": {"type": "input_json_delta", "partial_json": str(piece)},
+            }:
+                return Delta(calls=[CallPiece(index, arguments=piece)])
             case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": str(text)}}:
                 self._block += text
                 return Delta(text)
@@ -157,6 +178,17 @@ class _Citations:
                 self._usage["answer_tokens"] = answered
         finish = _FINISHES.get(reason, reason) if isinstance(reason, str) else ""
         return Delta(finish=finish, usage=dict(self._usage))
+
+
+def _begun_calls(event: Mapping[str, Any]) -> list[CallPiece]:
+    """Returns the call that begins with a block, [] for a block of another kind."""
+    match event:
+        case {
+            "index": int(index),
+            "content_block": {"type": "tool_use", "id": str(id), "name": str(name)},
+        }:
+            return [CallPiece(index, id, name)]
+    return []
 
 
 def _prompt_tokens(usage: Mapping[str, object]) -> int:

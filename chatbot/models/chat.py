@@ -15,6 +15,7 @@ from chatbot.models.addresses import client_of, endpoint_host
 from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explain_failure
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
+from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCall, ToolReply
 from chatbot.settings import Settings
 
 __all__ = [
@@ -125,12 +126,14 @@ class Delta:
         another end; else "".
     thinks: whether it carries the model's thinking: such a model is alive although it says nothing yet.
     usage: counts of tokens, "prompt_tokens" and "answer_tokens", as far as it tells.
+    calls: pieces of the calls of tools that it asks for.
     """
 
     text: str = ""
     finish: str = ""
     thinks: bool = False
     usage: Mapping[str, int] = field(default_factory=dict)
+    calls: Sequence[CallPiece] = ()
 
 
 class LLM(Protocol):
@@ -199,6 +202,40 @@ class EndpointModel(ABC):
         body = self._body(encoded, schema, sources)
         usage: dict[str, int] = {}
         return Reply(self._answer(body, max_tokens, stop, usage), usage)
+
+    def tool_calls(
+        self,
+        messages: Sequence[tuple[str, str]],
+        offered: Sequence[OfferedTool],
+        replies: Sequence[ToolReply],
+        *,
+        stop: Callable[[], bool] = _never,
+    ) -> tuple[ToolCall, ...]:
+        """See ToolUser.tool_calls. The endpoint is asked once."""
+        encoded = [(role, encodable(content)) for role, content in messages]
+        body = self._body(encoded, None, ()) | {"tools": self._tools(offered)}
+        turns = body["messages"]
+        assert isinstance(turns, list)
+        for reply in replies:
+            turns += self._turns_of(reply)
+        patience, found = Timeouts.for_words(self._settings, stop), CallPieces()
+        with closing(self._explained(body, self._settings.answer_tokens, patience)) as deltas:
+            for delta in deltas:
+                for piece in delta.calls:
+                    found.take(piece)
+                if delta.calls or delta.text or delta.thinks:
+                    patience.heard()
+                if delta.finish or stop():
+                    break
+        return found.calls()
+
+    @abstractmethod
+    def _tools(self, offered: Sequence[OfferedTool]) -> list[dict[str, object]]:
+        """Returns the tools as the endpoint takes them."""
+
+    @abstractmethod
+    def _turns_of(self, reply: ToolReply) -> list[dict[str, object]]:
+        """Returns the two messages of a call: the model's, and the one that replies to it."""
 
     @abstractmethod
     def _body(

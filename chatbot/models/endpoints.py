@@ -67,6 +67,14 @@ def check_endpoint(url: str, settings: Settings) -> None:
     _check_rule(parts.scheme, host, addresses, settings.endpoint_rule)
 
 
+def checked_addresses(host: str) -> list[str]:
+    """Returns the addresses behind a name, each once. Raises ModelError if one must not be contacted."""
+    found = _addresses(host.strip("[]").rstrip("."))
+    if any(map(_is_forbidden, found)):
+        raise ModelError(f"{host} is a link-local or cloud metadata address.")
+    return [str(address) for address in dict.fromkeys(found)]
+
+
 def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Address], rule: str) -> None:
     """Raises ModelError if an endpoint that a user chose violates `settings.endpoint_rule`."""
     if rule == "public" and not all(_is_public(_plain(address)) for address in addresses):

@@ -13,6 +13,8 @@ from chatbot.models.chat import Delta, EndpointModel, PromptSource, is_count
 from chatbot.models.endpoint_errors import EndpointError, explain_body, words_of_body
 from chatbot.models.endpoints import open_client
 from chatbot.models.timeouts import Timeouts
+from chatbot.models.tokens import encodable
+from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolReply
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,6 +76,28 @@ class OpenAIModel(EndpointModel):
                 "json_schema": {"name": "answer", "schema": dict(schema), "strict": True},
             }
         return body
+
+    def _tools(self, offered: Sequence[OfferedTool]) -> list[dict[str, object]]:
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.schema),
+                },
+            }
+            for tool in offered
+        ]
+
+    def _turns_of(self, reply: ToolReply) -> list[dict[str, object]]:
+        call = reply.call
+        function = {"name": call.name, "arguments": json.dumps(call.arguments)}
+        asked = {"id": call.id, "type": "function", "function": function}
+        return [
+            {"role": "assistant", "content": None, "tool_calls": [asked]},
+            {"role": "tool", "tool_call_id": call.id, "content": encodable(reply.text)},
+        ]
 
     @property
     def _counts_tokens(self) -> bool:
@@ -185,7 +209,9 @@ def _read(event: object) -> Delta:
     delta = choice.get("delta") or choice.get("message")
     text = None
     thoughts: list[object] = []
+    calls: list[CallPiece] = []
     if isinstance(delta, dict):
+        calls = _pieces(delta.get("tool_calls"))
         # A refusal under a schema comes in a field of its own and is what the model says.
         text = delta.get("content") or delta.get("refusal")
         thoughts = [delta.get(name) for name in _THOUGHT_FIELDS]
@@ -196,7 +222,21 @@ def _read(event: object) -> Delta:
         "length" if finish in _LENGTHS else finish,
         any(isinstance(thought, str) and thought.strip() for thought in thoughts),
         _usage(event),
+        calls,
     )
+
+
+def _pieces(calls: object) -> list[CallPiece]:
+    """Returns the pieces of calls. Those of a whole answer have no index."""
+    found = []
+    for number, call in enumerate(calls if isinstance(calls, list) else []):
+        match call:
+            case {"function": dict(function)}:
+                index = call.get("index", number)
+                words = (call.get("id"), function.get("name"), function.get("arguments"))
+                written = [word if isinstance(word, str) else "" for word in words]
+                found.append(CallPiece(index if isinstance(index, int) else number, *written))
+    return found
 
 
 def _usage(event: object) -> dict[str, int]:

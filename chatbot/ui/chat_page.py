@@ -23,7 +23,7 @@ from chatbot.ui.attachments import Attached, attach
 from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
 from chatbot.ui.click_order import taken
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
-from chatbot.ui.conversation_menu import draw_menu
+from chatbot.ui.conversation_menu import draw_menu, may_ask_tools
 from chatbot.ui.exchanges import (
     answer_message,
     draw_ask_again,
@@ -52,6 +52,7 @@ STAGES = {
     "searching": "Searching the pages …",
     "answering": "Reading the pages …",
     "checking": "Checking quotations and figures …",
+    "tools": "Asking tools of other servers …",
 }
 NOT_HERE = "There is no such conversation here, or it is another browser's."
 GONE_PRIVATE = "A private conversation is gone when the server stops, or after a day without a question."
@@ -149,7 +150,8 @@ def _asked(
             ready = partial(attached.wait, context.additions)
         else:
             ready = None
-        asking = context.asked.ask(Ask(question, names, conversation, None, owner), ready=ready)
+        ask = Ask(question, names, conversation, None, owner, tools=may_ask_tools(conversation, context))
+        asking = context.asked.ask(ask, ready=ready)
         asking.wait(0, BEGUN_SECONDS)  # by then it is in its conversation, which is listed
         if conversation is None:
             return [asking]
@@ -360,7 +362,7 @@ def stage_html(stage: Stage) -> str:
     if stage.name == "tables":
         far = f", page {stage.done:,} of {stage.total:,}" if stage.total else ""
         return f'<p class="stage">Reading the tables{far} …</p>'
-    if stage.total > 1:
+    if stage.total > 1 and stage.name == "searching":
         return f'<p class="stage">Searching, piece {stage.done:,} of {stage.total:,} …</p>'
     return f'<p class="stage" role="status">{STAGES.get(stage.name, "Working …")}</p>'
 

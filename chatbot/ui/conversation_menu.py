@@ -13,13 +13,18 @@ from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.memory.conversations.export import export_conversation, file_name
 from chatbot.memory.layers import layers_with
 from chatbot.records import Answer
+from chatbot.store.document_names import listed
 from chatbot.ui import session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.exchanges import has_model
 from chatbot.ui.safe_text import plain_markdown, quiet_html, short
 from chatbot.usage_text import usage_text
 
-__all__ = ["draw_menu", "export", "title_text"]
+__all__ = ["draw_menu", "export", "may_ask_tools", "title_text"]
+
+# What a conversation is said to have switched off, as it is of a memory.
+TOOLS = "tools"
 
 FILES = (("markdown", "Export as Markdown", "text/markdown"), ("json", "Export as JSON", "application/json"))
 
@@ -112,6 +117,33 @@ def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
             on_change=_switch,
             args=(row, context, layer.name, key),
         )
+    _draw_tools(row, context, end)
+
+
+def _draw_tools(row: ConversationRow, context: AppContext, end: str) -> None:
+    """Draws the switch of tools, if there are any."""
+    names = context.chatbot.tools.names()
+    if not names:
+        return
+    key = f"{TOOLS}-{end}"
+    st.toggle(
+        "May ask tools of other servers",
+        TOOLS not in row.off,
+        key=key,
+        help=(
+            f"Before it answers, the chat model may call tools of {plain_markdown(listed(names))}. They get "
+            "what it asks them, and each call is shown."
+        ),
+        on_change=_switch,
+        args=(row, context, TOOLS, key),
+    )
+
+
+def may_ask_tools(conversation: str | None, context: AppContext) -> bool:
+    """Tells whether a chat model answers in this conversation that may call tools."""
+    if not (context.chatbot.tools.names() and has_model(context)):
+        return False
+    return conversation is None or context.chatbot.memory.is_on(conversation, session.owner(), TOOLS)
 
 
 def _switch(row: ConversationRow, context: AppContext, memory: str, key: str) -> None:

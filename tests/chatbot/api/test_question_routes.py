@@ -24,6 +24,13 @@ def test_an_answer_comes_with_its_page(api: Api) -> None:
     assert [exchange.user for exchange in kept] == [QUESTION]
 
 
+def test_tools_are_asked_for_by_name(api: Api) -> None:
+    with api.client() as client:
+        answer = client.post("/api/v1/ask", json={"question": QUESTION, "tools": True}).json()
+    assert answer["answered"]
+    assert any("called by a chat model" in note["text"] for note in answer["notes"])
+
+
 def test_an_answer_can_be_read_while_it_is_written(api: Api) -> None:
     text = ""
     names = []

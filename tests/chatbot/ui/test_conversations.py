@@ -272,6 +272,25 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
     assert app.button(key="go-mine").label == "**\\*Mine\\***"
 
 
+def test_tools_have_a_switch_where_a_file_names_servers(context: AppContext, store: Conversations) -> None:
+    say(store, "mine", "My question?")
+    app = visit(conversation="mine")
+    open_menu(app, "menu-open-mine")
+    assert "tools-open-mine" not in [toggle.key for toggle in app.toggle]
+    file = context.settings.home / "mcp.json"
+    file.write_text('{"mcpServers": {"*weather*": {"command": "weather"}}}')
+    try:
+        app.run()
+        shown_switch = app.toggle(key="tools-open-mine")
+        assert shown_switch.value
+        assert "\\*weather\\*" in shown_switch.help
+        switch(app, "tools-open-mine", on=False)
+        assert not context.chatbot.memory.is_on("mine", ME, "tools")
+        assert not app.toggle(key="tools-open-mine").value
+    finally:
+        file.unlink()
+
+
 def test_a_change_that_fails_is_told(
     context: AppContext, store: Conversations, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,107 @@
+"""Defines how a chat model is offered tools, and how the pieces of its calls are put together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+__all__ = ["CallPiece", "CallPieces", "OfferedTool", "ToolCall", "ToolReply", "ToolUser"]
+
+# Characters of the arguments of one call, and calls of one reply.
+LONGEST_ARGUMENTS, MOST_AT_ONCE = 20_000, 8
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool as the model sees it.
+
+    name: at most 64 letters, digits, "_" and "-", unique.
+    schema: a JSON schema of its arguments, an object.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that the model wants. arguments: as it wrote them; {} for what is no JSON object."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReply:
+    """What came of a call. text: for the model."""
+
+    call: ToolCall
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallPiece:
+    """A piece of a call, as one event of a streamed answer brings it. index: which call it belongs to."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@runtime_checkable
+class ToolUser(Protocol):
+    """A chat model that may call tools."""
+
+    def tool_calls(
+        self,
+        messages: Sequence[tuple[str, str]],
+        offered: Sequence[OfferedTool],
+        replies: Sequence[ToolReply],
+        *,
+        stop: Callable[[], bool],
+    ) -> tuple[ToolCall, ...]:
+        """Returns the tools that the model wants to have called next, () for none.
+
+        messages: (role, content) pairs, the last one the user's.
+        replies: what came of its calls so far, in order.
+
+        Raises ModelError.
+        """
+        ...
+
+
+class CallPieces:
+    """Puts the pieces of an answer's calls together."""
+
+    def __init__(self) -> None:
+        self._calls: dict[int, list[str]] = {}
+
+    def take(self, piece: CallPiece) -> None:
+        """Adds a piece. What is too much is dropped."""
+        if piece.index not in self._calls and len(self._calls) == MOST_AT_ONCE:
+            return
+        call = self._calls.setdefault(piece.index, ["", "", ""])
+        call[0] = call[0] or piece.id
+        call[1] = call[1] or piece.name
+        call[2] = (call[2] + piece.arguments)[:LONGEST_ARGUMENTS]
+
+    def calls(self) -> tuple[ToolCall, ...]:
+        """Returns the calls in order. Those without a name are none."""
+        found = []
+        for index, (id, name, arguments) in sorted(self._calls.items()):
+            if name:
+                found.append(ToolCall(id[:100] or f"call_{index}", name, _object(arguments)))
+        return tuple(found)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,101 @@
+"""Starts an MCP server as a process, and reads its lines within a limit.
+
+The package's own client for such servers reads a line of any length.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from mcp.client._transport import TransportStreams
+from mcp.client.stdio import get_default_environment
+from mcp.shared._context_streams import create_context_streams
+from mcp.shared.message import SessionMessage
+from mcp.types import jsonrpc_message_adapter
+
+from chatbot.tools.server_file import ServerEntry
+
+__all__ = ["MOST_BYTES", "started_server"]
+
+# Bytes of one message. What a model gets of it is far shorter.
+MOST_BYTES = 2_000_000
+# Seconds that a server has to end by itself once its input is closed.
+END_SECONDS = 2.0
+
+
+@asynccontextmanager
+async def started_server(entry: ServerEntry, folder: Path) -> AsyncIterator[TransportStreams]:
+    """Starts a server in `folder` and yields its streams; ends it and what it started afterwards.
+
+    It gets none of our settings and keys, only the variables that any program needs and those of its entry.
+    Raises OSError if it cannot be started.
+    """
+    process = await asyncio.create_subprocess_exec(
+        entry.command,
+        *entry.args,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        env={**get_default_environment(), **entry.env},
+        cwd=folder,
+        limit=MOST_BYTES,
+        start_new_session=True,
+    )
+    to_us, incoming = create_context_streams[SessionMessage | Exception](0)
+    outgoing, from_us = create_context_streams[SessionMessage](0)
+    tasks = [asyncio.create_task(_read(process, to_us)), asyncio.create_task(_write(process, from_us))]
+    try:
+        yield incoming, outgoing
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for stream in (to_us, incoming, outgoing, from_us):
+            await stream.aclose()
+        await asyncio.shield(_end(process))
+
+
+async def _read(process: Process, to_us: Any) -> None:
+    """Passes the server's messages on until it ends, or sends a line that is too long."""
+    assert process.stdout is not None
+    async with to_us:
+        with suppress(ValueError):  # a line above the limit
+            while line := await process.stdout.readline():
+                await to_us.send(_message(line))
+
+
+def _message(line: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        return error
+
+
+async def _write(process: Process, from_us: Any) -> None:
+    assert process.stdin is not None
+    async with from_us:
+        with suppress(OSError):
+            async for message in from_us:
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                process.stdin.write(text.encode() + b"\n")
+                await process.stdin.drain()
+
+
+async def _end(process: Process) -> None:
+    assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()
+    with suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), END_SECONDS)
+    with suppress(ProcessLookupError):  # it, and what it left behind
+        os.killpg(process.pid, signal.SIGKILL)
+    # Unread output, or another process at the other end of the pipes, would keep them open.
+    process._transport.close()  # type: ignore[attr-defined]
+    await process.wait()

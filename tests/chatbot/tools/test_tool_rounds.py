@@ -1,0 +1,154 @@
+"""A chat model that calls tools of other people's servers before it answers, and what becomes of that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatbot.asking.question import Ask
+from chatbot.records import Answer, Event, Notice, Stage
+from tests.commands import run
+from tests.foreign_tools import FORECAST, entry
+from tests.provider import Body, CallTool, Provider, Received, Refuse
+from tests.stores import Make
+
+PLACE = {"place": "Kuala Lumpur"}
+WEATHER = CallTool("weather__forecast", PLACE)
+QUESTION = "What is the forecast for Kuala Lumpur, and what is the deficit ceiling?"
+
+
+def cites_the_tool(body: Body) -> list[str]:
+    """An answer that quotes the last source of the prompt."""
+    said = str(body["messages"][-1]["content"])
+    number = said.count("\n<<<")
+    return [f"The forecast for Kuala Lumpur is 31 degrees and rain in the afternoon [{number}]."]
+
+
+def settings(client: str, provider: Provider) -> dict[str, Any]:
+    """What points the chatbot at the provider."""
+    if client == "anthropic":
+        return {
+            "chat_model": "m",
+            "provider": "anthropic",
+            "base_url": provider.url,
+            "anthropic_key": "sk-ant-1",
+        }
+    return {"chat_model": "m", "base_url": provider.url, "api_key": "k"}
+
+
+def asked(make: Make, home: Path, ask: Ask, entries: dict[str, Any], **given: Any) -> list[Event]:
+    """The events of an answer where the file names these servers."""
+    chatbot = make(**given)
+    (home / "home" / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+    return list(chatbot.ask(ask))
+
+
+def answer_of(events: list[Event]) -> Answer:
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def notices(events: list[Event]) -> str:
+    return "\n".join(f"{event.text} {event.hint}" for event in events if isinstance(event, Notice))
+
+
+def offered(received: Received) -> list[str]:
+    """The names of the tools of a request."""
+    return [str(tool.get("name") or tool["function"]["name"]) for tool in received.body.get("tools", ())]
+
+
+@pytest.mark.parametrize("client", ["openai", "anthropic"])
+def test_a_reply_is_a_source_that_is_cited_and_checked(make: Make, tmp_path: Path, client: str) -> None:
+    with Provider([WEATHER, "none", cites_the_tool]) as provider:
+        ask = Ask(QUESTION, tools=True)
+        events = asked(make, tmp_path, ask, {"weather": entry("good")}, **settings(client, provider))
+    first, second, third = provider.requests
+    assert offered(first) == ["weather__forecast", "weather__environment"]
+    assert FORECAST in json.dumps(second.body["messages"]), "the model sees what the tool replied"
+    assert not offered(third), "the answer itself calls nothing"
+    assert FORECAST in json.dumps(third.body["messages"])
+    answer = answer_of(events)
+    (citation,) = answer.citations
+    assert citation.document == "mcp:weather/forecast"
+    assert citation.verified
+    assert f"Asked weather.forecast: {len(FORECAST)} characters." in notices(events)
+    assert "tools" in [event.name for event in events if isinstance(event, Stage)]
+
+
+def test_without_the_switch_no_tool_is_offered(make: Make, tmp_path: Path) -> None:
+    with Provider(["The deficit ceiling is 3.0 per cent [1]."]) as provider:
+        ask = Ask("What is the deficit ceiling?")
+        events = asked(make, tmp_path, ask, {"weather": entry("mute")}, **settings("openai", provider))
+    (received,) = provider.requests
+    assert not offered(received)
+    assert not notices(events)
+
+
+def test_at_most_five_calls_are_made_and_unknown_tools_are_none(make: Make, tmp_path: Path) -> None:
+    script = [CallTool("weather__nothing"), *[WEATHER] * 9]
+    with Provider([*script[:5], "The deficit ceiling is 3.0 per cent [1]."]) as provider:
+        ask = Ask(QUESTION, tools=True)
+        events = asked(make, tmp_path, ask, {"weather": entry("plain")}, **settings("openai", provider))
+    assert notices(events).count("Asked weather.forecast") == 4
+    assert len(provider.requests) == 6
+
+
+def test_what_a_tool_orders_is_data(make: Make, tmp_path: Path) -> None:
+    with Provider([WEATHER, "none", "The deficit ceiling is nine per cent [1]."]) as provider:
+        ask = Ask("What is the deficit ceiling?", tools=True)
+        events = asked(make, tmp_path, ask, {"weather": entry("plain")}, **settings("openai", provider))
+    answer = answer_of(events)
+    assert not any(citation.verified for citation in answer.citations)
+    assert "[S1]" not in provider.requests[2].body["messages"][-1]["content"]
+
+
+def test_a_failing_server_or_model_is_a_notice_and_the_answer_comes(make: Make, tmp_path: Path) -> None:
+    said = "The deficit ceiling is 3.0 per cent of output in every year [1]."
+    entries = {"weather": entry("failing"), "gone": {"command": str(tmp_path / "nothing")}}
+    with Provider([WEATHER, Refuse(400, "m does not support tools"), said]) as provider:
+        ask = Ask("What is the deficit ceiling?", tools=True)
+        events = asked(make, tmp_path, ask, entries, **settings("openai", provider))
+    told = notices(events)
+    assert "gone cannot be started" in told
+    assert "weather.forecast reports an error" in told
+    assert "does not support tools" in told
+    assert answer_of(events).citations[0].verified
+
+
+@pytest.mark.parametrize("entries", [{}, {"weather": entry("plain")}])
+def test_what_is_missing_for_tools_is_said(make: Make, tmp_path: Path, entries: dict[str, Any]) -> None:
+    with Provider(["The deficit ceiling is 3.0 per cent [1]."]) as provider:
+        ask = Ask("What is the deficit ceiling?", tools=True, model="none" if entries else "")
+        events = asked(make, tmp_path, ask, entries, **settings("openai", provider))
+    said = "called by a chat model" if entries else "No server of tools is named"
+    assert said in notices(events)
+    assert answer_of(events).answered
+
+
+def test_the_command_line_shows_each_call_even_without_documents(tmp_path: Path) -> None:
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": entry("plain")}}))
+    with Provider([WEATHER, "none", "The deficit ceiling is nine per cent [1]."]) as provider:
+        point = {"FINPOLICY_CHAT_MODEL": "m", "OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "k"}
+        done = run(tmp_path, "ask", "What is the deficit ceiling?", "--tools", "--json", **point)
+    assert "Asked weather.forecast: " in done.stderr
+    (citation,) = json.loads(done.stdout)["citations"]
+    assert citation["document"] == "mcp:weather/forecast"
+
+
+def test_an_answer_with_a_reply_is_kept(make: Make, tmp_path: Path) -> None:
+    with Provider([WEATHER, "none", cites_the_tool]) as provider:
+        ask = Ask(QUESTION, conversation="talk", tools=True)
+        chatbot = make(**settings("openai", provider))
+        (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": entry("good")}}))
+        chatbot.conversations.begin(ask.owner, "talk")
+        answer = answer_of(list(chatbot.ask(ask)))
+    assert answer.exchange is not None
+    kept = chatbot.memory.answer("talk", answer.exchange, ask.owner)
+    assert kept is not None
+    (citation,) = kept.citations
+    assert (citation.document, citation.verified) == ("mcp:weather/forecast", True)
+    chatbot.rate("talk", answer.exchange, ask.owner, helpful=True)
