@@ -14,7 +14,8 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from chatbot.api.caller import Caller, opened_store
-from chatbot.mcp_server.protocol import Visitor, build_mcp_server
+from chatbot.mcp_server.protocol import build_mcp_server
+from chatbot.mcp_server.tool_list import Visitor
 
 __all__ = ["McpSessions"]
 

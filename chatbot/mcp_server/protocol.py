@@ -6,27 +6,23 @@ import base64
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from mcp import types as mcp_types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 import chatbot
-from chatbot.api.caller import Caller
-from chatbot.api.host import Opened
 from chatbot.api.problems import ProblemError
-from chatbot.api.schemas import JobOut
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.mcp_server import tool_forms as forms
 from chatbot.mcp_server import tool_work as work
-from chatbot.store.api_keys import SCOPES
+from chatbot.mcp_server.tool_list import McpTool, Visitor, all_tools, may_use, tools_of
 
-__all__ = ["Visitor", "build_mcp_server"]
+__all__ = ["build_mcp_server"]
 
 log = logging.getLogger(__name__)
 
@@ -42,78 +38,6 @@ RESOURCE = re.compile(r"finpolicy://documents/([^/]{1,200})/pages/([1-9]\d{0,6})
 MOST_PROBLEMS = 5
 LIST_HINT = "Call list_documents for what there is."
 
-
-@dataclass(frozen=True, slots=True)
-class Visitor:
-    """Who uses the MCP server, and what they work on.
-
-    store: the open store.
-    is_here: whether it is a program of this machine, so that files are given by path.
-    """
-
-    store: Opened
-    caller: Caller
-    is_here: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Tool:
-    """A tool: what it takes and returns, the scope it needs, and who does its work."""
-
-    takes: type[BaseModel]
-    returns: type[BaseModel]
-    scope: str
-    work: Callable[[work.McpCall, Any], Awaitable[Any]]
-    text: str
-    title: str
-
-
-_TOOLS: Mapping[str, _Tool] = {
-    "ask": _Tool(
-        forms.AskDocuments,
-        forms.CitedAnswer,
-        "ask",
-        work.ask,
-        "Answers a question from the documents. Each statement cites its page, each quotation and figure is "
-        "checked against it, and where the documents do not answer, `answered` is false.",
-        "Ask the documents",
-    ),
-    "search_documents": _Tool(
-        forms.SearchDocuments,
-        forms.FoundPages,
-        "read",
-        work.search,
-        "Finds the pages for a query, the best first, with the passage that fits it.",
-        "Search the documents",
-    ),
-    "get_page": _Tool(
-        forms.GetPage,
-        forms.PageText,
-        "read",
-        work.get_page,
-        "Returns the text of one page, and a picture of it on request.",
-        "Read a page",
-    ),
-    "list_documents": _Tool(
-        forms.ListDocuments,
-        forms.ListedDocuments,
-        "read",
-        work.list_documents,
-        "Lists the documents that can be asked, with their names, titles and pages.",
-        "List the documents",
-    ),
-    "compare": _Tool(
-        forms.CompareDocuments,
-        forms.ComparedEntries,
-        "ask",
-        work.compare,
-        "Asks one question of several documents or years, and returns each figure with its page and change.",
-        "Compare documents or years",
-    ),
-}
-_ADDS = "Adds a file to the documents, and returns how far it is: it can be searched once it is read."
-_ADD_PATH = _Tool(forms.AddPath, JobOut, "manage", work.add_path, _ADDS, "Add a document")
-_ADD_CONTENT = _Tool(forms.AddContent, JobOut, "manage", work.add_content, _ADDS, "Add a document")
 
 # Finds out whose request it is. Raises ProjectError or ProblemError while the store cannot be used.
 VisitorOf = Callable[[ServerRequestContext[Any]], Visitor]
@@ -148,7 +72,7 @@ class _Answers:
     ) -> mcp_types.ListToolsResult:
         """Lists what the caller may use."""
         visitor = self._visitor(context)
-        tools = [_described(name, tool) for name, tool in _tools(visitor).items()]
+        tools = [_described(name, tool) for name, tool in tools_of(visitor).items()]
         return mcp_types.ListToolsResult(tools=tools)
 
     async def call_tool(
@@ -173,10 +97,10 @@ class _Answers:
         self, context: ServerRequestContext[Any], asked: mcp_types.CallToolRequestParams
     ) -> mcp_types.CallToolResult:
         visitor = self._visitor_of(context)
-        tool = _every(visitor).get(asked.name)
+        tool = all_tools(visitor).get(asked.name)
         if tool is None:
-            return _failed(f"There is no such tool. There are {', '.join(_tools(visitor))}.")
-        if not _may(visitor, tool):
+            return _failed(f"There is no such tool. There are {', '.join(tools_of(visitor))}.")
+        if not may_use(visitor, tool):
             return _failed(
                 f"This key may {visitor.caller.scope}, and {asked.name} needs the scope {tool.scope}. "
                 f"Make another key: finpolicy keys create NAME --scope {tool.scope}"
@@ -267,21 +191,7 @@ class _ProgressNote:
         await self._context.session.report_progress(self._stages, None, name)
 
 
-def _every(visitor: Visitor) -> dict[str, _Tool]:
-    """Returns all tools, whatever the caller may do."""
-    return {**_TOOLS, "add_document": _ADD_PATH if visitor.is_here else _ADD_CONTENT}
-
-
-def _tools(visitor: Visitor) -> dict[str, _Tool]:
-    """Returns the tools that the caller may use."""
-    return {name: tool for name, tool in _every(visitor).items() if _may(visitor, tool)}
-
-
-def _may(visitor: Visitor, tool: _Tool) -> bool:
-    return SCOPES.index(tool.scope) <= SCOPES.index(visitor.caller.scope)
-
-
-def _described(name: str, tool: _Tool) -> mcp_types.Tool:
+def _described(name: str, tool: McpTool) -> mcp_types.Tool:
     return mcp_types.Tool(
         name=name,
         title=tool.title,

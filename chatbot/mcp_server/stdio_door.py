@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from mcp.server.stdio import stdio_server
 
 from chatbot.api.caller import LOCAL, Caller
-from chatbot.mcp_server.protocol import Visitor, build_mcp_server
+from chatbot.mcp_server.protocol import build_mcp_server
+from chatbot.mcp_server.tool_list import Visitor
 from chatbot.store.api_keys import SCOPES
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from chatbot.errors import ModelError
 from chatbot.models.tool_calls import OfferedTool, ToolCall, ToolReply, ToolUser
 from chatbot.records import Event, Notice, Stage
-from chatbot.tools.tool_servers import ToolError, ToolServers
+from chatbot.tools.server_connection import ToolError
+from chatbot.tools.tool_servers import ToolServers
 from chatbot.tools.tool_texts import ServerTool
 from ingestion.invisible_characters import one_line
 

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from chatbot.settings import Settings
-from chatbot.tools import started_server, tool_servers
-from chatbot.tools.tool_servers import OfferedTools, ToolError, ToolServers
+from chatbot.tools import server_connection, started_server
+from chatbot.tools.server_connection import ToolError
+from chatbot.tools.tool_servers import OfferedTools, ToolServers
 from chatbot.tools.tool_texts import LONGEST_REPLY, MOST_TOOLS
 from tests.foreign_tools import FORECAST, entry
 
@@ -103,7 +104,7 @@ def test_names_and_descriptions_are_bounded_and_pass_for_nobody_elses(tmp_path: 
 def test_a_bad_reply_is_an_error_that_names_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behaviour: str, said: str
 ) -> None:
-    monkeypatch.setattr(tool_servers, "CALL_SECONDS", 1.0)
+    monkeypatch.setattr(server_connection, "CALL_SECONDS", 1.0)
     with servers(tmp_path, **{behaviour: entry(behaviour), "other": entry("plain")}) as found:
         tools = found.offered(never).tools
         with pytest.raises(ToolError) as failed:
@@ -128,7 +129,7 @@ def test_a_long_reply_is_cut_and_its_control_characters_are_seen(tmp_path: Path)
 def test_who_does_not_speak_the_protocol_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
-    monkeypatch.setattr(tool_servers, "CONNECT_SECONDS", 3.0)
+    monkeypatch.setattr(server_connection, "CONNECT_SECONDS", 3.0)
     with servers(tmp_path, bad=entry(behaviour), other=entry("plain")) as found:
         offered = found.offered(never)
         assert list(offered.tools) == ["other__forecast"]
@@ -154,7 +155,7 @@ def test_what_cannot_be_started_or_must_not_be_called_is_left_out(tmp_path: Path
 
 
 def test_a_tool_that_changes_is_not_used_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_servers, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(server_connection, "PAUSE_SECONDS", 0.0)
     with servers(tmp_path, odd=entry("changing", tmp_path / "starts")) as found:
         (tool,) = found.offered(never).tools.values()
         with pytest.raises(ToolError):
