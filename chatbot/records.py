@@ -83,7 +83,7 @@ class Hit:
     text: the best chunk, verbatim.
     page_text: the whole page.
     body: the page without running headers and footers.
-    version: the stored version that holds the page.
+    version: the stored version that holds the page; below 0 for a text from outside the store.
     context: as in Chunk.
     tables, kinds, instructions: the page's, as in Page.
     facts: what the document says of itself.
@@ -111,6 +111,11 @@ class Hit:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "page_label", label_line(self.page_label))
+
+    @property
+    def external(self) -> bool:
+        """Whether it is a text from outside the store, such as a web page."""
+        return self.version < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,6 +426,7 @@ class Answer:
     timings: (stage, seconds), in order.
     statements: its sentences that state something, in order; () if it was kept before they were judged.
     usage: what the chat model used for it, None if none was asked.
+    alone: whether a chat model wrote it without any document, so that nothing is cited.
     """
 
     question: str
@@ -450,6 +456,7 @@ class Answer:
     timings: tuple[tuple[str, float], ...] = ()
     statements: tuple[Statement, ...] = ()
     usage: Usage | None = None
+    alone: bool = False
 
     @property
     def by_model(self) -> bool:
@@ -459,7 +466,7 @@ class Answer:
     @property
     def from_documents(self) -> bool:
         """Whether documents were searched for it."""
-        return self.model not in {MEMORY, GUIDE}
+        return self.model not in {MEMORY, GUIDE} and not self.alone
 
     @property
     def best_first(self) -> bool:

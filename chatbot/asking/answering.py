@@ -24,6 +24,7 @@ from chatbot.answer.citations.model_statements import (
 )
 from chatbot.answer.citations.named_pages import uncited_pages
 from chatbot.answer.derive.arithmetic import work_out
+from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.prompt import size_of, sources_of, without_rules
 from chatbot.answer.tables.operations import by_operation
@@ -74,8 +75,19 @@ if TYPE_CHECKING:
 
     from chatbot.models.chat import LLM, Reply
 
-__all__ = ["HAD_SAID", "NOTHING_FOUND", "NO_AVERAGE", "SET_ASIDE", "Answering", "PromptedQuestion"]
+__all__ = [
+    "HAD_SAID",
+    "NOTHING_FOUND",
+    "NO_AVERAGE",
+    "SET_ASIDE",
+    "Answering",
+    "PromptedQuestion",
+    "reply_notices",
+    "usage_of",
+]
 
+# Sentences that sum up pages.
+POINTS = 6
 # Pages that a refusal names as nearest.
 NEAREST = 3
 # Words of a name that the file's name may leave out.
@@ -135,6 +147,7 @@ class PromptedQuestion:
         advice.
     avoid: the text of an answer that was rated not helpful, "" for none.
     around: whether its passage is shown with the text around it.
+    sums_up: whether its pages are to be summed up.
     in_part: whether the documents are not completely read yet.
     hasty: whether `reason` was judged by words alone.
     sent: the prompt of a chat model, whose first sources are those of `prompt`.
@@ -151,6 +164,7 @@ class PromptedQuestion:
     reason: str | None = None
     avoid: str = ""
     around: bool = False
+    sums_up: bool = False
     in_part: bool = False
     hasty: bool = False
     sent: Prompt | None = None
@@ -260,7 +274,9 @@ class Answering:
             return ""
         if asked.computed and not avoid:
             return asked.computed
-        likeness = self._likeness(asked.vector)
+        if asked.sums_up:
+            return "\n".join(main_points(asked.prompt, POINTS, self.sentence_vectors))
+        likeness = self.likeness(asked.vector)
         return extract_answer(
             asked.prompt, asked.understanding, likeness=likeness, avoid=avoid, around=asked.around
         )
@@ -360,7 +376,7 @@ class Answering:
         found = [passage for hit in hits for passage in page_of(hit).passages]
         with_heads = [f"{passage.head} {passage.text}" for passage in found]
         likeness = None
-        if self._likeness(asked.vector) is not None:
+        if self.likeness(asked.vector) is not None:
             texts = [passage.text for passage in found]
             likeness = topic_likeness(self._library, self._sentences, asked.understanding, hits, texts)
         rows = []
@@ -371,7 +387,7 @@ class Answering:
         evidence = SearchEvidence(hits, asked.known, with_heads, bool(asked.computed), likeness, rows)
         return refusal_evidence(asked.understanding, evidence)
 
-    def _likeness(self, vector: NDArray[np.float32] | None) -> Likeness | None:
+    def likeness(self, vector: NDArray[np.float32] | None) -> Likeness | None:
         """A function that tells how near sentences are to the question; None if that is not measured."""
         vectors = self.sentence_vectors
         if vector is None or vectors is None:
@@ -461,12 +477,12 @@ class Answering:
         finally:
             reply.close()
         usage = replace(
-            _usage(reply, prompt, "".join(pieces)),
+            usage_of(reply, prompt, "".join(pieces)),
             seconds=round(time.monotonic() - started, 3),
             first_seconds=round(first_seconds, 3),
         )
         usage = replace(usage, cost=asked.cost(usage))
-        yield from _reply_notices(reply, prompt)
+        yield from reply_notices(reply, prompt)
         yield Stage("checking")
         # The mark separates a model's text from the documents' own words.
         written = "".join(pieces).replace(MODEL_TEXT, "")
@@ -532,7 +548,7 @@ class Answering:
         if asked.understanding.years and of_any_year.measures:
             text = self._computed(asked.prompt, of_any_year)
         if not text:
-            likeness = self._likeness(asked.vector)
+            likeness = self.likeness(asked.vector)
             text = extract_answer(asked.prompt, asked.understanding, likeness=likeness)
         found = KEYS_IN_BRACKETS.search(text)
         hit = asked.prompt.sources.get(found[0].strip("[]")) if found else None
@@ -608,7 +624,7 @@ def _had_said(pieces: Sequence[str], prompt: Prompt) -> str:
     return f"{HAD_SAID}“{KEYS_IN_BRACKETS.sub('', text).strip()} …”"
 
 
-def _reply_notices(reply: Reply, prompt: Prompt) -> Iterator[Notice]:
+def reply_notices(reply: Reply, prompt: Prompt) -> Iterator[Notice]:
     """Notices that a reply is incomplete, and that its prompt was cut."""
     if reply.finish == "stopped":
         yield Notice("You stopped the answer.", "")
@@ -621,7 +637,7 @@ def _reply_notices(reply: Reply, prompt: Prompt) -> Iterator[Notice]:
         yield notice
 
 
-def _usage(reply: Reply, prompt: Prompt, text: str) -> Usage:
+def usage_of(reply: Reply, prompt: Prompt, text: str) -> Usage:
     """The tokens of a reply as its endpoint counts them, or as they are counted here."""
     if reply.prompt_tokens:
         return Usage(reply.prompt_tokens, reply.answer_tokens or count_tokens(text))

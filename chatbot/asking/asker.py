@@ -14,13 +14,14 @@ from functools import partial
 from chatbot.answer.prompt import Request, build_prompt, size_of
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
+from chatbot.asking.external_texts import with_texts
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.model_summary import ModelSummary, SummaryRequest
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
-from chatbot.asking.tool_sources import tool_sources
+from chatbot.asking.tool_sources import tool_texts
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.memory_service import Before
@@ -104,12 +105,15 @@ class Asker:
         intent, earlier = self._intent(question, ask)
         yield Stage("searching")
         model = self.models.answering(ask.owner)
-        if intent:
+        sums_up_texts = bool(intent and ask.texts and intent.kind in WHOLE and not intent.document)
+        if sums_up_texts:  # "Summarise this page": no document is meant
+            ask = replace(ask, documents=False)
+        elif intent:
             direct = self.talking.answer(intent, ask, question, earlier, by_model=model is not None)
             if direct:
                 yield from self._told_at_once(direct, ask, index, started)
                 return
-        if intent and model is not None:
+        if intent and model is not None and not sums_up_texts:
             summed_up = yield from self._summed_up(question, ask, intent, model, stop)
             if summed_up is not None:
                 yield self._completed_answer(summed_up, ask, index, started)
@@ -118,15 +122,14 @@ class Asker:
         if advice is not None:
             yield from advice
             return
-        told: tuple[Hit, ...] = ()
-        if ask.tools:
-            told = yield from tool_sources(standalone_query(question, exchanges), model, self.tools, stop)
+        ask = yield from self._with_tools(ask, standalone_query(question, exchanges), model, stop)
         again = earlier[-1] if intent and intent.kind == EXPLAIN else None
         prepared = yield from self._prepared(question, ask, exchanges, again, model, stop)
         before = prepared.before
         unread = set[int]()
         # A rating is respected: the answer is remembered as it was, or set aside.
-        if model is None and not (prepared.rated.case or prepared.rated.avoid):
+        by_words = model is None and ask.documents and not ask.texts
+        if by_words and not (prepared.rated.case or prepared.rated.avoid):
             found = yield from self._of_several(question, prepared.query, unread, stop)
             if found:
                 found = replace(found, notes=before.notes, compression=before.compression)
@@ -134,18 +137,24 @@ class Asker:
                 return
         asked, request = yield from self._chosen(prepared, unread, stop)
         hits = list(request.hits)
-        coming = pending_content(self.library, ask.names, unread)
+        coming = pending_content(self.library, ask.names, unread) if ask.documents else None
         if coming:
             yield coming
         # A request for a whole document gets its pages: that no sentence of them is like the question means
         # nothing.
         reason = None if intent and intent.kind in WHOLE else asked.reason
-        asked = replace(asked, in_part=bool(coming or unread), around=again is not None, reason=reason)
+        asked = replace(
+            asked,
+            in_part=bool(coming or unread),
+            around=again is not None,
+            reason=reason,
+            sums_up=sums_up_texts,
+        )
         if again and model is None:
             yield Notice(IN_OTHER_WORDS)
-        model = model if hits or told else None
+        model = model if hits else None
         if model is not None:
-            asked, hits = self._prompted(ask.owner, prepared.query, request, asked, told)
+            asked, hits = self._prompted(ask, prepared.query, request, asked)
         answer = yield from self.answering.answer(asked, model, stop)
         yield replace(
             answer,
@@ -159,6 +168,15 @@ class Asker:
             index=index,
             seconds=round(time.perf_counter() - started, 3),
         )
+
+    def _with_tools(
+        self, ask: Ask, question: str, model: LLM | None, stop: Callable[[], bool]
+    ) -> Generator[Event, None, Ask]:
+        """The ask with what tools reply, if it wants any."""
+        if not ask.tools:
+            return ask
+        told = yield from tool_texts(question, model, self.tools, stop)
+        return replace(ask, texts=(*told, *ask.texts))
 
     def _index(self, ask: Ask) -> str:
         """The fingerprint of the index that a question is asked of."""
@@ -194,9 +212,7 @@ class Asker:
         again: an exchange that is to be explained again. model: the one that answers, None for none.
         """
         text = yield from self._query(question, ask, exchanges, again, stop)
-        understanding = understand(
-            text if again else self.finder.corrected_spelling(question, ask.names), text
-        )
+        understanding = understand(text if again else self._spelled(question, ask), text)
         understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
         mode = "keyword" if vector is None else "hybrid"
@@ -210,7 +226,7 @@ class Asker:
             query,
             understanding,
             before,
-            self.lending.rated(ask, text, vector),
+            FeedbackRerank() if ask.texts else self.lending.rated(ask, text, vector),
             self.models.reranking(ask.owner),
             model is not None,
         )
@@ -224,12 +240,12 @@ class Asker:
         """
         rated = prepared.rated
         while True:
-            unrated = self.finder.pages(prepared.query)
+            unrated = self.finder.pages(prepared.query) if prepared.ask.documents else []
             hits = rated.applied(unrated, partial(self.finder.more, prepared.query))
             if (yield from self._completing([*unrated, *hits], unread, stop)):
                 continue
             hits = [hit for hit in hits if hit.version not in unread]
-            request = self._request(prepared, hits)
+            request = self._request(prepared, self._beside_texts(prepared.ask, prepared.query, hits))
             prompt = build_prompt(request)
             try:
                 remembered = self._remembered(rated, prompt)
@@ -237,7 +253,8 @@ class Asker:
                 yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
                 if prepared.reranker and not (asked.reason or remembered):
                     hits = yield from self._reordered(prepared, hits, prepared.reranker, stop)
-                    request = replace(request, hits=hits)
+                    beside = self._beside_texts(prepared.ask, prepared.query, hits)
+                    request = replace(request, hits=beside)
                     asked = self._judged(prepared, build_prompt(request))
                 return asked, request
             except (KeyError, IndexError):
@@ -285,6 +302,12 @@ class Asker:
         else:
             meant, returned_to = self.lending.gone_back(question, ask)
             query = yield from self._completed(meant, returned_to or exchanges, ask.owner, stop)
+        return self._spelled(query, ask)
+
+    def _spelled(self, query: str, ask: Ask) -> str:
+        """The query without typing errors, unless it may be about words that no document has."""
+        if ask.texts or not ask.documents:
+            return query
         return self.finder.corrected_spelling(query, ask.names)
 
     def _of_several(
@@ -360,12 +383,9 @@ class Asker:
         return [hit for hit in ranked.hits if hit in hits or hit.version not in lacking]
 
     def _prompted(
-        self, owner: str, query: Query, request: Request, asked: PromptedQuestion, told: Sequence[Hit]
+        self, ask: Ask, query: Query, request: Request, asked: PromptedQuestion
     ) -> tuple[PromptedQuestion, list[Hit]]:
-        """The question with the prompt of its owner's chat model, and the pages in that.
-
-        told: sources behind the pages, from elsewhere.
-        """
+        """The question with the prompt of its owner's chat model, and the pages in that."""
         full_request = replace(
             request,
             doubt=self.answering.doubt(asked),
@@ -373,8 +393,10 @@ class Asker:
             today=time.strftime("%Y-%m-%d"),
         )
 
+        owner = ask.owner
+
         def sent(tokens: int) -> Prompt:
-            hits = [*self._for_model(query, request.hits, tokens), *told]
+            hits = self._for_model(ask, query, request.hits, tokens)
             return build_prompt(replace(full_request, hits=hits, max_tokens=tokens))
 
         room = self.models.prompt_tokens(owner)
@@ -411,15 +433,25 @@ class Asker:
             return ()
         return (Notice(f"The chat model took {seconds:.0f} s to its first word. {NOT_ASKED}"),)
 
-    def _for_model(self, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
+    def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
         """The pages that a chat model gets; those that answer without one come first.
 
         There are as many as its context has room for, and none that lacks its tables.
         """
+        if not ask.documents:
+            return list(hits)
         count = self.pages or max(query.k, tokens // TOKENS_PER_PAGE)
-        more = self.finder.beside(query, hits, count)
+        stored = [hit for hit in hits if not hit.external]
+        more = self._beside_texts(ask, query, self.finder.beside(query, stored, count))
         lacking = without_tables(self.library, more)
         return [hit for hit in more if hit in hits or hit.version not in lacking]
+
+    def _beside_texts(self, ask: Ask, query: Query, pages: Sequence[Hit]) -> list[Hit]:
+        """The pages, with the texts that came with the question among them."""
+        if not ask.texts:
+            return list(pages)
+        asked = query.understanding.subject if query.understanding else query.text
+        return with_texts(pages, ask.texts, asked, self.answering.likeness(query.vector))
 
     def _completing(
         self, hits: Sequence[Hit], unread: set[int], stop: Callable[[], bool]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chatbot.asking.external_texts import ExternalText
 from chatbot.errors import QuestionError
 from chatbot.models.tokens import encodable
 from chatbot.records import Exchange
@@ -26,6 +27,9 @@ class Ask:
     owner: whose conversation it is.
     model: the model that answers, as in `chatbot.asking.side_by_side.model_settings`; "" for the one that
         the owner or the settings chose.
+    texts: from outside the store, to answer from beside the documents.
+    documents: whether the store's documents are searched. If not, and without texts, the chat model answers
+        alone, and nothing is cited.
     tools: whether that model may first call tools of the servers that the user's mcp.json names.
     """
 
@@ -35,6 +39,8 @@ class Ask:
     history: tuple[Exchange, ...] | None = None
     owner: str = "local"
     model: str = ""
+    texts: tuple[ExternalText, ...] = ()
+    documents: bool = True
     tools: bool = False
 
 

@@ -17,6 +17,7 @@ from chatbot.search.refusal import Likeness, likeness_of
 from chatbot.search.routing import document_parts, name_share, named_share
 from chatbot.store.library import Library
 from chatbot.store.term_scores import Lexicon
+from ingestion.chunks import split_page
 from ingestion.language.language_detection import is_foreign
 from ingestion.language.terms import terms
 from ingestion.records import DocumentFacts
@@ -118,7 +119,9 @@ def _mentioning(library: Library, versions: Iterable[int], name: str) -> frozens
 
 
 def opens_with(library: Library, version: int, name: str) -> bool:
-    """Whether one of the document's first pages has all words of a name."""
+    """Whether one of the document's first pages has all words of a name; a text from outside has none."""
+    if version < 0:
+        return False
     words = name_words(name)
     pages = library.terms(version).pages
     if not words:
@@ -131,8 +134,10 @@ def opens_with(library: Library, version: int, name: str) -> bool:
 
 def is_about(library: Library, version: int, name: str) -> bool:
     """Whether the document is called by a name, has it on its first pages, or on so many pages that it is
-    about it.
+    about it. Not so for a text from outside.
     """
+    if version < 0:
+        return False
     pages = library.terms(version).pages
     if opens_with(library, version, name):
         return True
@@ -165,7 +170,7 @@ def topic_likeness(
     """How like the question's topic the pages' sentences, `said`, and all passages of their documents are.
     Raises ModelError.
     """
-    versions = list(dict.fromkeys(hit.version for hit in hits))
+    versions = list(dict.fromkeys(hit.version for hit in hits if not hit.external))
     pages = [library.terms(version).pages for version in versions]
 
     def common(name: str) -> bool:
@@ -178,6 +183,10 @@ def topic_likeness(
     for version in versions:
         count = len(library.chunk_pages(version))
         cosines.append(library.matrix(version).cosines(vector, count))
+    for hit in hits:
+        if hit.external:
+            chunks = [hit.body[start:end] for start, end in split_page(hit.body)]
+            cosines.append(sentences.vectors(chunks) @ vector)
     fingerprint = library.embedder.fingerprint
     near = as_minilms(fingerprint, sentences.vectors(said) @ vector, sentences=True)
     if _is_foreign(library, asked):

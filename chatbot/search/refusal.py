@@ -314,9 +314,13 @@ def concerns(asked: Understanding, hit: Hit, whose: Mapping[str, frozenset[int]]
 def also_known(
     asked: Understanding, hits: Sequence[Hit], known: Callable[[str], bool]
 ) -> Callable[[str], bool]:
-    """`known`, and the terms of the question's names that these pages spell out or abbreviate."""
+    """`known`, the terms of the question's names that these pages spell out or abbreviate, and all terms of
+    texts from outside.
+    """
     on_pages = set[str]()
     for hit in hits:
+        if hit.external:
+            on_pages.update(terms(f"{hit.page_text} {hit.context}"))
         on_pages |= other_spellings(names_of(asked), hit.page_text)
     return lambda term: term in on_pages or known(term)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ QUESTION = "What is the forecast for Kuala Lumpur, and what is the deficit ceili
 
 
 def cites_the_tool(body: Body) -> list[str]:
-    """An answer that quotes the last source of the prompt."""
-    said = str(body["messages"][-1]["content"])
-    number = said.count("\n<<<")
+    """An answer that quotes the tool's reply among the sources of the prompt."""
+    found = re.search(r"\[(\d+)\] mcp:weather", json.dumps(body["messages"]))
+    number = found[1] if found else "none"
     return [f"The forecast for Kuala Lumpur is 31 degrees and rain in the afternoon [{number}]."]
 
 
@@ -102,7 +103,9 @@ def test_what_a_tool_orders_is_data(make: Make, tmp_path: Path) -> None:
         ask = Ask("What is the deficit ceiling?", tools=True)
         events = asked(make, tmp_path, ask, {"weather": entry("plain")}, **settings("openai", provider))
     answer = answer_of(events)
-    assert not any(citation.verified for citation in answer.citations)
+    (citation,) = answer.citations
+    assert citation.document == "mcp:weather/forecast", "readers see who says so"
+    assert citation.instructs, "and that it addresses its reader as a machine"
     assert "[S1]" not in provider.requests[2].body["messages"][-1]["content"]
 
 
