@@ -38,7 +38,9 @@ BELOW["tools"] = {"ground", *BELOW["ground"]}
 BELOW["asking"] = {"memory", "answer", "tools", *BELOW["memory"], *BELOW["answer"]}
 BELOW["service"] = {"asking", *BELOW["asking"]}
 BELOW["audit"] = {"service", *BELOW["service"]}
-BELOW |= {shell: {"audit", *BELOW["audit"]} for shell in ("cli", "api", "mcp_server")}
+BELOW |= {shell: {"audit", *BELOW["audit"]} for shell in ("cli", "api")}
+# It has the API's callers, and the forms of what goes in and out.
+BELOW["mcp_server"] = {"api", *BELOW["api"]}
 # The pages' server runs the others beside the pages.
 BELOW["ui"] = {"cli", "api", "mcp_server", *BELOW["api"]}
 BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in ("app", "__main__")}

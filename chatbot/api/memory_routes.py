@@ -115,7 +115,7 @@ async def add_signal(request: Request, body: NewsIn, caller: Manages) -> dict[st
     return await run_in_threadpool(_add_news, opened_store(request).chatbot, body)
 
 
-@ROUTER.get("/signals/assets", responses=LISTING)
+@ROUTER.get("/signal-assets", responses=LISTING)
 async def assets(request: Request, caller: Reads) -> list[dict[str, Any]]:
     """Says what the news speaks for, by asset, most news first."""
     kept = opened_store(request).chatbot.signals
@@ -123,7 +123,7 @@ async def assets(request: Request, caller: Reads) -> list[dict[str, Any]]:
     return [{**dataclasses.asdict(row), "latest": row.latest.isoformat()} for row in rows]
 
 
-@ROUTER.get("/signals/sources", responses=LISTING)
+@ROUTER.get("/signal-sources", responses=LISTING)
 async def sources(request: Request, caller: Reads) -> list[dict[str, Any]]:
     """Says how often answers with news of each source were rated helpful."""
     kept = opened_store(request).chatbot.signals.ratings
@@ -131,7 +131,7 @@ async def sources(request: Request, caller: Reads) -> list[dict[str, Any]]:
     return [{**dataclasses.asdict(row), "hit_rate": row.hit_rate} for row in rows]
 
 
-@ROUTER.get("/signals/feeds", responses=LISTING)
+@ROUTER.get("/signal-feeds", responses=LISTING)
 async def feeds(request: Request, caller: Reads) -> list[dict[str, Any]]:
     """Says when each feed was last visited, and what came of it."""
     return list(map(dataclasses.asdict, opened_store(request).news.visits()))

@@ -30,7 +30,7 @@ from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.settings import MULTILINGUAL, PROGRAM, Settings, load_settings
 from ingestion.invisible_characters import visible
 
-__all__ = ["MODES", "STRATEGIES", "main", "run_served"]
+__all__ = ["MODES", "STRATEGIES", "Command", "main", "run_served"]
 
 Command = Callable[[argparse.Namespace, Settings], int]
 MODES = ("hybrid", "vector", "keyword")
@@ -48,14 +48,17 @@ def main(
     mcp: serves an MCP client on standard input and output; likewise.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    options = _parser(serve).parse_args(words)
+    options = _parser(serve, mcp).parse_args(words)
     return _exit_code(partial(_run, options, words))
 
 
-def run_served(words: list[str], command: ServedCommand) -> int:
-    """Runs a command in the server that has the store open, for another process. Returns its exit code."""
+def run_served(words: list[str], command: ServedCommand, *, mcp: Command | None = None) -> int:
+    """Runs a command in the server that has the store open, for another process. Returns its exit code.
+
+    mcp: as in `main`.
+    """
     try:
-        options = _parser(None).parse_args(words)
+        options = _parser(None, mcp).parse_args(words)
     except SystemExit as end:  # wrong usage is told before a command comes here
         return end.code if isinstance(end.code, int) else USAGE
     for name, value in vars(options).items():
@@ -108,7 +111,7 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         _add_serve(commands, serve)
     if mcp is not None:
         text = "serve an MCP client, such as Claude Desktop, on standard input and output"
-        commands.add_parser("mcp", help=text, description=text + ".").set_defaults(run=mcp)
+        commands.add_parser("mcp", help=text, description=text + ".").set_defaults(run=mcp, opens_store=True)
 
     add = _command(
         commands,

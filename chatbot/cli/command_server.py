@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import chatbot
-from chatbot.cli.arguments import run_served
+from chatbot.cli.arguments import Command, run_served
 from chatbot.cli.exit_codes import FAILED, UNUSABLE
 from chatbot.cli.frames import (
     ANSWER,
@@ -47,14 +47,17 @@ HELLO_SECONDS, LOOK_SECONDS, CLOSE_SECONDS = 10.0, 0.1, 10.0
 class CommandServer:
     """Listens in the store's folder from when the store is open. Each command has threads of its own."""
 
-    def __init__(self, opened: Callable[[], ServedStore | None], url: str) -> None:
+    def __init__(
+        self, opened: Callable[[], ServedStore | None], url: str, *, mcp: Command | None = None
+    ) -> None:
         """Starts a thread that waits for the store.
 
         opened: the open store, None while it is being opened. It holds the store's lock, so that a socket
             that is there already belongs to nobody.
         url: where the server's pages are, for messages.
+        mcp: as in `arguments.main`.
         """
-        self._opened, self._url = opened, url
+        self._opened, self._url, self._mcp = opened, url, mcp
         self._lock = threading.Lock()
         self._closing = False
         self._listener: socket.socket | None = None
@@ -114,7 +117,7 @@ class CommandServer:
 
     def _serve(self, store: ServedStore, terminal: ClientTerminal) -> None:
         try:
-            terminal.serve(store, self._url)
+            terminal.serve(store, self._url, self._mcp)
         except (
             OSError,
             ValueError,
@@ -171,7 +174,7 @@ class ClientTerminal:
             self.stopped = True
             self._changed.notify_all()
 
-    def serve(self, store: ServedStore, url: str) -> None:
+    def serve(self, store: ServedStore, url: str, mcp: Command | None) -> None:
         """Runs the command. Raises OSError, ValueError, LookupError or TypeError if none comes."""
         self.frames.socket.settimeout(HELLO_SECONDS)
         kind, data = self.frames.wait()
@@ -190,15 +193,15 @@ class ClientTerminal:
         command = ServedCommand(store, self, Path(given["folder"]), url, int(given["columns"]))
         listening = threading.Thread(target=self._listen, name="command-input", daemon=True)
         listening.start()
-        code = self._run(words, command)
+        code = self._run(words, command, mcp)
         self._told = True  # what is left in the buffers of the streams stops nobody
         with contextlib.suppress(OSError):
             self.frames.send(END, str(code).encode())
 
-    def _run(self, words: list[str], command: ServedCommand) -> int:
+    def _run(self, words: list[str], command: ServedCommand, mcp: Command | None) -> int:
         with running(command):
             try:
-                code = run_served(words, command)
+                code = run_served(words, command, mcp=mcp)
                 for stream in self.streams[1:]:
                     stream.flush()
                 return code

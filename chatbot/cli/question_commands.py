@@ -162,7 +162,7 @@ def _ask_several(options: argparse.Namespace, settings: Settings) -> int:
     question = _query(options)
     answers = []
     with open_chatbot(settings) as chatbot:
-        asked = Ask(question, tuple(options.document), owner=OWNER)
+        asked = Ask(question, tuple(options.document), owner=OWNER, tools=options.tools)
         for compared in chatbot.side_by_side.answers(asked, models, stopped):
             answers.append(compared)
             if not options.json:

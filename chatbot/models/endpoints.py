@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from httpx2 import BaseTransport, Request
     from openai import OpenAI
 
-__all__ = ["check_endpoint", "open_anthropic", "open_client", "web_transport"]
+__all__ = ["check_endpoint", "checked_addresses", "open_anthropic", "open_client", "web_transport"]
 
 # 2,048 vectors of 3,072 numbers, the largest possible answer, take 100 MB as text.
 MOST_ANSWER_BYTES = 128 * 2**20

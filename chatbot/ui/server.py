@@ -21,11 +21,12 @@ from chatbot.cli.command_server import CommandServer
 from chatbot.cli.served_command import routed_streams
 from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, ROOT, Settings, is_installed
-from chatbot.ui import app_context, browser_scripts, index_html, routes
+from chatbot.ui import api_host, app_context, browser_scripts, index_html, routes
 from chatbot.ui.api_host import ApiRoute
 from chatbot.ui.click_order import ClickOrder
 from chatbot.ui.guard import Guard
 from chatbot.ui.sign_in import may_fetch
+from chatbot.ui.stdio_host import serve_beside
 from chatbot.ui.uploads import Uploads
 
 __all__ = ["PARTS", "SCRIPT", "options", "run"]
@@ -40,14 +41,15 @@ EVERYWHERE = ("0.0.0.0", "::")
 async def _lifespan(_: Any) -> AsyncIterator[None]:
     """Begins to open the store in a thread, and closes it when the server stops.
 
-    Meanwhile commands of other processes are run here too.
+    Meanwhile commands of other processes are run here too. All MCP sessions end with it.
     """
     app_context.opening()
-    commands = CommandServer(lambda: app_context.opening().context, _address())
+    commands = CommandServer(lambda: app_context.opening().context, _address(), mcp=serve_beside)
     try:
         with routed_streams():
             yield
     finally:
+        await api_host.close_sessions()
         await asyncio.to_thread(commands.close)
         await asyncio.to_thread(app_context.close)
 

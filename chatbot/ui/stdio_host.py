@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from chatbot.cli.served_command import served
 from chatbot.store.addition_queue import Additions
 from chatbot.ui.running_questions import RunningQuestions
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from chatbot.service import Chatbot
     from chatbot.settings import Settings
 
-__all__ = ["serve_stdio"]
+__all__ = ["serve_beside", "serve_stdio"]
 
 INTERRUPTED = 130
 
@@ -55,6 +57,17 @@ def serve_stdio(settings: Settings) -> None:
         run_stdio(cast("Opened", host))
     finally:
         host.close()
+
+
+def serve_beside(_: argparse.Namespace, settings: Settings) -> int:
+    """Serves the client of a process that cannot open the store, since this server has it. Returns 0."""
+    from chatbot.mcp_server.stdio_door import run_stdio
+
+    command = served()
+    assert command is not None, "only a command of another process comes here"
+    read, write, _errors = command.terminal.streams
+    run_stdio(cast("Opened", command.store), read, write)
+    return 0
 
 
 def _end(host: StdioHost) -> None:

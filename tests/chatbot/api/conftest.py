@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 import httpx
@@ -61,7 +62,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         settings = replace(context.settings, api_rate=0, telegram_secret=TELEGRAM_SECRET)
         host = Host(lambda: context, lambda: api.open, lambda _: api.owner, lambda _: "")
         port = next(filter(is_free, PORTS))
-        config = uvicorn.Config(build_api(host, settings), port=port, log_level="warning")
+        app = build_api(host, settings)
+        door = add_mcp(app)
+
+        @asynccontextmanager
+        async def lifespan(_: object) -> AsyncIterator[None]:
+            yield
+            await door.close()
+
+        app.router.lifespan_context = lifespan
+        config = uvicorn.Config(app, port=port, log_level="warning")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

@@ -17,6 +17,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from chatbot.mcp_server.stdio_door import run_stdio
+from tests.browser import Server, add
 from tests.chatbot.api.conftest import Api
 from tests.commands import ROOT, run
 from tests.pdfs import make_pdf
@@ -92,3 +93,22 @@ def test_a_server_that_has_the_store_serves_over_streams_that_it_is_given(api: A
         to_server.close()
         serving.join(10)
         assert not serving.is_alive()
+
+
+def test_beside_an_open_chat_a_client_works_through_its_server(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    add(home, [make_pdf(tmp_path / "Rules.pdf", [CEILING])])
+    command = StdioServerParameters(
+        command=COMMAND[0], args=COMMAND[1:], env={"FINPOLICY_HOME": str(home)}, cwd=ROOT
+    )
+
+    async def main() -> None:
+        async with Client(command) as client:
+            answer: Any = (
+                await client.call_tool("ask", {"question": "What is the deficit ceiling?"})
+            ).structured_content
+            assert answer["citations"][0]["verified"]
+
+    with Server(home) as server:
+        server.client().close()
+        asyncio.run(main())
