@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.errors import SettingsError
-from chatbot.models.providers import PROVIDERS
+from chatbot.models.providers import PROVIDERS, provider_named
 
 __all__ = [
     "ENVIRONMENT",
@@ -402,6 +402,8 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
 
 
 def _parse(name: str, text: str, default: object) -> object:
+    if name == "FINPOLICY_PROVIDER":
+        return provider_named(text)
     if isinstance(default, bool):
         if text.lower() not in {"0", "1", "true", "false", "yes", "no"}:
             raise SettingsError(f"{name} is {text!r}.", hint="Set it to 1 or 0.")

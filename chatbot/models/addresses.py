@@ -15,6 +15,7 @@ __all__ = [
     "MOST_SHOWN_CHARACTERS",
     "Address",
     "address_of",
+    "address_variable",
     "client_of",
     "endpoint_host",
     "endpoint_url",
@@ -72,6 +73,11 @@ def client_of(settings: Settings) -> str:
     """Returns the client that the endpoint needs, one of providers.CLIENTS."""
     provider = PROVIDERS.get(settings.provider) or provider_by_host(tidied(endpoint_url(settings)))
     return provider.client if provider else "openai"
+
+
+def address_variable(settings: Settings) -> str:
+    """Returns the environment variable that gives the endpoint its address, for messages."""
+    return "FINPOLICY_PROVIDER" if settings.provider and not settings.base_url else "OPENAI_BASE_URL"
 
 
 def key_variable(settings: Settings) -> str:
@@ -165,12 +171,12 @@ def split_url(url: str) -> SplitResult:
     """
     if "@" in url:
         raise ModelError(
-            "OPENAI_BASE_URL holds a user name or password.",
+            "OPENAI_BASE_URL has a user name or password in it.",
             hint="Take it out; a key belongs in OPENAI_API_KEY.",
         )
     wrong = ModelError(
-        f"OPENAI_BASE_URL is {url[:MOST_SHOWN_CHARACTERS]!r}.",
-        hint="Set it to an address such as http://localhost:11434/v1.",
+        f"OPENAI_BASE_URL is {url[:MOST_SHOWN_CHARACTERS]!r}, which is not a web address.",
+        hint="Begin it with https:// or http://, as in http://localhost:11434/v1.",
     )
     try:
         parts = urlsplit(url)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeGuard
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import client_of, endpoint_host
+from chatbot.models.addresses import address_variable, client_of, endpoint_host
 from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explain_failure
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
@@ -315,7 +315,7 @@ class EndpointModel(ABC):
         if not text.strip():
             raise ModelError(
                 f"{self.host} sent an empty answer.",
-                hint="Check FINPOLICY_CHAT_MODEL, and OPENAI_BASE_URL, which usually ends in /v1.",
+                hint=f"Check FINPOLICY_CHAT_MODEL and {address_variable(self._settings)}.",
             )
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import Address, address_of, key_of, key_variable, split_url
+from chatbot.models.addresses import (
+    Address,
+    address_of,
+    address_variable,
+    key_of,
+    key_variable,
+    split_url,
+)
 from chatbot.models.providers import provider_by_host, provider_of_key
 from chatbot.models.timeouts import Timeouts, patient
 from chatbot.settings import Settings
@@ -153,11 +160,11 @@ def _check_key(address: Address, settings: Settings) -> None:
         variable = provider.key_variable
         raise ModelError(
             f"{variable} is not set, and {urlsplit(address.base).hostname} needs one.",
-            hint="Set it, or point OPENAI_BASE_URL elsewhere.",
+            hint=f"Set it, or change {address_variable(settings)}.",
         )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ModelError(
-            f"{key_variable(settings)} holds characters that no key has.",
+            f"{key_variable(settings)} has characters in it that no key has.",
             hint="Set it again, without quotes, spaces or line breaks.",
         )
     owner = provider_of_key(key)

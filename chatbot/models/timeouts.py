@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from chatbot.models.addresses import address_variable
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -108,9 +109,10 @@ def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
     seconds = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}.get(
         limit, settings.timeout
     )
-    return _SAID[limit].format(
-        seconds=seconds
-    ), f"Check that OPENAI_BASE_URL is right and running, or raise {_RAISED[limit]}."
+    return (
+        _SAID[limit].format(seconds=seconds),
+        f"Check that it is running and {address_variable(settings)} is right, or raise {_RAISED[limit]}.",
+    )
 
 
 def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:

@@ -34,3 +34,8 @@ def test_a_word_that_is_no_choice_is_told_with_the_choices(name: str) -> None:
     assert "Set it to one of" in caught.value.hint
     if name == "FINPOLICY_PROVIDER":
         assert "anthropic, azure" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["LMStudio", "lm studio", "lmstudio "])
+def test_a_provider_is_known_in_any_case_and_by_its_name(text: str) -> None:
+    assert load_settings({"FINPOLICY_PROVIDER": text}).provider == "lmstudio"

@@ -585,7 +585,7 @@ def test_an_endpoint_that_drips_is_not_waited_for_longer(tmp_path: Path, begin: 
 def test_an_endpoint_that_is_not_there_is_told(tmp_path: Path) -> None:
     with EmbeddingServer() as server:
         gone = remote(server, tmp_path)
-    assert "cannot be reached" in failing(gone).message
+    assert "Nothing answers at http://127.0.0.1:" in failing(gone).message
 
 
 def changed(change: Callable[[list[float]], object]) -> Callable[[Rows], Rows]:
