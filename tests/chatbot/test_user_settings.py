@@ -255,7 +255,7 @@ def test_a_redirect_is_not_followed() -> None:
 def test_messages_speak_of_the_page_and_not_of_variables() -> None:
     hint = "Check OPENAI_API_KEY and FINPOLICY_CHAT_MODEL."
     told = in_own_words(ModelError("OPENAI_BASE_URL is wrong.", hint=hint))
-    assert told.message == "The endpoint on the Settings page is wrong."
+    assert told.message == "The address on the Settings page is wrong."
     assert told.hint == "Check the key on the Settings page and the model on the Settings page."
 
 
