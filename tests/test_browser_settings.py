@@ -172,7 +172,7 @@ def test_a_choice_survives_the_server_and_the_key_does_not(browser: Browser, hom
 def test_open_to_others_it_warns_and_lets_nobody_choose_an_endpoint(
     browser: Browser, home: Path, setting: str, opened: str
 ) -> None:
-    warning = "can be opened from beyond this machine, and asks nobody to sign in"
+    warning = "can be opened from other machines, and nobody has to sign in"
     with Server(home, {setting: opened}) as server, Visitor(browser, server.url) as page:
         expect(page.get_by_role("alert")).to_contain_text(warning)
         go(page, "Settings")
@@ -188,7 +188,9 @@ def test_a_slip_in_the_secrets_does_not_open_the_pages(browser: Browser, home: P
         page = browser.new_page()
         page.goto(server.url)
         arrive(page, "Sign in")
-        expect(page.get_by_role("alert")).to_contain_text("Signing in is not set up rightly, so nobody can.")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "Sign-in is not set up correctly, so nobody can sign in."
+        )
         expect(page.get_by_label("Ask about the documents")).to_have_count(0)
         assert "secrets.toml cannot be read, and nobody can sign in" in server.log.read_text()
         page.close()

@@ -58,7 +58,7 @@ def compared_models(names: Sequence[str], settings: Settings) -> list[ComparedMo
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not 2 <= len(wanted) <= MOST_MODELS:
         raise UsageError(
-            f"Two to {MOST_MODELS} different models can be compared, and {len(wanted)} were named.",
+            f"Choose two to {MOST_MODELS} different models, not {len(wanted)}.",
             hint=f"Name them as in openai:gpt-5-mini,ollama:qwen3,{OWN_WORDS}.",
         )
     return [ComparedModel(name, model_settings(name, settings)) for name in wanted]
@@ -139,7 +139,7 @@ class SideBySide:
                 del waiting[answer.name]
                 yield answer
             for model in waiting.values():
-                yield ComparedAnswer(model.name, model.host, None, "It was stopped before it had answered.")
+                yield ComparedAnswer(model.name, model.host, None, "Stopped before it answered.")
         finally:
             stopped.set()
 

@@ -92,10 +92,11 @@ def _draw_models(context: AppContext, connection: Connection, provider: Provider
                 "Deployment" if provider.id == "azure" else "Model",
                 key="chosen-model",
                 max_chars=LONGEST_MODEL,
-                placeholder="the name that you gave it" if provider.id == "azure" else "such as qwen3",
+                placeholder="The name that you gave it" if provider.id == "azure" else "such as qwen3",
                 autocomplete="off",
             )
-            st.html(quiet_html(_naming_text(connection, provider)))
+            if provider.id != "azure":
+                st.html(quiet_html(_naming_text(connection)))
         with st.container(horizontal=True):
             st.form_submit_button("Test", key="test-chosen", on_click=_test, args=(connection,))
             st.form_submit_button(
@@ -111,10 +112,8 @@ def _draw_models(context: AppContext, connection: Connection, provider: Provider
         st.html(f'<p class="state" role="status">{plain_html(said)}</p>')
 
 
-def _naming_text(connection: Connection, provider: Provider) -> str:
+def _naming_text(connection: Connection) -> str:
     """Says why the model has to be named by hand."""
-    if provider.id == "azure":
-        return provider.note
     if connection.problem is None or _has_no_list(connection.problem):
         return NO_LIST
     return OR_NAME

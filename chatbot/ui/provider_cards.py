@@ -47,7 +47,7 @@ KEY_NOTE = (
 OPEN_PAGE = (
     "This page was opened over http://. A key that you enter here can be read on its way to the server."
 )
-NO_ADDRESS = "The address is missing."
+AZURE_HINT = "Enter the one of yours, such as https://NAME.openai.azure.com."
 ADDRESS_HINT = "Enter the address of the server, such as http://localhost:8000/v1."
 
 
@@ -173,6 +173,18 @@ def _draw_form(context: AppContext, provider: Provider, chosen: Chosen) -> None:
         )
 
 
+def _check_given(provider: Provider, url: str, servers: Settings) -> None:
+    """Raises SettingsError if the address is missing, and nothing can take its place."""
+    if url.strip():
+        return
+    if provider.id == "azure":
+        raise SettingsError(
+            "The address is missing, and every Azure resource has an address of its own.", hint=AZURE_HINT
+        )
+    if not _has_own_address(servers):
+        raise SettingsError("The address is missing.", hint=ADDRESS_HINT)
+
+
 def _has_own_address(settings: Settings) -> bool:
     """Tells whether the server's settings say where a model is."""
     return bool(settings.chat_model or settings.base_url or settings.provider)
@@ -203,9 +215,10 @@ def _connect(context: AppContext, provider: Provider, url: str = "", key: str = 
     forget_connection()
     st.session_state["provider-card"] = provider.id
     try:
-        if provider is OTHER and not url.strip() and not _has_own_address(context.settings):
-            raise SettingsError(NO_ADDRESS, hint=ADDRESS_HINT)
+        _check_given(provider, url or provider.address, context.settings)
         settings, address = own.connecting(owner, name, url or provider.address, key)
+        if provider.key == "needed" and not settings.api_key:
+            raise SettingsError(f"{provider.name} needs a key.", hint=provider.note)
     except ProjectError as error:
         st.session_state["connect-problem"] = error
         return

@@ -72,15 +72,17 @@ def _draw_choices(context: AppContext, chosen: Chosen, *, is_card_open: bool) ->
     current = str(chosen.get("answers", MODEL_CHOICES[0]))
     if current not in labels:
         current = "none"
-    with st.container(horizontal=True, key="model-choices"):
-        for choice, label in labels.items():
-            st.button(
-                plain_markdown(label),
-                key=f"answers-{choice}",
-                type="primary" if choice == current and not is_card_open else "secondary",
-                on_click=_choose,
-                args=(choice, context),
-            )
+    with st.container(gap=None):
+        st.html(quiet_html("Ready to use"))
+        with st.container(horizontal=True, key="model-choices"):
+            for choice, label in labels.items():
+                st.button(
+                    plain_markdown(label),
+                    key=f"answers-{choice}",
+                    type="primary" if choice == current and not is_card_open else "secondary",
+                    on_click=_choose,
+                    args=(choice, context),
+                )
 
 
 def _choose(choice: str, context: AppContext) -> None:

@@ -68,7 +68,7 @@ def test_a_model_that_hangs_holds_no_other_up(make: Make) -> None:
         stopped.set()
         (rest,) = answers
         assert (rest.name, rest.answer) == ("slow", None)
-        assert rest.problem == "It was stopped before it had answered."
+        assert rest.problem == "Stopped before it answered."
         assert mute.hung_up.wait(5), "its connection is closed"
 
 

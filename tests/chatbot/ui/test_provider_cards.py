@@ -181,6 +181,10 @@ def test_a_key_of_another_provider_is_refused_before_it_is_sent(
 
 
 def test_azure_asks_for_the_address_of_the_resource(page: AppTest, context: app_context.AppContext) -> None:
+    press(page, "provider-openai")
+    press(page, "connect")
+    assert "OpenAI needs a key." in shown(page)
+    assert not any(one.key == "save-chosen" for one in page.button)
     press(page, "provider-azure")
     page.text_input(key="provider-key").set_value(KEY)
     press(page, "connect")
