@@ -35,7 +35,7 @@ class RunningTrial:
 class Connection:
     """An endpoint that a user has given: its list of models, asked in a thread, and what saves one of them.
 
-    The key is held here until the user opens another card or leaves, and never given out.
+    The key is held here until another card is opened or the session ends, and is never given out.
 
     settings: those of the endpoint, without the key.
     is_over: whether the list has come, or failed.

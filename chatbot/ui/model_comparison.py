@@ -176,7 +176,7 @@ def _draw_run(run: _Run, *, was_over: bool) -> None:
         st.rerun()  # drawn once more, and polled no longer
     if not run.is_over:
         with st.container(horizontal=True, vertical_alignment="center"):
-            waiting = [name for name in run.names if name not in run.answers]
+            waiting = [_shown_name(name) for name in run.names if name not in run.answers]
             seconds = time.monotonic() - run.begun
             said = f"Waiting for {', '.join(waiting)} … {seconds:.0f} s"
             st.html(f'<p class="state" role="status">{plain_html(said)}</p>')

@@ -28,7 +28,7 @@ ABOUT = (
     "Without a model, answers quote the documents. With one, they are written for your question. Citations "
     "and figures are checked either way."
 )
-FORBIDDEN = "The operator of this server does not allow models of your own."
+FORBIDDEN = "This server does not allow models of your own."
 OFFLINE = "This server is set to stay offline, so no model is asked."
 REMOVE = "Remove the key? You will have to enter it again to use this model."
 

@@ -62,7 +62,9 @@ def _draw_advanced(context: AppContext, chosen: Chosen) -> None:
         with st.container(key=f"preferences-{part}"):
             for one in shown:
                 _draw_preference(one, context, changed=one.name in chosen)
-    if not mine.chat_model and not context.settings.offline:
+    servers = context.settings
+    can_choose = servers.allows_user_models or bool(servers.chat_model)
+    if can_choose and not mine.chat_model and not servers.offline:
         st.html(quiet_html(NO_MODEL))
 
 

@@ -210,6 +210,7 @@ def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
     assert keys(page, "provider-") == []
     assert keys(page, "answers-") == ["answers-none"]
     assert "does not allow models of your own" in shown(page)
+    assert "Choose a model to see" not in shown(page)
 
 
 @pytest.mark.parametrize(
