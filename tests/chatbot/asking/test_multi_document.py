@@ -97,7 +97,7 @@ def test_where_only_one_of_them_answers_it_is_said_of_the_other(chatbot: Chatbot
 
 BOREL = "Annual report of Borel\nRevenue was 61 million crowns in 2025.\nThe company sold glass."
 TERN = "Annual report of Tern\nRevenue was 70 million dollars in 2025.\nThe company sold rope."
-HIGHEST_FIRST = "Highest first, of those whose figures can be compared, each of its own year"
+HIGHEST_FIRST = "Highest first, among comparable figures, each for its own year"
 
 
 def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_together(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_whatever_fails_the_first_order_stands_and_says_why(behaviour: object) -
         found = rerank(QUESTION, HITS, model_for(provider))
     assert list(found.hits) == HITS
     assert found.notice
-    assert found.notice.text.startswith("The pages are in the order of the search, not the chat model's: ")
+    assert found.notice.text.startswith("The search ordered the pages, not the chat model: ")
     assert len(found.notice.text) < 400
 
 
