@@ -276,7 +276,7 @@ def test_doctor_is_silent_for_a_sound_store_and_names_what_is_wrong(tmp_path: Pa
     sound = run(home, "doctor", "--json")
     assert sound.returncode == 0
     assert sound.stdout == ""
-    assert sound.stderr.strip() == "The store is sound."
+    assert sound.stderr.strip() == "The store is in order."
     for copy in (home / "documents").glob("*.pdf"):
         copy.unlink()
     done = run(home, "doctor", "--json")
@@ -371,8 +371,7 @@ def test_the_choices_are_those_of_the_search() -> None:
 
 
 SEARCHED_ALREADY = (
-    "Searched already, and made complete with the next `add` or `doctor`, or while the server runs: "
-    "Rules.pdf."
+    "Already searchable; completed by the next `add` or `doctor`, or while the server runs: Rules.pdf."
 )
 
 

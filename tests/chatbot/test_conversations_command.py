@@ -99,7 +99,7 @@ def test_what_cannot_be_done_is_said(run: Run, tmp_path: Path) -> None:
     assert code_of(run("conversations", "\udcff")) == 1
     code, _, errors = run("conversations", "--delete")
     assert code == 2
-    assert "Which conversation?" in errors
+    assert "No conversation was named." in errors
     lock = StoreLock(tmp_path / "home" / "chroma_db" / "store.lock")
     code, _, errors = run("conversations")
     lock.close()

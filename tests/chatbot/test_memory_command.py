@@ -314,7 +314,7 @@ def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(
     assert not server.exists(), "no server is started for that"
 
 
-SWITCHED_OFF = "News signals are switched off. Switch them on: python -m chatbot memory signals on\n"
+SWITCHED_OFF = "News signals are off. Switch them on: python -m chatbot memory signals on\n"
 
 
 def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
@@ -337,14 +337,14 @@ def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: p
     health = Health("normal", database="d", events=2, signals=2, read=2, unsure=2, confidence=0.6, hours=168)
     monkeypatch.setattr(Signals, "health", lambda self, options=None: health)
     monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, as_of, options: [])
-    recallable = "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60."
+    recallable = "0 of 2 events with a signal can be recalled now: 2 are below confidence 0.60."
     code, output, errors = run("signals", "search", "pumpkins", "--json")
     assert code == 0
     assert output == ""
     assert f"{recallable} MEMORY_MIN_CONFIDENCE" in errors
     code, output, _ = run("signals", "health")
     assert code == 0
-    options = "MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS change that."
+    options = "You can change this with MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS."
     assert output == f"normal: 2 events, 2 signals, d. {recallable} {options}\n"
     assert line_of(run("signals", "health", "--json"))["recallable"] == 0
 
