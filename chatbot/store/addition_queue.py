@@ -238,8 +238,8 @@ class Additions:
         with self._changed:
             if any(task.job.name == name and not task.job.finished for task in self._tasks):
                 raise StoreError(
-                    f"{name[:200]} is being read already.",
-                    hint="Wait until that is complete.",
+                    f"{name[:200]} is already being read.",
+                    hint="Wait until that is finished.",
                     retryable=True,
                 )
         taken = self._library.take_again(name)
@@ -794,4 +794,4 @@ def _explained(error: Exception) -> ProjectError:
     if isinstance(error, ProjectError):
         return error
     log.error("the queue of additions failed at one step", exc_info=error)
-    return ProjectError("Something inside failed.", hint="The server's log says what.")
+    return ProjectError("Something went wrong.", hint="See the server's log.")

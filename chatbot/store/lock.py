@@ -36,14 +36,14 @@ class StoreLock:
         except OSError as error:
             raise StoreError(
                 f"The store {path.parent} cannot be written: {error.strerror}.",
-                hint="Set FINPOLICY_HOME to a folder you may write.",
+                hint="Set FINPOLICY_HOME to a folder you can write to.",
             ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = self._holder()
             os.close(self._file)
-            hint = "Use the chat that is open, or stop that process and try again."
+            hint = "Use the chat that is already open, or stop that process and try again."
             raise StoreError(
                 f"The store is in use by process {holder or 'unknown'}.", hint=hint, retryable=True
             ) from error

@@ -465,7 +465,7 @@ def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     assert [job.phase for job in jobs] == ["failed", "failed", "done", "failed"]
     bad, bug, _, long = jobs
     assert result_of(bad).error == "The file is no PDF. Save it again."
-    assert result_of(bug).error == "Something inside failed. The server's log says what."
+    assert result_of(bug).error == "Something went wrong. See the server's log."
     error = str(result_of(long).error)
     assert "304 characters" in error
     assert "Rename the file" in error

@@ -105,7 +105,7 @@ def test_a_glance_sees_an_index_that_lacks_passages(library: Library) -> None:
     assert glance(library) == []
     library.indexes.keywords.remove(list(library.scope([])))
     (finding,) = glance(library)
-    assert finding.problem == "the index of words has 0 of 2 passages"
+    assert finding.problem == "the keyword index has 0 of 2 passages"
 
 
 def test_space_is_told_of_one_document_and_of_all(library: Library, tmp_path: Path) -> None:
