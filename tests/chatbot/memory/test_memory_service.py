@@ -459,8 +459,8 @@ def test_an_answer_is_given_though_the_conversation_cannot_be_read(make: Make) -
     answer, events = ask(chatbot, "What is the debt anchor? Remind me.", talk)
     assert "60 per cent" in answer.text
     told = notices(events)
-    assert any(text.startswith("Answered without the conversation before: ") for text in told)
-    assert any(text.startswith("This exchange is not kept: ") for text in told)
+    assert any(text.startswith("Answered without the earlier conversation: ") for text in told)
+    assert any(text.startswith("This exchange was not saved: ") for text in told)
 
 
 def test_somebody_elses_conversation_is_neither_read_nor_written(make: Make) -> None:

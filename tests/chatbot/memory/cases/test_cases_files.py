@@ -110,8 +110,8 @@ def test_what_is_negative(value: object) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     case_rows(r"""
-        {                                         | it is no JSON
-        {"question": "Q", "plan": "P", "rew       | it is no JSON
+        {                                         | it is not JSON
+        {"question": "Q", "plan": "P", "rew       | it is not JSON
         [1, 2]                                    | it is a JSON list, not an object
         "text"                                    | it is a JSON text
         {"question": "Q"}                     | it has none of the pairs of fields question/plan, case/plan
@@ -137,8 +137,8 @@ CONTRADICTION = b'{"case": "Q", "plan": "P", "reward": 1, "case_label": "negativ
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (LONG_NUMBER, "it holds a number that is too long"),
-        (b"\xff\xfe{}", "it is no UTF-8 text"),
+        (LONG_NUMBER, "it has a number that is too long"),
+        (b"\xff\xfe{}", "it is not UTF-8 text"),
         (b"[" * 100_000, "it is nested too deeply"),
         (LONG_PLAN, "it has 5,000,029 bytes, at most 1,000,000 are read"),
         (CONTRADICTION, "its verdicts reward and case_label contradict each other"),

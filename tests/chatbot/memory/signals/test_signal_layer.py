@@ -163,7 +163,7 @@ def test_switched_off_it_recalls_nothing_and_keeps_all(rated: Signals) -> None:
     assert told(rated, QUESTION) == ([], [])
     health = rated.health()
     assert health.state == "off"
-    assert health.message == "News signals are switched off."
+    assert health.message == "News signals are off."
     assert "memory signals on" in health.hint
     rated.switch(on=True)
     sources, _ = told(rated, QUESTION)
@@ -206,7 +206,7 @@ def test_where_the_database_has_nothing_like_it_a_local_template_stands_in_and_s
     signals.add(news(WHEAT))
     (source,), notices = told(signals, ATTACK)
     assert "local template security-incident" in source
-    assert "no recent signal is like the question" in source
+    assert "no recent signal is similar to the question" in source
     assert "confidence 0.65" in source
     assert NOT_ADVICE in source
     assert notices == []
@@ -225,7 +225,7 @@ def test_empty_and_failed_are_told_apart_in_note_notice_and_health(
     assert "cannot be asked" in of_failed
     assert no_notices == []
     assert "cannot be reached" in notices[0]
-    assert "local templates stand in" in notices[0]
+    assert "local templates are used" in notices[0]
     assert signals.health().state == "empty"
     assert unreachable.health().state == "failed"
 

@@ -583,8 +583,8 @@ def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(
     assert done.known == 0
     assert [problem.line for problem in done.problems] == list(range(7, 16))
     reasons = {problem.reason for problem in done.problems}
-    assert "it is no JSON" in reasons
-    assert "its scope is no text" in reasons
+    assert "it is not JSON" in reasons
+    assert "its scope is not text" in reasons
     kept = {one.situation: one for one in editable.listed("me")}
     oil = kept["oil falls"]
     assert oil.recommendations == ("sell", "wait")
