@@ -220,8 +220,8 @@ assert BY_NAME.keys() <= _FIELDS
 
 # What messages about endpoints call the settings for users, to whom they are not environment variables.
 _WORDS = (
-    ("a key belongs in OPENAI_API_KEY", "a key has a field of its own"),
-    ("Set OPENAI_BASE_URL to the address itself.", "Give the address that it redirects to."),
+    ("a key belongs in OPENAI_API_KEY", "enter the key in its own field"),
+    ("Set OPENAI_BASE_URL to the address itself.", "Enter the address it redirects to."),
     ("Raise FINPOLICY_ANSWER_TOKENS.", "Ask for less at once, or choose a model that thinks less."),
     ("Lower FINPOLICY_CONTEXT_TOKENS.", "Ask of fewer documents, or choose a model that reads more at once."),
     (
@@ -253,7 +253,7 @@ def check_value(name: str, value: object) -> Value:
     default = server_value(name, Settings())
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise SettingsError(f"{preference.label} is on or off.")
+            raise SettingsError(f"{preference.label} must be on or off.")
         return value
     whole = isinstance(default, int)
     if (
@@ -304,7 +304,9 @@ def check_address(url: str, settings: Settings, provider: str = "") -> str:
     """Returns the endpoint as it is kept, "" for the server's own; see `check_model`."""
     url = tidied(url)
     if provider and provider not in PROVIDERS:
-        raise SettingsError("There is no such provider.", hint=f"Choose one of {', '.join(PROVIDERS)}.")
+        raise SettingsError(
+            "There is no provider with that name.", hint=f"Choose one of {', '.join(PROVIDERS)}."
+        )
     if provider and not url:
         url = PROVIDERS[provider].address
     if len(url) > LONGEST_URL:

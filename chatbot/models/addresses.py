@@ -126,8 +126,8 @@ def address_of(settings: Settings) -> Address:
     client = client_of(settings)
     if not url:
         raise ModelError(
-            "OPENAI_BASE_URL is not set, and every Azure resource has an address of its own.",
-            hint="Set it to the endpoint of yours, such as https://NAME.openai.azure.com.",
+            "OPENAI_BASE_URL is not set, and every Azure resource has its own address.",
+            hint="Set it to your endpoint, such as https://NAME.openai.azure.com.",
         )
     parts = split_url(url)
     root = f"{parts.scheme}://{parts.netloc}"

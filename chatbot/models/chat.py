@@ -234,7 +234,7 @@ class EndpointModel(ABC):
             if stop():
                 return "stopped"
             if said:
-                raise ModelError(f"The answer was cut: {failure.message}", hint=failure.hint) from None
+                raise ModelError(f"The answer was cut off: {failure.message}", hint=failure.hint) from None
             if failure.wait is None or tries == MOST_TRIES:
                 raise failure
             log.info("trying again: %s", failure.message)
@@ -305,9 +305,11 @@ class EndpointModel(ABC):
 
     def _check_end(self, finish: str, text: str) -> None:
         if finish == "content_filter":
-            raise ModelError(f"{self.host} withheld the answer (content filter).", hint="Ask in other words.")
+            raise ModelError(
+                f"{self.host} withheld the answer (content filter).", hint="Rephrase your question."
+            )
         if finish in {"", "error"} and text:
-            raise EndpointError(f"{self.host} ended it before it was complete.", hint="Ask again.")
+            raise EndpointError(f"{self.host} stopped before the answer was complete.", hint="Ask again.")
         if not text.strip() and finish == "length":
             raise SpentError(
                 f"{self.name} used up its tokens without an answer.", hint="Raise FINPOLICY_ANSWER_TOKENS."

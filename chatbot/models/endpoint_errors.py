@@ -267,18 +267,18 @@ def _explain(failure: _Failure, settings: Settings, model_setting: str) -> Endpo
         )
     if failure.status == 402 or _NO_CREDIT.search(failure.all):
         return EndpointError(
-            f"{host} answers nothing more on this account{status}{shown}",
-            hint="The account of the key has no credit left: add some, or use another key.",
+            f"{host} no longer answers for this account{status}{shown}",
+            hint="The account has no credit left. Add some, or use another key.",
             retryable=False,
             kind="credit",
         )
     if _FILTERED.search(failure.all):
         return EndpointError(
-            f"{host} withheld the answer (content filter).", hint="Ask in other words.", retryable=False
+            f"{host} withheld the answer (content filter).", hint="Rephrase your question.", retryable=False
         )
     if _NOT_VERIFIED.search(failure.words):
         return EndpointError(
-            f"{host} serves this model to verified organisations only{status}{shown}",
+            f"{host} offers this model only to verified organisations{status}{shown}",
             hint="Verify the organisation with the provider, or choose another model.",
             retryable=False,
         )
@@ -309,7 +309,7 @@ def _explain_model(failure: _Failure, settings: Settings, model_setting: str) ->
         model = settings.embedding_model
     hint = f"Check {model_setting} and {address_variable(settings)}. Addresses usually end in /v1."
     if "pull" in failure.words and settings.base_url:  # Ollama's own advice
-        hint = f"Fetch it with `ollama pull {model}`, or choose another."
+        hint = f"Run `ollama pull {model}`, or choose another model."
     shown = _quoted(failure.words, settings) if failure.words else "."
     return EndpointError(
         f"{host} does not know the model {model!r}{failure.in_brackets}{shown}",
@@ -327,11 +327,11 @@ def _explain_rest(failure: _Failure, settings: Settings, model_setting: str) -> 
     if failure.status == 429:
         message = f"{host} is limiting requests{status}{shown}"
         if short_wait is None:
-            return EndpointError(message, hint=f"It asks to wait {failure.wait:.0f} s.")
+            return EndpointError(message, hint=f"It asks you to wait {failure.wait:.0f} s.")
         return EndpointError(message, hint="Ask again in a minute.", wait=failure.wait)
     if 300 <= failure.status < 400:
         return EndpointError(
-            f"{host} redirects elsewhere{status}.",
+            f"{host} redirects to another address{status}.",
             hint="Set OPENAI_BASE_URL to the address itself.",
             retryable=False,
         )
@@ -340,7 +340,7 @@ def _explain_rest(failure: _Failure, settings: Settings, model_setting: str) -> 
             f"{host} is still loading its model{status}.", hint="Ask again in a minute.", wait=short_wait
         )
     if failure.status == 408 or failure.status >= 500:
-        hint = "Ask again in a minute; the endpoint's own log may say why."
+        hint = "Ask again in a minute; the endpoint's log may say why."
         return EndpointError(f"{host} failed{status}{shown}", hint=hint, wait=short_wait)
     if failure.status == 0:
         return EndpointError(f"{host} reported an error{shown}")

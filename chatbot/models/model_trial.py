@@ -53,13 +53,10 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
         finally:
             reply.close()
     except SpentError:
-        hint = "Set FINPOLICY_REASONING to low, or choose a model that answers at once."
+        hint = "Set FINPOLICY_REASONING to low, or choose a model that does not think first."
         return Trial(
             False,
-            (
-                f"{host} answered, but {settings.chat_model} only thought and said nothing within "
-                f"{REPLY_TOKENS} tokens."
-            ),
+            (f"{host} answered, but {settings.chat_model} used all {REPLY_TOKENS} tokens for thinking."),
             hint,
         )
     except EndpointError as error:
@@ -107,4 +104,4 @@ def _without_model(host: str, settings: Settings) -> Trial:
     shown = ", ".join(name[:LONGEST_NAME] for name in offered[:MOST_OFFERED])
     if len(offered) > MOST_OFFERED:
         shown = f"{shown} and {len(offered) - MOST_OFFERED} more"
-    return Trial(False, f"There is no model {settings.chat_model} at {host}.", f"It offers: {shown}.")
+    return Trial(False, f"{host} has no model {settings.chat_model}.", f"It offers: {shown}.")

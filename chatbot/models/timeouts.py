@@ -23,10 +23,10 @@ NAP_SECONDS = 0.25
 # Sending is checked between pieces of this size, in case the endpoint reads slowly.
 WRITE_BYTES = 2**16
 _SAID = {
-    "first": "sent no word within {seconds:g} s",
-    "between": "sent no further word for {seconds:g} s",
+    "first": "sent nothing within {seconds:g} s",
+    "between": "sent nothing more for {seconds:g} s",
     "whole": "did not finish within {seconds:g} s",
-    "piece": "sent no complete answer within {seconds:g} s",
+    "piece": "did not complete its answer within {seconds:g} s",
 }
 _RAISED = {
     "first": "FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT)",

@@ -249,7 +249,7 @@ def test_a_comparison_reaches_the_model_with_every_side(make: Make, tmp_path: Pa
 def test_a_failing_model_is_an_error_beside_an_answer_in_the_documents_words(make: Make) -> None:
     broken = ModelError("the line broke.", hint="Ask again.")
     answer, events = ask(make(ScriptedModel(["The deficit", broken])))
-    assert "the line broke. It had said: “The deficit …”" in notices(events)
+    assert "the line broke. It had written: “The deficit …”" in notices(events)
     assert answer.model == "extractive"
     assert answer.error == "the line broke. Ask again."
     assert "The deficit ceiling is 3.0 per cent" in answer.text
@@ -265,7 +265,7 @@ def test_pages_that_a_model_names_without_citing_them_are_told(make: Make) -> No
 
 def test_an_answer_cut_by_its_limit_or_stopped_says_so(make: Make) -> None:
     chatbot = make(ScriptedModel(["The deficit ceiling is"], finish="length"))
-    assert "The answer reached its token limit and lacks its end." in told_of(chatbot)
+    assert "The answer reached its token limit and was cut off." in told_of(chatbot)
     stopped = list(chatbot.ask(Ask(QUESTION), stop=lambda: True))
     assert "You stopped the answer." in notices(stopped)
 
@@ -393,7 +393,7 @@ def test_a_dead_embedding_endpoint_leaves_search_by_words(make: Make, tmp_path: 
     with Chatbot(settings) as chatbot:
         answer, events = ask(chatbot)
     assert answer.answered
-    assert "Searched by words alone" in notices(events)[0]
+    assert "Searched by words only" in notices(events)[0]
 
 
 ARREARS = """Annex C: Arrears

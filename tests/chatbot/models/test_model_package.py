@@ -130,4 +130,4 @@ def test_a_folder_that_cannot_be_made_is_told(spec: EncoderSpec, wheel: Path, tm
 def test_done_twice_it_does_nothing(tmp_path: Path) -> None:
     done = [run(tmp_path, "setup", FINPOLICY_MODEL_CACHE=str(tmp_path)) for _ in range(2)]
     said = [one.stdout.partition(":")[0] for one in done]
-    assert said == ["The embedded model is ready", "The embedded model was ready already, nothing to do"]
+    assert said == ["The embedded model is ready", "The embedded model is already set up"]

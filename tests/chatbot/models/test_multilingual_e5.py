@@ -359,7 +359,7 @@ def test_a_question_in_german_is_answered_from_english_pages_and_back_in_english
     with Chatbot(replace(english, embedding_model=MULTILINGUAL)) as chatbot:
         notices = list[Notice]()
         chatbot.find(Find(german), tell=notices.append)
-        assert "found by words alone so far: Policy.pdf" in notices[0].text
+        assert "searched by words only: Policy.pdf" in notices[0].text
         chatbot.resume()
         assert chatbot.search(german)[0].page == 2
         *_, answer = chatbot.ask(Ask(german))

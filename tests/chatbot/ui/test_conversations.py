@@ -110,8 +110,8 @@ def test_each_state_is_told_and_what_has_no_answer_can_be_asked_again(store: Con
     app = visit(conversation="states")
     text = shown(app)
     assert text.count("Words ") == 4
-    assert text.count("Stopped. What had come is kept, unchecked.") == 1
-    assert text.count("No answer was given: an error came instead.") == 1
+    assert text.count("Stopped. The unfinished answer was kept, unchecked.") == 1
+    assert text.count("There is no answer because of an error.") == 1
     assert text.count("Interrupted: the server stopped while this was written.") == 2
     assert keys(app, "again-") == ["again-1", "again-2", "again-3", "again-4"]
     click(app, "again-3")

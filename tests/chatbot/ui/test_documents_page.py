@@ -204,7 +204,7 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     period = labelled(app.text_input, "Period")
     assert period.value == "2024"
     period.set_value("soon")
-    assert "That is no period." in click(app, "facts-save")
+    assert "That is not a period." in click(app, "facts-save")
     labelled(app.text_input, "Period").set_value("2030/31")
     labelled(app.selectbox, "Status").set_value("draft")
     click(app, "facts-save")
@@ -300,7 +300,7 @@ def test_damage_seen_at_a_glance_is_repaired_by_one_click(context: AppContext) -
     words = library.indexes.keywords
     words.remove(list(library.scope([])))
     app = visit("documents_page.py")
-    assert "the index of words has 0 of 2 passages" in shown(app)
+    assert "the keyword index has 0 of 2 passages" in shown(app)
     click(app, "repair-now")
     end = time.monotonic() + 60
     while context.check.running:

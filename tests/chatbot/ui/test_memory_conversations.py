@@ -66,6 +66,6 @@ def test_what_the_chart_shows_adds_up() -> None:
     kept, left = shares_of(stats)
     assert kept["part"] == "kept"
     assert kept["tokens"] == 900
-    assert left["part"] == "left out"
+    assert left["part"] == "cut"
     assert left["tokens"] == 1_100
     assert kept["answer"] == left["answer"]

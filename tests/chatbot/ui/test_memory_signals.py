@@ -132,11 +132,13 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(
     assert not page.exception
     text = shown(page)
     assert "✓ normal: 1 event, 1 signal, embedded." in text
-    recallable = "0 of 1 event with a signal can be recalled now: 1 is less sure than 0.60. The Settings page"
+    recallable = (
+        "0 of 1 event with a signal can be recalled now: 1 is below confidence 0.60. The Settings page"
+    )
     assert recallable in text
     assert is_charted(page)
     page.slider(key="signals-confidence").set_value(0.9).run()
-    assert "No signal is so sure." in shown(page)
+    assert "No signal has this confidence." in shown(page)
     assert NOTHING_FOUND in enter(page, "find-signals", "nowhere")
     enter(page, "find-signals", "")
     click(page, "edit-signal-7")
@@ -144,7 +146,7 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(
     assert summary.value == "X is <i>listed</i>"
     assert page.selectbox(key="edit-action").value == "buy"
     summary.set_value("")
-    assert "Say what happened." in click(page, "edit-save")
+    assert "Describe what happened." in click(page, "edit-save")
     assert fake.done == []
     page.text_area(key="edit-summary").set_value("A rumour. ")
     write(page, "edit-assets", "x, eur X")
@@ -269,7 +271,7 @@ def test_lines_say_what_happened() -> None:
     assert recallable_text(off) == ""
     health = Health("normal", read=661, recallable=117, unsure=544, old=1, early=2, confidence=0.6, hours=168)
     assert recallable_text(health) == (
-        "117 of 661 events with a signal can be recalled now: 544 are less sure than 0.60, 1 is older "
+        "117 of 661 events with a signal can be recalled now: 544 are below confidence 0.60, 1 is older "
         "than 7 days, 2 are dated in the future."
     )
     all_recalled = Health("normal", read=1, recallable=1, hours=5)

@@ -247,8 +247,8 @@ def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> N
         connection.execute("delete from vector where version = ?", (version,))
     text = outcome(app, rules, "check")
     assert "0 of 1 vectors are there" in text
-    assert "Repair mends it." in text
-    assert "They were made again." in outcome(app, rules, "repair")
+    assert "Repair fixes it." in text
+    assert "They were created again." in outcome(app, rules, "repair")
     assert "The store is sound" in outcome(app, rules, "check")
 
 
