@@ -528,7 +528,7 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
         box.press("Enter")
         page.get_by_text("word3").nth(1).wait_for()
         at_once(page.get_by_test_id("stChatInputStopButton"))
-        see(page, "Stopped. What had come is kept, unchecked.")
+        see(page, "Stopped. The unfinished answer was kept, unchecked.")
         assert provider.hung_up.wait(5)
         last = ask(page, "By when must the debt anchor be met?")
         expect(last).to_contain_text("The chat model failed")

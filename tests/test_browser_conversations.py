@@ -46,7 +46,7 @@ CEILING = "What is the deficit ceiling?"
 ANCHOR = "What is the debt anchor?"
 RESERVE = "How high is the reserve?"
 SECRET = "What does the wombat clause say?"
-STOPPED = "Stopped. What had come is kept, unchecked."
+STOPPED = "Stopped. The unfinished answer was kept, unchecked."
 # Addresses of conversations.
 PRIVATE, NOT_PRIVATE = re.compile(r"\?c=private-"), re.compile(r"\?c=(?!private-)")
 
