@@ -93,7 +93,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "openai",
         _openai(429, "You exceeded your current quota.", "insufficient_quota", type_="insufficient_quota"),
         "credit",
-        "answers nothing more on this account",
+        "no longer answers for this account",
         "no credit left",
     ),
     ProviderError(
@@ -124,7 +124,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "azure",
         Refuse(404, body={"error": {"code": "404", "message": "Resource not found"}}),
         "path",
-        "not at this address",
+        "nothing at this address",
         "OPENAI_BASE_URL",
     ),
     # --- Anthropic
@@ -150,7 +150,7 @@ ERRORS: tuple[ProviderError, ...] = (
             "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.",
         ),
         "credit",
-        "answers nothing more on this account",
+        "no longer answers for this account",
         "no credit left",
     ),
     ProviderError(
@@ -165,7 +165,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "deepseek",
         Refuse(402, body={"error": {"message": "Insufficient Balance", "type": "unknown_error"}}),
         "credit",
-        "answers nothing more on this account",
+        "no longer answers for this account",
         "no credit left",
     ),
     ProviderError(
@@ -187,7 +187,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "openrouter",
         Refuse(402, body={"error": {"message": "Insufficient credits. Add more.", "code": 402}}),
         "credit",
-        "answers nothing more on this account",
+        "no longer answers for this account",
         "no credit left",
     ),
     ProviderError(
@@ -205,7 +205,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "does not know the model",
         "ollama pull",
     ),
-    ProviderError("ollama", Refuse(404, body="404 page not found"), "path", "not at this address", "/v1"),
+    ProviderError("ollama", Refuse(404, body="404 page not found"), "path", "nothing at this address", "/v1"),
     # --- LM Studio
     ProviderError(
         "lmstudio",
@@ -218,7 +218,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "lmstudio",
         Refuse(200, body={"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
         "path",
-        "not at this address",
+        "nothing at this address",
         "/v1",
     ),
     # --- vLLM

@@ -165,7 +165,7 @@ def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path
                 with Server(home, settings, port=server.port) as again:
                     page.goto(page.url)
                     expect(messages(page)).to_have_count(8)
-                    expect(fourth).to_contain_text("Interrupted: the server stopped while this was written.")
+                    expect(fourth).to_contain_text("Interrupted because the server stopped.")
                     expect(fourth).to_contain_text("word0 word1")
                     expect(third).to_contain_text("word0 word1 word2")
                     expect(third).to_contain_text(STOPPED)

@@ -82,7 +82,7 @@ def test_what_is_more_than_a_page_may_hold_is_refused_in_words(browser: Browser,
         uploader = page.get_by_test_id("stFileUploader")
         uploader.locator("input[type=file]").set_input_files(big)
         alerts = page.get_by_role("alert")
-        refusal = alerts.filter(has_text="This page holds files of 20 MiB at most at a time.")
+        refusal = alerts.filter(has_text="This page takes up to 20 MiB of files at a time.")
         expect(refusal).to_be_visible()
         page.context.close()
 

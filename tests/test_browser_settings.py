@@ -192,5 +192,5 @@ def test_a_slip_in_the_secrets_does_not_open_the_pages(browser: Browser, home: P
             "Sign-in is not set up correctly, so nobody can sign in."
         )
         expect(page.get_by_label("Ask about the documents")).to_have_count(0)
-        assert "secrets.toml cannot be read, and nobody can sign in" in server.log.read_text()
+        assert "secrets.toml cannot be read, so nobody can sign in" in server.log.read_text()
         page.close()

@@ -428,4 +428,4 @@ def test_without_a_terminal_the_way_to_give_a_password_is_named(tmp_path: Path) 
     path = make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame")
     done = run(tmp_path / "home", "add", path)
     assert done.returncode == 1
-    assert "--passwords FILE.tsv, lines of file name, tab, password." in done.stdout
+    assert "--passwords FILE.tsv, with one line per file: file name, tab, password." in done.stdout

@@ -97,7 +97,7 @@ GONE = ("compare", "What?", "--document", "Rules_2023.pdf", "--document", "gone.
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ((*CEILING, "--json", "--csv"), 2, "two forms of one table"),
+        ((*CEILING, "--json", "--csv"), 2, "cannot be used together"),
         (("compare", QUESTION, "--document", "Rules_2023.pdf"), 2, "nothing to compare"),
         ((*CEILING, "--year", "soon"), 2, "“soon” is no year"),
         (GONE, 1, "gone.pdf"),

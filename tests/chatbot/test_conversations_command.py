@@ -60,7 +60,7 @@ def test_a_conversation_from_its_first_question_to_its_end(run: Run, tmp_path: P
         return answered
 
     _, _, none = run("conversations")
-    assert "None. Ask with --conversation" in none
+    assert "No conversations yet. Start one with: ask --conversation" in none
     first = talk("What is the deficit ceiling?")
     assert first["conversation"] == "rules"
     assert first["exchange"] == 1

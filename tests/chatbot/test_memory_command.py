@@ -152,8 +152,8 @@ def test_a_file_that_is_not_there_is_not_imported(run: Run, tmp_path: Path, memo
 
 
 ADDED = (
-    "1 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which stay "
-    "away; 0 read into signals.\n"
+    "1 read: 0 new, 0 known, 1 changed, but the earlier text is kept, 2 removed earlier and not added "
+    "again; 0 read into signals.\n"
 )
 
 
@@ -223,7 +223,7 @@ def test_news_of_the_future_and_news_while_off_are_marked(run: Run, monkeypatch:
     code, output, errors = run("signals", "add", "Rates rose.")
     assert code == 0
     assert output
-    assert "switched off: what is imported is kept" in errors
+    assert "off. Imported news is kept" in errors
 
 
 @pytest.mark.usefixtures("well")
@@ -269,13 +269,13 @@ def test_an_option_of_another_action_is_wrong_usage(run: Run) -> None:
         code, _, told = run(*command.split())
         assert code == 2
         assert "takes no -" in told
-        assert "It belongs to `memory " in told
+        assert "Use it with `memory " in told
     run("situations", "add", "inflation rises", "shorten duration", "--scope", "Valmora")
     assert "shorten duration" in output_of(run("situations", "list", "--scope", "valmora"))
     code, listed, told = run("situations", "list", "--scope", "elsewhere")
     assert code == 0
     assert listed == ""
-    assert "No advice is recorded on elsewhere." in told
+    assert "No advice has been added for elsewhere." in told
 
 
 def test_signals_are_off_until_something_is_imported(run: Run) -> None:
@@ -314,7 +314,7 @@ def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(
     assert not server.exists(), "no server is started for that"
 
 
-SWITCHED_OFF = "News signals are off. Switch them on: python -m chatbot memory signals on\n"
+SWITCHED_OFF = "News signals are off. Turn them on: python -m chatbot memory signals on\n"
 
 
 def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
@@ -330,10 +330,10 @@ def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
 def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("cases", "add", "What is the deficit ceiling?", "3 per cent.")
     told = errors_of(run("cases", "search", "pumpkins"))
-    assert "None of 1 rated answer is to a question like this" in told
+    assert "None of 1 rated answer answers a similar question" in told
     run("situations", "add", "inflation rises", "shorten duration", "--scope", "bonds")
     told = errors_of(run("situations", "search", "inflation rises"))
-    assert told == "Note: No advice is recorded of no subject. There is some on bonds: ask with --scope.\n"
+    assert told == "Note: No advice has been added without a subject. There is some for bonds: use --scope.\n"
     health = Health("normal", database="d", events=2, signals=2, read=2, unsure=2, confidence=0.6, hours=168)
     monkeypatch.setattr(Signals, "health", lambda self, options=None: health)
     monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, as_of, options: [])

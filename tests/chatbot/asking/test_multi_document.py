@@ -110,8 +110,8 @@ def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_togethe
     ranked, others, *blocks = answer.text.split("\n\n")
     assert ranked.startswith(f"{HIGHEST_FIRST}: Borel annual report 2025")
     assert are_in_order(ranked, "Borel", "Acme annual report 2025", "Acme annual report 2024")
-    assert others == "Not compared, for want of a year's figure in that unit: Tern annual report 2025."
-    assert blocks[-1] == "Nothing was found that answers this in Minutes."
+    assert others == "Not compared, as they give no yearly figure in that unit: Tern annual report 2025."
+    assert blocks[-1] == "No answer was found in Minutes."
     assert all(citation.verified for citation in answer.citations)
 
 

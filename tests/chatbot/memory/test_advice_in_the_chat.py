@@ -123,8 +123,8 @@ def test_advice_while_the_file_is_held_is_not_noted_and_says_so(
     other.execute("begin exclusive")
     try:
         answer, notices = ask(chatbot, "When wheat falls, then buy bread.", talk)
-        assert answer.text.startswith("Not noted: Another program holds the memories")
-        not_kept = "This exchange was not saved: Another program holds the memories"
+        assert answer.text.startswith("Not noted: Another program is using the memories")
+        not_kept = "This exchange was not saved: Another program is using the memories"
         assert all(text.startswith(not_kept) for text in notices)
         answer, _ = ask(chatbot, QUESTION, talk)
         assert answer.answered

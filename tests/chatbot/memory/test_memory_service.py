@@ -444,7 +444,7 @@ def test_an_answer_is_given_though_it_cannot_be_kept(
     holder.close()
     assert "3.0 per cent" in answer.text
     assert answer.exchange is None
-    assert any("not kept: Another program holds" in text for text in notices(events))
+    assert any("not kept: Another program is using" in text for text in notices(events))
     assert len(chatbot.conversations.said(talk, "me")) == 1
     afterwards, _ = ask(chatbot, QUESTION, talk)
     assert afterwards.exchange == 2

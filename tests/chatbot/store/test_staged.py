@@ -402,7 +402,7 @@ def test_a_fault_of_the_machine_leaves_a_document_as_it_was(
         return page(reader, number)
 
     monkeypatch.setattr(Reader, "page", without_room)
-    with pytest.raises(DocumentError, match="No reading process"):
+    with pytest.raises(DocumentError, match="The PDF reader cannot start"):
         library.complete(version)
     assert contents(library) == before
 
@@ -553,7 +553,7 @@ def test_a_question_has_the_tables_of_its_pages_read_first(chatbot: Chatbot, tmp
     assert "1,585" in first.text
     assert first.numbers
     assert first.numbers[0].status == "supported"
-    assert "Still to be read from their images: one page of Budget.pdf." in notices(events)
+    assert "Still waiting for OCR: one page of Budget.pdf." in notices(events)
     library = chatbot.library
     (version,) = library.scope([])
     assert library.catalog.to_come() == {version: (IMAGES, 1)}
@@ -576,7 +576,7 @@ def test_nothing_is_said_from_a_document_whose_tables_cannot_be_read(
     assert answer.text.startswith("Not in the parts of these documents read so far.")
     assert "1,585" not in answer.text
     said = "\n".join(notices(events))
-    assert "Nothing is said from Budget.pdf: its tables have not been read yet" in said
+    assert "The answer omits Budget.pdf: its tables have not been read yet" in said
 
 
 def test_a_stopped_question_stops_the_reading_of_tables(chatbot: Chatbot, tmp_path: Path) -> None:

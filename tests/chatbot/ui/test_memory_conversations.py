@@ -46,7 +46,7 @@ def test_a_conversation_that_was_never_shortened_teaches_what_that_is(
     talk(store, "mine", ME, shortened=False)
     talk(store, "theirs", OTHER, shortened=True)
     app = tab()
-    assert "No conversation of yours was shortened yet." in shown(app)
+    assert "None of your conversations has been shortened yet." in shown(app)
     assert not app.selectbox
 
 

@@ -474,14 +474,13 @@ def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(
 def test_health_is_told_in_words() -> None:
     health = CaseHealth(3, 2, 1, 1, 1, 0, (LineProblem(4, "odd"),))
     assert memory_cases.health_text(health) == (
-        "3 rated answers: 2 helpful, 1 not. 1 left out, for a document changed or went. "
-        "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 cannot be "
-        "read."
+        "3 rated answers: 2 helpful, 1 not. 1 not used, as a document was changed or removed. "
+        "1 still being indexed; each new answer continues this. 1 cannot be read."
     )
     one = SituationHealth(1, ("",), 0)
     assert memory_advice.health_text(one) == "1 situation with advice."
     three = memory_advice.health_text(SituationHealth(3, ("", "chile", "peru"), 2))
-    assert three.startswith("3 situations with advice, on 2 subjects and in general. 2 of all")
+    assert three.startswith("3 situations with advice, on 2 subjects and in general. 2 in all")
 
 
 def remarks(case: Case, *, stale: bool = False, shared: bool = False) -> list[str]:

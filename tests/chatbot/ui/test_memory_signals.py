@@ -109,7 +109,7 @@ def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, fake: Fake
     signals.switch(on=False)
     page.run()
     assert not page.exception
-    assert "News signals are switched off" in shown(page)
+    assert "News signals are off" in shown(page)
     assert "No news has been imported yet." not in shown(page)
     assert page.toggle(key="signals-on").value is False
     fake.put("health", lambda self, options=None: Health("off" if self.off else "normal"))
@@ -199,7 +199,7 @@ def test_after_an_import_the_list_is_drawn_anew_with_what_came_of_it(
     assert "No news has been imported yet." in shown(page)
     news = b'{"text": "x", "date": "2026-01-01"}\n{"text": "y"}'
     for said in (
-        "2 read: 1 new, 0 known, 1 not readable; 1 read into signals.",
+        "2 read: 1 new, 0 known, 1 unreadable; 1 read into signals.",
         "Not imported. The database is full.",
     ):
         (upload,) = page.file_uploader
@@ -247,15 +247,16 @@ def test_the_chart_has_a_time_axis_and_what_is_of_the_future_is_said() -> None:
 def test_what_came_of_an_import_is_told() -> None:
     partly = Imported(read=5, events=2, tellings=2, known=2, unread=1, analysed={"rules-1": 2})
     told = imported_text(replace(partly, refused=("line 3",), problem="It is busy."))
-    assert told == "5 read: 2 new, 2 known, 1 not readable; 2 read into signals. It is busy."
+    assert told == "5 read: 2 new, 2 known, 1 unreadable; 2 read into signals. It is busy."
     told = imported_text(Imported(read=3, changed=1, removed=2))
     assert told == (
-        "3 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which "
-        "stay away; 0 read into signals."
+        "3 read: 0 new, 0 known, 1 changed, but the earlier text is kept, 2 removed earlier and "
+        "not added again; 0 read into signals."
     )
     alike = Imported(read=699, events=662, tellings=699, without_text=38, analysed={"rules-1": 661})
     assert imported_text(alike) == (
-        "699 read: 662 new, 37 with the text of another, 0 known; 661 read into signals, 38 have no words."
+        "699 read: 662 new, 37 with the same text as another, 0 known; 661 read into signals, "
+        "38 have no text."
     )
 
 

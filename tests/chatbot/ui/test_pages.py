@@ -241,7 +241,7 @@ def test_a_protected_file_can_be_left_out(ruling: AppContext) -> None:
 def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> None:
     app = visit("documents_page.py")
     library = rules.chatbot.library
-    assert "The store is sound" in outcome(app, rules, "check")
+    assert "The store is in order" in outcome(app, rules, "check")
     (version,) = library.scope([])
     with library.catalog._write() as connection:
         connection.execute("delete from vector where version = ?", (version,))
@@ -249,7 +249,7 @@ def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> N
     assert "0 of 1 vectors are there" in text
     assert "Repair fixes it." in text
     assert "They were created again." in outcome(app, rules, "repair")
-    assert "The store is sound" in outcome(app, rules, "check")
+    assert "The store is in order" in outcome(app, rules, "check")
 
 
 def outcome(app: AppTest, context: AppContext, button: str) -> str:

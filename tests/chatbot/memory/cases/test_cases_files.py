@@ -140,7 +140,7 @@ CONTRADICTION = b'{"case": "Q", "plan": "P", "reward": 1, "case_label": "negativ
         (LONG_NUMBER, "it has a number that is too long"),
         (b"\xff\xfe{}", "it is not UTF-8 text"),
         (b"[" * 100_000, "it is nested too deeply"),
-        (LONG_PLAN, "it has 5,000,029 bytes, at most 1,000,000 are read"),
+        (LONG_PLAN, "it has 5,000,029 bytes; the limit is 1,000,000"),
         (CONTRADICTION, "its verdicts reward and case_label contradict each other"),
     ],
     ids=["number", "bytes", "nested", "long", "contradiction"],

@@ -221,7 +221,7 @@ def test_conversations_are_apart_and_belong_to_their_owner(talks: Conversations)
 
 
 def test_what_is_no_id_is_refused(talks: Conversations) -> None:
-    with pytest.raises(NotFoundError, match="not the id"):
+    with pytest.raises(NotFoundError, match="not a valid conversation ID"):
         talks.begin("me", "../../etc")
 
 
@@ -356,7 +356,7 @@ def test_a_locked_file_is_named_and_nothing_is_lost(
     talk = talks.begin("me")
     holder = sqlite3.connect(tmp_path / "c.sqlite3", isolation_level=None)
     holder.execute("begin exclusive")
-    with pytest.raises(StoreError, match="Another program holds") as raised:
+    with pytest.raises(StoreError, match="Another program is using") as raised:
         talks.start(talk, "How much?")
     assert raised.value.retryable
     holder.execute("rollback")

@@ -93,7 +93,9 @@ def test_a_note_found_by_keywords_says_so_and_why(database: str, tmp_path: Path)
     signals = store(tmp_path, database, embedder)
     signals.add(news("Банк повысил ключевую ставку."))
     (source,), notices = told(signals, "Что с ключевой ставкой?", embedder)
-    reason = "matched by keywords (100% of the question's), for the embedder does not read Cyrillic script"
+    reason = (
+        "matched by keywords (100% of the question's), as the embedding model does not read Cyrillic script"
+    )
     assert reason in source
     assert notices == []
 
@@ -232,7 +234,7 @@ def test_empty_and_failed_are_told_apart_in_note_notice_and_health(
 
 def test_a_failure_without_a_template_is_told_all_the_same(unreachable: Signals) -> None:
     notice, *_ = notices_of(unreachable, "What is the deficit ceiling?")
-    assert "no local template bears" in notice
+    assert "no local template fits" in notice
     assert len(layer(unreachable).recall(ask(ATTACK), 3)) == 1
 
 
@@ -334,7 +336,7 @@ def test_the_server_killed_in_the_middle_of_a_conversation_local_notes_a_notice_
         sources, notices = told(signals, question)
         assert time.monotonic() - started < 0.5
         assert "local template" in sources[0]
-        assert "being started again" in notices[0]
+        assert "is starting again" in notices[0]
         for _ in range(100):
             sources, notices = told(signals, question)
             if not notices:

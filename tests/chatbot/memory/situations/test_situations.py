@@ -448,7 +448,7 @@ def test_tables_of_a_later_version_are_told_of_at_each_use(opened: Open, memorie
     with memories.write() as connection:
         connection.execute("update memory_version set version = 9")
     for one in (situations, opened()):
-        with pytest.raises(StoreError, match="The memory of situations is of version 9"):
+        with pytest.raises(StoreError, match="The situations memory has version 9"):
             one.listed("me")
 
 
@@ -687,7 +687,7 @@ def test_recorded_advice_is_a_note_where_a_question_describes_its_situation(open
     (note,) = notes("If inflation rises above target?")
     assert note.layer == "situations"
     assert note.text == "When inflation rises above target: shorten duration"
-    assert note.source.startswith("advice you recorded on ")
+    assert note.source.startswith("advice you added on ")
     assert "alike" in note.source
     assert notes("How tall is the lighthouse?") == []
     assert notes(inflation, "her") == []
