@@ -131,6 +131,23 @@ if (!window.finpolicyInteraction) {
     }
   }, 500);
 
+  // A server that does not answer is told in one line, in place of Streamlit's own dialog.
+  const connection = document.createElement('p');
+  connection.className = 'connection';
+  connection.setAttribute('role', 'status');
+  connection.hidden = true;
+  document.body.append(connection);
+  let away = 0;
+  setInterval(() => {
+    const app = document.querySelector('[data-test-connection-state]');
+    const there = !app || app.dataset.testConnectionState === 'CONNECTED';
+    away = there ? 0 : away + 1;
+    connection.textContent = away > 2 ? 'Connection lost. Trying again…' : '';
+    connection.hidden = away <= 2;
+    for (const dialog of document.querySelectorAll('[data-testid="stDialog"]'))
+      if (dialog.textContent.includes('Streamlit server')) dialog.style.display = 'none';
+  }, 500);
+
   // The question has the focus when the page is there, but on screens that are touched, where it would bring
   // up a keyboard.
   let free = !matchMedia('(hover: hover)').matches;

@@ -88,7 +88,7 @@ def asked(app: AppTest) -> list[str]:
 
 def test_a_new_page_teaches_and_lists_what_is_asked(context: AppContext, store: Conversations) -> None:
     app = visit()
-    assert "Your conversations will stand here." in shown(app)
+    assert "Your conversations will appear here." in shown(app)
     assert not app.text_input
     ask(app, CEILING)
     (row,) = store.listed(ME)
