@@ -10,7 +10,7 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -59,11 +59,13 @@ class NewFile:
     name: display text, never a path.
     data: an open file at its start, or the file's path.
     password: for this reading only, never stored.
+    owner: who adds it, "" if that does not matter.
     """
 
     name: str
     data: BinaryIO | Path
     password: str | None = None
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class Job:
     per_second: speed of this phase.
     again: whether a stored document is read again.
     size: bytes, 0 if not known.
+    owner: see NewFile, "" for what an earlier process left.
     """
 
     id: int
@@ -96,6 +99,7 @@ class Job:
     again: bool = False
     size: int = 0
     lacks: bool = False
+    owner: str = ""
 
     @property
     def finished(self) -> bool:
@@ -309,10 +313,10 @@ class Additions:
                 self._stop(task)
             self._changed.notify_all()
 
-    def clear_finished(self) -> None:
-        """Forgets the finished jobs."""
+    def clear_finished(self, jobs: Container[int]) -> None:
+        """Forgets those of these jobs that are finished."""
         with self._changed:
-            self._tasks = [task for task in self._tasks if not task.job.finished]
+            self._tasks = [task for task in self._tasks if not task.job.finished or task.job.id not in jobs]
 
     def erase(self, name: str) -> None:
         """Gives a document up beyond restoring, with anything being added under its name.
@@ -401,8 +405,8 @@ class Additions:
             result = failed_upload(
                 file.name, ProjectError(error.message, hint=hint, retryable=error.retryable)
             )
-            return _Task(replace(self._job(result.document, "failed"), result=result))
-        return _Task(replace(self._job(taken.name, "waiting"), size=size), taken)
+            return _Task(replace(self._job(result.document, "failed"), result=result, owner=file.owner))
+        return _Task(replace(self._job(taken.name, "waiting"), size=size, owner=file.owner), taken)
 
     def _read_all(self) -> None:
         while (task := self._next_waiting()) is not None:

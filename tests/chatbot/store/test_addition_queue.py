@@ -471,7 +471,7 @@ def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     assert "304 characters" in error
     assert "Rename the file" in error
     assert len(long.name) < 256
-    additions.clear_finished()
+    additions.clear_finished({job.id for job in additions.jobs()})
     assert additions.jobs() == ()
 
 
