@@ -46,11 +46,14 @@ def pending_content(library: Library, names: Sequence[str], without: Container[i
 
 
 def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
-    """Which of the documents that are asked, () for all, have no vectors yet; None where all have."""
-    unfinished = {version.document for version in library.without_vectors()}
+    """Which of the documents that are asked, () for all, have no vectors yet; None where all have.
+
+    A new version that is still to come is none of them: the one before is searched whole.
+    """
+    unfinished = {version.id for version in library.without_vectors()}
     if not unfinished:
         return None
-    waiting = sorted(unfinished.intersection(library.scope(names).values()))
+    waiting = sorted(name for version, name in library.scope(names).items() if version in unfinished)
     if waiting:
         return Notice(
             f"Still being indexed, so searched by words only: {listed(waiting)}.",

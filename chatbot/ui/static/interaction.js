@@ -67,6 +67,20 @@ if (!window.finpolicyInteraction) {
     },
     true,
   );
+  // A file that the field itself refuses is named with what to do, as its chip may go the next moment.
+  const refused = new Set();
+  const nameRefused = () => {
+    for (const chip of document.querySelectorAll('[data-testid="stFileChip"][aria-invalid="true"]')) {
+      const name = (chip.getAttribute('aria-label') || '').replace(/, [^,]*$/, '');
+      const why = chip.textContent;
+      const large = /smaller|size|exceed/i.test(why);
+      if (refused.has(chip) || !(large || /not allowed/i.test(why))) continue;
+      refused.add(chip);
+      const field = chip.closest('[data-testid="stFileUploader"], [data-testid="stChatInput"]') || chip;
+      const said = large ? ' is too large. Split it or make it smaller, then add it.' : ' is not a PDF.';
+      warn(name + said, field, 15000);
+    }
+  };
   const open = XMLHttpRequest.prototype.open;
   XMLHttpRequest.prototype.open = function (method, url, ...rest) {
     if (method.toUpperCase() === 'PUT' && String(url).includes('/_stcore/upload_file/'))
@@ -111,6 +125,7 @@ if (!window.finpolicyInteraction) {
     looking = looking || requestAnimationFrame(() => {
       looking = 0;
       look();
+      nameRefused();
     });
   };
   new MutationObserver(lookSoon).observe(document.body, { childList: true, subtree: true });
