@@ -602,6 +602,8 @@ class Additions:
         """
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
+            if task is None and any(one.job.name == name and not one.job.finished for one in self._tasks):
+                return  # its job is about to learn that its text is stored
             if task is None:
                 lacking = next(
                     (version for version in self._library.incomplete() if version.document == name), None
