@@ -358,7 +358,7 @@ def test_files_are_added_replaced_kept_apart_removed_and_restored(
     second = OLD_POLICY.replace(".pdf", " (2).pdf")
     see(page, f"✓ {second}: added, 1 page", timeout=30_000)
     dialog = page.get_by_role("dialog")
-    page.locator("[class*=st-key-Remove-][class*='2-pdf'] button").first.click()
+    page.locator("[class*=st-key-Remove-][class*='--2--pdf'] button").first.click()
     press(dialog, "Remove")
     page.get_by_text("Removed documents").click()
     see(page, re.compile("removed; you can restore it until"))

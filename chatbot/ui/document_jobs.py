@@ -200,7 +200,6 @@ def _undo(jobs: Sequence[Job], context: AppContext) -> None:
             document_session.attempt(context.chatbot.remove, job.result.document)
     context.additions.clear_finished({job.id for job in jobs})
     document_session.note_drop((), document_session.asked(), ())
-    st.toast("What you just added was removed.", icon=":material/undo:")
 
 
 def _cancel_all(jobs: Sequence[Job], context: AppContext) -> None:
