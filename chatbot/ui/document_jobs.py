@@ -14,6 +14,7 @@ from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, plain_markdown, short, spoken
 
 __all__ = [
+    "draw_added",
     "draw_jobs",
     "ended_text",
     "left_text",
@@ -28,6 +29,7 @@ __all__ = [
 MOST_DOUBTS = 3
 # The number of running files that have a line of their own.
 MOST_RUNNING = 12
+POLL_SECONDS = 0.5
 # A bar with less would look empty.
 LEAST_SHARE = 0.02
 PASSWORD_NOTE = (
@@ -52,6 +54,19 @@ def own_jobs(context: AppContext) -> list[Job]:
         return list(jobs)
     owner = session.owner()
     return [job for job in jobs if job.owner == owner]
+
+
+def draw_added(context: AppContext) -> None:
+    """Shows the additions of the last drop in this session, again and again while they run."""
+    if any(job.id in document_session.added_last() for job in own_jobs(context)):
+        busy = any(job.busy for job in own_jobs(context))
+        st.fragment(_followed, run_every=POLL_SECONDS if busy else None)(context, busy)
+
+
+def _followed(context: AppContext, polled: bool) -> None:
+    draw_jobs(context)
+    if polled and not any(job.busy for job in own_jobs(context)):
+        st.rerun()
 
 
 def draw_jobs(context: AppContext) -> None:

@@ -13,6 +13,7 @@ from chatbot.records import DocumentRow
 from chatbot.settings import is_installed
 from chatbot.ui import document_session, overlay
 from chatbot.ui.app_context import AppContext
+from chatbot.ui.document_jobs import draw_added
 from chatbot.ui.example_questions import (
     ANY_QUESTIONS,
     draw_examples,
@@ -120,3 +121,4 @@ def _draw_field(context: AppContext, add: Callable[[list[UploadedFile]], object]
         add(files)
         document_session.uploaded()
         st.rerun()
+    draw_added(context)

@@ -128,17 +128,14 @@ BY_WORDS, EMPTY = replace(ROW, state="keyword"), replace(ROW, chunks=0)
         (
             [ROW, BY_WORDS],
             0,
-            (
-                "✓ All 2 documents can be searched, 1 of them by words alone until the search by meaning is "
-                "ready."
-            ),
+            ("✓ All 2 documents can be searched, 1 of them by words only until search by meaning is ready."),
         ),
         (
             [BY_WORDS] * 3,
             0,
-            "✓ All 3 documents can be searched, for now by words alone until the search by meaning is ready.",
+            "✓ All 3 documents can be searched, for now by words only until search by meaning is ready.",
         ),
-        ([ROW, EMPTY], 0, "⚠ 1 of 2 can be searched; in the rest no text was found."),
+        ([ROW, EMPTY], 0, "⚠ 1 of 2 can be searched. No text was found in the others."),
         ([], 1, "1 is being added."),
         ([], 0, "There are no documents to search."),
     ],
@@ -223,7 +220,7 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     click(app, "facts-save")
     assert facts(context) == DocumentFacts("2030-31", "draft")
     app.run()
-    assert "Corrected by hand." in shown(app)
+    assert "You corrected this." in shown(app)
     click(app, "facts-own")
     assert facts(context) == DocumentFacts("2024", None)
 
@@ -380,7 +377,7 @@ def test_two_tabs_do_not_undo_one_another(context: AppContext, tmp_path: Path) -
     # Asked for by what stood there before.
     second.session_state["document_dialog"] = ("report", "Rules.pdf")
     second.run()
-    assert "not there any more" in shown(second)
+    assert "This document is gone." in shown(second)
     second.run()
     click(first, "Erase-Rules.pdf")
     second.run()
