@@ -103,7 +103,7 @@ def kind_in(title: str, issuer: str) -> str:
     for part in DATES.sub("", rest).split(", "):
         ends = [found.end() for pattern in (TITLE_WORD, RELEASE) for found in pattern.finditer(part)]
         if ends:
-            words = part.split()
+            words = part.rstrip("0123456789 ").split()
             if len(words) > MOST_WORDS:
                 words = SMALL_WORD.split(part[: max(ends)])[-1].split()[-MOST_WORDS:]
             kind = " ".join(words)

@@ -31,6 +31,7 @@ class Page(NamedTuple):
             "Semiannual Monetary Policy Report",
         ),
         ("Net debt 2024", "", ""),
+        ("Paper 4", "", "Paper"),
         ("", "", ""),
         ("موازنة 2024", "", "موازنة"),
         ("<b>x</b> [y](https:z)", "", ""),
