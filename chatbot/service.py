@@ -1,6 +1,6 @@
-"""Offers the chatbot as one object to every user interface: documents, questions, ratings, page images.
+"""Offers the chatbot to every user interface as one object: documents, questions, ratings, page images.
 
-The object holds no user's state, and the steps of an answer are made elsewhere.
+The object keeps no state for a user. Other modules carry out the steps of an answer.
 """
 
 from __future__ import annotations

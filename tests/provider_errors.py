@@ -104,7 +104,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "OPENAI_API_KEY",
     ),
     # --- Azure
-    ProviderError("azure", Refuse(400, body=_AZURE_FILTER), "", "content filter", "other words"),
+    ProviderError("azure", Refuse(400, body=_AZURE_FILTER), "", "content filter", "Rephrase"),
     ProviderError(
         "azure",
         Refuse(

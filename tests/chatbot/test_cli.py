@@ -190,7 +190,7 @@ def test_a_batch_goes_on_after_a_number_of_pages_that_cannot_be(home: Path, comm
     *wrong, right = found
     for line in wrong:
         assert set(line) == {"id", "error"}
-        assert "k cannot be used" in line["error"]
+        assert "These fields of the line are not valid: k" in line["error"]
         assert "1 to 10000" in line["error"]
     assert "error" not in right
 
@@ -209,7 +209,7 @@ BAD_INPUT = """
 2 | 1 to 10000 | search, debt, -k, 10001
 2 | k is abc | search, debt, -k, abc
 2 | k is 1.5 | search, debt, -k, 1.5
-2 | no question | search
+2 | question is missing | search
 2 | --mode vector | search, debt, --raw
 2 | k is 0 | search, debt, --raw, --mode, vector, -k, 0
 1 | No.pdf | remove, No.pdf

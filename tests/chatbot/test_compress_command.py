@@ -164,7 +164,7 @@ BAD_LINES = """
 {"id": "a", "role": "user"} | line 1: id, role or content
 {"id": true, "role": "user", "content": ""} | line 1: id, role or content
 {"id": "1", "role": "user", "content": ""}\\n{"id": 1, "role": "user", "content": ""} | line 2: the id '1' \
-stands twice
+appears twice
 """
 
 

@@ -142,7 +142,7 @@ def test_situations_are_imported_as_they_are_listed(run: Run, tmp_path: Path) ->
     exported = tmp_path / "exported.jsonl"
     exported.write_text(output_of(run("situations", "export")))
     again = run("situations", "import", str(exported))
-    assert again == (0, "0 added, 2 known, 0 lines unreadable.\n", "")
+    assert again == (0, "0 added, 2 already known, 0 lines unreadable.\n", "")
 
 
 @pytest.mark.parametrize("memory", ["cases", "situations", "signals"])
@@ -197,7 +197,7 @@ def test_a_file_in_which_nothing_can_be_read_says_what_one_holds(run: Run, tmp_p
     for memory in ("cases", "situations"):
         code, output, errors = run(memory, "import", str(file))
         assert code == 1
-        assert output == "0 added, 0 known, 30 lines unreadable.\n"
+        assert output == "0 added, 0 already known, 30 lines unreadable.\n"
         assert len(errors.splitlines()) == 22
         assert "And 10 more lines." in errors
         assert f"memory {memory} export" in errors
@@ -243,7 +243,7 @@ def test_news_are_searched_as_of_a_day(run: Run, monkeypatch: pytest.MonkeyPatch
     assert "in the 168 hours before 2024-12-26 00:00" in told
     code, _, told = run("signals", "search", "rates", "--date", "garbage")
     assert code == 2
-    assert "'garbage' is no time." in told
+    assert "'garbage' is not a time." in told
     assert len(asked) == 1
 
 
@@ -341,7 +341,7 @@ def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: p
     code, output, errors = run("signals", "search", "pumpkins", "--json")
     assert code == 0
     assert output == ""
-    assert f"{recallable} MEMORY_MIN_CONFIDENCE" in errors
+    assert f"{recallable} You can change this with MEMORY_MIN_CONFIDENCE" in errors
     code, output, _ = run("signals", "health")
     assert code == 0
     options = "You can change this with MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS."
@@ -353,10 +353,10 @@ def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: p
 WRONG_USAGE = """
 situations, reembed | has no 'reembed'
 cases, add, one text | takes TEXT TEXT
-situations, list, more | takes nothing more
+situations, list, more | takes no arguments
 signals, add, one, two | takes TEXT.
-signals, remove, x | is no event
-signals, remove, ² | is no event
+signals, remove, x | is not an event number
+signals, remove, ² | is not an event number
 """
 
 

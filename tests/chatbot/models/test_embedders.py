@@ -384,7 +384,7 @@ def test_an_altered_model_file_is_refused(source: Path, tmp_path: Path, name: st
     with (source / name).open("r+b") as file:
         file.seek(100_000)
         file.write(b"tampered")
-    with pytest.raises(ModelError, match=rf"{name}.* is not the known one.*chatbot setup"):
+    with pytest.raises(ModelError, match=rf"{name}.* is not the expected one.*chatbot setup"):
         LocalEmbedder(tmp_path / "cache", source=source).embed([SENTENCE])
     assert not list(tmp_path.glob("cache/*.onnx"))
 

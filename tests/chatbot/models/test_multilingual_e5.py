@@ -128,7 +128,7 @@ def test_a_spoilt_file_is_refused_and_nothing_is_built(source: Path, tmp_path: P
             file.write(b"tampered")
         else:
             file.truncate(0 if spoil == "empty" else 30_000_000)
-    with pytest.raises(ModelError, match=rf"{NAME}.* is not the known one.*chatbot setup multilingual"):
+    with pytest.raises(ModelError, match=rf"{NAME}.* is not the expected one.*chatbot setup multilingual"):
         LocalEmbedder(tmp_path / "cache", source=source, spec=MULTILINGUAL_E5).embed(["deficit"])
     assert not list(tmp_path.glob("cache/*.onnx"))
 

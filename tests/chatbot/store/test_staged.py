@@ -402,7 +402,7 @@ def test_a_fault_of_the_machine_leaves_a_document_as_it_was(
         return page(reader, number)
 
     monkeypatch.setattr(Reader, "page", without_room)
-    with pytest.raises(DocumentError, match="The PDF reader cannot start"):
+    with pytest.raises(DocumentError, match="No reading process"):
         library.complete(version)
     assert contents(library) == before
 

@@ -282,11 +282,11 @@ def test_the_menu_in_the_list_has_the_switches_of_the_title(
 
 def test_an_empty_memory_teaches(cases: Cases, situations: Situations) -> None:
     app = visit("memory_page.py")
-    assert "No answers have been rated yet." in shown(app)
+    assert "You have not rated any answers yet." in shown(app)
     assert "No advice" not in shown(app)  # a tab that is not open is not drawn
     assert not has_field(app, "find-cases")
     app = advice_tab()
-    assert "No advice has been added yet." in shown(app)
+    assert "You have not added any advice yet." in shown(app)
     assert not has_field(app, "find-advice")
 
 
@@ -325,10 +325,10 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     click(app, "dialog-no")
     assert len(cases.listed(ME)) == 1
     click(app, f"delete-{case.id}")
-    assert "No answers have been rated yet." in click(app, "dialog-yes")
+    assert "You have not rated any answers yet." in click(app, "dialog-yes")
     assert cases.listed(ME) == []
     app.session_state["deleted-cases"] = True
-    assert "Each can be restored for 7 days" in shown(app.run())
+    assert "You can restore each for 7 days" in shown(app.run())
     assert "1 rated answer: 0 helpful, 1 not." in click(app, f"restore-case-{case.id}")
     assert the_case(cases).word == "Wrong year"
     assert cases.deleted(ME) == []
@@ -352,7 +352,7 @@ def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(context: AppC
         connection.execute("insert into rated_answer (shelf, id, line) values (?, ?, ?)", broken)
     try:
         text = shown(visit("memory_page.py"))
-        assert "Rated answer 1 of the shared answers cannot be read" in text
+        assert "Rated answer 1 among the shared answers cannot be read" in text
     finally:
         with cases._database.write() as connection:
             connection.execute("delete from rated_answer where id = 'x'")
@@ -459,7 +459,7 @@ def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
     lines = outcome_lines("x.jsonl", outcome, memory_cases.FILES.wording)
     assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 skipped, as you rated them more recently."
     assert lines[10] == "⚠ Line 10 was not read: it is not JSON."
-    assert lines[11:] == ["⚠ And 2 more lines were not read."]
+    assert lines[11:] == ["⚠ 2 more lines were not read."]
 
 
 def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(
@@ -468,7 +468,7 @@ def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(
     damaged = fail_with(StoreError("The cases cannot be read.", hint="Look at the disk."))
     monkeypatch.setattr(cases, "health", damaged)
     assert "Look at the disk." in shown(visit("memory_page.py"))
-    assert "No advice has been added yet." in shown(advice_tab())
+    assert "You have not added any advice yet." in shown(advice_tab())
 
 
 def test_health_is_told_in_words() -> None:
@@ -496,7 +496,7 @@ def test_remarks_say_why_a_case_does_less() -> None:
     assert remarks(verified) == []
     assert remarks(bad) == []
     of_two = replace(bad, asked_of=("A.pdf", "B.pdf"))
-    assert remarks(of_two) == ["Asked of A.pdf, B.pdf alone."]
+    assert remarks(of_two) == ["Asked only about A.pdf, B.pdf."]
 
 
 def test_remembered_text_is_data() -> None:
@@ -537,7 +537,7 @@ def test_advice_is_added_searched_and_deleted(situations: Situations) -> None:
     assert memory_advice.NOTHING_FOUND in enter(app, "find-advice", "nowhere")
     enter(app, "find-advice", "PESO")
     click(app, f"delete-{one.key}")
-    assert "No advice has been added yet." in click(app, "dialog-yes")
+    assert "You have not added any advice yet." in click(app, "dialog-yes")
     assert situations.listed(ME) == []
     assert len(situations.listed(OTHER)) == 1
     assert not re.search(r"class=.notice", shown(app))

@@ -199,7 +199,7 @@ def test_advice_is_noted_and_recalled_when_its_situation_comes(advised: Chatbot)
     talk = advised.conversations.begin("me")
     told, _ = ask(advised, ADVICE, talk)
     assert told.model == MEMORY
-    assert told.text.startswith("Noted.")
+    assert told.text.startswith("Saved. ")
     assert told.exchange == 1
     (situation,) = advised.situations.listed("me")
     assert situation.situation == "the deficit ceiling is breached"

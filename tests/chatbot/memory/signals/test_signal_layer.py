@@ -224,7 +224,7 @@ def test_empty_and_failed_are_told_apart_in_note_notice_and_health(
     (of_empty,), no_notices = told(signals, ATTACK)
     (of_failed,), notices = told(unreachable, ATTACK)
     assert "no recent signal" in of_empty
-    assert "cannot be asked" in of_failed
+    assert "not available" in of_failed
     assert no_notices == []
     assert "cannot be reached" in notices[0]
     assert "local templates are used" in notices[0]
@@ -248,11 +248,11 @@ def test_three_failures_open_the_breaker_health_says_so_and_it_recovers(
         told(unreachable, ATTACK)
         states.append(unreachable.health().state)
     assert states == ["failed", "failed", "fallback", "fallback", "fallback"]
-    assert "rests" in notices_of(unreachable)[0]
+    assert "is paused" in notices_of(unreachable)[0]
     assert unreachable.health().retry_at == 1_030
     signals.add(news(WHEAT))
     signals.breaker = breaker
-    assert "rests" in notices_of(signals)[0]
+    assert "is paused" in notices_of(signals)[0]
     now[0] += 31
     assert notices_of(signals) == []
     assert signals.health().state == "normal"
