@@ -296,7 +296,7 @@ def test_an_answer_whose_conversation_is_erased_meanwhile_is_given(make: Make) -
     assert isinstance(answer, Answer)
     assert "3.0 per cent" in answer.text
     assert answer.exchange is None
-    assert any("erased meanwhile" in text for text in answer.notices)
+    assert any("has been erased" in text for text in answer.notices)
     assert set(notices(rest)) == set(answer.notices)
 
 
@@ -444,7 +444,7 @@ def test_an_answer_is_given_though_it_cannot_be_kept(
     holder.close()
     assert "3.0 per cent" in answer.text
     assert answer.exchange is None
-    assert any("not kept: Another program is using" in text for text in notices(events))
+    assert any("not saved: Another program is using" in text for text in notices(events))
     assert len(chatbot.conversations.said(talk, "me")) == 1
     afterwards, _ = ask(chatbot, QUESTION, talk)
     assert afterwards.exchange == 2

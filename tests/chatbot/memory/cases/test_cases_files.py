@@ -278,7 +278,7 @@ def test_rows_that_cannot_be_read_are_reported_by_place_and_the_others_read(
     assert embedded(shelf) == [True, True]
     (problem,) = shelf.view().problems
     assert problem.line == 2
-    assert "no JSON" in problem.reason
+    assert "not JSON" in problem.reason
     removed = shelf.remove(lambda case: True)
     assert [case.question for case in removed] == ["One?", "Three?"]
     assert len(shelf.view().problems) == 1, "what cannot be read is not lost"

@@ -180,7 +180,7 @@ def test_what_cannot_be_rated_is_said(make: Make) -> None:
     chatbot = make()
     private = chatbot.conversations.begin("me", private=True)
     ask(chatbot, QUESTION, private)
-    with pytest.raises(UsageError, match="private"):
+    with pytest.raises(UsageError, match="Private"):
         chatbot.rate(private, 1, "me", helpful=True)
     talk = chatbot.conversations.begin("me")
     ask(chatbot, "Who built the lighthouse of Heligoland?", talk)

@@ -208,7 +208,7 @@ def test_nothing_is_asked_for(topics: SituationMemory, text: str, n: int) -> Non
 
 
 def test_an_unknown_strategy_is_named(topics: SituationMemory) -> None:
-    with pytest.raises(QuestionError, match="no strategy 'best'"):
+    with pytest.raises(QuestionError, match="no strategy named 'best'"):
         topics.get_memories("inflation", strategy="best")
 
 
@@ -688,7 +688,7 @@ def test_recorded_advice_is_a_note_where_a_question_describes_its_situation(open
     assert note.layer == "situations"
     assert note.text == "When inflation rises above target: shorten duration"
     assert note.source.startswith("advice you added on ")
-    assert "alike" in note.source
+    assert "similarity" in note.source
     assert notes("How tall is the lighthouse?") == []
     assert notes(inflation, "her") == []
     assert notes(inflation, count=0) == []
