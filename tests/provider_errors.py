@@ -124,7 +124,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "azure",
         Refuse(404, body={"error": {"code": "404", "message": "Resource not found"}}),
         "path",
-        "nothing at this address",
+        "not at this address",
         "OPENAI_BASE_URL",
     ),
     # --- Anthropic
@@ -205,7 +205,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "does not know the model",
         "ollama pull",
     ),
-    ProviderError("ollama", Refuse(404, body="404 page not found"), "path", "nothing at this address", "/v1"),
+    ProviderError("ollama", Refuse(404, body="404 page not found"), "path", "not at this address", "/v1"),
     # --- LM Studio
     ProviderError(
         "lmstudio",
@@ -218,7 +218,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "lmstudio",
         Refuse(200, body={"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
         "path",
-        "nothing at this address",
+        "not at this address",
         "/v1",
     ),
     # --- vLLM

@@ -42,7 +42,7 @@ _DIED = "peer closed connection"
 _UNKNOWN_NAME = re.compile(r"name is not known|name or service|name resolution|nodename nor servname", re.I)
 _UNTRUSTED = re.compile(r"CERTIFICATE_VERIFY_FAILED")
 _NO_TLS = re.compile(r"\bSSL\b")
-_REFUSED_HERE = re.compile(r"link-local|an address of this machine|can be read on the way")
+_REFUSED_HERE = re.compile(r"link-local|address (?:of|on) this machine|[Oo]thers can read")
 # A reader is waiting: a longer pause is reported, not waited for.
 LONGEST_WAIT_SECONDS = 20.0
 # What providers say in words where the status says less. Each was seen in the errors that

@@ -216,7 +216,7 @@ def say(settings: Settings) -> str:
 
 ELSEWHERE = """
 169.254.169.254 | link-local or cloud metadata
-192.0.2.7 | can be Others can read what you send
+192.0.2.7 | thers can read
 """
 
 

@@ -48,7 +48,7 @@ def test_a_refused_key_and_a_missing_one_are_told_apart() -> None:
     assert tried(Refuse(401, "bad sk-secret")) == Trial(
         False, "HOST refused the key.", "Copy the whole key again, and check that it is for this provider."
     )
-    assert tried(Refuse(401), key="").text == "HOST needs a key, but none is set."
+    assert tried(Refuse(401), key="").text == "HOST asks for a key, and none is set."
 
 
 def test_where_there_is_no_such_model_it_says_which_there_are() -> None:

@@ -140,7 +140,7 @@ def test_a_program_that_is_not_running_is_no_dead_end(page: AppTest, context: ap
     [
         ("", "The address is missing."),
         ("gpu box", "which is not a web address."),
-        ("http://10.0.0.9/v1", "Begin the address with https://."),
+        ("http://10.0.0.9/v1", "Start the address with https://."),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_with_the_fix(
@@ -176,7 +176,7 @@ def test_a_key_of_another_provider_is_refused_before_it_is_sent(
     press(page, "provider-openai")
     page.text_input(key="provider-key").set_value("sk-ant-api03-0123")
     press(page, "connect")
-    until(page, lambda: "The key is one of Anthropic, and is not sent to OpenAI." in shown(page))
+    until(page, lambda: "This is a key for Anthropic, so it is not sent to OpenAI." in shown(page))
     assert context.chatbot.own.chosen(ANN) == {}
 
 
