@@ -97,7 +97,7 @@ def test_what_cannot_be_read_again_stays(library: Library, additions: Additions)
         additions.read_again("Rules.pdf")
     path.write_bytes(kept)
     library.catalog.restart_vectors(version, library.embedder.fingerprint)
-    with pytest.raises(StoreError, match="being prepared"):
+    with pytest.raises(StoreError, match="still being indexed"):
         library.take_again("Rules.pdf")
 
 
