@@ -181,7 +181,7 @@ class VersionBuilder:
             )
             if names:
                 return replace(
-                    result, warning=f"This is the same file as {names[0]}. It is kept once, under both names."
+                    result, warning=f"The same file as {names[0]}; it is kept once, under both names."
                 )
             return result
 

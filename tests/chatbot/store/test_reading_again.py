@@ -93,7 +93,7 @@ def test_what_cannot_be_read_again_stays(library: Library, additions: Additions)
     (finding,) = glance(library)
     assert finding.document == "Rules.pdf"
     assert "missing" in finding.problem
-    with pytest.raises(NotFoundError, match="not kept"):
+    with pytest.raises(NotFoundError, match="no longer kept"):
         additions.read_again("Rules.pdf")
     path.write_bytes(kept)
     library.catalog.restart_vectors(version, library.embedder.fingerprint)
