@@ -118,7 +118,7 @@ def faults(home: Path, contents: Contents, files: Mapping[str, File]) -> list[st
         if contents.texts.get(version, ()) != files[sha256].texts:
             found.append(f"version {version} has not the text of its file")
     found += [
-        f"{table} has rows of version {version}, which is not there"
+        f"{table} has rows of version {version}, which does not exist"
         for table, version in contents.owners
         if version not in contents.versions
     ]

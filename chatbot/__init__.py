@@ -1,4 +1,4 @@
-"""Questions to page-cited answers over the documents that were added, and all that is remembered."""
+"""Answers questions about your documents, with the page for each statement, and keeps what is remembered."""
 
 import ctypes
 import os

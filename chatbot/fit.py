@@ -45,7 +45,7 @@ _CAUSES = re.compile(
     re.IGNORECASE,
 )
 SAID = {
-    ANSWERS: "✓ Subject, measure and period of the question stand in the passage",
+    ANSWERS: "✓ The passage has the subject, measure and period you asked about",
     MAY_NOT_ANSWER: "Best match: it may not answer the question",
 }
 

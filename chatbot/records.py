@@ -252,7 +252,7 @@ class Prompt:
 VERDICTS = {"located": "verified", "figures": "figures confirmed", "reworded": "≈ in other words"}
 BASES = tuple(VERDICTS)
 # Why a statement in other words is not verified, although nothing speaks against it.
-REWORDED = "it is in other words than the page's, which no check can vouch for: compare the two"
+REWORDED = "it is worded differently from the page, which cannot be checked: compare the two"
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,9 +315,9 @@ class Citation:
 # Statuses of a NumberCheck that leave no doubt.
 # What a check of a figure found, for readers.
 FIGURE_VERDICTS = {
-    "supported": "✓ stands on the cited page",
-    "derived": "✓ worked out from figures that stand there",
-    "present_elsewhere": "⚠ not so on the cited page",
+    "supported": "✓ on the cited page",
+    "derived": "✓ calculated from figures on the cited page",
+    "present_elsewhere": "⚠ different on the cited page",
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
 }
@@ -575,10 +575,10 @@ class DocumentRow:
         lacking = ["its tables"] if self.lacks == "tables" else []
         if self.lacks and self.to_come:
             if self.to_come == 1:
-                lacking.append("a page that is an image")
+                lacking.append("a scanned page")
             else:
-                lacking.append(f"{self.to_come:,} pages that are images")
+                lacking.append(f"{self.to_come:,} scanned pages")
         if not lacking:
             return ""
-        verb = "is" if lacking == ["a page that is an image"] else "are"
+        verb = "is" if lacking == ["a scanned page"] else "are"
         return f"{' and '.join(lacking)} {verb} still to be read"

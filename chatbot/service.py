@@ -1,6 +1,6 @@
-"""Offers the chatbot as one object to every user interface: documents, questions, ratings, page images.
+"""Offers the chatbot to every user interface as one object: documents, questions, ratings, page images.
 
-The object holds no user's state, and the steps of an answer are made elsewhere.
+The object keeps no state for a user. Other modules carry out the steps of an answer.
 """
 
 from __future__ import annotations
@@ -441,18 +441,16 @@ class Chatbot:
         """
         if conversation.startswith(PRIVATE):
             raise UsageError(
-                "A private conversation is kept nowhere, nor are ratings in it.",
-                hint="Ask in another conversation to rate the answer.",
+                "Private conversations and their ratings are not saved.",
+                hint="To rate the answer, ask in another conversation.",
             )
         answer = self.memory.answer(conversation, number, owner)
         if answer is None:
-            raise NotFoundError(
-                "That answer is not kept any more.", hint="Ask again, and rate the new answer."
-            )
+            raise NotFoundError("That answer is no longer kept.", hint="Ask again, then rate the new answer.")
         if not answer.from_documents:
             raise UsageError(
-                "That is no answer from the documents, and no example.",
-                hint="Rate an answer from the documents.",
+                "That answer is not from the documents.",
+                hint="Only answers from the documents can be rated.",
             )
         self.cases.rate(owner, answer, int(helpful), word=word)
         sources = [note.origin for note in answer.notes if note.layer == SignalLayer.name and note.origin]
@@ -479,7 +477,7 @@ class Chatbot:
         try:
             stored = self.library.catalog.page(version, page)
         except KeyError as error:
-            raise NotFoundError("That page is not kept any more.", hint="Add the document again.") from error
+            raise NotFoundError("That page is no longer kept.", hint="Add the document again.") from error
         with self.readers.reading(self.library.file(version), password) as reader:
             if stored.method == "ocr":
                 glyphs = [(word.text, word.box) for word in stored.words]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.errors import SettingsError
-from chatbot.models.providers import PROVIDERS
+from chatbot.models.providers import PROVIDERS, provider_named
 
 __all__ = [
     "ENVIRONMENT",
@@ -33,36 +33,43 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_HOME": (
         "home",
         (
-            "Folder that holds `chroma_db/` and `documents/`; unset, they stand beside `app.py`, "
-            "and those of an installed copy in the user's data folder (on Linux `~/.local/share/finpolicy`)."
+            "Folder of `chroma_db/` and `documents/`. If unset, they are next to `app.py`, or for an "
+            "installed copy in your data folder (on Linux `~/.local/share/finpolicy`)."
         ),
     ),
     "FINPOLICY_CHAT_MODEL": (
         "chat_model",
-        "Chat model, as its endpoint calls it; unset, answers are extractive and nothing leaves the machine.",
+        (
+            "Name of the chat model at its endpoint. If unset, answers are extractive and nothing leaves the "
+            "machine."
+        ),
     ),
     "FINPOLICY_PROVIDER": (
         "provider",
         (
-            "Who serves the chat model: `openai`, `anthropic`, `azure`, `deepseek`, `openrouter`, `ollama`, "
-            "`lmstudio`, `vllm` or `llamacpp`. It gives the address and the client; unset, the address tells."
+            "Provider of the chat model: `openai`, `anthropic`, `azure`, `deepseek`, `openrouter`, "
+            "`ollama`, `lmstudio`, `vllm` or `llamacpp`. It sets the address and the client. If unset, "
+            "the address decides."
         ),
     ),
     "FINPOLICY_EMBEDDING_MODEL": (
         "embedding_model",
         (
-            "Embedding model of an OpenAI-compatible endpoint, or `multilingual`: an embedded one for other "
-            "languages; unset, the embedded MiniLM is used."
+            "Embedding model of an OpenAI-compatible endpoint, or `multilingual`, an embedded one for "
+            "other languages. If unset, the embedded MiniLM is used."
         ),
     ),
     "FINPOLICY_EMBEDDING_DIMENSION": (
         "embedding_dimension",
-        "Dimension to ask of that embedding model; 0 leaves its own.",
+        "Dimension to request from that embedding model; 0 uses its default.",
     ),
-    "OPENAI_API_KEY": ("api_key", "Key for OPENAI_BASE_URL; a key alone sends nothing anywhere."),
+    "OPENAI_API_KEY": ("api_key", "Key for OPENAI_BASE_URL. A key by itself sends nothing."),
     "OPENAI_BASE_URL": (
         "base_url",
-        "Endpoint of both models; unset, that of FINPOLICY_PROVIDER for the chat model, else OpenAI's.",
+        (
+            "Endpoint of both models. If unset, that of FINPOLICY_PROVIDER for the chat model, otherwise "
+            "OpenAI's."
+        ),
     ),
     "ANTHROPIC_API_KEY": ("anthropic_key", "Key for FINPOLICY_PROVIDER=anthropic."),
     "AZURE_OPENAI_API_KEY": ("azure_key", "Key for FINPOLICY_PROVIDER=azure."),
@@ -71,176 +78,176 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_USER_MODELS": (
         "user_models",
         (
-            "`1` lets each user choose a chat model and endpoint of their own, `0` nobody; unset, only "
-            "where nobody but this machine can open the pages."
+            "`1` lets each user choose a chat model and endpoint, `0` lets no one. If unset, users can "
+            "choose if only this machine can open the pages."
         ),
     ),
-    "FINPOLICY_OFFLINE": ("offline", "`1` refuses every connection to a model endpoint."),
+    "FINPOLICY_OFFLINE": ("offline", "`1` blocks every connection to a model endpoint."),
     "FINPOLICY_TIMEOUT": (
         "timeout",
         (
-            "Seconds from one word of a model's answer to the next, thinking included; also for connecting, "
-            "and for a whole answer in one piece (vectors)."
+            "Seconds to wait between two words of a model's answer, including thinking. Also for "
+            "connecting, and for whole answers (vectors)."
         ),
     ),
     "FINPOLICY_FIRST_WORD_TIMEOUT": (
         "first_word_timeout",
         (
-            "Seconds to the first word: a model on this machine may read the prompt for minutes; 0 takes "
-            "five times FINPOLICY_TIMEOUT."
+            "Seconds to wait for the first word. A model on this machine may read the prompt for "
+            "minutes. 0 means five times FINPOLICY_TIMEOUT."
         ),
     ),
-    "FINPOLICY_ANSWER_TIMEOUT": ("answer_timeout", "Seconds a chat model's whole answer may take."),
+    "FINPOLICY_ANSWER_TIMEOUT": ("answer_timeout", "Seconds to wait for a chat model's whole answer."),
     "FINPOLICY_CONTEXT_TOKENS": (
         "context_tokens",
         (
-            "Tokens a prompt may take, 1,500 or more; less where the endpoint tells that its model takes "
-            "less. Excerpts are cut to fit, the question never is."
+            "Context length: tokens in a prompt, 1,500 or more. Less if the endpoint reports a shorter "
+            "one. Excerpts are cut to fit, the question never is."
         ),
     ),
     "FINPOLICY_PAGES": (
         "pages",
-        "Pages that an answer is made from, 1 to 10: more find more, and say more that is beside the point.",
+        "Pages used for an answer, 1 to 10. More pages find more, but also add less relevant text.",
     ),
     "FINPOLICY_PROMPT_PAGES": (
         "prompt_pages",
         (
-            "Pages that a chat model is given, 4 to 16; 0 takes one for every 1,600 of "
-            "FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them."
+            "Pages sent to a chat model, 4 to 16. 0 means one for every 1,600 of "
+            "FINPOLICY_CONTEXT_TOKENS. Comparisons add both sides."
         ),
     ),
-    "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Tokens an answer may take."),
+    "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Maximum tokens in an answer."),
     "FINPOLICY_TEMPERATURE": (
         "temperature",
-        "Of a chat model, 0 to 2; left out where the endpoint refuses it.",
+        "Temperature of the chat model, 0 to 2. Not sent if the endpoint rejects it.",
     ),
     "FINPOLICY_PRICE_IN": (
         "price_in",
-        "Price of 1M tokens of a prompt, in US$; 0 where none is set, and no cost is shown.",
+        "Price of 1M prompt tokens in US$. With 0, no cost is shown.",
     ),
-    "FINPOLICY_PRICE_OUT": ("price_out", "The same of an answer, the model's thinking among it."),
+    "FINPOLICY_PRICE_OUT": ("price_out", "Price of 1M answer tokens in US$, including thinking."),
     "FINPOLICY_REASONING": (
         "reasoning",
         (
-            "How much a model that thinks before it answers is to think: `none`, `minimal`, `low`, `medium` "
-            "or `high`; unset, as the endpoint does."
+            "How long a thinking model thinks: `none`, `minimal`, `low`, `medium` or `high`. If unset, "
+            "the endpoint decides."
         ),
     ),
     "FINPOLICY_RERANK": (
         "rerank",
         (
-            "`1` has the chat model put the first ten pages into order before they are used: one more, "
-            "short call; not where the search doubts, nor when it is slow."
+            "`1` lets the chat model rank the first ten pages, with one more short call. Skipped if the "
+            "search has doubts or the model is slow."
         ),
     ),
     "FINPOLICY_REWRITE": (
         "rewrite",
-        (
-            "`1` has the chat model complete a question that leans on the conversation, before it is "
-            "searched: one more, short call."
-        ),
+        ("`1` lets the chat model complete follow-up questions before the search, with one more short call."),
     ),
     "FINPOLICY_WINDOW": (
         "window",
         (
-            "Exchanges of a conversation that are live: follow-ups are understood from them, and the page "
-            "opens with them."
+            "Latest exchanges of a conversation that are used to understand follow-ups and shown when it "
+            "opens."
         ),
     ),
     "FINPOLICY_PROMPT_EXCHANGES": (
         "prompt_exchanges",
-        "Of these, how many reach the prompt whole, but for what is too long for it.",
+        "How many of these are sent in full, if they fit.",
     ),
     "FINPOLICY_COMPRESSION": (
         "compression",
-        "`0` never shortens a long conversation; older exchanges are then only recalled one by one.",
+        "`0` never shortens a long conversation. Older exchanges are then only recalled one by one.",
     ),
     "FINPOLICY_COMPRESSION_TOKENS": (
         "compression_tokens",
-        "Tokens of a conversation from which what was said earlier reaches the prompt shortened.",
+        "Length in tokens above which earlier parts of a conversation are shortened.",
     ),
     "FINPOLICY_COMPRESSION_RATIO": (
         "compression_ratio",
         (
-            "Share of all tokens of such a conversation that is kept, 0 to 1; at most what "
-            "FINPOLICY_CONTEXT_TOKENS has room for beside excerpts."
+            "Share of the tokens of such a conversation to keep, 0 to 1, as far as "
+            "FINPOLICY_CONTEXT_TOKENS has room next to excerpts."
         ),
     ),
     "FINPOLICY_SUMMARY": (
         "summary",
-        (
-            "`0` spares the chat model from summarising what was said earlier: one short call for every "
-            "five exchanges."
-        ),
+        ("`0` turns off summaries of earlier exchanges, which take one short call for every five exchanges."),
     ),
     "FINPOLICY_RETENTION_DAYS": (
         "retention_days",
-        "Days after which a conversation that nobody went on with is erased; 0 keeps it for ever.",
+        "Days after which an unused conversation is erased. 0 keeps it forever.",
     ),
     "MEMORY_DATABASE_URL": (
         "signals_database",
-        "Postgres with pgvector for news; unset, an embedded one (`make setup-signals`, extra `signals`).",
+        (
+            "Postgres with pgvector for news. If unset, an embedded one is used (`make setup-signals`, extra "
+            "`signals`)."
+        ),
     ),
     "MEMORY_SIMILARITY_THRESHOLD": (
         "signals_threshold",
         (
-            "Least cosine at which a signal is recalled; 0 takes the embedder's own: 0.37 embedded, 0.82 "
-            "multilingual, 0.40 others."
+            "Minimum similarity (cosine) of a signal. 0 means the default of the embedder: 0.37 "
+            "embedded, 0.82 multilingual, 0.40 others."
         ),
     ),
-    "MEMORY_MIN_CONFIDENCE": ("signals_confidence", "Least confidence of a signal that is recalled, 0 to 1."),
-    "MEMORY_LOOKBACK_HOURS": ("signals_hours", "How old recalled news may be, in hours."),
+    "MEMORY_MIN_CONFIDENCE": ("signals_confidence", "Minimum confidence of a signal, 0 to 1."),
+    "MEMORY_LOOKBACK_HOURS": ("signals_hours", "Maximum age of recalled news, in hours."),
     "MEMORY_RETENTION_DAYS": (
         "signals_days",
-        "Days after which news is erased with its signals; 0 keeps it for ever.",
+        "Days after which news is erased with its signals. 0 keeps it forever.",
     ),
-    "MEMORY_MAX_NOTES": ("signals_notes", "Signals that one question recalls at most."),
+    "MEMORY_MAX_NOTES": ("signals_notes", "Maximum number of signals for one question."),
     "MEMORY_JSONL_PATH": (
         "cases_file",
-        "JSON lines of rated answers that everybody has, read when the store is opened; unset, none.",
+        "File of rated answers for all users, as JSON lines, read when the store opens. If unset, none.",
     ),
     "MEMORY_KEY_FIELD": (
         "cases_key_field",
-        "Field of the question in files of rated answers; unset, `question`.",
+        "Field of the question in files of rated answers. If unset, `question`.",
     ),
-    "MEMORY_VALUE_FIELD": ("cases_value_field", "Field of the answer in such files; unset, `plan`."),
+    "MEMORY_VALUE_FIELD": ("cases_value_field", "Field of the answer in such files. If unset, `plan`."),
     "MEMORY_TOP_K": (
         "cases_most",
-        "Rated answers that one question recalls at most; four helpful and two unhelpful reach the prompt.",
+        "Maximum number of rated answers for one question. At most four helpful and two unhelpful are sent.",
     ),
-    "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
+    "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Maximum size of a file, in MiB."),
     "FINPOLICY_SESSION_UPLOADS_MB": (
         "session_uploads_mb",
-        (
-            "Files that an open page may hold in the server's memory before they are added, in MiB "
-            "altogether; a closed page holds none."
-        ),
+        ("Total size of files waiting to be added from one open page, in MiB. A closed page has none."),
     ),
-    "FINPOLICY_SERVER_UPLOADS_MB": ("server_uploads_mb", "The same for all open pages together, in MiB."),
+    "FINPOLICY_SERVER_UPLOADS_MB": (
+        "server_uploads_mb",
+        "Total size of files waiting to be added from all open pages, in MiB.",
+    ),
     "FINPOLICY_FEEDS": (
         "feeds",
-        "Addresses of RSS or Atom feeds whose news the server takes, with spaces between them.",
+        "RSS or Atom feeds that the server reads for news, separated by spaces.",
     ),
-    "FINPOLICY_FEED_MINUTES": ("feed_minutes", "Minutes between two visits of the feeds, 1 or more."),
+    "FINPOLICY_FEED_MINUTES": ("feed_minutes", "Minutes between two visits to the feeds, 1 or more."),
     "FINPOLICY_TELEGRAM_SECRET": (
         "telegram_secret",
-        "Secret token of a Telegram webhook at `/api/v1/telegram`; unset, it takes nothing.",
+        "Secret token of the Telegram webhook at `/api/v1/telegram`. If unset, it is off.",
     ),
     "FINPOLICY_API_RATE": (
         "api_rate",
-        "Requests a minute that each caller of the API may make; 0 for any number.",
+        "Maximum requests per minute for each API caller. 0 means no limit.",
     ),
     "FINPOLICY_CORS_ORIGINS": (
         "cors_origins",
         (
-            "Origins of web pages that may call the API, such as `https://intranet.example.org`, with "
-            "commas between them; unset, none may."
+            "Origins of web pages that may call the API, separated by commas, such as "
+            "`https://intranet.example.org`. If unset, none may."
         ),
     ),
-    "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
+    "FINPOLICY_WORKERS": (
+        "workers",
+        "Number of reading processes and embedding threads. 0 means one per core.",
+    ),
     "FINPOLICY_MODEL_CACHE": (
         "model_cache",
-        "Folder for the embedded model's built graph; unset, the user's cache folder.",
+        "Folder for the embedded model's graph. If unset, your cache folder.",
     ),
 }
 
@@ -446,9 +453,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     ):
         if word and word not in known:
             choices = ", ".join(filter(None, known))
-            raise SettingsError(
-                f"{name} is {word!r}.", hint=f"Set it to one of {choices}, or leave it unset."
-            )
+            raise SettingsError(f"{name} is {word!r}.", hint=f"Set it to one of {choices}, or unset it.")
     for name, share in (
         ("MEMORY_MIN_CONFIDENCE", settings.signals_confidence),
         ("MEMORY_SIMILARITY_THRESHOLD", settings.signals_threshold),
@@ -484,7 +489,7 @@ def _of_file(path: Path) -> dict[str, str]:
             lines = list(parse_stream(file))
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
-            f"{path} cannot be read: {type(error).__name__}.", hint="Make it a text file that you may read."
+            f"{path} cannot be read: {type(error).__name__}.", hint="Make it a text file that you can read."
         ) from error
     found = dict[str, str]()
     for line in lines:
@@ -500,6 +505,8 @@ def _of_file(path: Path) -> dict[str, str]:
 
 
 def _parse(name: str, text: str, default: object) -> object:
+    if name == "FINPOLICY_PROVIDER":
+        return provider_named(text)
     if isinstance(default, bool):
         if text.lower() not in {"0", "1", "true", "false", "yes", "no"}:
             raise SettingsError(f"{name} is {text!r}.", hint="Set it to 1 or 0.")

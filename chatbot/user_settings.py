@@ -29,6 +29,7 @@ __all__ = [
     "check_address",
     "check_key",
     "check_model",
+    "check_model_name",
     "check_value",
     "in_own_words",
     "reworded",
@@ -63,8 +64,9 @@ class Preference:
     name: the field of Settings.
     effect: what it does, in a sentence.
     least, most, step: of a number; both ends are allowed.
-    part: the part of the page it stands in.
+    part: the part of the page it is in.
     needs_model: whether it has no effect on answers in the documents' own words.
+    needs: another preference, without which it has no effect; "" for none.
     zero: what 0 means, if it is special.
     """
 
@@ -76,154 +78,140 @@ class Preference:
     most: float = 1
     step: float = 1
     needs_model: bool = False
+    needs: str = ""
     zero: str = ""
+
+    def has_effect(self, settings: Settings) -> bool:
+        """Tells whether it changes anything for a user with these settings."""
+        has_needed = not self.needs or bool(getattr(settings, self.needs))
+        return has_needed and (not self.needs_model or bool(settings.chat_model))
 
 
 PREFERENCES: tuple[Preference, ...] = (
     Preference(
-        "rerank",
-        "model",
-        "Put the best pages into order",
-        (
-            "The model compares the first ten pages before the best are used: better pages, a few seconds "
-            "more, and passages of all ten are sent to it."
-        ),
-        needs_model=True,
-    ),
-    Preference(
-        "rewrite",
-        "model",
-        "Complete follow-up questions",
-        (
-            "The model completes a question such as “and the year before?” before it is searched; else "
-            "fixed rules do. One more, short call."
-        ),
-        needs_model=True,
-    ),
-    Preference(
-        "summary",
-        "model",
-        "Summarise what was said earlier",
-        (
-            "What no longer fits into the prompt is summarised for later questions: one short call for "
-            "every five exchanges."
-        ),
-        needs_model=True,
-    ),
-    Preference(
-        "price_in",
-        "model",
-        "Price of 1M tokens of a prompt, in US$",
-        "With both prices each answer and conversation shows what it cost.",
-        0,
-        MOST_PRICE,
-        0.01,
-        needs_model=True,
-        zero="none is set",
-    ),
-    Preference(
-        "price_out",
-        "model",
-        "Price of 1M tokens of an answer, in US$",
-        "What the model thinks before it answers counts too.",
-        0,
-        MOST_PRICE,
-        0.01,
-        needs_model=True,
-        zero="none is set",
-    ),
-    Preference(
         "pages",
         "answers",
-        "Pages that an answer is made from",
-        (
-            "More find more, and say more that is beside the point. A chat model is given as many as it has "
-            "room for."
-        ),
+        "Pages per answer",
+        "More pages find more, and more that is off the point.",
         1,
         MOST_PAGES,
     ),
     Preference(
+        "rerank",
+        "answers",
+        "Rank pages with the model",
+        "The model sorts the ten best pages first. Better pages, but a few seconds slower.",
+        needs_model=True,
+    ),
+    Preference(
         "window",
-        "conversation",
-        "Exchanges that follow-ups lean on",
-        (
-            "A follow-up is understood from so many of the last questions and answers, and a conversation "
-            "opens with them."
-        ),
+        "follow-ups",
+        "Questions remembered",
+        "Follow-ups are understood from this many earlier questions and answers.",
         1,
         MOST_WINDOW,
     ),
     Preference(
         "prompt_exchanges",
-        "conversation",
-        "Of these, sent to the model",
-        (
-            "So many of the last exchanges are sent with each question. More of them leave less room for "
-            "excerpts of the documents."
-        ),
+        "follow-ups",
+        "Questions sent to the model",
+        "How many of these go along with each question. More leave less room for documents.",
         1,
         MOST_WINDOW,
         needs_model=True,
     ),
     Preference(
+        "rewrite",
+        "follow-ups",
+        "Complete follow-ups with the model",
+        "Completes “and the year before?” before the search. One extra short call.",
+        needs_model=True,
+    ),
+    Preference(
+        "summary",
+        "follow-ups",
+        "Summarise earlier questions",
+        "Summarises what no longer fits. One short call for every five questions.",
+        needs_model=True,
+    ),
+    Preference(
         "compression",
-        "conversation",
+        "follow-ups",
         "Shorten long conversations",
-        (
-            "Of a long conversation, what has most to do with the question is sent; each answer shows what "
-            "was left out. Off, older exchanges come back one by one."
-        ),
+        "Sends only what matters for the question. Each answer shows what was cut.",
         needs_model=True,
     ),
     Preference(
         "compression_ratio",
-        "conversation",
-        "Share that is kept when shortened",
-        "Lower leaves more out and is quicker and cheaper; higher keeps more, as far as there is room.",
+        "follow-ups",
+        "Share kept when shortened",
+        "Lower is quicker and cheaper. Higher keeps more.",
         0.05,
         1,
         0.05,
         needs_model=True,
+        needs="compression",
+    ),
+    Preference(
+        "price_in",
+        "cost",
+        "Price per 1M tokens read, in US$",
+        "Set both prices to see what each answer cost.",
+        0,
+        MOST_PRICE,
+        0.01,
+        needs_model=True,
+        zero="not set",
+    ),
+    Preference(
+        "price_out",
+        "cost",
+        "Price per 1M tokens written, in US$",
+        "Includes what the model thinks before it answers.",
+        0,
+        MOST_PRICE,
+        0.01,
+        needs_model=True,
+        zero="not set",
+    ),
+    Preference(
+        "signals_notes",
+        "signals",
+        "Signals per question",
+        "At most this many are shown beside the documents.",
+        0,
+        MOST_NOTES,
+        zero="none",
     ),
     Preference(
         "signals_threshold",
         "signals",
-        "Likeness to the question",
-        "Only news at least so like the question is recalled: higher brings less, and nearer to the point.",
+        "Similarity to the question",
+        "Only news at least this similar is shown. Higher shows less.",
         0,
         1,
         0.01,
-        zero="what suits the search in use",
+        needs="signals_notes",
+        zero="automatic",
     ),
     Preference(
         "signals_confidence",
         "signals",
         "Confidence of a signal",
-        (
-            "Only signals read from the news with at least this confidence are recalled: higher brings "
-            "fewer, and surer ones."
-        ),
+        "Only signals at least this certain are shown. Higher shows fewer.",
         0,
         1,
         0.05,
+        needs="signals_notes",
     ),
     Preference(
         "signals_hours",
         "signals",
-        "Age of the news, in hours",
-        "Older news is not recalled; 168 hours are a week.",
+        "Age of news, in hours",
+        "Older news is not shown. A week has 168 hours.",
         1,
         MOST_HOURS,
-    ),
-    Preference(
-        "signals_notes",
-        "signals",
-        "Signals for one question",
-        "At most so many are recalled beside the documents.",
-        0,
-        MOST_NOTES,
-        zero="none",
+        needs="signals_notes",
     ),
 )
 BY_NAME: Mapping[str, Preference] = {preference.name: preference for preference in PREFERENCES}
@@ -232,13 +220,19 @@ assert BY_NAME.keys() <= _FIELDS
 
 # What messages about endpoints call the settings for users, to whom they are not environment variables.
 _WORDS = (
-    ("a key belongs in OPENAI_API_KEY", "a key has a field of its own"),
-    ("Set OPENAI_BASE_URL to the address itself.", "Give the address that it redirects to."),
+    ("a key belongs in OPENAI_API_KEY", "enter the key in its own field"),
+    ("Set OPENAI_BASE_URL to the address itself.", "Enter the address it redirects to."),
     ("Raise FINPOLICY_ANSWER_TOKENS.", "Ask for less at once, or choose a model that thinks less."),
     ("Lower FINPOLICY_CONTEXT_TOKENS.", "Ask of fewer documents, or choose a model that reads more at once."),
+    (
+        ", or raise FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT)",
+        ", or choose a faster model",
+    ),
+    (", or raise FINPOLICY_ANSWER_TIMEOUT", ", or choose a faster model"),
     (", or raise FINPOLICY_TIMEOUT", ", or choose a faster model"),
+    ("Set FINPOLICY_REASONING to low, or choose", "Choose"),
     ("FINPOLICY_CHAT_MODEL", "the model on the Settings page"),
-    ("OPENAI_BASE_URL", "the endpoint on the Settings page"),
+    ("OPENAI_BASE_URL", "the address on the Settings page"),
     *(
         (provider.key_variable, "the key on the Settings page")
         for provider in PROVIDERS.values()
@@ -259,7 +253,7 @@ def check_value(name: str, value: object) -> Value:
     default = server_value(name, Settings())
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise SettingsError(f"{preference.label} is on or off.")
+            raise SettingsError(f"{preference.label} must be on or off.")
         return value
     whole = isinstance(default, int)
     if (
@@ -296,12 +290,12 @@ def check_model_name(model: str) -> str:
     model = model.strip()
     if not model:
         raise SettingsError(
-            "The model has no name.", hint="Write it as its endpoint knows it, such as qwen3 or gpt-4o."
+            "The model has no name.", hint="Type its name as the server knows it, such as qwen3."
         )
     if len(model) > LONGEST_MODEL or not model.isprintable():
         raise SettingsError(
-            "That is not the name of a model.",
-            hint=f"Names are one line of at most {LONGEST_MODEL} characters.",
+            "This is not the name of a model.",
+            hint=f"A name is one line of at most {LONGEST_MODEL} characters.",
         )
     return model
 
@@ -310,13 +304,15 @@ def check_address(url: str, settings: Settings, provider: str = "") -> str:
     """Returns the endpoint as it is kept, "" for the server's own; see `check_model`."""
     url = tidied(url)
     if provider and provider not in PROVIDERS:
-        raise SettingsError("There is no such provider.", hint=f"Choose one of {', '.join(PROVIDERS)}.")
+        raise SettingsError(
+            "There is no provider with that name.", hint=f"Choose one of {', '.join(PROVIDERS)}."
+        )
     if provider and not url:
         url = PROVIDERS[provider].address
     if len(url) > LONGEST_URL:
         raise SettingsError(
-            "That is not the address of an endpoint.",
-            hint=f"Addresses have at most {LONGEST_URL} characters.",
+            "The address is too long.",
+            hint=f"It can have {LONGEST_URL} characters.",
         )
     try:
         if url:
@@ -340,7 +336,7 @@ def check_key(key: str) -> str:
     key = key.strip()
     if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
         raise SettingsError(
-            "The key holds characters that no key has, or is too long.",
+            "The key has characters that no key has, or is too long.",
             hint="Copy it again, without quotes, spaces or line breaks.",
         )
     return key

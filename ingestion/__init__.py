@@ -1,1 +1,1 @@
-"""PDF bytes to pages to chunks; knows no store, no model and no user interface."""
+"""Turns PDF bytes into pages and chunks. Knows nothing of stores, models or user interfaces."""

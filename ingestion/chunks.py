@@ -100,7 +100,7 @@ def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
     for piece in pieces:
         start = text.rfind(piece, 0, end + len(piece))
         if start < 0:
-            raise AssertionError("the splitter returned text that does not stand on the page")
+            raise AssertionError("the splitter returned text that is not on the page")
         end = start + len(piece)
         yield start, end
 

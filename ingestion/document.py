@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 # longest budget volumes is no document.
 MOST_DEATHS = 5
 MOST_CHARACTERS = 50_000_000
-GIVEN_UP = "The file made the reader fail too often, or has too much text; this page was not read."
+GIVEN_UP = "This page was not read: the file has too many errors or too much text."
 # What a reading may lack: tables and all that only images show, or only the latter.
 TABLES, IMAGES = "tables", "images"
 # Pages of text for which a further reader is worth its start, 0.15 s.

@@ -93,7 +93,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "openai",
         _openai(429, "You exceeded your current quota.", "insufficient_quota", type_="insufficient_quota"),
         "credit",
-        "answers nothing more on this account",
+        "no longer answers for this account",
         "no credit left",
     ),
     ProviderError(
@@ -104,7 +104,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "OPENAI_API_KEY",
     ),
     # --- Azure
-    ProviderError("azure", Refuse(400, body=_AZURE_FILTER), "", "content filter", "other words"),
+    ProviderError("azure", Refuse(400, body=_AZURE_FILTER), "", "content filter", "Rephrase"),
     ProviderError(
         "azure",
         Refuse(
@@ -150,7 +150,7 @@ ERRORS: tuple[ProviderError, ...] = (
             "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.",
         ),
         "credit",
-        "answers nothing more on this account",
+        "no longer answers for this account",
         "no credit left",
     ),
     ProviderError(
@@ -165,7 +165,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "deepseek",
         Refuse(402, body={"error": {"message": "Insufficient Balance", "type": "unknown_error"}}),
         "credit",
-        "answers nothing more on this account",
+        "no longer answers for this account",
         "no credit left",
     ),
     ProviderError(
@@ -187,7 +187,7 @@ ERRORS: tuple[ProviderError, ...] = (
         "openrouter",
         Refuse(402, body={"error": {"message": "Insufficient credits. Add more.", "code": 402}}),
         "credit",
-        "answers nothing more on this account",
+        "no longer answers for this account",
         "no credit left",
     ),
     ProviderError(

@@ -151,6 +151,9 @@ def _take_chat(page: Page, picture: Take) -> None:
 def _take_others(page: Page, picture: Take) -> None:
     go(page, "Documents")
     picture(page, "documents")
+    page.locator("[class*=st-key-Guide-] button").first.click()
+    page.locator(".st-key-guide-questions").wait_for()
+    picture(page, "documents-guide")
     page.locator("[class*=st-key-Details-] button").first.click()
     page.get_by_role("dialog").wait_for()
     picture(page, "documents-details")

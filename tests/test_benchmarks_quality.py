@@ -479,7 +479,7 @@ def test_an_order_that_is_not_taken_ends_the_measurement(tmp_path: Path) -> None
     with (
         chatbot,
         reranking(lambda keys, gold: '["P1-00000000"]') as search,
-        pytest.raises(SystemExit, match="order of the search"),
+        pytest.raises(SystemExit, match="The search ordered the pages"),
     ):
         search(chatbot, questions.questions[0], ())
 

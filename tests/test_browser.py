@@ -335,7 +335,11 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
     assert led_to <= {original.get_attribute("href")}
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Documents").click()
-    expect(page.get_by_text(HOSTILE, exact=True)).to_be_visible()
+    title = page.locator("[class*=st-key-Guide-] button", has_text="Hostile").first
+    assert says(title, "Hostile :red[x] $y$ <img src=x>")
+    title.click()
+    expect(page.locator(".st-key-guide dd").last).to_have_text(HOSTILE)
+    expect(page.locator(".st-key-guide img")).to_have_count(1)
 
 
 def test_files_are_added_replaced_kept_apart_removed_and_restored(
@@ -346,25 +350,21 @@ def test_files_are_added_replaced_kept_apart_removed_and_restored(
     broken = tmp_path / "broken.pdf"
     broken.write_text("this is no PDF")
     files.set_input_files([samples / OLD_POLICY, broken])
-    press(page, "Add 2 files")
-    see(page, f"✓ {OLD_POLICY}: added, 4 pages", timeout=30_000)
-    see(page, "⚠ broken.pdf: not added.")
+    see(page, "⚠ Of 2 files: 1 added, 1 not added.", timeout=30_000)
+    see(page.locator(".st-key-jobs .lines").first, re.compile("⚠ broken.pdf: not added."))
     path = make_pdf(tmp_path / OLD_POLICY, ["The old policy was withdrawn."])
     files.set_input_files(path)
-    page.get_by_text("Keep both").click()
-    press(page, "Add this file")
+    press(page, "Keep both")
     second = OLD_POLICY.replace(".pdf", " (2).pdf")
     see(page, f"✓ {second}: added, 1 page", timeout=30_000)
-    name = page.get_by_text(second, exact=True)
-    rows = page.locator("[class*=st-key-documents]").locator("[data-testid=stHorizontalBlock]")
-    row = rows.filter(has=name)
     dialog = page.get_by_role("dialog")
-    row.get_by_role("button", name="Remove").first.click()
+    page.locator("[class*=st-key-Remove-][class*='--2--pdf'] button").first.click()
     press(dialog, "Remove")
-    expect(row.first).to_contain_text("removed, can be restored until")
-    row.get_by_role("button", name="Erase").first.click()
+    page.get_by_text("Removed documents").click()
+    see(page, re.compile("removed; you can restore it until"))
+    press(page, "Erase")
     press(dialog, "Erase for good")
-    expect(name).to_have_count(0, timeout=30_000)
+    expect(page.get_by_text("Removed documents")).to_have_count(0, timeout=30_000)
 
 
 def open_ruling(page: Page) -> Locator:
@@ -385,7 +385,7 @@ def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
     field.wait_for()
     field.fill("sesame")
     field.press("Enter")
-    see(page, "That password does not open it")
+    see(page, "That password is wrong")
     field.fill(PASSWORD)
     field.press("Enter")
     see(page, f"✓ {PROTECTED}: added, 1 page", timeout=30_000)
@@ -435,7 +435,6 @@ def make_volume(folder: Path) -> Path:
 
 def begin_adding(page: Page, path: Path) -> None:
     page.locator("input[type=file]").set_input_files(path)
-    press(page, "Add this file")
 
 
 def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Browser, tmp_path: Path) -> None:
@@ -443,18 +442,19 @@ def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Brow
     with Server(home, {"FINPOLICY_WORKERS": "1"}) as server:
         page = open_page(browser, f"{server.url}/documents", heading="Documents")
         begin_adding(page, volume)
-        reading = page.get_by_text(re.compile(r"reading page \d+ of 120|can be asked already"))
+        reading = page.get_by_text(re.compile(r"reading page \d+ of 120|can ask about it now"))
         expect(reading.first).to_be_visible()
-        press(page, "Cancel")
-        see(page, re.compile(r"cancelling|cancelled, nothing of it is kept"), timeout=3_000)
-        see(page, "Volume.pdf: cancelled, nothing of it is kept.")
+        press(page, "Undo")
+        see(page, re.compile(r"cancelling|cancelled. Nothing of it was kept"), timeout=3_000)
+        see(page, "Volume.pdf: cancelled. Nothing of it was kept.")
         see(page, "There are no documents yet")
         begin_adding(page, volume)
-        see(page, re.compile(r"reading what only images show, [2-5] of 8 pages"), timeout=30_000)
+        see(page, re.compile(r"reading text in images, [2-5] of 8 pages"), timeout=30_000)
         server.kill()
     with Server(home, {"FINPOLICY_WORKERS": "1"}, port=server.port) as again:
-        read = re.compile(r"✓ Volume.pdf: all of it is read now, 120 pages, 8 of them scanned")
+        read = re.compile(r"✓ Volume.pdf: now read completely, 120 pages, 8 of them scanned")
         see(page, read, timeout=60_000)
+        page.locator("[class*=st-key-Guide-] button").first.click()
         press(page, "Details")
         report = page.get_by_role("dialog")
         cells = report.locator(".cells span")
@@ -528,7 +528,7 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
         box.press("Enter")
         page.get_by_text("word3").nth(1).wait_for()
         at_once(page.get_by_test_id("stChatInputStopButton"))
-        see(page, "Stopped. What had come is kept, unchecked.")
+        see(page, "Stopped. The unfinished answer was kept, unchecked.")
         assert provider.hung_up.wait(5)
         last = ask(page, "By when must the debt anchor be met?")
         expect(last).to_contain_text("The chat model failed")
@@ -558,7 +558,7 @@ def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -
     with Server(tmp_path / "home") as server:
         documents = open_page(browser, f"{server.url}/documents", heading="Documents")
         begin_adding(documents, budget)
-        see(documents, re.compile("can be asked already"), timeout=30_000)
+        see(documents, re.compile("can ask about it now"), timeout=30_000)
         chat = open_page(browser, server.url)
         chat.set_default_timeout(60_000)  # its tables are read first
         answer = ask(chat, "What was total revenue in 2024?")

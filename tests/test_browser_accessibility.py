@@ -200,6 +200,9 @@ def test_no_other_page_has_a_serious_fault(browser: Browser, server: Server) -> 
                 tab.click()
                 judge(f"{name}, {tab.inner_text()}")
         go(page, server, "Documents")
+        page.locator("[class*=st-key-Guide-] button").first.click()
+        page.locator(".st-key-guide-questions").wait_for()
+        judge("Documents, a guide")
         for label in ("Details", "Remove"):
             page.locator(f"[class*=st-key-{label}-] button").first.click()
             dialog.wait_for()

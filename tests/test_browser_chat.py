@@ -82,7 +82,7 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         tooltip = page.get_by_role("tooltip")
         expect(tooltip).to_contain_text("Rules.pdf, p. 1: ✓ located on the page")
         message.locator(".figure").first.hover()
-        expect(tooltip).to_contain_text("✓ stands on the cited page")
+        expect(tooltip).to_contain_text("✓ on the cited page")
         second_chip.press("Enter")
         panel_is_at(page, "Citation 2 of")
         page.get_by_role("dialog").locator("img").wait_for()
@@ -171,7 +171,7 @@ def test_what_was_asked_by_a_button_is_stopped_from_another_tab(browser: Browser
             other.get_by_text("word5").wait_for()
             at_once(other.locator("[data-stop]"))
             for tab in (page, other):
-                see(tab, "Stopped. What had come is kept, unchecked.")
+                see(tab, "Stopped. The unfinished answer was kept, unchecked.")
 
 
 def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> None:

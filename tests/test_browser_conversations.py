@@ -46,7 +46,7 @@ CEILING = "What is the deficit ceiling?"
 ANCHOR = "What is the debt anchor?"
 RESERVE = "How high is the reserve?"
 SECRET = "What does the wombat clause say?"
-STOPPED = "Stopped. What had come is kept, unchecked."
+STOPPED = "Stopped. The unfinished answer was kept, unchecked."
 # Addresses of conversations.
 PRIVATE, NOT_PRIVATE = re.compile(r"\?c=private-"), re.compile(r"\?c=(?!private-)")
 
@@ -165,7 +165,7 @@ def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path
                 with Server(home, settings, port=server.port) as again:
                     page.goto(page.url)
                     expect(messages(page)).to_have_count(8)
-                    expect(fourth).to_contain_text("Interrupted: the server stopped while this was written.")
+                    expect(fourth).to_contain_text("Interrupted because the server stopped.")
                     expect(fourth).to_contain_text("word0 word1")
                     expect(third).to_contain_text("word0 word1 word2")
                     expect(third).to_contain_text(STOPPED)
@@ -216,7 +216,7 @@ def test_conversations_are_found_renamed_deleted_restored_and_taken_away(
     browser: Browser, server: Server, tmp_path: Path
 ) -> None:
     with Visitor(browser, server.url) as page:
-        see(page, "Your conversations will stand here.")
+        see(page, "Your conversations will appear here.")
         for question in (CEILING, ANCHOR):
             ask(page, question)
             press(page, "New conversation")
@@ -339,11 +339,14 @@ def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> 
         go(page, SECRET)
         address = page.url
         server.stop()
+        see(page, "Connection lost. Trying again…")
+        expect(page.get_by_text("Streamlit server")).not_to_be_visible()
         files = [path for path in home.rglob("*") if path.is_file()]
         kept = {path: path.read_bytes() for path in [*files, server.log]}
         assert [path for path in files if b"deficit ceiling?" in kept[path]]
         assert [path for path, data in kept.items() if b"wombat" in data] == []
         with Server(home, port=server.port):
+            expect(page.locator(".connection")).to_be_hidden(timeout=30_000)
             page.goto(address)
             see(page, "There is no such conversation here")
             expect(listed(page)).to_have_text([CEILING])

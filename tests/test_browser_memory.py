@@ -83,7 +83,7 @@ def test_what_is_rated_is_remembered_seen_corrected_and_deleted(browser: Browser
         see(page, "1 rated answer: 1 helpful, 0 not.")
         press(page, "Delete", exact=True)
         press(dialog, "Delete", exact=True)
-        see(page, "No answer is rated yet.")
+        see(page, "You have not rated any answers yet.")
         page.get_by_role("tab", name="Advice").click()
         situation = page.get_by_label("When …")
         situation.fill("the deficit rises above its ceiling")

@@ -129,7 +129,7 @@ def test_an_installed_copy_serves_the_pages_under_its_own_options(installed: Pat
         try:
             assert process.stdout is not None
             said = process.stdout.readline()
-            url, _, _ = said.removeprefix("The chat is open at ").partition(" ")
+            url, _, _ = said.removeprefix("The chat is running at ").partition(" ")
             with urllib.request.urlopen(url, timeout=30) as page:
                 assert page.status == 200
                 assert page.headers["x-frame-options"] == "DENY"

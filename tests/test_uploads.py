@@ -233,7 +233,7 @@ def test_a_page_and_all_pages_hold_so_much_and_let_it_go(server: Server, chunked
     third = Tab(server)
     status, said = third.send(60 * MIB, chunked=chunked)
     assert status == 503
-    assert "Others are sending files" in said
+    assert "Other uploads are using all the space" in said
     assert third.status(10 * MIB, chunked=chunked) == 204
     assert before + 100 < memory(server) < before + 200
     first.close()

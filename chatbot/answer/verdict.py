@@ -35,7 +35,7 @@ __all__ = [
 
 YES, NO = "Yes.", "No."
 # Stands before the words that come nearest.
-UNSAID = "I could not settle this as yes or no; these words come nearest."
+UNSAID = "I could not answer this with yes or no. This is the closest passage."
 # The share of a question's words that a sentence must have to say yes or no to it, and that a sentence with a
 # figure must have for that figure to be the one meant.
 LEAST_SAID, LEAST_OF_A_BOUND = 0.65, 0.6

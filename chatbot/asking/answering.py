@@ -95,43 +95,39 @@ OF_FIRMS = frozenset(
     "of the and inc corp corporation company co plc ltd limited group holdings city government".split()
 )
 # The notice that a rating changed an answer in the documents' own words.
-SET_ASIDE = (
-    "You rated another answer to this question not helpful: what it quoted was set aside, and other "
-    "passages come first."
-)
+SET_ASIDE = "You rated another answer to this question as not helpful. This one puts other passages first."
 # The beginning of a refusal, and of one where the documents are not completely read yet.
 NOT_IN_DOCUMENTS, NOT_SO_FAR = (
     "Not in these documents.",
-    "Not in what has been read of these documents so far.",
+    "Not in the parts of these documents read so far.",
 )
 # The passage nearest to a refused question: the share of the question's words that it must have, how it is
 # shown, and how many characters of it.
 LEAST_CLOSE = 0.5
-CLOSEST, LONGEST_QUOTE = "Nearest to it, on page {page} of “{document}”: {quote}", 300
+CLOSEST, LONGEST_QUOTE = "Closest passage, on page {page} of “{document}”: {quote}", 300
 # Goes between the reason why a model failed and the part of its answer that had come.
-HAD_SAID = " It had said: "
+HAD_SAID = " It had written: "
 # The notice that an average is asked for and the answer only has figures to work it out from.
-NO_AVERAGE = "No average is worked out here: the answer quotes what the pages say."
+NO_AVERAGE = "The average was not calculated. The answer quotes what the pages say."
 # The notice that a model's answer is put after the documents' own words.
 NOTHING_FOUND = (
-    "Nothing of the chat model's answer was found in the pages given to it: what can be said without it "
-    "comes first."
+    "Nothing in the chat model's answer was found in its pages. The documents' own words come first."
 )
 # The notice that a model repeated its instructions.
-REPEATED = "The chat model repeated some of its instructions: these sentences are left out."
+REPEATED = "The chat model repeated some of its instructions. Those sentences were removed."
 # If an endpoint reads less than this share of a prompt's tokens, by our count, it has cut the prompt. Other
 # vocabularies need more tokens for a text, not fewer.
 LEAST_READ = 0.75
 CUT = (
-    "The model's endpoint read {read:,} of about {sent:,} tokens of the prompt: its context is too short, "
-    "and sources were lost."
+    "The model read only {read:,} of about {sent:,} tokens. Its context length is too short, so some "
+    "sources were lost."
 )
-CUT_HINT = "Raise its context (with Ollama, OLLAMA_CONTEXT_LENGTH), or lower FINPOLICY_CONTEXT_TOKENS."
+CUT_HINT = "Raise its context length (for Ollama: OLLAMA_CONTEXT_LENGTH), or lower FINPOLICY_CONTEXT_TOKENS."
 # The notice that a prompt was too long for its model.
-SHORTENED = "The prompt was too long for {name}: it is asked again with less of the pages."
-SHORTENED_HINT = "Set FINPOLICY_CONTEXT_TOKENS to what the model takes."
+SHORTENED = "The prompt was too long for {name}. It was shortened and sent again."
+SHORTENED_HINT = "Set FINPOLICY_CONTEXT_TOKENS to the model's context length."
 # The notice that a model names pages in its own words.
-PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is numbered is checked."
+PAGES_UNCHECKED = "The answer mentions {pages} without a citation. Only numbered citations are checked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -629,9 +625,7 @@ def reply_notices(reply: Reply, prompt: Prompt) -> Iterator[Notice]:
     if reply.finish == "stopped":
         yield Notice("You stopped the answer.", "")
     elif reply.finish != "stop":
-        yield Notice(
-            "The answer reached its token limit and lacks its end.", "Raise FINPOLICY_ANSWER_TOKENS."
-        )
+        yield Notice("The answer reached its token limit and was cut off.", "Raise FINPOLICY_ANSWER_TOKENS.")
     notice = _was_cut(reply, prompt)
     if notice:
         yield notice

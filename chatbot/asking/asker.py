@@ -45,7 +45,7 @@ __all__ = ["Asker"]
 
 # A model that takes this many seconds to its first word is asked for answers alone.
 SLOW_SECONDS = 20.0
-NOT_ASKED = "For ten minutes it is asked for answers alone."
+NOT_ASKED = "For the next ten minutes it only writes answers."
 # Tokens of a chat model's context for each page that it gets. Most pages need half of that, and notes and
 # exchanges come beside them.
 TOKENS_PER_PAGE = 1_600
@@ -431,7 +431,7 @@ class Asker:
         """The notices that follow from the seconds to the first word of an answer."""
         if seconds < SLOW_SECONDS or not self.models.found_slow(owner):
             return ()
-        return (Notice(f"The chat model took {seconds:.0f} s to its first word. {NOT_ASKED}"),)
+        return (Notice(f"The chat model took {seconds:.0f} s to start answering. {NOT_ASKED}"),)
 
     def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
         """The pages that a chat model gets; those that answer without one come first.

@@ -20,10 +20,7 @@ __all__ = ["EXPLAIN", "IN_OTHER_WORDS", "DirectAnswers"]
 
 EXPLAIN = "explain"
 # The notice that an answer cannot be put in other words without a model.
-IN_OTHER_WORDS = (
-    "Without a chat model nothing can be put in other words: this is the passage again, with what stands "
-    "around it."
-)
+IN_OTHER_WORDS = "Rephrasing needs a chat model. Here is the passage again, with the text around it."
 NOTHING_TO_EXPLAIN = "There is no answer to explain yet. Ask something about the documents first."
 
 

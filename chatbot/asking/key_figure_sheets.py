@@ -18,10 +18,10 @@ __all__ = ["KeyFigureSheets"]
 
 # Versions whose figures are kept, those looked at last: some 30 KB each.
 MOST_KEPT = 500
-NOT_READ = "its tables are not read yet"
+NOT_READ = "its tables have not been read yet"
 NO_TEXT = "no text was found on its pages"
 NO_TABLES = "no tables were found in it"
-NO_FIGURES = "none of its tables states one of these figures"
+NO_FIGURES = "none of its tables gives any of these figures"
 
 
 def _no_progress(document: str, done: int, total: int) -> None:

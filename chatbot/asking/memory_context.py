@@ -128,8 +128,8 @@ class MemoryContext:
             return None
         if ask.conversation.startswith(PRIVATE):
             text = (
-                "Not noted: nothing of a private conversation is kept. Say it in another one, and it will "
-                "be recalled."
+                "Not saved: private conversations are not kept. Say it in another conversation to have "
+                "it recalled."
             )
         else:
             text = self._noted(ask.owner, advice)
@@ -141,9 +141,9 @@ class MemoryContext:
         try:
             self._situations.add(owner, [(advice.situation, advice.recommendation)])
         except ProjectError as error:
-            return f"Not noted: {error.message} {error.hint}".strip()
+            return f"Not saved: {error.message} {error.hint}".strip()
         return (
-            f"Noted. When a question describes this, it will be recalled: {advice.situation} → "
+            f"Saved. It will be recalled when a question describes this: {advice.situation} → "
             f"{advice.recommendation}."
         )
 

@@ -17,7 +17,7 @@ __all__ = ["LACKING", "complete_tables", "without_tables"]
 # button that may just be pressed.
 LOOK_SECONDS = 0.5
 # The notice that no page of a document is used, because its tables could not be read.
-LACKING = "Nothing is said from {}: its tables are not read yet, and could not be read now. {}"
+LACKING = "The answer omits {}: its tables have not been read yet, and reading them now failed. {}"
 
 
 def without_tables(library: Library, hits: Iterable[Hit]) -> dict[int, str]:

@@ -35,13 +35,13 @@ STEP = (
     "Which are the main points of these pages? They are part of a longer document. Write at most {points} "
     "sentences, each about one point, with its figures and years. They will help to answer: {question}"
 )
-STOPPED = "You stopped the reading after {done} of {total} steps: this is what had been read."
-IN_PART = "The document has {pages} pages, of which {read} were read, at even distances."
+STOPPED = "You stopped after {done} of {total} steps. This covers what had been read."
+IN_PART = "The document has {pages} pages. A sample of {read}, spread evenly, was read."
 NO_POINTS = (
-    "Nothing that the model noted in {steps} steps was found on the pages. This answer is from the pages "
-    "that fit the question best, and the tokens of the steps are not counted."
+    "None of the model's notes from {steps} steps were found on the pages. This answer uses the best "
+    "pages for the question instead. The tokens of those steps are not counted."
 )
-FAILED_STEP = "A step failed, and its pages are left out: {why}"
+FAILED_STEP = "A step failed, so its pages are missing: {why}"
 _KEY = re.compile(r"\s?\[[^\[\]]{1,80}\]")
 
 

@@ -56,7 +56,7 @@ DANGLING = re.compile(
     ),
     re.IGNORECASE,
 )
-NOT_SAID = "nothing was found that answers this."
+NOT_SAID = "nothing found that answers this."
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class MultiDocument:
             blocks = [_block(side) for side in answering]
             silent = [_title(side) for side in sides if not side.text]
             if silent:
-                blocks.append(f"Nothing was found that answers this in {'; '.join(silent)}.")
+                blocks.append(f"No answer was found in {'; '.join(silent)}.")
             compared = list(self._ranked(question, prompt, answering))
         else:
             blocks = [_block(side) for side in sides]
@@ -200,11 +200,11 @@ class MultiDocument:
         if not sign or len(alike) < 2:
             return
         figures = [(side, entry.quantity) for side, entry in alike if entry.quantity is not None]
-        yield _in_order(figures, sign, ", of those whose figures can be compared, each of its own year")
+        yield _in_order(figures, sign, ", among comparable figures, each for its own year")
         ranked = {id(side) for side, _ in alike}
         others = [_title(side) for side in sides if id(side) not in ranked]
         if others:
-            yield f"Not compared, for want of a year's figure in that unit: {'; '.join(others)}."
+            yield f"Not compared, as they give no yearly figure in that unit: {'; '.join(others)}."
 
     def _entry(self, prompt: Prompt, side: _Side) -> Entry:
         own = _with_documents(prompt, side.names)

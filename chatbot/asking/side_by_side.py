@@ -61,7 +61,7 @@ def compared_models(names: Sequence[str], settings: Settings) -> list[ComparedMo
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not 2 <= len(wanted) <= MOST_MODELS:
         raise UsageError(
-            f"Two to {MOST_MODELS} different models can be compared, and {len(wanted)} were named.",
+            f"Choose two to {MOST_MODELS} different models, not {len(wanted)}.",
             hint=f"Name them as in openai:gpt-5-mini,ollama:qwen3,{OWN_WORDS}.",
         )
     return [ComparedModel(name, model_settings(name, settings)) for name in wanted]
@@ -95,13 +95,15 @@ def _check_name(name: str, settings: Settings) -> None:
     provider, colon, model = name.partition(":")
     near = get_close_matches(provider.casefold(), PROVIDERS, n=1, cutoff=0.75)
     if colon and not model and near:
-        raise UsageError(f"{name} names no model.", hint=f"Write {near[0]}:MODEL, as in ollama:qwen3.")
+        raise UsageError(
+            f"{name} does not name a model.", hint=f"Write {near[0]}:MODEL, such as ollama:qwen3."
+        )
     if colon and near:
-        raise UsageError(f"There is no provider {provider}.", hint=f"Did you mean {near[0]}:{model}?")
+        raise UsageError(f"There is no provider named {provider}.", hint=f"Did you mean {near[0]}:{model}?")
     if not (settings.chat_model or settings.provider or settings.base_url):
         raise UsageError(
-            f"It is not said who serves {name}.",
-            hint="Write PROVIDER:MODEL, as in ollama:qwen3, or set OPENAI_BASE_URL.",
+            f"The provider of {name} is missing.",
+            hint="Write PROVIDER:MODEL, such as ollama:qwen3, or set OPENAI_BASE_URL.",
         )
 
 
@@ -156,7 +158,7 @@ class SideBySide:
                 del waiting[answer.name]
                 yield answer
             for model in waiting.values():
-                yield ComparedAnswer(model.name, model.host, None, "It was stopped before it had answered.")
+                yield ComparedAnswer(model.name, model.host, None, "Stopped before it answered.")
         finally:
             stopped.set()
 

@@ -11,13 +11,13 @@ __all__ = ["about_conversation", "about_documents", "small_talk"]
 
 WHAT_WORKS = """Ask in your own words. What works well:
 • a figure: “What was total revenue in 2023?”, “How much did spending on health grow?”
-• what was worked out: margins, growth, shares, differences of rows you name
+• a calculation: margins, growth, shares, differences between rows you name
 • a reason, a list, a yes or no: “Why was the rate raised?”, “Which risks are named?”
 • a whole document: “Summarise NAME”, “Which chapters does it have?”, “Main points of chapter 2”
 • this conversation: “What did I ask first?”, “Summarise our conversation”
-Every answer shows the page it stands on. Where the documents do not answer, it says so."""
-NO_PROMPT = """There is nothing hidden. Without a chat model there is no prompt: answers are sentences and \
-rows of the pages, chosen by fixed rules.
+Every answer shows the page it comes from. If the documents do not answer, it says so."""
+NO_PROMPT = """Nothing is hidden. Without a chat model there is no prompt: fixed rules choose sentences and \
+rows from the pages.
 With a chat model, the whole prompt of each answer is under “Details”."""
 # In a summary of the conversation: characters of a question and of an answer's beginning, and how many
 # exchanges.
@@ -30,31 +30,29 @@ MOST_DOCUMENTS = 30
 def small_talk(kind: str, documents: Sequence[DocumentRow]) -> str:
     """The reply to a greeting, to thanks, to a question for help or for the prompt."""
     if kind == "thanks":
-        return "You are welcome. Ask on whenever you like."
+        return "You're welcome. Ask me anything else."
     if kind == "prompt":
         return NO_PROMPT
     here = (
-        "There are no documents yet: add PDFs on the page Documents, or attach one to a question."
+        "There are no documents yet. Add PDFs on the Documents page, or attach one to a question."
         if not documents
         else f"{_count(documents)} here."
     )
     if kind == "greeting":
-        return (
-            f"Hello. I answer questions about your documents, with the page each statement stands on. {here}"
-        )
+        return f"Hello. I answer questions about your documents and show the page for each statement. {here}"
     return (
-        f"I am a program that answers questions about your documents, with the page each statement stands "
-        f"on. {here}\n\n{WHAT_WORKS}"
+        "I am a program that answers questions about your documents and shows the page for each "
+        f"statement. {here}\n\n{WHAT_WORKS}"
     )
 
 
 def about_documents(documents: Sequence[DocumentRow], titles: Mapping[str, str]) -> str:
     """Which documents there are, with what they say of themselves. titles: by name."""
     if not documents:
-        return "There are no documents yet. Add PDFs on the page Documents, or attach one to a question."
+        return "There are no documents yet. Add PDFs on the Documents page, or attach one to a question."
     lines = [f"• {_described(row, titles.get(row.name, row.name))}" for row in documents[:MOST_DOCUMENTS]]
     if len(documents) > MOST_DOCUMENTS:
-        more = f"\n… and {len(documents) - MOST_DOCUMENTS:,} more, on the page Documents."
+        more = f"\n… and {len(documents) - MOST_DOCUMENTS:,} more on the Documents page."
     else:
         more = ""
     return f"{_count(documents)} here:\n" + "\n".join(lines) + more
@@ -66,7 +64,7 @@ def about_conversation(kind: str, said: Sequence[Exchange]) -> str:
     said: the exchanges before, oldest first, without small talk.
     """
     if not said:
-        return "Nothing was asked before in this conversation."
+        return "You have not asked anything in this conversation yet."
     if kind == "first_question":
         return f"Your first question was: “{_short(said[0].user, LONGEST_QUESTION)}”"
     latest = list(enumerate(said, 1))[-MOST_EXCHANGES:]
@@ -77,9 +75,9 @@ def about_conversation(kind: str, said: Sequence[Exchange]) -> str:
             return last
         return f"{last}\n\nAll your questions so far:\n" + "\n".join(questions)
     if len(said) > MOST_EXCHANGES:
-        heading = f"The last {MOST_EXCHANGES} of {len(said)} questions, each with how its answer begins:"
+        heading = f"The last {MOST_EXCHANGES} of {len(said)} questions, each with the start of its answer:"
     else:
-        heading = "Your questions so far, each with how its answer begins:"
+        heading = "Your questions so far, each with the start of its answer:"
     lines = [heading]
     for question, (_, exchange) in zip(questions, latest, strict=True):
         lines.append(question)
@@ -89,8 +87,8 @@ def about_conversation(kind: str, said: Sequence[Exchange]) -> str:
 
 def _count(documents: Sequence[DocumentRow]) -> str:
     if len(documents) == 1:
-        return "One document is"
-    return f"{len(documents):,} documents are"
+        return "There is one document"
+    return f"There are {len(documents):,} documents"
 
 
 def _described(row: DocumentRow, title: str) -> str:

@@ -39,7 +39,7 @@ SUMMED_UP = ("executive summary", "summary", "overview", "highlights", "introduc
 MOST_LISTED = 12
 # Pages with fewer characters are covers and dividers.
 LEAST_TEXT = 200
-NOTHING_ALONE = "No sentence of it can stand alone: ask for what you look for in it."
+NOTHING_ALONE = "None of its sentences makes sense by itself. Ask about something specific."
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class WholeDocument:
             if part is None:
                 return None
         if not any(text.strip() for text in document.texts):
-            return Answer(question, question, f"No text could be read of {name}.", False, reason="no_page")
+            return Answer(question, question, f"No text could be read in {name}.", False, reason="no_page")
         if intent.kind == "outline":
             return self._outline(question, document)
         return self._summary(question, document, part)
@@ -180,9 +180,9 @@ class WholeDocument:
         parts = [] if part else self._listed(prompt, document, FEW_HEADINGS)
         blocks = [
             self._title(document, part),
-            *_block("What it says, in its own sentences:", [f"• {point}" for point in points]),
-            *_block("Figures of its statements:", [f"• {figure}" for figure in figures]),
-            *_block("Its parts:", parts),
+            *_block("In its own sentences:", [f"• {point}" for point in points]),
+            *_block("Key figures:", [f"• {figure}" for figure in figures]),
+            *_block("Contents:", parts),
         ]
         if not points and not figures:
             blocks.append(NOTHING_ALONE)
@@ -194,10 +194,10 @@ class WholeDocument:
         lines = self._listed(prompt, document, HEADINGS)
         title = self._title(document, None)
         if not lines:
-            return self._checked(prompt, f"{title} No headings were found in it.", question)
+            return self._checked(prompt, f"{title} It has no headings.", question)
         left_out = len(document.parts) - len(lines)
         if left_out > 0:
-            lines.append(f"… and {left_out:,} smaller ones between them.")
+            lines.append(f"… and {left_out:,} smaller headings.")
         text = "\n\n".join([title, "\n".join(lines)])
         return self._checked(prompt, text, question)
 
@@ -302,7 +302,7 @@ def _block(head: str, lines: Sequence[str]) -> list[str]:
 
 def _which(question: str, titles: Sequence[str]) -> Answer:
     """The question which document is meant."""
-    text = f"Which document? Name one, as in “Summarise {titles[0]}”, or choose it under “Search in”:\n"
+    text = f"Which document? Name one, such as “Summarise {titles[0]}”, or choose it under “Search in”:\n"
     text += "\n".join(f"• {title}" for title in titles[:MOST_LISTED])
     if len(titles) > MOST_LISTED:
         text += f"\n… and {len(titles) - MOST_LISTED:,} more"

@@ -37,19 +37,19 @@ from ingestion.reading.reader import Reader
 
 __all__ = ["Occasion", "audit_file", "audit_kept", "file_name"]
 
-PROTECTED = "The document is protected by a password that was not given, so its page is not shown."
-GONE = "The document's file is not kept any more, so its page is not shown."
+PROTECTED = "The page is not shown: the document needs its password."
+GONE = "The page is not shown: the document's file is no longer kept."
 # The most words of the question, and characters, in a file's name.
 NAME_WORDS, NAME_CHARACTERS = 6, 50
 FORMS = {form: f"a {form}" for form in ("figure", "list", "definition", "reason", "passage", "summary")} | {
     "yes_no": "yes or no",
-    "several": "what each of several documents says",
+    "several": "a comparison of several documents",
 }
 PARTS = {
     "vector": "meaning",
     "chunk_words": "words of the passage",
     "page_words": "words of the page",
-    "coverage": "share of the question's words",
+    "coverage": "share of the words in the question",
 }
 
 
@@ -86,7 +86,7 @@ def audit_kept(
     kept = chatbot.conversations.answer(conversation, number, owner)
     if kept is None:
         raise NotFoundError(
-            "That answer is not kept any more.", hint="Ask again, and take the file of the new answer."
+            "That answer is no longer kept.", hint="Ask again, then download the file of the new answer."
         )
     exchanges = chatbot.conversations.said(conversation, owner, last=1, before=number + 1)
     asked_at = exchanges[-1].at if exchanges else None
@@ -101,7 +101,7 @@ def audit_file(chatbot: Chatbot, answer: Answer, occasion: Occasion) -> bytes:
     """
     if not answer.from_documents:
         raise DocumentError(
-            "This is no answer from the documents: there is nothing to audit.",
+            "This answer is not from the documents, so there is nothing to audit.",
             hint="Ask a question about the documents.",
         )
     images: dict[str, bytes] = {}
@@ -248,7 +248,7 @@ class _RecordBuilder:
     def _opened(self, digest: str) -> Reader:
         path = self.chatbot.library.copies.path(digest)
         if not digest or not path.exists():
-            raise NotFoundError("The document's file is not kept any more.")
+            raise NotFoundError("The document's file is no longer kept.")
         return Reader(path, password=self.occasion.passwords.get(digest))
 
     def _leaf(
@@ -259,7 +259,7 @@ class _RecordBuilder:
         try:
             stored = self.catalog.page(version.id if version else 0, number)
         except KeyError as error:
-            raise NotFoundError("That page is not kept any more.") from error
+            raise NotFoundError("That page is no longer kept.") from error
         drawn = draw(reader, number)
         self.images[drawn.sha256] = drawn.png
         leaf = PageImageRecord(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
@@ -366,7 +366,7 @@ def _understood(understanding: Understanding | None) -> tuple[tuple[str, str], .
         ("Measures", ", ".join(understanding.measures)),
         ("Years", years),
         ("Names", ", ".join(understanding.names)),
-        ("Stands in", kinds),
+        ("Kind of passage", kinds),
     ]
     return tuple((what, how) for what, how in rows if how)
 

@@ -18,7 +18,7 @@ __all__ = ["LARGEST_FILE", "AuditFile", "read_file"]
 LARGEST_FILE = 128 * 2**20
 # A record holds a prompt of some 50 KB, as much again, and a line for each document.
 LONGEST_RECORD = 16 * 2**20
-HINT = "Take an audit file that the chat or `ask --audit` made."
+HINT = "Choose an audit file made by the chat or `ask --audit`."
 _IMAGE = re.compile(rb"(?<=" + re.escape(IMAGE.encode()) + rb")[A-Za-z0-9+/=]*+")
 
 
@@ -51,7 +51,7 @@ def read_file(path: Path) -> AuditFile:
     except OSError as error:
         raise AuditFileError(
             f"The file cannot be read: {error.strerror}.",
-            hint="Check that it exists and that you may read it.",
+            hint="Check that it exists and that you can read it.",
         ) from error
     return AuditFile(data, load(_record_in(data[: LARGEST_FILE + 1])), _images_in(data))
 
@@ -61,10 +61,10 @@ def _record_in(data: bytes) -> str:
     end = RECORD_END.encode()
     first = data.find(start)
     if first < 0:
-        raise AuditFileError("This is no audit file: it has no machine-readable part.", hint=HINT)
+        raise AuditFileError("This is not an audit file: it has no machine-readable part.", hint=HINT)
     last = data.find(end, first)
     if last < 0 or data.find(start, first + 1) >= 0:
-        raise AuditFileError("The machine-readable part is cut, or there is more than one.", hint=HINT)
+        raise AuditFileError("The machine-readable part is incomplete, or there is more than one.", hint=HINT)
     if last - first > LONGEST_RECORD:
         raise AuditFileError(f"The machine-readable part has {(last - first) / 2**20:,.0f} MiB.", hint=HINT)
     try:

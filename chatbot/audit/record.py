@@ -288,17 +288,18 @@ def load(text: str) -> Record:
             found = None
         if isinstance(found, int) and found > FORMAT:
             raise AuditFileError(
-                f"The file is of format {found}, this program knows {FORMAT}.", hint="Update the program."
+                f"The file has format {found}, but this program only reads up to {FORMAT}.",
+                hint="Update the program.",
             )
         record = _adapter().validate_python(values)
         dump(record)  # numbers beyond JSON's range are refused
     except (ValueError, RecursionError, MemoryError) as error:
         raise AuditFileError(
-            "The machine-readable part is damaged: it is not what an audit file holds.",
+            "The machine-readable part is damaged: it does not fit the format.",
             hint="Make the file again.",
         ) from error
     if problem := _problem(record):
-        raise AuditFileError(f"The file holds more than any answer: {problem}.", hint="Make the file again.")
+        raise AuditFileError(f"The file is larger than any answer: {problem}.", hint="Make the file again.")
     return record
 
 

@@ -9,12 +9,13 @@ import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.audit.document_lookup import LocatedDocument, find_documents, is_digest
+from chatbot.audit.former_wordings import is_same_reason
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
 from chatbot.audit.parser import AuditFile
@@ -118,7 +119,7 @@ def _whole(file: AuditFile) -> Iterator[VerificationLine]:
         yield VerificationLine("digest", DIFFERS, "the record was changed after the file was made")
     for leaf in record.leaves:
         if leaf.image is not None and leaf.image not in file.images:
-            detail = f"the image of {_name(leaf)} is not the one that the record names"
+            detail = f"the image of {_name(leaf)} is not the one in the record"
             yield VerificationLine("visible part", DIFFERS, detail)
             return
     try:
@@ -127,7 +128,7 @@ def _whole(file: AuditFile) -> Iterator[VerificationLine]:
         yield VerificationLine("visible part", DIFFERS, "it cannot be drawn from the record")
         return
     if anew == file.data:
-        yield VerificationLine("visible part", CONFIRMED, "it is what the record says, and nothing else")
+        yield VerificationLine("visible part", CONFIRMED, "it shows exactly what the record says")
     else:
         yield VerificationLine("visible part", DIFFERS, _difference(file.data, anew))
 
@@ -169,14 +170,14 @@ def _document(
     names = dict.fromkeys(name for name, sha256, _ in _places(record) if sha256 == digest)
     what = f"document {next(iter(names), '')}"
     if not digest:
-        return VerificationLine(what, UNKNOWN, "its SHA-256 is not noted")
+        return VerificationLine(what, UNKNOWN, "its SHA-256 is missing")
     if not is_digest(digest):
-        return VerificationLine(what, DIFFERS, f"{digest[:80]!r} is no SHA-256")
+        return VerificationLine(what, DIFFERS, f"{digest[:80]!r} is not a SHA-256")
     if digest not in found:
-        detail = f"no file with SHA-256 {digest} is there; name the folder that has it with --documents"
+        detail = f"no file with SHA-256 {digest} was found; name its folder with --documents"
         return VerificationLine(what, UNKNOWN, detail)
     if too_many:
-        return VerificationLine(what, UNKNOWN, f"only {DOCUMENTS_READ} documents of one file are read")
+        return VerificationLine(what, UNKNOWN, f"only {DOCUMENTS_READ} documents are read for one file")
     numbers = {number for _, sha256, number in _places(record) if sha256 == digest}
     password = next((evidence.passwords[name] for name in names if name in evidence.passwords), None)
     # A table may continue from the page before.
@@ -185,7 +186,7 @@ def _document(
         how = Circumstances(password, evidence.processes, ocr_pages=ocr_pages)
         reading = read_document(found[digest].path, how)
     except EncryptedError:
-        return VerificationLine(what, UNKNOWN, "it is protected by a password; give it with --passwords")
+        return VerificationLine(what, UNKNOWN, "it needs a password; give it with --passwords")
     except DocumentError as error:
         return VerificationLine(what, UNKNOWN, error.message)
     unread = any(page.method == "none" and page.number not in numbers for page in reading.pages)
@@ -211,12 +212,12 @@ def _leaf(file: AuditFile, at: int, leaf: PageImageRecord, opened: Gathered) -> 
     if page.label != label_line(leaf.label) and not (document.unread and _is_printed(leaf.label, page)):
         yield VerificationLine(f"page {what}", DIFFERS, f"its printed number is {page.label or 'not there'}")
     elif page.method != leaf.method:
-        detail = f"its text was read as {page.method}, not as {leaf.method}"
+        detail = f"its text was read by {page.method}, not {leaf.method}"
         yield VerificationLine(f"page {what}", DIFFERS, detail)
     elif leaf.label:
-        yield VerificationLine(f"page {what}", CONFIRMED, "it is there, with that printed number")
+        yield VerificationLine(f"page {what}", CONFIRMED, "it exists, with that printed number")
     else:
-        yield VerificationLine(f"page {what}", CONFIRMED, "it is there")
+        yield VerificationLine(f"page {what}", CONFIRMED, "it exists")
     quotes = [quote for quote in file.record.quotes if quote.leaf == at]
     try:
         with closing(Reader(document.path, password=document.password)) as reader:
@@ -257,7 +258,7 @@ def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) 
     anew = places(reader, ReadPage(page.number, page.method, page.words, page.text), quoted)
     for quote, found in zip(quotes, anew, strict=True):
         if not _is_close(quote.marks, found):
-            detail = "the quotation stands elsewhere on the page, or nowhere on it"
+            detail = "the quotation is elsewhere on the page, or not on it"
             yield VerificationLine(f"mark of [{quote.key}]", DIFFERS, detail)
 
 
@@ -288,14 +289,14 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     try:
         checked = check_again(record, readings, titles)
     except KeyError:
-        detail = "a page that the answer could rest on is not in its document"
+        detail = "a page that the answer may use is not in its document"
         yield VerificationLine("sources", DIFFERS, detail)
         return
     pages = _pages_of(record)
     numbers = _numbers(record.quotes)
     keys, quotes = len(checked.citations), len(record.quotes)
     if keys != quotes:
-        detail = f"the answer has {keys} keys, the file speaks of {quotes}"
+        detail = f"the answer has {keys} citations, the file has {quotes}"
         yield VerificationLine("citations", DIFFERS, detail)
     else:
         for quote, citation in zip(record.quotes, checked.citations, strict=True):
@@ -337,10 +338,10 @@ def _quote(
     if quote.leaf is None:
         if anew.document is None and not quote.verified and anew.key == quote.key:
             return VerificationLine(what, CONFIRMED, "no such source, as the file says")
-        return VerificationLine(what, DIFFERS, "the file says otherwise of an unknown key")
+        return VerificationLine(what, DIFFERS, "the file says something else about an unknown source")
     leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
     if leaf is None or anew.document is None or not _leads_to(leaf, pages.get(quote.key)):
-        detail = "the page it leads to is not the one that its key was given for"
+        detail = "it leads to a different page from the one cited"
         return VerificationLine(what, DIFFERS, detail)
     difference = _quote_difference(record, quote, anew)
     if difference:
@@ -348,7 +349,7 @@ def _quote(
     if not quote.verified:
         return VerificationLine(what, CONFIRMED, f"not located on {_name(leaf)}, as the file says")
     read = "" if quote.confidence is None else ", as OCR reads it"
-    return VerificationLine(what, CONFIRMED, f"located anew on {_name(leaf)}{read}")
+    return VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}{read}")
 
 
 def _leads_to(leaf: PageImageRecord, page: tuple[str, str, int] | None) -> bool:
@@ -358,18 +359,19 @@ def _leads_to(leaf: PageImageRecord, page: tuple[str, str, int] | None) -> bool:
 def _quote_difference(record: Record, quote: Quote, anew: Citation) -> str:
     """Says how a citation comes out otherwise than the file says, "" if it does not."""
     if anew.verified and not quote.verified:
-        return "it is located on the page, the file denies it"
+        return "it is on the page, but the file says it is not"
     if quote.verified and not anew.verified:
-        return f"not located: {anew.reason}"
+        return f"not found: {anew.reason}"
     if anew.quote != quote.quote:
         return f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”"
-    judged = (anew.reason, anew.start, anew.end, anew.instructs)
-    if judged != (quote.reason, quote.start, quote.end, quote.instructs):
-        return "it is judged otherwise"
+    judged = (anew.start, anew.end, anew.instructs)
+    noted = (quote.start, quote.end, quote.instructs)
+    if judged != noted or not is_same_reason(quote.reason, anew.reason):
+        return "it is checked with a different result"
     if record.format >= WITH_BASIS and anew.basis != quote.basis:
-        return "it is judged otherwise"
+        return "it is checked with a different result"
     if not _is_equally_sure(anew.confidence, quote.confidence):
-        return "OCR reads it with another confidence"
+        return "OCR reads it with a different confidence"
     return ""
 
 
@@ -397,16 +399,20 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
     for check, anew in zip_longest(record.checks, checked.checks):
         shown = (check or anew).text
         what = f"figure {shown}"
-        if check == anew:
+        if check and anew and _is_same_check(check, anew):
             yield VerificationLine(what, CONFIRMED, f"{check.status.replace('_', ' ')}, as the file says")
         elif some_missing:
-            yield VerificationLine(what, UNKNOWN, "a page that it may rest on was not read")
+            yield VerificationLine(what, UNKNOWN, "a page that it may come from was not read")
         elif check is None:
-            yield VerificationLine(what, DIFFERS, "the answer states it, the file does not check it")
+            yield VerificationLine(what, DIFFERS, "the answer has it, but the file does not check it")
         elif anew is None:
-            yield VerificationLine(what, DIFFERS, "the answer does not state it")
+            yield VerificationLine(what, DIFFERS, "the answer does not have it")
         else:
             yield VerificationLine(what, DIFFERS, _other(check, anew))
+
+
+def _is_same_check(check: FigureCheckRecord, anew: FigureCheckRecord) -> bool:
+    return replace(check, reason=anew.reason) == anew and is_same_reason(check.reason, anew.reason)
 
 
 def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> VerificationLine:
@@ -416,7 +422,7 @@ def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool)
         detail = f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says"
         return VerificationLine("statements", CONFIRMED, detail)
     if some_missing:
-        return VerificationLine("statements", UNKNOWN, "a page that they may rest on was not read")
+        return VerificationLine("statements", UNKNOWN, "a page that they may come from was not read")
     pairs = zip_longest(record.statements, checked.statements)
     noted, anew = next((noted, anew) for noted, anew in pairs if noted != anew)
     status = anew.status.replace("_", " ") if anew else "no sentence of the answer"
@@ -426,7 +432,7 @@ def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool)
 
 def _other(check: FigureCheckRecord, anew: FigureCheckRecord) -> str:
     if check.status == anew.status:
-        return "its check comes out otherwise: another value, unit, period, formula or citation"
+        return "its check has a different result: another value, unit, period, formula or citation"
     reason = f": {anew.reason}" if anew.reason else ""
     return f"{anew.status.replace('_', ' ')}, not {check.status[:40].replace('_', ' ')}{reason}"
 
@@ -439,16 +445,16 @@ def _searched(record: Record, opened: Gathered) -> VerificationLine:
             continue
         facts = read.reading.facts
         if (facts.period, facts.status) != (document.period, document.status):
-            detail = f"{document.name} says another period or status of itself"
+            detail = f"{document.name} gives another period or status"
             return VerificationLine(what, DIFFERS, detail)
     digests = (document.sha256 for document in record.documents)
     same = scope_fingerprint(record.embedder, digests) == record.index
     if record.whole != same:
-        return VerificationLine(what, DIFFERS, "the list is not what its mark stands for")
+        return VerificationLine(what, DIFFERS, "the list does not match its fingerprint")
     listed = f"{len(record.documents)} listed"
     if same:
         return VerificationLine(what, CONFIRMED, f"{listed}, all that were searched")
-    return VerificationLine(what, CONFIRMED, f"{listed}; the file says that others may have been there")
+    return VerificationLine(what, CONFIRMED, f"{listed}; the file says there may have been others")
 
 
 def _name(leaf: PageImageRecord) -> str:

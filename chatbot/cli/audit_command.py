@@ -36,7 +36,7 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.audit.verifier import verify as findings_of
 
     if options.documents is not None and not options.documents.is_dir():
-        raise UsageError(f"{options.documents} is no folder.", hint="Name the folder that has the documents.")
+        raise UsageError(f"{options.documents} is not a folder.", hint="Name the folder with the documents.")
     evidence = DocumentSources(
         settings.documents, options.documents, read_passwords(options.passwords), settings.threads
     )
@@ -96,6 +96,6 @@ def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -
             give_to_the_user(path)
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be written: {error.strerror}.", hint="Name a file in a folder that is there."
+            f"{path} cannot be written: {error.strerror}.", hint="Name a file in an existing folder."
         ) from error
     print(visible(f"Audit file: {path}"), file=sys.stderr)

@@ -68,7 +68,7 @@ def server_of(store: Path) -> Frames | None:
         connection.close()
         raise StoreError(
             f"The server that has the store open does not answer: {error}.",
-            hint="Run the command as the account that started it, or start it anew.",
+            hint="Run the command as the account that started it, or restart it.",
             retryable=True,
         ) from error
     except BaseException:

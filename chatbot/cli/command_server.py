@@ -184,8 +184,8 @@ class ClientTerminal:
             version = visible(str(given["version"])[:40])
             _refuse(
                 self.frames,
-                f"The server at {url} is version {chatbot.__version__}, and this command {version}. Start "
-                f"the server anew.",
+                f"The server at {url} is version {chatbot.__version__}, and this command {version}. Restart "
+                f"the server.",
             )
             return
         self.streams = self._opened(given["streams"])

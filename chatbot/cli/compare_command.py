@@ -28,7 +28,7 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
     )
 
     if options.json and options.csv:
-        raise UsageError("--json and --csv are two forms of one table.", hint="Leave one of them out.")
+        raise UsageError("--json and --csv cannot be used together.", hint="Use only one of them.")
     try:
         comparison = Comparison.of(options.query, options.document, options.year)
     except QuestionError as error:

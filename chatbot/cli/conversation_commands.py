@@ -34,7 +34,9 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
     if options.id is None and (
         options.export or options.rename is not None or options.delete or options.restore
     ):
-        raise UsageError("Which conversation?", hint=f"Name its id; `{PROGRAM} conversations` lists them.")
+        raise UsageError(
+            "No conversation was named.", hint=f"Add its ID; `{PROGRAM} conversations` lists them."
+        )
     if (command := served()) is not None:
         return _run(options, command.store.chatbot.conversations)
     lock = StoreLock(settings.store / "store.lock")
@@ -62,7 +64,7 @@ def _run(options: argparse.Namespace, kept: Conversations) -> int:
                 as_json=options.json,
             )
         if not rows:
-            print("None. Ask with --conversation NAME to begin one.", file=sys.stderr)
+            print('No conversations yet. Start one with: ask --conversation NAME "QUESTION"', file=sys.stderr)
         return DONE
     if options.export:
         _must_be_there(kept.get(options.id, OWNER))

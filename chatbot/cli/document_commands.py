@@ -77,7 +77,7 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
                 locked.remove(name)
                 failed |= not _add_locked(chatbot, upload, options)
         for result in chatbot.resume(progress=progress) if command is None else ():
-            print(visible(f"Left by an earlier run: {_add_text(result)}"), file=sys.stderr)
+            print(visible(f"From an earlier run: {_add_text(result)}"), file=sys.stderr)
     return FAILED if failed else DONE
 
 
@@ -90,7 +90,7 @@ def _add_unread(
         results.append(result)
         emit(_add_line(result), _add_text(result), as_json=options.json)
     if not results:
-        print(f"Nothing new lies in {chatbot.library.copies.folder}.", file=sys.stderr)
+        print(f"There is nothing new in {chatbot.library.copies.folder}.", file=sys.stderr)
     if any(result.status == "failed" for result in results):
         return FAILED
     return DONE
@@ -106,7 +106,7 @@ def _naming_what_to_add_again(left: list[str]) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if left:
-            print(visible(f"\nNot added yet, add again: {listed(left)}."), file=sys.stderr)
+            print(visible(f"\nNot added yet, so add them again: {listed(left)}."), file=sys.stderr)
         raise
 
 
@@ -125,10 +125,7 @@ def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
         }
         left[:] = [name for name in left if name not in searched]
         if searched:
-            what = (
-                "Searched already, and made complete with the next `add` or `doctor`, or while the server "
-                "runs"
-            )
+            what = "Already searchable; completed by the next `add` or `doctor`, or while the server runs"
             print(visible(f"\n{what}: {listed(sorted(searched))}."), file=sys.stderr)
         raise
 
@@ -144,14 +141,14 @@ def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
         try:
-            password = ask_password(visible(f"Password for {name} (Enter leaves it out): "))
+            password = ask_password(visible(f"Password for {name} (Enter to skip): "))
         except EOFError:
             password = ""
         again = dataclasses.replace(upload, password=password or None)
         result = next(iter(chatbot.add([again], through=_queue())))
         if not (result.needs_password and password):
             break
-        print("That password does not open it.", file=sys.stderr)
+        print("That password is wrong.", file=sys.stderr)
     emit(_add_line(result), _add_text(result), as_json=options.json)
     return result.status != "failed"
 
@@ -163,7 +160,7 @@ def _uploads(options: argparse.Namespace) -> list[Upload]:
     paths = [inside for path in options.paths for inside in _walk(path)]
     if options.name is not None and len(paths) != 1:
         raise UsageError(
-            f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time."
+            f"--name takes one file, but there are {len(paths)}.", hint="Add the files one by one."
         )
     return [Upload(path, options.name or "", passwords.get(known_as(path.name))) for path in paths]
 
@@ -192,8 +189,8 @@ def read_passwords(path: Path | None) -> dict[str, str]:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise QuestionError(
-            f"The passwords in {path} cannot be read: {type(error).__name__}.",
-            hint="One line a file: its name, a tab, the password.",
+            f"Cannot read the passwords in {path}.",
+            hint="Write one line per file: its name, a tab, the password.",
         ) from error
     passwords = {}
     for line in lines:
@@ -223,7 +220,7 @@ def _add_line(result: AddResult) -> dict[str, Any]:
 def _add_text(result: AddResult) -> str:
     if result.error:
         if result.needs_password and not is_interactive():
-            how = " On the command line: --passwords FILE.tsv, lines of file name, tab, password."
+            how = " Use --passwords FILE.tsv, with one line per file: file name, tab, password."
         else:
             how = ""
         return f"failed     {result.document}: {result.error}{how}"
@@ -277,7 +274,9 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
     else:
         copies = 0
     if copies > len(waiting):
-        print(f"The catalogue is empty, and {copies} copies are kept: {PROGRAM} doctor", file=sys.stderr)
+        print(
+            f"The catalogue is empty, but there are {copies} copies. Run: {PROGRAM} doctor", file=sys.stderr
+        )
     elif not rows and not waiting:
         print(f"No documents yet. Add some: {PROGRAM} add FOLDER", file=sys.stderr)
     return DONE
@@ -298,7 +297,9 @@ def remove(options: argparse.Namespace, settings: Settings) -> int:
     )
     for path in left if options.purge else ():
         print(
-            visible(f"What was copied into the folder of documents stays; delete it yourself: {path}"),
+            visible(
+                f"The file you copied into the documents folder is still there. Delete it yourself: {path}"
+            ),
             file=sys.stderr,
         )
     return DONE
@@ -376,5 +377,5 @@ def doctor(options: argparse.Namespace, settings: Settings) -> int:
             )
             emit(line, text, as_json=options.json)
     if not found:
-        print("The store is sound.", file=sys.stderr)
+        print("The store is in order.", file=sys.stderr)
     return FAILED if found else DONE

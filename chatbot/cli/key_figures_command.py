@@ -39,7 +39,7 @@ def key_figures(options: argparse.Namespace, settings: Settings) -> int:
     for name, remark in sheet.remarks.items():
         emit({}, f"{name}: {remark}.", as_json=False)
     if sheet.lacking:
-        emit({}, f"Stated in none of these documents: {', '.join(sheet.lacking)}.", as_json=False)
+        emit({}, f"Not found in these documents: {', '.join(sheet.lacking)}.", as_json=False)
     return DONE
 
 

@@ -102,7 +102,7 @@ def _print_imported(done: ImportedLines, options: argparse.Namespace, form: str)
     if len(done.problems) > MOST_PROBLEMS:
         print(f"And {counted(len(done.problems) - MOST_PROBLEMS, 'more line')}.", file=sys.stderr)
     if done.problems and not done.added and not done.known:
-        note(Notice("Nothing in the file can be read.", form))
+        note(Notice("Nothing in the file could be read.", form))
     line = {
         "added": done.added,
         "known": done.known,
@@ -110,7 +110,7 @@ def _print_imported(done: ImportedLines, options: argparse.Namespace, form: str)
     }
     emit(
         line,
-        f"{done.added} added, {done.known} known, {counted(len(done.problems), 'line')} unreadable.",
+        f"{done.added} added, {done.known} already known, {counted(len(done.problems), 'line')} unreadable.",
         as_json=options.json,
     )
     return FAILED if done.problems else DONE

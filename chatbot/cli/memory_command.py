@@ -43,13 +43,13 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
     if action is None:
         raise UsageError(
             f"The memory of {options.memory} has no {options.action!r}.",
-            hint=f"It has {', '.join(commands.actions)}.",
+            hint=f"Use one of: {', '.join(commands.actions)}.",
         )
     if len(options.texts) != len(action.takes.split()):
-        takes = action.takes or "nothing more"
+        takes = action.takes or "no arguments"
         raise UsageError(
             f"`memory {options.memory} {options.action}` takes {takes}.",
-            hint="Put texts of several words in quotation marks.",
+            hint="Put quotation marks around texts with spaces.",
         )
     for name, option in options_by_name().items():
         if getattr(options, name) is None:
@@ -79,5 +79,5 @@ def _takers(name: str) -> list[str]:
 def _refuse(options: argparse.Namespace, shown: str, takers: list[str]) -> None:
     raise UsageError(
         f"`memory {options.memory} {options.action}` takes no {shown}.",
-        hint=f"It belongs to {', '.join(takers)}.",
+        hint=f"Use it with {', '.join(takers)}.",
     )

@@ -152,7 +152,7 @@ def answer_text(answer: Answer) -> str:
         *(("More from these pages:", "", answer.further, "") if answer.further else ()),
     ]
     if answer.error and answer.answered:
-        lines.insert(0, "In the documents' own words, because the chat model failed:")
+        lines.insert(0, "The chat model failed. In the documents' own words:")
     lines += [fit_text(answer)] if fit_text(answer) else []
     for citation in {
         (c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations
@@ -170,7 +170,7 @@ def answer_text(answer: Answer) -> str:
             checked = f"NOT VERIFIED: {citation.reason}"
         else:
             checked = citation.verdict.removeprefix("≈ ")
-        orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
+        orders = ", INSTRUCTIONS TO A MACHINE: shown as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [
         f"Figure {number.text}: {FIGURE_VERDICTS[number.status]}"
@@ -186,7 +186,7 @@ def answer_text(answer: Answer) -> str:
     from chatbot.memory.layers import beside
 
     lines += [
-        f"Recalled, not from these documents: {note.text} ({note.source})" for note in beside(answer.notes)
+        f"From memory, not from these documents: {note.text} ({note.source})" for note in beside(answer.notes)
     ]
     if answer.compression:
         kept = answer.compression
@@ -212,7 +212,7 @@ def compared_text(compared: ComparedAnswer) -> str:
 
 def holding_text(answers: Sequence[ComparedAnswer], figures: Sequence[ComparedFigure]) -> str:
     """Writes what holds of each answer, the best first, and which figures they share."""
-    lines = ["What holds:"]
+    lines = ["Confirmed:"]
     for compared in sorted(answers, key=lambda answer: -answer.share_holding):
         lines.append(f"  {visible(compared.name)}: {holding_line(compared)}")
     if figures:

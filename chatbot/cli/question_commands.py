@@ -44,11 +44,11 @@ ROW_HINT = (
 
 def search(options: argparse.Namespace, settings: Settings) -> int:
     if options.raw and options.mode != "vector":
-        raise UsageError("--raw goes with --mode vector.", hint="Add --mode vector.")
+        raise UsageError("--raw needs --mode vector.", hint="Add --mode vector.")
     if options.batch and len(options.strategy) > 1:
-        raise UsageError("--batch goes with one strategy.", hint="Leave one of them out.")
+        raise UsageError("--batch needs a single strategy.", hint="Name only one.")
     if options.raw and options.strategy != ["average"]:
-        raise UsageError("--raw goes with --strategy average.", hint="Leave one of them out.")
+        raise UsageError("--raw needs --strategy average.", hint="Use only one of them.")
 
     def find(
         chatbot: Chatbot, query: str, names: Sequence[str], k: int, strategy: str = options.strategy[0]
@@ -80,7 +80,7 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
         waiting = len(chatbot.library.catalog.waiting())
     _print_found(found, as_json=options.json)
     if waiting:
-        print(f"{waiting} files are not added yet: {PROGRAM} doctor", file=sys.stderr)
+        print(f"{waiting} files are not added yet. Run: {PROGRAM} doctor", file=sys.stderr)
     if not any(found.values()):
         print("Nothing found.", file=sys.stderr)
     return DONE
@@ -123,7 +123,7 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
         }
 
     if options.batch and options.audit is not None:
-        raise UsageError("--audit goes with one question.", hint="Leave out --batch.")
+        raise UsageError("--audit takes one question.", hint="Remove --batch.")
     if options.models is not None:
         return _ask_several(options, settings)
     if options.batch:
@@ -155,9 +155,7 @@ def _ask_several(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.comparison.model_answers import compared_figures
 
     if options.batch or options.conversation or options.audit is not None:
-        raise UsageError(
-            "--models goes with one question.", hint="Leave out --batch, --conversation and --audit."
-        )
+        raise UsageError("--models takes one question.", hint="Remove --batch, --conversation and --audit.")
     models = compared_models(options.models.split(","), settings)
     question = _query(options)
     answers = []
@@ -190,7 +188,8 @@ def _batch(
                 line = {"id": row["id"]}
                 if row["wrong"]:
                     raise QuestionError(
-                        f"Of the line, {' and '.join(row['wrong'])} cannot be used.", hint=ROW_HINT
+                        f"These fields of the line are not valid: {' and '.join(row['wrong'])}.",
+                        hint=ROW_HINT,
                     )
                 line = run(chatbot, row)
             except ProjectError as error:
@@ -210,7 +209,7 @@ def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise QuestionError("The line is not JSON.", hint=ROW_HINT) from error
     if not isinstance(row, dict):
-        raise QuestionError("The line is not an object.", hint=ROW_HINT)
+        raise QuestionError("The line is not a JSON object.", hint=ROW_HINT)
     documents = row.get("documents") or []
     history = row.get("history") or []
     checks = {
@@ -252,7 +251,7 @@ def _history(row: dict[str, Any]) -> list[Exchange]:
 def _query(options: argparse.Namespace) -> str:
     if options.query is None:
         raise UsageError(
-            "There is no question.",
-            hint="Give one in quotation marks, or --batch with JSON lines on standard input.",
+            "The question is missing.",
+            hint="Write it in quotation marks, or use --batch with JSON lines on standard input.",
         )
     return str(options.query)

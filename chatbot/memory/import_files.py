@@ -30,7 +30,7 @@ __all__ = [
 
 Item = TypeVar("Item")
 # How it begins why a line that is no JSON cannot be read.
-NO_JSON = "it is no JSON"
+NO_JSON = "it is not JSON"
 # Told how many of how many are prepared.
 Progress = Callable[[int, int], None]
 

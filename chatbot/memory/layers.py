@@ -100,7 +100,7 @@ REGISTERED: tuple[Registered, ...] = (
         "Rated answers",
         (
             "Use my ratings",
-            "Answers you rated guide those to similar questions here. Rating stays possible without.",
+            "Your ratings guide answers to similar questions here. You can still rate without this.",
         ),
         "Rated answers",
         commands=True,
@@ -113,8 +113,8 @@ REGISTERED: tuple[Registered, ...] = (
         (
             "Use my advice",
             (
-                "What you advised in a situation is recalled when a question describes it, and “when … then "
-                "…” is noted."
+                "Your advice is recalled when a question describes its situation. “When … then …” is "
+                "saved as advice."
             ),
         ),
         "Advice",
@@ -127,7 +127,7 @@ REGISTERED: tuple[Registered, ...] = (
         "News signals",
         (
             "Use news signals",
-            "Signals like a question are recalled beside the documents, where news was imported.",
+            "Signals similar to a question are recalled, if you imported news.",
         ),
         "News signals",
         commands=True,

@@ -79,7 +79,7 @@ def _taken(database: MemoryDatabase, store: Path, name: str) -> Path | None:
     with _waiting_for_room(store, name):
         damage = _copy_rows(database, path, rows)
     if damage:
-        log.warning("%s could not be read whole: %s", name, damage)
+        log.warning("%s could not be read completely: %s", name, damage)
         return _renamed(path, f"damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     if damage is not None:
         _renamed(path, EARLIER)
@@ -94,7 +94,7 @@ def _waiting_for_room(store: Path, name: str) -> Iterator[None]:
     except StoreError as error:
         if not is_full(store):
             raise
-        log.warning("%s is not taken over yet: %s", name, error.message)
+        log.warning("%s has not been imported yet: %s", name, error.message)
 
 
 def _copy_rows(database: MemoryDatabase, path: Path, names: tuple[str, ...]) -> str:
@@ -157,7 +157,7 @@ def _take_shelf(connection: sqlite3.Connection, path: Path, embedder: Embedder) 
                 try:
                     case = own_case(read_case(line, place), shared=path.stem == SHARED)
                 except ValueError as error:
-                    log.warning("Line %d of %s is not taken over: %s", place + 1, path.name, error)
+                    log.warning("Line %d of %s was not imported: %s", place + 1, path.name, error)
                     continue
                 found.pop(case.id, None)
                 found[case.id] = (case, line.rstrip(b"\r\n") + b"\n")
@@ -219,7 +219,7 @@ def _renamed(path: Path, why: str) -> Path:
             os.close(folder)
     except OSError as error:
         raise StoreError(
-            f"{path.name} was taken over and cannot be renamed: {error.strerror}.",
-            hint="Set FINPOLICY_HOME to a folder you may write.",
+            f"{path.name} was imported but cannot be renamed: {error.strerror}.",
+            hint="Set FINPOLICY_HOME to a folder you can write to.",
         ) from error
     return aside

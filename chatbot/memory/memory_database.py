@@ -98,7 +98,7 @@ class MemoryDatabase(SqliteFile):
             version = 0
         if version > len(tables.steps):
             message = (
-                f"The memory of {tables.memory} is of version {version}, this program knows "
+                f"The {tables.memory} memory has version {version}, but this program supports "
                 f"{len(tables.steps)}."
             )
             raise NewerStoreError(message, hint="Update the program.")
@@ -131,7 +131,7 @@ class MemoryDatabase(SqliteFile):
         """
         if not self.compact():
             log.warning(
-                "Another program reads the memories: what was deleted leaves their log when that has ended."
+                "Another program is reading the memories. Deleted text leaves their log when that ends."
             )
         if self._in_memory:
             return
@@ -167,16 +167,16 @@ class MemoryDatabase(SqliteFile):
         name = self._path.name
         if "locked" in text or "busy" in text:
             return StoreError(
-                f"Another program holds the memories ({name}).",
-                hint="Close it and try again; nothing stored is lost.",
+                f"Another program is using the memories ({name}).",
+                hint="Close it and try again. Nothing stored is lost.",
                 retryable=True,
             )
         if "readonly" in text or "unable to open" in text:
             return StoreError(
                 f"The memories cannot be written: {text}.",
-                hint="Set FINPOLICY_HOME to a folder you may write.",
+                hint="Set FINPOLICY_HOME to a folder you can write to.",
             )
-        hint = f"Move {self._path} away; the documents are not touched by that."
+        hint = f"Move {self._path} away. This does not affect the documents."
         kind = DamagedError if "not a database" in text or "malformed" in text else StoreError
         return kind(f"The memories ({name}) cannot be used: {text}.", hint=hint)
 
@@ -198,7 +198,7 @@ def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:
         return MemoryDatabase(store / NAME), None
     except DamagedError as error:
         aside = set_aside(store / NAME, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
-        log.warning("%s It was set aside as %s.", error.message, aside.name)
+        log.warning("%s It was moved to %s.", error.message, aside.name)
         return MemoryDatabase(store / NAME), aside
 
 

@@ -152,7 +152,7 @@ class MemoryService:
         try:
             return self._before(recall)
         except (StoreError, NotFoundError) as error:
-            notice = Notice(f"Answered without the conversation before: {error.message}", error.hint)
+            notice = Notice(f"Answered without the earlier conversation: {error.message}", error.hint)
             return Before(notices=(notice,))
 
     def fitted(
@@ -378,7 +378,7 @@ class Draft:
             self._conversations.begin(self._owner, self._conversation)
             self._number = self._conversations.start(self._conversation, self._question)
         except StoreError as error:
-            return Notice(f"This exchange is not kept: {error.message}", error.hint)
+            return Notice(f"This exchange was not saved: {error.message}", error.hint)
         return None
 
     def take(self, event: Event) -> tuple[Event, Notice | None]:
@@ -411,7 +411,7 @@ class Draft:
             files = self._files(numbered)
             self._conversations.finish(self._conversation, self._number, numbered, files, owner=self._owner)
         except (StoreError, NotFoundError) as error:
-            return answer, Notice(f"This answer is not kept: {error.message}", error.hint)
+            return answer, Notice(f"This answer was not saved: {error.message}", error.hint)
         return numbered, None
 
     def _write(self, state: str) -> None:

@@ -15,6 +15,7 @@ __all__ = [
     "MOST_SHOWN_CHARACTERS",
     "Address",
     "address_of",
+    "address_variable",
     "client_of",
     "endpoint_host",
     "endpoint_url",
@@ -74,6 +75,11 @@ def client_of(settings: Settings) -> str:
     return provider.client if provider else "openai"
 
 
+def address_variable(settings: Settings) -> str:
+    """Returns the environment variable that gives the endpoint its address, for messages."""
+    return "FINPOLICY_PROVIDER" if settings.provider and not settings.base_url else "OPENAI_BASE_URL"
+
+
 def key_variable(settings: Settings) -> str:
     """Returns the environment variable of the endpoint's key, for messages."""
     provider = PROVIDERS.get(settings.provider) or provider_by_host(endpoint_url(settings))
@@ -120,8 +126,8 @@ def address_of(settings: Settings) -> Address:
     client = client_of(settings)
     if not url:
         raise ModelError(
-            "OPENAI_BASE_URL is not set, and every Azure resource has an address of its own.",
-            hint="Set it to the endpoint of yours, such as https://NAME.openai.azure.com.",
+            "OPENAI_BASE_URL is not set, and every Azure resource has its own address.",
+            hint="Set it to your endpoint, such as https://NAME.openai.azure.com.",
         )
     parts = split_url(url)
     root = f"{parts.scheme}://{parts.netloc}"
@@ -165,12 +171,12 @@ def split_url(url: str) -> SplitResult:
     """
     if "@" in url:
         raise ModelError(
-            "OPENAI_BASE_URL holds a user name or password.",
+            "OPENAI_BASE_URL has a user name or password in it.",
             hint="Take it out; a key belongs in OPENAI_API_KEY.",
         )
     wrong = ModelError(
-        f"OPENAI_BASE_URL is {url[:MOST_SHOWN_CHARACTERS]!r}.",
-        hint="Set it to an address such as http://localhost:11434/v1.",
+        f"OPENAI_BASE_URL is {url[:MOST_SHOWN_CHARACTERS]!r}, which is not a web address.",
+        hint="Begin it with https:// or http://, as in http://localhost:11434/v1.",
     )
     try:
         parts = urlsplit(url)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeGuard
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import client_of, endpoint_host
+from chatbot.models.addresses import address_variable, client_of, endpoint_host
 from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explain_failure
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
@@ -271,7 +271,7 @@ class EndpointModel(ABC):
             if stop():
                 return "stopped"
             if said:
-                raise ModelError(f"The answer was cut: {failure.message}", hint=failure.hint) from None
+                raise ModelError(f"The answer was cut off: {failure.message}", hint=failure.hint) from None
             if failure.wait is None or tries == MOST_TRIES:
                 raise failure
             log.info("trying again: %s", failure.message)
@@ -342,9 +342,11 @@ class EndpointModel(ABC):
 
     def _check_end(self, finish: str, text: str) -> None:
         if finish == "content_filter":
-            raise ModelError(f"{self.host} withheld the answer (content filter).", hint="Ask in other words.")
+            raise ModelError(
+                f"{self.host} withheld the answer (content filter).", hint="Rephrase your question."
+            )
         if finish in {"", "error"} and text:
-            raise EndpointError(f"{self.host} ended it before it was complete.", hint="Ask again.")
+            raise EndpointError(f"{self.host} stopped before the answer was complete.", hint="Ask again.")
         if not text.strip() and finish == "length":
             raise SpentError(
                 f"{self.name} used up its tokens without an answer.", hint="Raise FINPOLICY_ANSWER_TOKENS."
@@ -352,7 +354,7 @@ class EndpointModel(ABC):
         if not text.strip():
             raise ModelError(
                 f"{self.host} sent an empty answer.",
-                hint="Check FINPOLICY_CHAT_MODEL, and OPENAI_BASE_URL, which usually ends in /v1.",
+                hint=f"Check FINPOLICY_CHAT_MODEL and {address_variable(self._settings)}.",
             )
 
 

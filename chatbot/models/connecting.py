@@ -1,85 +1,79 @@
-"""Connects a user to a provider: lists its models with their key, takes the usual one, and tries it."""
+"""Connects a user to a provider: lists its models with their key, tries one, and keeps the one they save."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from chatbot.errors import ModelError, ProjectError
+from chatbot.errors import ProjectError
 from chatbot.models.model_catalog import ListedModel, list_models, suggested
 from chatbot.models.model_trial import Trial, try_model
 from chatbot.settings import Settings
 
-__all__ = ["NO_LIST", "Connection"]
+__all__ = ["Connection", "RunningTrial"]
 
-NO_LIST = "It lists no models: write the name of one."
+
+class RunningTrial:
+    """A trial of a model in a thread of its own, so that the page may be left meanwhile.
+
+    settings: without the key, which only the thread has. begun: on the monotonic clock.
+    trial: how it went, None until then.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.begun = replace(settings, api_key=""), time.monotonic()
+        self.trial: Trial | None = None
+        self.cancelled = False
+        threading.Thread(target=self._run, args=(settings,), name="model-trial", daemon=True).start()
+
+    def _run(self, settings: Settings) -> None:
+        self.trial = try_model(settings, lambda: self.cancelled)
 
 
 class Connection:
-    """One attempt to connect, in a thread of its own, so that the page may be left meanwhile.
+    """An endpoint that a user has given: its list of models, asked in a thread, and what saves one of them.
 
-    The key is held by that thread alone, until the attempt is over.
+    The key is held here until another card is opened or the session ends, and is never given out.
 
-    settings: what holds if it succeeds, without the key.
-    state: "listing" | "testing" | "over".
+    settings: those of the endpoint, without the key.
+    is_over: whether the list has come, or failed.
     models: those that the endpoint lists, by name.
-    model: the one that was taken, "" for none.
-    problem: why none was, None if one was.
-    trial: how the model's test went, None until then.
+    problem: why there is no list, None if there is one.
     """
 
-    def __init__(self, settings: Settings, model: str, choose: Callable[[str], None]) -> None:
-        """settings: what would hold, with the key. model: to be taken, "" for the usual one of the list.
+    def __init__(self, settings: Settings, choose: Callable[[str], None]) -> None:
+        """settings: what would hold, with the key.
 
         choose: keeps the model of this name for the user. It may raise ProjectError.
         """
         self.settings = replace(settings, api_key="")
-        self.state = "listing"
+        self._with_key, self._choose = settings, choose
+        self.is_over = False
         self.models: list[ListedModel] = []
-        self.model = ""
         self.problem: ProjectError | None = None
-        self.trial: Trial | None = None
-        self.cancelled = False
-        # Settings and `choose` hold the key: the thread alone has them.
-        given = (settings, model, choose)
-        threading.Thread(target=self._run, args=given, name="connecting", daemon=True).start()
+        threading.Thread(target=self._list, name="connecting", daemon=True).start()
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing more comes."""
-        return self.state == "over"
+    def suggested(self) -> str:
+        """The model to begin with: the one that was chosen before, else the provider's usual one, else ""."""
+        listed = {model.name for model in self.models}
+        before = self.settings.chat_model
+        return before if before in listed else suggested(self.models, self.settings)
 
-    def _run(self, settings: Settings, model: str, choose: Callable[[str], None]) -> None:
+    def try_model(self, name: str) -> RunningTrial:
+        """Begins a trial of the model of this name."""
+        return RunningTrial(replace(self._with_key, chat_model=name))
+
+    def save(self, name: str) -> None:
+        """Keeps the model of this name for the user. Raises ProjectError."""
+        self._choose(name)
+
+    def _list(self) -> None:
         try:
-            self._connect(settings, model, choose)
+            self.models = list_models(self._with_key)
         except ProjectError as error:
             self.problem = error
         finally:
-            self.state = "over"
-
-    def _connect(self, settings: Settings, model: str, choose: Callable[[str], None]) -> None:
-        try:
-            self.models = list_models(settings)
-        except ModelError as error:
-            # Many endpoints list nothing; a key that is refused is refused for everything.
-            if not model:
-                raise _with_advice(error) from None
-        if self.cancelled:
-            return
-        listed = {listed.name for listed in self.models}
-        kept = settings.chat_model if settings.chat_model in listed else ""
-        model = model or kept or suggested(self.models, settings)
-        if not model:
-            raise ModelError("The endpoint answers, but has no chat model.", hint=NO_LIST)
-        choose(model)
-        self.model = model
-        self.state = "testing"
-        self.trial = try_model(replace(settings, chat_model=model), lambda: self.cancelled)
-
-
-def _with_advice(error: ModelError) -> ModelError:
-    """The error of a list, with the advice to name a model where the list alone is missing."""
-    if error.kind in {"path", "model"}:
-        return ModelError(error.message, hint=f"{error.hint} {NO_LIST}", kind=error.kind)
-    return error
+            self.is_over = True

@@ -165,7 +165,7 @@ def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list
     limit: 1 or more (else ValueError). A single character with more tokens is a piece nevertheless.
     """
     if limit < 1:
-        raise ValueError(f"{limit} tokens are no room for a text")
+        raise ValueError(f"{limit} tokens are too few for a text")
     if tokens(0, len(text)) <= limit:
         if text:
             return [text]
@@ -349,10 +349,7 @@ class RemoteEmbedder:
         if found != self._dimension:
             with suppress(OSError):
                 self._memory.unlink(missing_ok=True)
-            hint = (
-                f"Set FINPOLICY_EMBEDDING_DIMENSION to {found}, or start again if the model behind that "
-                f"name was changed."
-            )
+            hint = f"Set FINPOLICY_EMBEDDING_DIMENSION to {found}, or restart if the model was changed."
             raise ModelError(
                 f"{self._host} sent vectors of {found} dimensions instead of {self._dimension}.", hint=hint
             )
@@ -363,10 +360,7 @@ class RemoteEmbedder:
         try:
             return _rows(reply, len(texts))
         except (LookupError, TypeError, ValueError):
-            message = (
-                f"{self._host} did not send a vector of finite numbers, not all zero, for each of "
-                f"{len(texts)} texts."
-            )
+            message = f"{self._host} did not send a usable vector for each of {len(texts)} texts."
             raise ModelError(message, hint="Check FINPOLICY_EMBEDDING_MODEL and OPENAI_BASE_URL.") from None
 
     def _reply(self, client: OpenAI, texts: Sequence[str]) -> object:

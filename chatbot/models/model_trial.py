@@ -53,13 +53,10 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
         finally:
             reply.close()
     except SpentError:
-        hint = "Set FINPOLICY_REASONING to low, or choose a model that answers at once."
+        hint = "Set FINPOLICY_REASONING to low, or choose a model that does not think first."
         return Trial(
             False,
-            (
-                f"{host} answered, but {settings.chat_model} only thought and said nothing within "
-                f"{REPLY_TOKENS} tokens."
-            ),
+            (f"{host} answered, but {settings.chat_model} used all {REPLY_TOKENS} tokens for thinking."),
             hint,
         )
     except EndpointError as error:
@@ -79,19 +76,15 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
 def _explain(error: EndpointError, host: str, settings: Settings) -> Trial:
     match error.kind:
         case "key" if not key_of(settings):
-            return Trial(False, f"{host} asks for a key, and none is set.", "Set the key for this endpoint.")
+            return Trial(False, f"{host} asks for a key, and none is set.", "Give the key for it.")
         case "key":
             return Trial(
                 False,
-                f"The key was refused by {host}.",
-                "Check that it is whole, and meant for this endpoint.",
+                f"{host} refused the key.",
+                "Copy the whole key again, and check that it is for this provider.",
             )
         case "unreachable":
-            return Trial(
-                False,
-                f"No connection to {host}: is the server started?",
-                "Start it, or check the address and its port.",
-            )
+            return Trial(False, error.message, error.hint)
         case "model":
             return _without_model(host, settings)
     return Trial(False, error.message, error.hint)
@@ -105,10 +98,10 @@ def _without_model(host: str, settings: Settings) -> Trial:
     if not offered:
         return Trial(
             False,
-            f"{host} knows no model {settings.chat_model}, or its address is another.",
-            "Check both; the address usually ends in /v1.",
+            f"{host} does not know a model {settings.chat_model}.",
+            "Check its name and the address, which usually ends in /v1.",
         )
     shown = ", ".join(name[:LONGEST_NAME] for name in offered[:MOST_OFFERED])
     if len(offered) > MOST_OFFERED:
         shown = f"{shown} and {len(offered) - MOST_OFFERED} more"
-    return Trial(False, f"There is no model {settings.chat_model} at {host}.", f"It offers: {shown}.")
+    return Trial(False, f"{host} has no model {settings.chat_model}.", f"It offers: {shown}.")

@@ -214,7 +214,7 @@ def model_folder(spec: EncoderSpec, cache: Path) -> Path:
     if package is None or not package.submodule_search_locations:
         name = spec.package.replace("_", "-")
         raise ModelError(
-            f"The package {name}, which holds the embedded model, is not installed.", hint=spec.setup_hint
+            f"The package {name} with the embedded model is not installed.", hint=spec.setup_hint
         )
     return Path(package.submodule_search_locations[0]) / spec.folder
 
@@ -234,7 +234,8 @@ def checked_file(spec: EncoderSpec, folder: Path, name: str) -> Path:
         ) from error
     if found != spec.files[name]:
         raise ModelError(
-            f"The embedded model's file {str(path)!r} is not the known one: its sha256 begins {found[:12]}.",
+            f"The embedded model's file {str(path)!r} is not the expected one: its sha256 starts with "
+            f"{found[:12]}.",
             hint=spec.setup_hint,
         )
     return path
@@ -300,7 +301,7 @@ def _alone_in(cache: Path) -> Iterator[None]:
             yield
     except OSError as error:
         message = f"The folder for the embedded model, {str(cache)!r}, cannot be written: {error.strerror}."
-        raise ModelError(message, hint="Set FINPOLICY_MODEL_CACHE to a folder that can.") from error
+        raise ModelError(message, hint="Set FINPOLICY_MODEL_CACHE to a folder you can write to.") from error
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from chatbot.models.addresses import address_of
+from chatbot.models.addresses import address_of, address_variable
 from chatbot.models.chat import Delta, EndpointModel, PromptSource, is_count
 from chatbot.models.endpoint_errors import EndpointError, explain_body, words_of_body
 from chatbot.models.endpoints import open_client
@@ -167,7 +167,7 @@ class OpenAIModel(EndpointModel):
         if _is_web_page(stream):
             raise EndpointError(
                 f"{self.host} sent a web page, not an answer.",
-                hint="Check OPENAI_BASE_URL; it usually ends in /v1.",
+                hint=f"Check {address_variable(self._settings)}. Addresses usually end in /v1.",
                 retryable=False,
                 kind="path",
             )

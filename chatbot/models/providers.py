@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-__all__ = ["CLIENTS", "PROVIDERS", "Provider", "provider_by_host", "provider_of_key"]
+__all__ = ["CLIENTS", "PROVIDERS", "Provider", "provider_by_host", "provider_named", "provider_of_key"]
 
 # What the endpoints speak: OpenAI's API, the same at Azure's addresses, and Anthropic's own.
 CLIENTS = ("openai", "azure", "anthropic")
@@ -79,6 +79,14 @@ def provider_by_host(url: str) -> Provider | None:
         if not provider.is_local and provider.host == host:
             return provider
     return None
+
+
+def provider_named(text: str) -> str:
+    """Returns the id of the provider that is written by its id or name in any case, else the text itself."""
+    for provider in PROVIDERS.values():
+        if text.casefold() in (provider.id, provider.name.casefold()):
+            return provider.id
+    return text
 
 
 def provider_of_key(key: str) -> Provider | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from chatbot.models.addresses import address_variable
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ NAP_SECONDS = 0.25
 # Sending is checked between pieces of this size, in case the endpoint reads slowly.
 WRITE_BYTES = 2**16
 _SAID = {
-    "first": "sent no word within {seconds:g} s",
-    "between": "sent no further word for {seconds:g} s",
+    "first": "sent nothing within {seconds:g} s",
+    "between": "sent nothing more for {seconds:g} s",
     "whole": "did not finish within {seconds:g} s",
-    "piece": "sent no complete answer within {seconds:g} s",
+    "piece": "did not complete its answer within {seconds:g} s",
 }
 _RAISED = {
     "first": "FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT)",
@@ -108,9 +109,10 @@ def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
     seconds = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}.get(
         limit, settings.timeout
     )
-    return _SAID[limit].format(
-        seconds=seconds
-    ), f"Check that OPENAI_BASE_URL is right and running, or raise {_RAISED[limit]}."
+    return (
+        _SAID[limit].format(seconds=seconds),
+        f"Check that it is running and {address_variable(settings)} is right, or raise {_RAISED[limit]}.",
+    )
 
 
 def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:

@@ -178,9 +178,7 @@ def asks_for_older(question: str) -> bool:
 
 def newer_notice(older: Listed, newer: Listed) -> str:
     """A sentence that says that an answer rests on the older of two documents."""
-    return (
-        f"There is a newer document of this series: {_called(newer)}; this answer rests on {_called(older)}."
-    )
+    return f"There is a newer document in this series, {_called(newer)}. This answer uses {_called(older)}."
 
 
 def newer_bonus(documents: Sequence[Listed]) -> Mapping[str, float]:

@@ -242,7 +242,7 @@ def search_chunks(
     """
     if strategy not in STRATEGIES:
         raise QuestionError(
-            f"There is no strategy {strategy!r}.", hint=f"Strategies: {', '.join(STRATEGIES)}."
+            f"There is no strategy named {strategy!r}.", hint=f"Strategies: {', '.join(STRATEGIES)}."
         )
     chunks = _searched(query, strategy)
     if len(chunks) == 1:

@@ -236,7 +236,7 @@ class Finder:
         except StopIteration as end:
             long: LongQuery = end.value
         except ModelError as error:
-            yield Notice(f"Searched by words alone: {error.message}", error.hint)
+            yield Notice(f"Searched by words only: {error.message}", error.hint)
             return None
         finally:
             steps.close()
@@ -502,4 +502,4 @@ def _named_wholly(names: Sequence[str], question: str) -> dict[tuple[str, ...], 
 
 
 def _in_part(error: ModelError) -> Notice:
-    return Notice(f"Parts of the question were searched without their meaning: {error.message}", error.hint)
+    return Notice(f"Parts of the question were searched by words only: {error.message}", error.hint)

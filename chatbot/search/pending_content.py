@@ -12,7 +12,7 @@ from ingestion.document import TABLES
 
 __all__ = ["pending_content", "without_vectors"]
 
-HINT = f"It is read while the server runs, and by `{PROGRAM} doctor`."
+HINT = f"This is done while the server runs, or by `{PROGRAM} doctor`."
 
 
 def pending_content(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
@@ -37,24 +37,27 @@ def pending_content(library: Library, names: Sequence[str], without: Container[i
             images.append(f"{_pages(count)} of {name}")
     pending = []
     if tables:
-        pending.append(f"searched by their text alone so far: {listed(tables)}")
+        pending.append(f"searched without their tables: {listed(tables)}")
     if images:
-        pending.append(f"to be read from their images: {listed(images)}")
+        pending.append(f"waiting for OCR: {listed(images)}")
     if pending:
         return Notice(f"Still {', and still '.join(pending)}.", HINT)
     return None
 
 
 def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
-    """Which of the documents that are asked, () for all, have no vectors yet; None where all have."""
-    unfinished = {version.document for version in library.without_vectors()}
+    """Which of the documents that are asked, () for all, have no vectors yet; None where all have.
+
+    A new version that is still to come is none of them: the one before is searched whole.
+    """
+    unfinished = {version.id for version in library.without_vectors()}
     if not unfinished:
         return None
-    waiting = sorted(unfinished.intersection(library.scope(names).values()))
+    waiting = sorted(name for version, name in library.scope(names).items() if version in unfinished)
     if waiting:
         return Notice(
-            f"Still being indexed, found by words alone so far: {listed(waiting)}.",
-            f"{HINT} Ask again then for the best pages.",
+            f"Still being indexed, so searched by words only: {listed(waiting)}.",
+            f"{HINT} Ask again afterwards for the best pages.",
         )
     return None
 

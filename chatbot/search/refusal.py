@@ -62,15 +62,15 @@ BY_WORDS: Mapping[str, float] = {
     "computed": 2.18,
     CONSTANT: -11.88,
 }
-UNNAMED = "The pages quoted do not name {names}."
+UNNAMED = "The quoted pages do not mention {names}."
 REASONS = {
     "no_documents": "No documents have been added yet.",
-    "no_page": "No page was found that answers this.",
+    "no_page": "No page answers this.",
     "no_entity": "These documents do not mention {names}.",
     "entity_without_period": "These documents say nothing about {years}.",
-    "period_elsewhere": "The pages that come near to this do not speak of {years}.",
-    "topic_without_figure": "Pages come near to this, but none states the {measures}.",
-    "not_in_excerpts": "The pages nearest to the question do not answer it.",
+    "period_elsewhere": "The closest pages do not mention {years}.",
+    "topic_without_figure": "Some pages come close, but none gives the {measures}.",
+    "not_in_excerpts": "The closest pages do not answer the question.",
 }
 # Below this share of the measures asked for, the pages are said not to state them.
 LEAST_STATED = 0.5

@@ -129,7 +129,7 @@ def rerank(
 def _as_found(hits: Sequence[Hit], reason: str, hint: str = "", *, late: bool = False) -> Reranked:
     return Reranked(
         tuple(hits),
-        Notice(f"The pages are in the order of the search, not the chat model's: {reason}", hint),
+        Notice(f"The search ordered the pages, not the chat model: {reason}", hint),
         late,
     )
 
@@ -207,7 +207,7 @@ def new_order(reply: str, keys: Sequence[str]) -> list[str]:
         if not set(keys).isdisjoint(items):
             named = items
     if named is None:
-        raise ValueError("its reply holds no list of them.")
+        raise ValueError("its reply did not list them.")
     unknown = [item for item in named if item and item not in keys]
     if unknown:
         raise ValueError(f"its list names {unknown[0][:40]!r}, which was not given.")

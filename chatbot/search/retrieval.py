@@ -498,7 +498,7 @@ class Retriever:
         """(version, ordinal, cosine) of the nearest chunks, as Chroma names them. Raises StoreError."""
         if not self._library.indexes.complete:
             raise StoreError(
-                "The vector index is being made anew.", hint="Wait until that is complete.", retryable=True
+                "The vector index is being rebuilt.", hint="Wait until that is finished.", retryable=True
             )
         by_vector = partial(self._library.indexes.vectors.search, vector)
         return _live(by_vector, live, wanted, share)
@@ -747,6 +747,6 @@ def _live(
 
 def _check(mode: str, k: int) -> None:
     if mode not in MODES:
-        raise QuestionError(f"There is no mode {mode!r}.", hint=f"Modes: {', '.join(MODES)}.")
+        raise QuestionError(f"There is no mode named {mode!r}.", hint=f"Modes: {', '.join(MODES)}.")
     if not 1 <= k <= MOST_HITS:
         raise QuestionError(f"k is {k}.", hint=f"Ask for 1 to {MOST_HITS} pages.")

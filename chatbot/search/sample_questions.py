@@ -1,31 +1,45 @@
 """Makes questions that the documents answer, for people who do not know yet what to ask.
 
-They are made from the rows of tables and from what sentences give figures for.
+They are made from key figures, from the rows of tables, from what sentences give figures for, and from
+titles.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, zip_longest
 
+from chatbot.comparison.key_figure_records import A_DAY, WHOLE_YEAR, FigurePeriod
+from chatbot.comparison.key_figures import KeyFigureSheet
 from ingestion.language.measures import find_measures
 from ingestion.language.months import MONTH
 from ingestion.language.periods import YEAR
 from ingestion.language.scales import SCALE_WORD
-from ingestion.language.sentences import sentences, within_sentence
+from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 from ingestion.language.units import BASIS, PERCENT, POINTS
 from ingestion.records import Row, Table
 
-__all__ = ["Example", "candidates", "in_turn", "shared_question", "spoken_candidates", "spoken_of"]
+__all__ = [
+    "CalledDocument",
+    "Example",
+    "figure_candidates",
+    "named",
+    "row_candidates",
+    "shared_question",
+    "spoken_candidates",
+    "spoken_of",
+    "summary_candidates",
+]
 
 # A row's label that reads like something people would ask for: two to five words, none of which depends on
 # the rows around it.
 LABEL = re.compile(r"[A-Z][A-Za-z'’-]{2,20}(?: [A-Za-z'’-]{2,20}){1,4}")
 LEANING = re.compile(
-    r"\b(?:other|others|of which|less|all|total|subtotal|item|items|note|notes|end|beginning)\b", re.I
+    r"\b(?:other|others|of which|less|all|total|subtotal|item|items|note|notes|end|beginning"
+    r"|programmes?|programs?|projects?)\b",
+    re.I,
 )
 # Words that say only when, or which of several figures: "Second quarter", "Central tendency".
 NAMES_NOTHING = frozenset(
@@ -48,6 +62,33 @@ MOST_OF_PROSE = 3
 COUNTED = re.compile(r"\b(?:rate|deficit|balance|account|bill|rule|yield|ratio|margin)$")
 # Rows of one table; more rows bring more of the same.
 MOST_OF_A_TABLE = 2
+# Key figures that people ask for, the first ones first, and what they are called in a question.
+ASKED = {
+    "revenue": "revenue",
+    "net income": "net income",
+    "operating cash flow": "operating cash flow",
+    "operating income": "operating income",
+    "diluted earnings per share": "diluted earnings per share",
+    "total assets": "total assets",
+    "gross profit": "gross profit",
+    "long-term debt": "long-term debt",
+    "capital expenditure": "capital expenditure",
+    "government expenditure": "total expenditure",
+    "government revenue": "total revenue",
+    "fiscal deficit": "budget balance",
+    "primary balance": "primary balance",
+    "public debt": "public debt",
+    "economic growth": "economic growth",
+    "inflation": "inflation",
+    "unemployment": "unemployment rate",
+}
+MONTHS = {3: "three", 6: "six", 9: "nine"}
+# Who a title names before its first comma: "Netflix, annual report 2017".
+ISSUER = re.compile(r"[A-Z][A-Za-z&.’'-]*(?: [A-Za-z&.’'-]+){0,6}")
+STATE = re.compile(r"^.*\b(?:Republic|Kingdom|Commonwealth|State) of (?=[A-Z])")
+SPEAKER = re.compile(r"\b(?:Chair|Chairman|Governor|Minister|President|Secretary) [A-Z][a-z]+")
+# Before it ends the word in a label that says whether there are several.
+BEHIND_NOUN = re.compile(r" (?:of|in|on|at|for|per|to|by|from) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +98,82 @@ class Example:
     question: as it is asked.
     document: its name.
     page: physical, 1-based; 0 for any.
+    figure: what the answer gives, as printed; "" for words.
+    whole: whether it asks for a summary of the document.
     """
 
     question: str
     document: str
-    page: int
+    page: int = 0
+    figure: str = ""
+    whole: bool = False
 
 
-def candidates(document: str, tables: Mapping[int, Iterable[Table]]) -> Iterator[Example]:
-    """Questions about rows that have a figure in a column of one year: the newest year of their table.
-    tables: by page.
+@dataclass(frozen=True, slots=True)
+class CalledDocument:
+    """How questions call a document.
+
+    name, title: its own.
+    whose: its issuer, as the owner of what is asked: "Netflix's"; "" where its title names none.
+    called: "Netflix's annual report 2017", "Chair Powell", "" where it is called by its whole title only.
+    """
+
+    name: str
+    title: str
+    whose: str
+    called: str
+
+
+def named(name: str, title: str) -> CalledDocument:
+    """How questions call a document of this title."""
+    issuer, comma, rest = title.partition(", ")
+    if comma and ISSUER.fullmatch(issuer):
+        owner = STATE.sub("", issuer)
+        whose = f"the {owner}'s" if " of " in owner else f"{owner}'s"
+        return CalledDocument(name, title, whose.replace("s's", "s'"), f"{whose} {rest}".replace("s's", "s'"))
+    speaker = SPEAKER.search(title)
+    return CalledDocument(name, title, "", speaker[0] if speaker else "")
+
+
+def figure_candidates(
+    of: CalledDocument, sheet: KeyFigureSheet, *, year: int, first: int = 0
+) -> Iterator[Example]:
+    """Questions about the key figures of a document's own period.
+
+    year: the present one. first: which of ASKED comes first, so that documents differ.
+    """
+    for column in sheet.main:
+        printed = {row.measure: figure for row in sheet.rows if (figure := sheet.cell(row, column))}
+        there = [measure for measure in ASKED if measure in printed and printed[measure].page]
+        first %= max(1, len(there))
+        for measure in there[first:] + there[:first]:
+            figure = printed[measure]
+            if figure.period.months != A_DAY:
+                asked = _question(ASKED[measure], of.whose, figure.period, year=year)
+                yield Example(asked, of.name, figure.page, figure.text.lstrip("$ "))
+
+
+def _question(measure: str, whose: str, period: FigurePeriod, *, year: int) -> str:
+    if period.months in MONTHS:
+        time = f"the {period.text.replace(str(period.months), MONTHS[period.months], 1)}"
+    else:
+        time = period.text
+    past = period.end_year < year or period.months != WHOLE_YEAR
+    return f"What {_verb(measure, past=past)} {' '.join(filter(None, [whose, measure]))} in {time}?"
+
+
+def _verb(label: str, *, past: bool) -> str:
+    noun = BEHIND_NOUN.split(label)[0]
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return "were" if past else "are"
+    return "was" if past else "is"
+
+
+def row_candidates(
+    of: CalledDocument, tables: Mapping[int, Iterable[Table]], *, year: int
+) -> Iterator[Example]:
+    """Questions about rows that are called as a measure is and have a figure in a column of one year: the
+    newest year of their table. tables: by page. year: the present one.
     """
     for page, on_page in sorted(tables.items()):
         for table in on_page:
@@ -74,11 +181,18 @@ def candidates(document: str, tables: Mapping[int, Iterable[Table]]) -> Iterator
             if not years:
                 continue
             column = max(years, key=lambda at: years[at][:4])
+            past = int(years[column][:4]) < year
             rows = [row for row in table.rows if _askable(row, column)]
             for row in rows[:MOST_OF_A_TABLE]:
-                label = within_sentence(row.label)
-                question = f"What figure is given for {label} in {years[column]}?"
-                yield Example(question, document, page)
+                label = _lowered(row.label)
+                cell = row.cells[column]
+                asked = f"What {_verb(label, past=past)} {of.whose} {label} in {years[column]}?"
+                yield Example(" ".join(asked.split()), of.name, page, cell.text if cell else "")
+
+
+def _lowered(label: str) -> str:
+    """A label within a sentence: "tax revenue", "real GDP growth"."""
+    return " ".join(word.lower() if word[1:].islower() else word for word in label.split())
 
 
 def _years_by_column(table: Table) -> dict[int, str]:
@@ -112,10 +226,25 @@ def spoken_of(passages: Iterable[tuple[int, str]]) -> dict[str, tuple[int, int]]
     return {name: found[name] for name in sorted(often, key=most_first)}
 
 
-def spoken_candidates(document: str, spoken: Mapping[str, tuple[int, int]]) -> Iterator[Example]:
-    """Questions about what a document without tables speaks of most. spoken: see spoken_of."""
-    for name in list(spoken)[:MOST_OF_PROSE]:
-        yield Example(f"What is said about {_with_article(name)}?", document, 0)
+def spoken_candidates(
+    of: CalledDocument, spoken: Mapping[str, tuple[int, int]], *, alone: bool = False
+) -> Iterator[Example]:
+    """Questions about what a document speaks of most. spoken: see spoken_of. alone: whether no other document
+    is asked.
+    """
+    called = of.called or ("the document" if alone else "")
+    for name in list(spoken)[:MOST_OF_PROSE] if called else ():
+        yield Example(f"What does {called} say about {_with_article(name)}?", of.name)
+
+
+def summary_candidates(of: CalledDocument) -> Iterator[Example]:
+    """What every document answers, by the shortest name for it that is understood."""
+    heading, colon, _ = of.title.partition(": ")
+    if of.whose:
+        yield Example(f"Summarise {of.called}", of.name, whole=True)
+    elif colon and " " in heading and not any(map(str.isdigit, heading)):
+        yield Example(f"Summarise {heading}", of.name, whole=True)
+    yield Example(f"Summarise {of.title}", of.name, whole=True)
 
 
 def shared_question(spoken: Mapping[str, Mapping[str, tuple[int, int]]]) -> tuple[str, tuple[str, ...]]:
@@ -134,18 +263,8 @@ def shared_question(spoken: Mapping[str, Mapping[str, tuple[int, int]]]) -> tupl
     name = max(documents, key=frequency, default="")
     if len(documents.get(name, ())) < 2:
         return "", ()
-    return f"What figure is given for {_with_article(name)}?", tuple(documents[name])
-
-
-def in_turn(documents: Sequence[Iterable[Example]]) -> Iterator[Example]:
-    """One of each document, then a second of each, and so on; no question twice, because either document
-    could answer it.
-    """
-    asked = set[str]()
-    for example in chain.from_iterable(zip_longest(*documents)):
-        if example is not None and example.question not in asked:
-            asked.add(example.question)
-            yield example
+    asked = f"What is {_with_article(name)}?" if COUNTED.search(name) else f"How high is {name}?"
+    return asked, tuple(documents[name])
 
 
 def _with_article(measure: str) -> str:
@@ -162,6 +281,9 @@ def _askable(row: Row, column: int) -> bool:
     if cell is None or not FIGURE.fullmatch(cell.text):
         return False
     if not LABEL.fullmatch(row.label) or LEANING.search(row.label):
+        return False
+    words = row.label.casefold().split()
+    if len(set(words)) < len(words) or not find_measures(tuple(terms(row.label.casefold()))):
         return False
     return any(map(_names_something, row.label.split()))
 

@@ -10,7 +10,7 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -63,11 +63,13 @@ class NewFile:
     name: display text, never a path.
     data: an open file at its start, or the file's path.
     password: for this reading only, never stored.
+    owner: who adds it, "" if that does not matter.
     """
 
     name: str
     data: BinaryIO | Path
     password: str | None = None
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class Job:
     per_second: speed of this phase.
     again: whether a stored document is read again.
     size: bytes, 0 if not known.
+    owner: see NewFile, "" for what an earlier process left.
     """
 
     id: int
@@ -100,6 +103,7 @@ class Job:
     again: bool = False
     size: int = 0
     lacks: bool = False
+    owner: str = ""
 
     @property
     def finished(self) -> bool:
@@ -248,8 +252,8 @@ class Additions:
         with self._changed:
             if any(task.job.name == name and not task.job.finished for task in self._tasks):
                 raise StoreError(
-                    f"{name[:200]} is being read already.",
-                    hint="Wait until that is complete.",
+                    f"{name[:200]} is already being read.",
+                    hint="Wait until that is finished.",
                     retryable=True,
                 )
         taken = self._library.take_again(name)
@@ -319,10 +323,14 @@ class Additions:
                 self._stop(task)
             self._changed.notify_all()
 
-    def clear_finished(self) -> None:
-        """Forgets the finished jobs."""
+    def clear_finished(self, jobs: Container[int]) -> None:
+        """Forgets those of these jobs that are finished."""
         with self._changed:
-            self._tasks = [task for task in self._tasks if task.awaited or not task.job.finished]
+            self._tasks = [
+                task
+                for task in self._tasks
+                if task.awaited or not task.job.finished or task.job.id not in jobs
+            ]
 
     def release(self, jobs: Collection[int]) -> None:
         """Says that nobody waits for these jobs any more, and cancels those that are not read yet."""
@@ -421,8 +429,8 @@ class Additions:
             result = failed_upload(
                 file.name, ProjectError(error.message, hint=hint, retryable=error.retryable)
             )
-            return _Task(replace(self._job(result.document, "failed"), result=result))
-        return _Task(replace(self._job(taken.name, "waiting"), size=size), taken)
+            return _Task(replace(self._job(result.document, "failed"), result=result, owner=file.owner))
+        return _Task(replace(self._job(taken.name, "waiting"), size=size, owner=file.owner), taken)
 
     def _read_all(self) -> None:
         while (task := self._next_waiting()) is not None:
@@ -618,6 +626,8 @@ class Additions:
         """
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
+            if task is None and any(one.job.name == name and not one.job.finished for one in self._tasks):
+                return  # its job is about to learn that its text is stored
             if task is None:
                 lacking = next(
                     (version for version in self._library.incomplete() if version.document == name), None
@@ -841,4 +851,4 @@ def _explained(error: Exception) -> ProjectError:
     if isinstance(error, ProjectError):
         return error
     log.error("the queue of additions failed at one step", exc_info=error)
-    return ProjectError("Something inside failed.", hint="The server's log says what.")
+    return ProjectError("Something went wrong.", hint="See the server's log.")

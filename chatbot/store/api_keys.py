@@ -129,7 +129,7 @@ def open_api_keys(store: Path) -> ApiKeys:
     except OSError as error:
         raise StoreError(
             f"The store {store} cannot be written: {error.strerror}.",
-            hint="Set FINPOLICY_HOME to a folder you may write.",
+            hint="Set FINPOLICY_HOME to a folder you can write to.",
         ) from error
     return ApiKeys(store / "api_keys.sqlite3", SCHEMA, 1)
 

@@ -27,7 +27,7 @@ __all__ = [
     "is_full",
 ]
 
-MAKE_ROOM = f"Erase a document (`{PROGRAM} remove NAME --purge`) or free space on that disk, then try again."
+MAKE_ROOM = f"Free space on that disk, or erase a document (`{PROGRAM} remove NAME --purge`). Then try again."
 # With fewer free bytes a failed write is attributed to a full disk, which SQLite and the index libraries do
 # not always report.
 LITTLE_SPACE = 2**20
@@ -99,7 +99,7 @@ def is_full(folder: Path) -> bool:
 def disk_is_full(folder: Path) -> StoreError:
     """Returns the error for a write that found no space. folder: where the file was to be."""
     return StoreError(
-        f"The disk is full: nothing can be written to {folder}. Nothing stored is lost.",
+        f"The disk is full, so {folder} cannot be written. Nothing stored is lost.",
         hint=MAKE_ROOM,
         retryable=True,
     )

@@ -62,7 +62,7 @@ def glance(library: Library) -> list[Finding]:
     found = [
         Finding(
             name,
-            "the kept copy of its file is missing; it is searched, its pages cannot be shown",
+            "its file is missing: it can be searched, but its pages cannot be shown",
             "Add the file again.",
         )
         for name in _without_copy(library)
@@ -71,7 +71,7 @@ def glance(library: Library) -> list[Finding]:
         there = library.indexes.keywords.count()
         expected = sum(library.catalog.chunk_counts().values())
         if there != expected:
-            found.append(Finding(None, f"the index of words has {there:,} of {expected:,} passages", REPAIR))
+            found.append(Finding(None, f"the keyword index has {there:,} of {expected:,} passages", REPAIR))
     return found
 
 
@@ -92,7 +92,7 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
             if result.status == "failed":
                 yield Finding(
                     result.document,
-                    f"it was left unread, and cannot be read: {result.error}",
+                    f"it was not read, and reading it failed: {result.error}",
                     "Add it again.",
                 )
     except ProjectError as error:
@@ -107,7 +107,7 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
         yield Finding(
             taken.name,
             f"it is not added yet: {problem.rstrip('.')}",
-            "Add it again, with `--passwords` where it needs one; or `remove NAME --purge` it.",
+            "Add it again (with `--passwords` if protected), or erase it with `remove NAME --purge`.",
         )
 
 
@@ -133,7 +133,7 @@ def _versions(library: Library, repair: bool) -> Iterator[Finding]:
             yield Finding(
                 row.document,
                 f"{vectors.get(row.id, 0)} of {row.chunks} vectors are there",
-                "They were made again." if repair else REPAIR,
+                "They were created again." if repair else REPAIR,
                 repair,
             )
 
@@ -146,13 +146,13 @@ def _read_again(library: Library, finding: Finding, version: int) -> Finding:
     if finding.document is None:
         library.discard(version)
         return replace(
-            finding, fix="It was a version that could only be brought back, and is given up.", mended=True
+            finding, fix="It was an older version, kept only for restoring, and was removed.", mended=True
         )
     try:
         library.read_again(finding.document)
     except ProjectError as error:
-        return replace(finding, fix=f"It could not be read again from its copy: {error}")
-    return replace(finding, fix="It was read again from its copy.", mended=True)
+        return replace(finding, fix=f"Reading its copy failed: {error}")
+    return replace(finding, fix="It was read from its copy again.", mended=True)
 
 
 def _copies(library: Library, repair: bool) -> Iterator[Finding]:
@@ -162,7 +162,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
         if not library.copies.path(digest).exists():
             yield Finding(
                 name,
-                "the kept copy of its file is missing; it is searched, its pages cannot be shown",
+                "its file is missing: it can be searched, but its pages cannot be shown",
                 "Add the file again.",
             )
         elif not library.copies.sound(digest):
@@ -170,7 +170,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
                 library.copies.path(digest).unlink()
             yield Finding(
                 name,
-                "the kept copy of its file is damaged",
+                "its file is damaged",
                 "Add the file again." if repair else f"{REPAIR} Then add the file again.",
             )
         elif repair and not library.copies.names(digest):
@@ -180,7 +180,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
         yield Finding(
             names,
             f"the copy {library.copies.path(digest)} belongs to no document",
-            "`restore` or `remove --purge` it by its name, or delete the file.",
+            "Run `restore` or `remove --purge` with its name, or delete the file.",
         )
 
 
@@ -198,7 +198,7 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
         library.indexes.rebuild()
     for line in found:
         yield Finding(
-            None, line, "Both indexes were made anew from the catalogue." if repair else REPAIR, repair
+            None, line, "Both indexes were rebuilt from the catalogue." if repair else REPAIR, repair
         )
 
 
@@ -206,23 +206,23 @@ def _lying(library: Library) -> Iterator[Finding]:
     """Finds files that users copied into the folder of documents and nobody added."""
     for one in library.unread():
         if one.problem:
-            again = f"`{PROGRAM} add {shlex.quote(str(one.path))}`; `--passwords` where needed."
-            fix = f"Put a readable file in its place, or add it by its path: {again}"
+            again = f"`{PROGRAM} add {shlex.quote(str(one.path))}`; with `--passwords` if protected."
+            fix = f"Replace it with a readable file, or add it by path: {again}"
             yield Finding(
                 one.name,
-                f"{one.path} was copied there and could not be added: {one.problem.rstrip('.')}",
+                f"{one.path} was copied there but could not be added: {one.problem.rstrip('.')}",
                 fix,
             )
         else:
             fix = f"Run `{PROGRAM} add`, or start the server."
-            yield Finding(one.name, f"{one.path} was copied there and is not read yet", fix)
+            yield Finding(one.name, f"{one.path} was copied there but has not been read yet", fix)
 
 
 def _space(library: Library) -> Iterator[Finding]:
     for folder in (library.folder, library.copies.folder):
         free = free_bytes(folder)
         if free < LITTLE_SPACE:
-            left = f"{free / 2**20:.1f} MiB are free where {folder} stands"
-            full = f"the disk is full, {left}: documents can be read and erased, not added"
+            left = f"only {free / 2**20:.1f} MiB are free on the disk of {folder}"
+            full = f"the disk is full, {left}: you can read and erase documents, but not add any"
             yield Finding(None, full if free < RESERVE_BYTES else f"only {left}", MAKE_ROOM)
             return

@@ -32,11 +32,13 @@ def display_name(given: str) -> str:
     name = re.split(r"[\\/]", unicodedata.normalize("NFC", given))[-1].strip()
     name = "".join(_visible(letter) for letter in name)
     if not name or set(name) <= {"."}:
-        raise DocumentError(f"{given[:80]!r} is not a name for a document.", hint="Give one with --name.")
+        raise DocumentError(
+            f"{given[:80]!r} cannot be used as a document name.", hint="Choose a name with --name."
+        )
     if len(name) > LONGEST_NAME:
         raise DocumentError(
             f"The name {name[:40]}… has {len(name)} characters.",
-            hint=f"Give one of at most {LONGEST_NAME} with --name.",
+            hint=f"Choose one of at most {LONGEST_NAME} with --name.",
         )
     return name
 

@@ -19,7 +19,7 @@ from ingestion.reading.formats import is_named_like_a_document
 __all__ = ["BROKEN_OFF", "UnaddedFile", "note_copies_of", "unadded_files", "unread"]
 
 # Why a file was not added whose reading was interrupted, and why one that was tried again.
-BROKEN_OFF = ("its reading was broken off", "its reading was broken off twice")
+BROKEN_OFF = ("reading it was interrupted", "reading it was interrupted twice")
 # A file that changed less than this many seconds ago may still be growing. This is also how long to wait for
 # it.
 SETTLED_SECONDS = 2.0

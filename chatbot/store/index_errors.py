@@ -17,7 +17,7 @@ from chatbot.store.disk_reserve import disk_is_full, is_full
 
 __all__ = ["REPAIR", "IndexDamagedError", "explained", "explaining"]
 
-REPAIR = f"`{PROGRAM} doctor --repair` makes it anew from the catalogue."
+REPAIR = f"`{PROGRAM} doctor --repair` rebuilds it from the catalogue."
 PANIC = "PanicException"
 FULL = ("no space left", "disk is full", "disk full", "database or disk is full", "os error 28", "quota")
 
@@ -41,7 +41,7 @@ def explained(error: BaseException, what: str, folder: Path) -> StoreError:
         return disk_is_full(folder)
     if folder.exists() and not os.access(folder, os.W_OK):
         return StoreError(
-            f"{what} cannot be written: {folder}.", hint="Set FINPOLICY_HOME to a folder you may write."
+            f"{what} cannot be written: {folder}.", hint="Set FINPOLICY_HOME to a folder you can write to."
         )
     return IndexDamagedError(f"{what} cannot be used: {text}", hint=REPAIR)
 

@@ -149,8 +149,8 @@ class Indexes:
         if versions:
             log.warning(
                 (
-                    "The language has changed since the %s documents of this store were indexed: their "
-                    "words are indexed anew."
+                    "The word lists changed since these %s documents were indexed. They are being "
+                    "indexed again."
                 ),
                 len(versions),
             )
@@ -194,13 +194,13 @@ class Indexes:
                 self._mending_vectors(lambda: self.vectors.scrub())
             # If there is no room to rewrite the file, for example, the whole index is deleted.
             except StoreError as error:
-                log.warning("The vectors' index is made anew: %s", error)
+                log.warning("The vector index is being rebuilt: %s", error)
                 self.give_up_vectors()
         if self._catalog.compact():
             self._catalog.set_meta(UNSCRUBBED, "")
         else:
             log.warning(
-                "Another program reads the catalogue: what was erased leaves its log when that has ended."
+                "Another program is reading the catalogue. Erased text leaves its log when that ends."
             )
 
     def scrub_is_due(self) -> bool:
@@ -236,7 +236,7 @@ class Indexes:
             if words.get(version, 0) != count
         ]
         found += [
-            f"the keyword index has chunks of version {version}, which is not there"
+            f"the keyword index has chunks of version {version}, which does not exist"
             for version in words
             if version not in expected
         ]
@@ -251,7 +251,7 @@ class Indexes:
             if held.get(version, 0) != count
         ]
         return found + [
-            f"the vector index has vectors of version {version}, which is not there"
+            f"the vector index has vectors of version {version}, which does not exist"
             for version in held
             if version not in known
         ]
@@ -343,7 +343,7 @@ class Indexes:
 
     def _discard(self, name: str, error: StoreError | None) -> None:
         if error is not None:
-            log.warning("The index %s is made anew from the catalogue: %s", name, error.message)
+            log.warning("The index %s is being rebuilt from the catalogue: %s", name, error.message)
         discarded = self._discarded(name)
         shutil.rmtree(discarded, ignore_errors=True)
         with suppress(OSError):

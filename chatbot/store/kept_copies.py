@@ -50,8 +50,8 @@ class Copies:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"The folder {folder} cannot be made: {error.strerror}.",
-                hint="Set FINPOLICY_HOME to a folder you may write.",
+                f"Cannot create the folder {folder}: {error.strerror}.",
+                hint="Set FINPOLICY_HOME to a folder you can write to.",
             ) from error
 
     def take_file(self, path: Path, name: str) -> str:
@@ -60,7 +60,7 @@ class Copies:
         Raises DocumentError if it is not a file, cannot be read, is too large or changes meanwhile.
         """
         if path.is_dir():
-            raise DocumentError(f"There is no PDF in {path}.", hint="Name a folder that has some.")
+            raise DocumentError(f"There is no PDF in {path}.", hint="Name a folder with PDFs.")
         try:
             if path.exists() and not path.is_file():
                 raise DocumentError(f"{path} is not a file.", hint="Add PDF files only.")
@@ -97,8 +97,8 @@ class Copies:
                     _write(target, part, self.folder)
                 if not unchanged():
                     raise DocumentError(
-                        "The file changed while it was read.",
-                        hint="Add it again when it is complete.",
+                        "The file changed while it was being read.",
+                        hint="Add it again when the copy is complete.",
                         retryable=True,
                     )
                 if not self._whole(digest.hexdigest(), size):
@@ -210,7 +210,7 @@ class Copies:
         if size > self.most_megabytes * 2**20:
             limit = f"the limit of {self.most_megabytes:g} MiB"
             raise DocumentError(
-                f"The file has {size / 2**20:.0f} MiB or more, over {limit}.",
+                f"The file is {size / 2**20:.0f} MiB or more, over {limit}.",
                 hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.",
             )
 
@@ -270,7 +270,7 @@ def _write(target: RawIOBase, part: bytes, folder: Path) -> None:
 
 def _not_read(error: OSError) -> DocumentError:
     return DocumentError(
-        f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it."
+        f"The file cannot be read: {error.strerror}.", hint="Check the path and your permission to read it."
     )
 
 
@@ -280,6 +280,6 @@ def _not_kept(error: OSError, folder: Path) -> DocumentError:
         return DocumentError(full.message, hint=full.hint, retryable=True)
     return DocumentError(
         f"The file cannot be kept: {error.strerror}.",
-        hint="Free disk space, or set FINPOLICY_HOME elsewhere.",
+        hint="Free disk space, or set FINPOLICY_HOME to another folder.",
         retryable=True,
     )

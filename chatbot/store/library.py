@@ -95,7 +95,8 @@ class Library:
         except OSError as error:
             self._lock.close()
             raise StoreError(
-                f"The store cannot be written: {error}.", hint="Set FINPOLICY_HOME to a folder you may write."
+                f"The store cannot be written: {error}.",
+                hint="Set FINPOLICY_HOME to a folder you can write to.",
             ) from error
         except BaseException:
             self._lock.close()
@@ -130,7 +131,7 @@ class Library:
         except StoreError as error:
             if not is_full(settings.store):
                 raise
-            log.warning("What an earlier process left is finished when there is room: %s", error)
+            log.warning("Unfinished work will continue when there is disk space: %s", error)
 
     def close(self) -> None:
         """Closes the store."""
@@ -165,7 +166,7 @@ class Library:
                 f" and {len(there) - 5} more" if len(there) > 5 else ""
             )
             hint = f"Documents: {known}. See `{PROGRAM} list`."
-            raise NotFoundError(f"There is no document {missing[0][:200]!r}.", hint=hint)
+            raise NotFoundError(f"There is no document named {missing[0][:200]!r}.", hint=hint)
         return active
 
     def matrix(self, version: int) -> Matrix:
@@ -188,7 +189,7 @@ class Library:
             return self._terms.get(version, lambda: unpack_terms(self.catalog.lexicon(version)))
         except (zlib.error, struct.error, UnicodeDecodeError) as error:
             raise StoreError(
-                "The stored terms of a document are damaged.", hint="Remove that document and add it again."
+                "The index of a document is damaged.", hint="Remove that document and add it again."
             ) from error
 
     def chunk_pages(self, version: int) -> NDArray[np.int64]:
@@ -226,10 +227,12 @@ class Library:
         """
         checked = replace(said, period=said.period and as_period(said.period), status=said.status)
         if (said.period and not checked.period) or (said.status and said.status not in STATUSES):
-            raise UsageError("That is no period.", hint="Write a year, as 2025, or years, as 2025-26.")
+            raise UsageError(
+                "That is not a period.", hint="Write a year, such as 2025, or a span, such as 2025-26."
+            )
         found = self.catalog.find(name)
         if found is None:
-            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="It was removed meanwhile.")
+            raise NotFoundError(f"There is no document named {name[:200]!r}.", hint="It has been removed.")
         with self._changing:
             self.catalog.correct(found.sha256, checked)
             for version in self.catalog.stored():
@@ -240,7 +243,7 @@ class Library:
             except (
                 DocumentError
             ) as error:  # it counts already; only a store rebuilt from the copies would not know it
-                log.warning("What was said of a document could not be written beside its copy: %s", error)
+                log.warning("A document's details could not be saved next to its copy: %s", error)
 
     def without_vectors(self) -> list[Version]:
         """Returns live or coming versions that keyword search finds but vector search does not yet."""
@@ -254,7 +257,7 @@ class Library:
         else:
             path = None
         if path is None or not path.exists():
-            raise NotFoundError("The document's file is not kept any more.", hint="Add the document again.")
+            raise NotFoundError("The document's file is no longer kept.", hint="Add the document again.")
         return path
 
     def unread(self, *, wait: bool = False) -> list[UnaddedFile]:
@@ -453,7 +456,7 @@ class Library:
         except CancelledError:
             return False
         except DocumentError as error:
-            log.warning("What %s lacks could not be read: %s", visible(name), error)
+            log.warning("The rest of %s could not be read: %s", visible(name), error)
             return False
         return True
 
@@ -473,11 +476,11 @@ class Library:
         found = self.catalog.find(name)
         newest = self.catalog.newest(name)
         if found is None or newest is None:
-            raise NotFoundError(f"There is no document {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
+            raise NotFoundError(f"There is no document named {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
         if newest.id != found.id:
             raise StoreError(
-                f"A new version of {name[:200]!r} is on its way.",
-                hint="Try again when its vectors are made.",
+                f"A new version of {name[:200]!r} is being prepared.",
+                hint="Try again when it is ready.",
                 retryable=True,
             )
         taken = Taken(name, found.sha256, self.catalog.wait(name, found.sha256), password, again=True)
@@ -512,11 +515,11 @@ class Library:
         found = self.catalog.find(name)
         newest = self.catalog.newest(name)
         if found is None or newest is None:
-            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="It was removed meanwhile.")
+            raise NotFoundError(f"There is no document named {name[:200]!r}.", hint="It has been removed.")
         if newest.id != found.id or found.state != "ready":
             raise StoreError(
-                f"The search by meaning of {name[:200]!r} is being prepared.",
-                hint="Try again when it is complete.",
+                f"{name[:200]!r} is still being indexed for search by meaning.",
+                hint="Try again when that is finished.",
                 retryable=True,
             )
         self.file(found.id)
@@ -568,7 +571,7 @@ class Library:
         try:
             result = self.read_taken(taken, progress=told, cancelled=cancelled)
         except CancelledError:
-            return AddResult(taken.name, "failed", error="Stopped; it goes on at the next start.")
+            return AddResult(taken.name, "failed", error="Stopped. It will continue at the next start.")
         except ProjectError as error:
             return self.adding.give_up(taken, error, keep=True)
         self._complete_left(result.version, result.document, progress, cancelled)
@@ -593,15 +596,17 @@ class Library:
                     before.unlink()
                 if self.indexes.scrub_is_due():
                     message = (
-                        f"{name[:200]!r} is gone, but its text is still in the log of the catalogue, which "
-                        f"another program is reading."
+                        f"{name[:200]!r} was erased, but another program is reading the catalogue, so "
+                        "its text is still in the log."
                     )
                     hint = f"Close that program, such as a backup, then run `{PROGRAM} doctor`."
                     raise StoreError(message, hint=hint, retryable=True)
                 return left
             found = self.catalog.find(name)
             if found is None or not self.catalog.remove(name, time.time()):
-                raise NotFoundError(f"There is no document {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
+                raise NotFoundError(
+                    f"There is no document named {name[:200]!r}.", hint=f"See `{PROGRAM} list`."
+                )
             with self._changing:
                 self.adding.write_names({found.sha256})
                 return self._keep_away({found.sha256})
@@ -626,7 +631,9 @@ class Library:
             if is_full(self.folder):
                 self.indexes.give_up_vectors()
             if not self.catalog.retire(name) and not kept:
-                raise NotFoundError(f"There is no document {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
+                raise NotFoundError(
+                    f"There is no document named {name[:200]!r}.", hint=f"See `{PROGRAM} list`."
+                )
             with self._changing:
                 self.adding.write_names(hashes)
         return left
@@ -652,8 +659,8 @@ class Library:
         with self.reserve.lent():
             if not kept and not self.catalog.restore(name):
                 raise NotFoundError(
-                    f"There is no removed document {name[:200]!r}, and none that was replaced.",
-                    hint=f"See `{PROGRAM} list`; erased ones must be added again.",
+                    f"There is no removed or replaced document named {name[:200]!r}.",
+                    hint=f"See `{PROGRAM} list`; add erased documents again.",
                 )
             with self._changing:
                 self.adding.write_names(before)
@@ -732,7 +739,7 @@ class Library:
             except StoreError as error:
                 if not is_full(self.folder):
                     raise
-                log.warning("The indexes follow when there is room: %s", error)
+                log.warning("The indexes will be updated when there is disk space: %s", error)
                 self.indexes.unaligned()
             self.catalog.erase(versions)
             for version in versions:

@@ -36,14 +36,14 @@ class StoreLock:
         except OSError as error:
             raise StoreError(
                 f"The store {path.parent} cannot be written: {error.strerror}.",
-                hint="Set FINPOLICY_HOME to a folder you may write.",
+                hint="Set FINPOLICY_HOME to a folder you can write to.",
             ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = self._holder()
             os.close(self._file)
-            hint = "Wait until it is done, or stop it. A server takes commands once it is open."
+            hint = "Wait until it is done, or stop it. A server accepts commands once it is open."
             raise StoreError(
                 f"The store is in use by process {holder or 'unknown'}.", hint=hint, retryable=True
             ) from error

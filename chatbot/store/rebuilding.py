@@ -62,10 +62,10 @@ def _read_again(library: Library, passwords: Mapping[str, str], progress: Progre
         try:
             yield library.read_again(row.name, passwords.get(row.name), progress=progress)
         except EncryptedError:
-            warning = "It needs its password to be read again (--passwords); it keeps the text it has."
+            warning = "Reading it again needs its password (--passwords). Its current text is kept."
             yield AddResult(row.name, "unchanged", row.id, row.pages, row.chunks, warning=warning)
         except ProjectError as error:
-            yield AddResult(row.name, "failed", row.id, error=f"{error} It keeps the text it has.")
+            yield AddResult(row.name, "failed", row.id, error=f"{error} Its current text is kept.")
 
 
 def _set_aside_catalogue(settings: Settings) -> bool:
@@ -102,6 +102,6 @@ def _rename(path: Path) -> None:
                 part.rename(part.with_name(f"{path.name}.before-{stamp}{part.name[len(path.name) :]}"))
             except OSError as error:
                 raise ProjectError(
-                    f"{part} cannot be set aside: {error.strerror}.",
-                    hint="Set FINPOLICY_HOME to a folder you may write.",
+                    f"Cannot move {part}: {error.strerror}.",
+                    hint="Set FINPOLICY_HOME to a folder you can write to.",
                 ) from error

@@ -36,7 +36,7 @@ class ClosedError(StoreError):
     """The file was closed meanwhile, as when the server is being stopped."""
 
     def __init__(self) -> None:
-        super().__init__("The store was closed.", hint="Start the program again.")
+        super().__init__("The store is closed.", hint="Start the program again.")
 
 
 class _Held:
@@ -135,12 +135,13 @@ class SqliteFile:
         ((found,),) = self._read("pragma user_version")
         if found > version:
             raise NewerStoreError(
-                f"The store is of version {found}, this program knows {version}.", hint="Update the program."
+                f"The store has version {found}, but this program supports {version}.",
+                hint="Update the program.",
             )
         if 0 < found < version:
             raise EarlierStoreError(
-                f"The store is of version {found}, this program needs {version}.",
-                hint=f"`{PROGRAM} rebuild` makes it anew from the kept copies.",
+                f"The store has version {found}, but this program needs {version}.",
+                hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies.",
             )
         if found == 0 and not self._read_only:
             with self._write() as connection:
@@ -272,7 +273,7 @@ class SqliteFile:
         if "readonly" in text or "unable to open" in text:
             return StoreError(
                 f"The catalogue cannot be written: {text}.",
-                hint="Set FINPOLICY_HOME to a folder you may write.",
+                hint="Set FINPOLICY_HOME to a folder you can write to.",
             )
-        hint = f"`{PROGRAM} rebuild` makes it anew from the kept copies."
+        hint = f"`{PROGRAM} rebuild` rebuilds it from the kept copies."
         return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)

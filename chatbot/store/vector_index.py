@@ -130,7 +130,7 @@ class ChromaIndex:
             # The graph may not lead to all rows. Counting takes as long as searching.
             if len(found) < limit and len(found) < (wanted := min(limit, collection.count())):
                 raise StoreError(
-                    f"The vector index reaches {len(found)} of {wanted} passages.",
+                    f"The vector index finds only {len(found)} of {wanted} passages.",
                     hint=REPAIR,
                     retryable=True,
                 )
@@ -246,7 +246,7 @@ class ChromaIndex:
         collection = engine.collection(self.name, wanted)
         if collection.metadata != wanted:
             raise IndexDamagedError(
-                f"The vector index was made by {collection.metadata}, not {wanted}.", hint=REPAIR
+                f"The vector index was built with {collection.metadata}, not {wanted}.", hint=REPAIR
             )
         # The first query takes over and writes what is in the log.
         collection.count()

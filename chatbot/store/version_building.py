@@ -38,9 +38,9 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 # Shown for a document whose vectors could not be made.
-NO_VECTORS = "Found by its words only, its vectors could not be made: {}"
+NO_VECTORS = "Searched by words only, because its vectors could not be created: {}"
 # Shown for a document of which only the text could be read.
-NOT_COMPLETE = "Its text is searched, its tables and pictures could not be read: {}"
+NOT_COMPLETE = "Its text can be searched, but its tables and pictures could not be read: {}"
 NO_TEXT = "No text was found on any page."
 # The most characters of a name. No file system has longer ones, but --name may be given anything.
 LONGEST_NAME = 255
@@ -141,7 +141,7 @@ class VersionBuilder:
             ).exists():  # erased with a document of the same bytes at this very moment
                 self._catalog.stop_waiting(waiting)
                 raise DocumentError(
-                    "The file was erased while it was taken.", hint="Add it again.", retryable=True
+                    "The file was erased while it was being added.", hint="Add it again.", retryable=True
                 )
         return Taken(name, digest, waiting, password)
 
@@ -410,7 +410,9 @@ class VersionBuilder:
                 DocumentError,
                 StoreError,
             ) as error:  # the change itself is stored already and must not fail for the names
-                log.warning("The names beside a copy are written when the store is opened again: %s", error)
+                log.warning(
+                    "The names next to a copy will be saved when the store is opened again: %s", error
+                )
                 self.names_due = True
 
     def _result(self, version: Version, name: str, status: str) -> AddResult:
@@ -485,5 +487,6 @@ def different_files(name: str, first: object, second: object) -> DocumentError:
             f"Two different files are called {name}.", hint="Rename this one and add it again."
         )
     return DocumentError(
-        f"{second} and {first} are different files of one name, {name}.", hint="Add the second with --name."
+        f"{second} and {first} are different files with the same name, {name}.",
+        hint="Add the second with --name.",
     )

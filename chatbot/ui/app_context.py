@@ -123,11 +123,9 @@ class AppOpening:
             self.context = _open_context(replace(load_settings(), open_to_others=is_open_to_others()))
         except ProjectError as error:
             self.error = error
-        except Exception as error:
+        except Exception:
             log.exception("opening failed")
-            self.error = ProjectError(
-                f"The chatbot could not start ({type(error).__name__}).", hint="The server's log says why."
-            )
+            self.error = ProjectError("The chatbot could not start.", hint="See the server's log.")
 
 
 def _open_context(settings: Settings) -> AppContext:

@@ -69,11 +69,12 @@ class Attached:
 
 
 def attach(
-    files: Sequence[BytesIO], given: Sequence[str], library: Library, additions: Additions
+    files: Sequence[BytesIO], given: Sequence[str], library: Library, additions: Additions, *, owner: str = ""
 ) -> Attached:
     """Queues the files under names that no document has, so that none is replaced.
 
     given: the name of each.
+    owner: who attaches them.
     """
     taken = {row.name for row in library.catalog.documents()}
     known: list[str] = []
@@ -90,7 +91,7 @@ def attach(
         else:
             name = shown
         taken.add(name)
-        new.append(NewFile(name, file))
+        new.append(NewFile(name, file, owner=owner))
     return Attached(tuple(known), tuple(additions.enqueue(new)) if new else ())
 
 
@@ -104,7 +105,7 @@ def _shown(given: str) -> str:
 def _check(job: Job) -> None:
     if job.phase == "password":
         raise DocumentError(
-            f"{job.name} opens with a password only.", hint="Open it on the Documents page, then ask again."
+            f"{job.name} needs a password.", hint="Enter it on the Documents page, then ask again."
         )
     if job.phase == "cancelled":
         raise DocumentError(f"Adding {job.name} was cancelled.", hint="Attach it again to ask about it.")

@@ -14,7 +14,7 @@ from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
-from chatbot.ui import session, uploads
+from chatbot.ui import document_session, session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
@@ -172,7 +172,9 @@ def _attached(question: str, files: Sequence[UploadedFile], context: AppContext)
         uploads.let_go(files)
         st.toast(NOT_ATTACHED, icon=":material/error:")
         return None
-    attached = attach(files, [file.name for file in files], context.chatbot.library, context.additions)
+    owner, names = session.owner(), [file.name for file in files]
+    attached = attach(files, names, context.chatbot.library, context.additions, owner=owner)
+    document_session.note_drop(attached.jobs, (), ())
     uploads.let_go(files)
     said = "" if question else " Ask about it now; the Documents page shows how far it is."
     st.toast(

@@ -19,7 +19,7 @@ __all__ = ["day_heading", "draw_beginnings", "draw_conversations", "show_erase_d
 
 # After this many days the month is enough to tell conversations apart.
 DAYS_OF_A_WEEK = 7
-EMPTY = "Your conversations will stand here. They are kept where this server runs, and seen {} only."
+EMPTY = "Your conversations will appear here. They are kept where this server runs, and seen {} only."
 NOTHING_FOUND = "No conversation holds all of these words."
 
 

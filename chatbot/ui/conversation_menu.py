@@ -100,7 +100,7 @@ def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
         row.recalls_others,
         key=recalls,
         help=(
-            "Answers here may then lean on what you asked elsewhere. Private conversations are never "
+            "Answers here may then draw on what you asked elsewhere. Private conversations are never "
             "recalled."
         ),
         on_change=_choose,

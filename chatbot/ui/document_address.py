@@ -42,7 +42,7 @@ def open_document(context: AppContext, name: str, page: int = 1) -> None:
         version, named = next(iter(context.chatbot.library.scope([name]).items()))
     except NotFoundError:
         document_session.notify(
-            "There is no such document here.", "It was removed, or has another name: look in the list."
+            "There is no such document here.", "It was removed or has another name. Check the list."
         )
         return
     stored = context.chatbot.library.catalog.version(version)

@@ -24,7 +24,7 @@ __all__ = ["draw_details", "said_of"]
 
 PAGES_SHOWN = 50
 NO_STATUS = "none"
-GONE = "This document is not there any more: it was removed or replaced in another tab."
+GONE = "This document is gone. It was removed or replaced in another tab."
 
 
 def draw_details(context: AppContext, name: str) -> None:
@@ -35,7 +35,7 @@ def draw_details(context: AppContext, name: str) -> None:
     except ProjectError:
         stored, pages = None, []
     if stored is None:
-        st.html(notice_html(GONE, "Close this and look at the list."))
+        st.html(notice_html(GONE, "Close this and check the list."))
         return
     _draw_ways(context, name, stored)
     if overlay.lying_open() is not None or not document_session.dialog()[0]:
@@ -69,8 +69,8 @@ def _draw_ways(context: AppContext, name: str, stored: Version) -> None:
             help="Opens that page, or the first",
         )
         again = (
-            "Reads the file anew from its kept copy, as after an update of this program. What was read "
-            "before is searched until that is complete."
+            "Reads the stored file again, for example after an update. The earlier reading is searched until "
+            "then."
         )
         st.button("Read again", key="report-again", on_click=_read_again, args=(context, name), help=again)
 
@@ -115,26 +115,22 @@ def _draw_facts(context: AppContext, name: str, stored: Version) -> None:
             "Status", choices, index=at, key=f"facts-status-{stored.facts}", filter_mode=None
         )
         saved = save_at.form_submit_button("Save", key="facts-save", width="stretch")
-    says = f"The document itself says: period {own.period or 'none'}, status {own.status or 'none'}."
-    use = "Used to tell which documents a question means and which is the newest of a series."
+    says = f"The document says: period {own.period or 'none'}, status {own.status or 'none'}."
+    use = "Questions about a year use these to find the right documents."
     st.html(
         f'<p class="quiet">{plain_html(says)} '
-        f"{'Corrected by hand. ' if corrected != NO_FACTS else ''}{use}</p>"
+        f"{'You corrected this. ' if corrected != NO_FACTS else ''}{use}</p>"
     )
     if corrected != NO_FACTS:
         st.button(
-            "As the document says",
+            "Use what the document says",
             key="facts-own",
             type="tertiary",
             on_click=_correct,
             args=(context, name, NO_FACTS),
         )
     if saved and period.strip() and not as_period(period):
-        st.html(
-            notice_html(
-                "That is no period.", "Write a year, as 2025, or years, as 2025-26. Leave it empty for none."
-            )
-        )
+        st.html(notice_html("That is not a period.", "Write 2025 or 2025-26, or leave it empty."))
     elif saved:
         _correct(context, name, said_of(period, status, own))
         st.rerun()

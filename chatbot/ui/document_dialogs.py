@@ -29,8 +29,7 @@ def show_dialog(context: AppContext) -> None:
 def _remove(context: AppContext, name: str) -> None:
     st.html(
         paragraphs_html(
-            f"It is no longer searched, at once. You can undo this at once, and restore it for "
-            f"{UNDO_DAYS} days."
+            f"It is no longer searched. You can undo this now, and restore the document for {UNDO_DAYS} days."
         )
     )
     _choice("Remove", context, name)
@@ -38,10 +37,10 @@ def _remove(context: AppContext, name: str) -> None:
 
 def _erase(context: AppContext, name: str) -> None:
     text = (
-        "Its file, pages, passages and vectors are erased and cannot be brought back. What past answers "
-        "quoted stays in those conversations."
+        "The file and everything read from it are erased. This cannot be undone. What past answers quoted "
+        "stays in those conversations."
     )
-    text += " A file that somebody copied into the folder of documents stays there."
+    text += " A file in the documents folder stays there."
     st.html(paragraphs_html(text))
     _choice("Erase for good", context, name)
 
@@ -56,6 +55,6 @@ def _choice(label: str, context: AppContext, name: str) -> None:
             else:
                 document_session.attempt(context.erase, name)
             st.rerun()
-        if st.button("Keep it", key="dialog-no"):
+        if st.button("Cancel", key="dialog-no"):
             document_session.close_dialog()
             st.rerun()

@@ -77,11 +77,11 @@ def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
     said = (
         f"✓ {all_of} can be searched."
         if not lost
-        else f"⚠ {count - lost:,} of {count:,} can be searched; in the rest no text was found."
+        else f"⚠ {count - lost:,} of {count:,} can be searched. No text was found in the others."
     )
     if words:
         left = "for now" if words == count else f"{words:,} of them"
-        said = f"{said[:-1]}, {left} by words alone until the search by meaning is ready."
+        said = f"{said[:-1]}, {left} by words only until search by meaning is ready."
     return said + more
 
 
@@ -91,11 +91,9 @@ def space_text(space: Space) -> str:
         f"files {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, indexes "
         f"{bytes_text(space.vectors + space.words)}"
     )
-    little = " ⚠ That is little: additions may soon fail." if space.free < LITTLE_SPACE else ""
-    return (
-        f"Space used: {bytes_text(space.total)} ({parts}). {bytes_text(space.free)} are free on this "
-        f"disk.{little}"
-    )
+    little = " ⚠ That is not much. Remove documents or free some space." if space.free < LITTLE_SPACE else ""
+    free = bytes_text(space.free)
+    return f"Space used: {bytes_text(space.total)} ({parts}). {free} free on this disk.{little}"
 
 
 def bytes_text(count: int) -> str:

@@ -1,4 +1,4 @@
-"""Shows the additions, one line for each: what runs, what waits for a password, and the outcome."""
+"""Shows the additions of a user: one bar for all, the files folded below it, passwords, and the outcomes."""
 
 from __future__ import annotations
 
@@ -8,19 +8,33 @@ import streamlit as st
 
 from chatbot.store.addition_queue import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
+from chatbot.store.progress_rate import Progress, share_done
+from chatbot.ui import document_session, session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, plain_markdown, short, spoken
 
-__all__ = ["all_left_text", "draw_jobs", "ended_text", "left_text", "phase_text", "speed_text"]
+__all__ = [
+    "draw_added",
+    "draw_jobs",
+    "ended_text",
+    "left_text",
+    "own_jobs",
+    "phase_text",
+    "progress_text",
+    "share_of_all",
+    "speed_text",
+]
 
 # The number of doubtful pages that are spelled out. The report has them all.
 MOST_DOUBTS = 3
 # The number of running files that have a line of their own.
 MOST_RUNNING = 12
+POLL_SECONDS = 0.5
+# A bar with less would look empty.
+LEAST_SHARE = 0.02
 PASSWORD_NOTE = (
-    "The password is used for this reading only and never stored. What is read can then be asked by all "
-    "users of this server, without it; "
-    "only the pages themselves ask for it again."
+    "The password is used to read the file once and is not stored. Everyone who uses this server can then "
+    "ask about the text. Looking at the pages needs the password again."
 )
 # How the store begins a warning that is none: a file that exists under another name.
 SAME_FILE = "The same file as "
@@ -28,48 +42,179 @@ SAME_FILE = "The same file as "
 SECONDS_TOLD = 90
 STEP = 5
 # What is read of a document that can be searched already.
-PHASES = {"tables": "reading its tables", "images": "reading what only images show"}
+PHASES = {"tables": "reading its tables", "images": "reading text in images"}
 # From this many pages a second on, tenths do not matter.
 FAST = 10
 
 
-def draw_jobs(jobs: Sequence[Job], context: AppContext) -> None:
-    """Shows all jobs: first those that need the user or are running, then the outcomes of the others."""
+def own_jobs(context: AppContext) -> list[Job]:
+    """Returns the additions that this user may see: on a server for several users only their own."""
+    jobs = context.additions.jobs()
+    if not context.settings.open_to_others:
+        return list(jobs)
+    owner = session.owner()
+    return [job for job in jobs if job.owner == owner]
+
+
+def draw_added(context: AppContext) -> None:
+    """Shows the additions of the last drop in this session, again and again while they run."""
+    if any(job.id in document_session.added_last() for job in own_jobs(context)):
+        busy = any(job.busy for job in own_jobs(context))
+        st.fragment(_followed, run_every=POLL_SECONDS if busy else None)(context, busy)
+
+
+def _followed(context: AppContext, polled: bool) -> None:
+    draw_jobs(context)
+    if polled and not any(job.busy for job in own_jobs(context)):
+        st.rerun()
+
+
+def draw_jobs(context: AppContext) -> None:
+    """Shows this user's additions: files that need a password, the progress of all, and the outcomes."""
+    jobs = own_jobs(context)
     for job in jobs:
         if job.phase == "password":
             _ask_password(job, context)
-    running = [job for job in jobs if job.busy]
-    if len(running) > 1:
-        st.html(
-            f'<p class="quiet '
-            f'strong">{plain_html(all_left_text(len(running), context.additions.seconds_left()))}</p>'
-        )
-    # Running jobs come first. If many wait their turn, the rest is only counted.
+    shown = [job for job in jobs if job.phase != "password"]
+    if not shown:
+        return
+    running = [job for job in shown if job.busy]
+    with st.container(key="jobs", gap="small"):
+        if running:
+            st.progress(share_of_all(shown), text=_bar_text(shown, running, context))
+        _draw_outcomes(shown, running)
+        if len(shown) > 1:
+            with st.expander("Files", key="jobs-files"):
+                _draw_files(shown, running, context)
+        _draw_buttons(shown, running, context)
+
+
+def _bar_text(shown: Sequence[Job], running: Sequence[Job], context: AppContext) -> str:
+    if len(shown) == 1:
+        (job,) = running
+        return f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}"
+    done = len(shown) - len(running)
+    return plain_markdown(progress_text(done, len(shown), context.additions.seconds_left()))
+
+
+def progress_text(done: int, count: int, seconds: float | None) -> str:
+    """Says how many of several files are complete, and the time left for all."""
+    return f"{done:,} of {count:,} done{left_text(seconds).replace(', ', ' · ', 1)}"
+
+
+def share_of_all(jobs: Sequence[Job]) -> float:
+    """Returns the share of the work that is done, in [LEAST_SHARE, 1]. Large files count for more."""
+    sizes = [job.size or 1 for job in jobs]
+    done = 0.0
+    for job, size in zip(jobs, sizes, strict=True):
+        complete = bool(job.result) and not job.lacks
+        far = Progress(job.size, job.phase, job.done, job.total, complete=complete)
+        done += size * (1.0 if job.finished else share_done(far))
+    return min(1.0, max(LEAST_SHARE, done / sum(sizes)))
+
+
+def _draw_outcomes(shown: Sequence[Job], running: Sequence[Job]) -> None:
+    """Says what was added, and what went wrong with which file."""
+    ended = [job for job in shown if job.finished]
+    if len(shown) == 1:
+        told = [ended_text(job) for job in ended]
+    else:
+        told = [ended_text(job) for job in ended if _is_trouble(job)]
+        if not running:
+            told.insert(0, _counted_text(ended))
+    if told:
+        lines = "".join(f"<li>{plain_html(text)}</li>" for text in told)
+        st.html(f'<ul class="quiet lines" role="status">{lines}</ul>')
+
+
+def _is_trouble(job: Job) -> bool:
+    return job.phase == "failed" or "⚠" in ended_text(job)
+
+
+def _counted_text(ended: Sequence[Job]) -> str:
+    """Says how many files were added, and how many were not."""
+    added = sum(job.phase == "done" for job in ended)
+    failed = sum(job.phase == "failed" for job in ended)
+    cancelled = len(ended) - added - failed
+    parts = [
+        f"{count:,} {word}"
+        for count, word in ((added, "added"), (failed, "not added"), (cancelled, "cancelled"))
+        if count
+    ]
+    mark = "⚠" if failed else "✓"
+    return (
+        f"{mark} Of {len(ended):,} files: {', '.join(parts)}."
+        if failed or cancelled
+        else (f"✓ {added:,} files added.")
+    )
+
+
+def _draw_files(shown: Sequence[Job], running: Sequence[Job], context: AppContext) -> None:
+    """Draws a line for each file, those that are being read first."""
+    # If many wait their turn, the rest is only counted.
     first = sorted(running, key=lambda job: job.phase == "waiting")
     for job in first[:MOST_RUNNING]:
-        _draw_running(job, context)
+        with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
+            name = plain_html(short(job.name, 60))
+            st.html(f'<p class="quiet"><strong>{name}</strong> · {plain_html(phase_text(job))}</p>')
+            if job.cancellable:
+                st.button(
+                    "Cancel",
+                    key=f"cancel-{job.id}",
+                    type="tertiary",
+                    help=f"Cancel {plain_markdown(short(job.name, 60))}",
+                    on_click=context.additions.cancel,
+                    args=(job.id,),
+                )
+    lines = "".join(f"<li>{plain_html(ended_text(job))}</li>" for job in shown if job.finished)
     if len(running) > MOST_RUNNING:
-        st.html(f'<p class="quiet">And {len(running) - MOST_RUNNING:,} more that wait for their turn.</p>')
-        st.button(
-            "Cancel all", key="cancel-all", type="tertiary", on_click=_cancel_all, args=(running, context)
-        )
-    ended = [job for job in jobs if job.finished]
-    if ended:
-        lines = "".join(f"<li>{plain_html(ended_text(job))}</li>" for job in ended)
-        st.html(f'<ul class="quiet lines" role="status">{lines}</ul>')
-        st.button(
-            "Clear these messages" if len(ended) > 1 else "Clear this message",
-            key="clear",
-            type="tertiary",
-            on_click=_clear,
-            args=(context,),
-        )
+        lines += f"<li>{len(running) - MOST_RUNNING:,} more are waiting.</li>"
+    if lines:
+        st.html(f'<ul class="quiet lines">{lines}</ul>')
 
 
-def all_left_text(count: int, seconds: float | None) -> str:
-    """Says how many files are on their way, and the time left for all."""
-    left = left_text(seconds)
-    return f"{count:,} files are being read{left}{' for all' if left else ''}."
+def _draw_buttons(shown: Sequence[Job], running: Sequence[Job], context: AppContext) -> None:
+    """Draws the buttons that undo the last drop, cancel what runs, and put the outcomes away."""
+    last = set(document_session.added_last())
+    undone = [job for job in shown if job.id in last and _can_be_undone(job)]
+    cancellable = [job for job in running if job.cancellable and job not in undone]
+    with st.container(horizontal=True, gap="small", key="jobs-buttons"):
+        if undone:
+            st.button(
+                "Undo",
+                key="undo-added",
+                help="Removes what you just added",
+                on_click=_undo,
+                args=(undone, context),
+            )
+        if cancellable:
+            st.button(
+                "Cancel" if len(cancellable) == 1 else "Cancel all",
+                key="cancel-all",
+                on_click=_cancel_all,
+                args=(cancellable, context),
+            )
+        if not running:
+            st.button("Dismiss", key="clear", type="tertiary", on_click=_clear, args=(shown, context))
+
+
+def _can_be_undone(job: Job) -> bool:
+    """Tells whether a job can be cancelled, or has added or replaced a document."""
+    added = job.phase == "done" and job.result is not None and job.result.status in {"added", "replaced"}
+    return job.cancellable or added
+
+
+def _undo(jobs: Sequence[Job], context: AppContext) -> None:
+    """Cancels these jobs, removes the documents they added, and brings back those they replaced."""
+    for job in jobs:
+        if job.cancellable:
+            context.additions.cancel(job.id)
+        elif job.result is not None and job.result.status == "replaced":
+            document_session.attempt(context.restore, job.result.document)
+        elif job.result is not None:
+            document_session.attempt(context.chatbot.remove, job.result.document)
+    context.additions.clear_finished({job.id for job in jobs})
+    document_session.note_drop((), document_session.asked(), ())
 
 
 def _cancel_all(jobs: Sequence[Job], context: AppContext) -> None:
@@ -77,28 +222,24 @@ def _cancel_all(jobs: Sequence[Job], context: AppContext) -> None:
         context.additions.cancel(job.id)
 
 
-def _clear(context: AppContext) -> None:
-    context.additions.clear_finished()
+def _clear(jobs: Sequence[Job], context: AppContext) -> None:
+    context.additions.clear_finished({job.id for job in jobs})
 
 
 def _ask_password(job: Job, context: AppContext) -> None:
     """Draws the field for the password of one protected file. It is used for this reading only."""
     with st.form(f"unlock-{job.id}", clear_on_submit=True):
         wrong = "wrong" in (job.problem or "")
-        said = (
-            "⚠ That password does not open it: try another, or leave the file out."
-            if wrong
-            else "It opens with a password only."
-        )
+        said = "⚠ That password is wrong. Try again, or skip the file." if wrong else "It needs a password."
         asked = f"Password for <strong>{plain_html(short(job.name, 80))}</strong>"
         st.html(f'<p>{asked}</p><p class="quiet" role="alert">{said} {PASSWORD_NOTE}</p>')
-        field, unlock, leave = st.columns([5, 1.2, 1.4], vertical_alignment="bottom")
+        field, unlock, leave = st.columns([5, 1.2, 1.2], vertical_alignment="bottom")
         label = f"Password for {spoken(job.name)}"
         password = field.text_input(
             label, type="password", key=f"password-{job.id}", label_visibility="collapsed"
         )
         opened = unlock.form_submit_button("Open", key=f"open-{job.id}", width="stretch")
-        left_out = leave.form_submit_button("Leave out", key=f"leave-{job.id}", width="stretch")
+        left_out = leave.form_submit_button("Skip", key=f"leave-{job.id}", width="stretch")
     if left_out:
         context.additions.cancel(job.id)
         st.rerun()
@@ -107,39 +248,26 @@ def _ask_password(job: Job, context: AppContext) -> None:
         st.rerun()
 
 
-def _draw_running(job: Job, context: AppContext) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", key=f"job-{job.id}"):
-        if job.total:
-            share = min(1.0, job.done / job.total)
-        else:
-            share = 0.0
-        st.progress(
-            share, text=f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}"
-        )
-        if job.cancellable:
-            st.button("Cancel", key=f"cancel-{job.id}", on_click=context.additions.cancel, args=(job.id,))
-
-
 def phase_text(job: Job) -> str:
     """Says what is being done with an unfinished file, how far it is and about how long it will take."""
     if job.cancelling:
         return "cancelling"
     if job.phase == "waiting":
-        return "waiting for its turn"
+        return "waiting"
     if job.phase == "embedding":
         new = job.result is not None and job.result.status == "replaced" and not job.again
-        again = "read again, the reading before is searched until it is complete"
+        again = "read again; the earlier reading is searched until it is complete"
         if job.again:
             searched = again
         else:
             searched = (
-                "new version read, the one before is searched until it is complete"
+                "new version read; the old one is searched until it is complete"
                 if new
-                else "can be asked already, by its words"
+                else "you can ask about it now"
             )
-        text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,} passages"
+        text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,}"
     elif job.phase in PHASES:
-        text = f"can be asked already; {PHASES[job.phase]}" + (
+        text = f"you can ask about it now; {PHASES[job.phase]}" + (
             f", {job.done:,} of {job.total:,} pages" if job.total else ""
         )
     elif not job.total:
@@ -149,7 +277,7 @@ def phase_text(job: Job) -> str:
         text = (
             f"the text of {_all(job.total, 'page')} is read"
             if job.phase == "reading"
-            else f"{_all(job.total, 'scanned page')} read, storing what they say"
+            else f"{_all(job.total, 'scanned page')} read, storing their text"
         )
     else:
         text = (
@@ -187,22 +315,22 @@ def ended_text(job: Job) -> str:
     name = short(job.name, 80)
     if job.phase == "cancelled":
         return (
-            f"{name}: reading it again was cancelled; it stays as it was."
+            f"{name}: reading it again was cancelled. Nothing changed."
             if job.again
-            else f"{name}: cancelled, nothing of it is kept."
+            else f"{name}: cancelled. Nothing of it was kept."
         )
     if result is None:
-        return f"✓ {name}: its search by meaning is complete."
+        return f"✓ {name}: search by meaning is ready."
     if job.phase == "failed":
         return (
-            f"⚠ {name}: not read again, it stays as it was. {result.error}"
+            f"⚠ {name}: not read again. Nothing changed. {result.error}"
             if job.again
             else f"⚠ {name}: not added. {result.error}"
         )
     if result.status == "completed":
-        return " ".join([f"✓ {name}: all of it is read now, {_counted(result)}.", *_doubts(result)])
+        return " ".join([f"✓ {name}: now read completely, {_counted(result)}.", *_doubts(result)])
     if result.status == "unchanged":
-        return f"✓ {name}: it is there already, with the very same pages. Nothing was added."
+        return f"✓ {name}: already here, with the same content. Nothing was added."
     if result.warning and result.warning.startswith(SAME_FILE):
         return f"✓ {name}: {result.warning[0].lower()}{result.warning[1:]}"
     if job.again:
@@ -210,7 +338,7 @@ def ended_text(job: Job) -> str:
     mark = "✓" if result.chunks else "⚠"
     said = f"{mark} {name}: {'added' if result.status == 'added' else 'a new version'}, {_counted(result)}."
     if result.status == "replaced":
-        undo = [f"The version before can be brought back for {UNDO_DAYS} days: Undo."]
+        undo = [f"You can bring the old version back for {UNDO_DAYS} days."]
     else:
         undo = []
     return " ".join([said, *undo, *_doubts(result)])
@@ -220,7 +348,7 @@ def _counted(result: AddResult) -> str:
     ocr = f", {result.ocr_pages:,} of them scanned" if result.ocr_pages else ""
     spent = result.complete_seconds or result.seconds
     seconds = f", {spent:.1f} s" if spent else ""
-    return f"{_number(result.pages, 'page')}{ocr}, {_number(result.chunks, 'passage')}{seconds}"
+    return f"{_number(result.pages, 'page')}{ocr}{seconds}"
 
 
 def _doubts(result: AddResult) -> list[str]:

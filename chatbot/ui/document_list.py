@@ -1,4 +1,4 @@
-"""Draws the list of documents: searching and sorting, the rows and their buttons."""
+"""Draws the list of documents: searching and sorting, the rows, the guide to the chosen one."""
 
 from __future__ import annotations
 
@@ -14,47 +14,38 @@ from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import open_document
+from chatbot.ui.document_guide import draw_guide
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.safe_text import plain_html, plain_markdown, quiet_html, short
 
-__all__ = ["arranged", "draw_documents", "remarks", "state_text", "undo_until"]
+__all__ = ["arranged", "draw_documents", "line_of", "remarks", "state_text", "undo_until"]
 
 UNDO_SECONDS = UNDO_DAYS * 86_400
 ROWS = 20
 # Fewer documents need neither search nor sorting.
 WORTH_SEARCHING = 8
-ADDED = "in the order added"
-NEWEST = "newest first"
-TITLE = "by title"
-NAME = "by name"
-PAGES = "most pages first"
-HEAD = ("Document", "Pages", "Scanned", "State", "Added")
-COLUMNS = (4.7, 0.8, 1.15, 2.2, 1.5, 3.4)
+ADDED = "In the order added"
+NEWEST = "Newest first"
+TITLE = "By title"
+NAME = "By file name"
+PAGES = "Most pages first"
+LONGEST_TITLE = 110
 
 
 def draw_documents(context: AppContext) -> None:
     """Draws the documents, page by page, and above them the way to undo a removal."""
     rows = context.chatbot.documents()
     titles = context.chatbot.titles()
-    _draw_undo(rows, context)
-    if not rows:
-        st.html(
-            quiet_html(
-                "There are no documents yet. Drop PDFs above: reports, budgets, policies, as text or as "
-                "scans. What you ask is then answered from them."
-            )
-        )
-        folder = context.chatbot.library.copies.folder
-        where = folder if is_installed() else folder.name
-        when = f"they are added when the server starts, or by `{PROGRAM} add`"
-        st.caption(f"PDFs can also be copied into the folder `{where}/`, sub-folders too; {when}.")
-        if not is_installed():
-            st.caption("Nothing at hand? `make samples` makes four to try, in `documents/samples`.")
+    _draw_undo(rows, context, titles)
+    removed = [row for row in rows if row.removed_at is not None]
+    rows = [row for row in rows if row.removed_at is None]
+    if not rows and not removed:
+        _draw_empty(context)
         return
     wanted, order = "", ADDED
     if len(rows) > WORTH_SEARCHING:
         with st.container(horizontal=True, key="documents-find"):
-            wanted = search_box("Search by title or name", key="documents-search")
+            wanted = search_box("Search by title or file name", key="documents-search")
             order = st.selectbox(
                 "Order of the documents",
                 (ADDED, NEWEST, TITLE, NAME, PAGES),
@@ -65,13 +56,31 @@ def draw_documents(context: AppContext) -> None:
             )
         rows = arranged(rows, wanted, order, titles)
         if not rows:
-            st.html(quiet_html("No document has all of these words in its title or name."))
+            st.html(quiet_html("No document matches. Try fewer words."))
     shown = page_of(rows, ROWS, key=f"documents-page-{wanted}-{order}")
     with st.container(key="documents"):
-        if rows:
-            _draw_line(HEAD, head=True)
         for row in shown:
             _draw_row(row, context, titles.get(row.name, row.name))
+    if removed:
+        with st.expander("Removed documents", key="documents-removed"):
+            for row in removed:
+                _draw_removed(row, context, titles.get(row.name, row.name))
+
+
+def _draw_empty(context: AppContext) -> None:
+    """Says how documents are added, if there are none."""
+    st.html(
+        quiet_html(
+            "There are no documents yet. Drop PDFs above: reports, budgets or policies, as text or scans. "
+            "Then ask about them on the Chat page."
+        )
+    )
+    folder = context.chatbot.library.copies.folder
+    where = folder if is_installed() else folder.name
+    when = f"The server adds them when it starts, or you run `{PROGRAM} add`"
+    st.caption(f"You can also copy PDFs into the folder `{where}/`. {when}.")
+    if not is_installed():
+        st.caption("No PDF to hand? `make samples` makes four, in `documents/samples`.")
 
 
 def arranged(
@@ -98,7 +107,7 @@ def arranged(
     return found
 
 
-def _draw_undo(rows: Sequence[DocumentRow], context: AppContext) -> None:
+def _draw_undo(rows: Sequence[DocumentRow], context: AppContext, titles: Mapping[str, str]) -> None:
     """Draws what was removed here just now, and the way to restore it."""
     row = next(
         (row for row in rows if row.name == document_session.removed_last() and row.removed_at is not None),
@@ -108,11 +117,12 @@ def _draw_undo(rows: Sequence[DocumentRow], context: AppContext) -> None:
         document_session.put_undo_away()
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="document-undo"):
-        st.html(f'<p role="status">{plain_html(short(row.name, 60))} was removed.</p>', width="content")
+        title = plain_html(short(titles.get(row.name, row.name), 70))
+        st.html(f'<p role="status">{title} was removed.</p>', width="content")
         st.button(
             "Undo",
             key="undo-removed",
-            help="Brings it back (key U)",
+            help="Restores it (key U)",
             shortcut="U",
             on_click=_restore,
             args=(row, context),
@@ -131,111 +141,130 @@ def _restore(row: DocumentRow, context: AppContext) -> None:
     ):
         document_session.attempt(context.restore, row.name)
     elif now is None or row.removed_at is None:
-        document_session.notify(
-            "This was changed in another tab meanwhile.", "The list shows what is there now."
-        )
-
-
-def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool = False) -> Any:
-    """Draws one row of the table and returns the place for its buttons.
-
-    Each cell names its column for users who cannot see the heading.
-
-    remarks: lines under the first cell.
-    """
-    *columns, last = st.columns(COLUMNS, vertical_alignment="center", gap="small")
-    for column, name, cell in zip(columns, HEAD, cells, strict=True):
-        if head or name == HEAD[0]:
-            label = ""
-        else:
-            label = f'<span class="column">{name}: </span>'
-        if name == HEAD[0]:
-            more = "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks)
-        else:
-            more = ""
-        column.html(f'<p class="quiet{" strong" if head else ""}">{label}{plain_html(cell)}</p>{more}')
-    return last
+        document_session.notify("This was changed in another tab.", "The list is up to date now.")
 
 
 def _draw_row(row: DocumentRow, context: AppContext, title: str) -> None:
-    erasing = row.name in context.additions.erasing()
-    scanned = f"{row.ocr_pages:,}" if row.ocr_pages else "–"
-    cells = (
-        title,
-        f"{row.pages:,}",
-        scanned,
-        "being erased" if erasing else state_text(row),
-        _day(row.added_at),
-    )
-    named = [] if title == row.name else [row.name]
-    place = _draw_line(cells, remarks=[*named, *remarks(row, time.time())])
-    name = plain_markdown(short(row.name, 60))
-    if erasing:
+    """Draws a document by its title, and below it the guide if it is the chosen one."""
+    if row.name in context.additions.erasing():
+        st.html(f'<p class="quiet">{plain_html(short(title, LONGEST_TITLE))}: being erased</p>')
         return
-    with place.container(horizontal=True, gap="small"):
-        if row.removed_at is None:
-            _button("Open", row, f"Look at the pages of {name}", open_document, context, row.name)
+    is_chosen = document_session.chosen() == row.name
+    with st.container(key=f"document-{row.id}-{row.name}", gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small"):
             _button(
-                "Details",
+                plain_markdown(short(title, LONGEST_TITLE)),
                 row,
-                f"How the pages of {name} were read, its period and status",
+                "Close the guide" if is_chosen else "Outline, key figures and questions",
+                document_session.choose,
+                "" if is_chosen else row.name,
+                key="Guide",
+                icon=":material/expand_less:" if is_chosen else ":material/expand_more:",
+            )
+            _button(
+                "Remove",
+                row,
+                f"Remove {plain_markdown(short(title, 60))}",
                 document_session.ask_for,
-                "report",
+                "remove",
                 row.name,
             )
-            if undo_until(row, time.time()) is not None:
-                _button(
-                    "Undo",
-                    row,
-                    f"Bring back the version of {name} that was there before",
-                    _restore,
-                    row,
-                    context,
-                )
-            _button("Remove", row, f"Remove {name}", document_session.ask_for, "remove", row.name)
-        else:
-            _button("Restore", row, f"Bring {name} back", _restore, row, context)
-            _button("Erase", row, f"Erase {name} for good", document_session.ask_for, "erase", row.name)
+        st.html(f'<p class="remark">{plain_html(" · ".join(line_of(row)))}</p>')
+        for remark in remarks(row, time.time()):
+            st.html(f'<p class="remark">{plain_html(remark)}</p>')
+        if is_chosen:
+            _draw_ways(row, context, title)
+            draw_guide(row, context)
 
 
-def _button(label: str, row: DocumentRow, explained: str, do: Callable[..., None], *arguments: Any) -> None:
-    """Draws a button that acts on the row as it was shown, whatever another tab did since."""
-    if st.button(
-        label, key=f"{label}-{row.name}", help=explained, type="tertiary", on_click=do, args=arguments
-    ):
+def line_of(row: DocumentRow) -> list[str]:
+    """Returns what the line below a title says: length and period, and the state if it is not ready."""
+    pages = "1 page" if row.pages == 1 else f"{row.pages:,} pages"
+    facts = [pages, row.period or "", row.status or ""]
+    state = state_text(row)
+    return [*filter(None, facts), *([state] if state != "ready" else [])]
+
+
+def _draw_ways(row: DocumentRow, context: AppContext, title: str) -> None:
+    """Draws the buttons of the chosen document."""
+    shown = plain_markdown(short(title, 60))
+    with st.container(horizontal=True, gap="medium", key="guide-ways"):
+        _button("Open", row, "Read it page by page", open_document, context, row.name)
+        _button(
+            "Details",
+            row,
+            "How each page was read; correct the period and status",
+            document_session.ask_for,
+            "report",
+            row.name,
+        )
+        if undo_until(row, time.time()) is not None:
+            _button("Undo", row, f"Bring back the old version of {shown}", _restore, row, context)
+
+
+def _draw_removed(row: DocumentRow, context: AppContext, title: str) -> None:
+    shown = plain_markdown(short(title, 60))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"removed-{row.name}"):
+        st.html(
+            f'<p class="quiet">{plain_html(short(title, LONGEST_TITLE))}</p>'
+            f'<p class="remark">{plain_html(state_text(row))}</p>'
+        )
+        if row.name in context.additions.erasing():
+            return
+        _button("Restore", row, f"Restore {shown}", _restore, row, context)
+        _button("Erase", row, f"Erase {shown} for good", document_session.ask_for, "erase", row.name)
+
+
+def _button(
+    label: str,
+    row: DocumentRow,
+    explained: str,
+    do: Callable[..., None],
+    *arguments: Any,
+    key: str = "",
+    icon: str | None = None,
+) -> None:
+    """Draws a button that acts on the row as it was shown, whatever another tab did since.
+
+    key: its name where the label is not the same for all rows.
+    """
+    name = f"{key or label}-{row.name}"
+    if st.button(label, key=name, help=explained, icon=icon, type="tertiary", on_click=do, args=arguments):
         st.rerun()  # dialogs are outside of what is drawn again here
 
 
 def state_text(row: DocumentRow) -> str:
     """Says what can be done with a document now."""
     if row.removed_at is not None:
-        return f"removed, can be restored until {_day(row.removed_at + UNDO_SECONDS)}"
+        return f"removed; you can restore it until {_day(row.removed_at + UNDO_SECONDS)}"
     coming = f"; {row.coming}" if row.coming else ""
     if row.state == "ready":
         if row.chunks or coming:
             return f"ready{coming}"
         return "no text was found"
-    return f"searchable by words; by meaning {row.embedded:,} of {row.chunks:,}{coming}"
+    return f"found by words; search by meaning is {_percent(row)}% ready{coming}"
+
+
+def _percent(row: DocumentRow) -> int:
+    return 100 * row.embedded // max(1, row.chunks)
 
 
 def remarks(row: DocumentRow, now: float) -> list[str]:
-    """Returns what is special about a document. now: seconds since the epoch."""
-    facts = ", ".join(fact for fact in (row.period, row.status) if fact)
-    said = [facts] if facts else []
+    """Returns what is unusual about a document. now: seconds since the epoch."""
+    said = []
     if row.failed_pages:
         said.append(
-            f"⚠ {row.failed_pages:,} page{' was' if row.failed_pages == 1 else 's were'} not read: see "
-            f"Details."
+            f"⚠ {row.failed_pages:,} page{' was' if row.failed_pages == 1 else 's were'} not read. Details "
+            f"says why."
         )
     if row.same_as is not None:
-        said.append(f"The same file as {row.same_as}; kept once, under both names.")
+        said.append(f"The same file as {row.same_as}. It is stored once, under both names.")
     if row.protected:
-        said.append("Protected: its pages are shown to who knows its password.")
+        said.append("Protected: looking at its pages needs the password.")
     until = undo_until(row, now)
     if row.replaced_at is not None and until is not None:
         said.append(
-            f"Took the place of another version on {_day(row.replaced_at)}, which can be brought back "
-            f"until {_day(until)}."
+            f"Replaced an old version on {_day(row.replaced_at)}. You can bring it back until {_day(until)}."
         )
     return said
 

@@ -1,29 +1,38 @@
-"""Keeps the session state of the Documents page: its dialog, the last removal, the last error.
+"""Keeps the session state of the Documents page: its dialog, the chosen document, the last drop and removal.
 
 No other module uses these keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.typing import UploadedFile
 
 from chatbot.errors import ProjectError
 from chatbot.ui import overlay
 
 __all__ = [
+    "AskedFile",
+    "added_last",
     "address_written",
     "ask_for",
+    "asked",
     "attempt",
+    "choose",
+    "chosen",
     "close_dialog",
     "dialog",
-    "digest_of",
     "folder_wanted",
+    "note_drop",
     "note_removed",
     "notify",
     "problem",
+    "put_remarks_away",
     "put_undo_away",
+    "remarks",
     "removed_last",
     "upload_number",
     "uploaded",
@@ -31,9 +40,29 @@ __all__ = [
     "write_address",
 ]
 
-DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, DIGESTS = (
-    f"document_{name}" for name in ("dialog", "problem", "removed", "upload", "folder", "address", "digests")
+DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, ADDED, ASKED, REMARKS, CHOSEN = (
+    f"document_{name}"
+    for name in (
+        "dialog",
+        "problem",
+        "removed",
+        "upload",
+        "folder",
+        "address",
+        "added",
+        "asked",
+        "remarks",
+        "chosen",
+    )
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFile:
+    """A dropped file that has the name of a document with other content. name: of both."""
+
+    name: str
+    file: UploadedFile
 
 
 def ask_for(kind: str, name: str) -> None:
@@ -97,7 +126,6 @@ def upload_number() -> int:
 def uploaded() -> None:
     """Empties the field, as its files were taken."""
     st.session_state[UPLOAD] = upload_number() + 1
-    st.session_state.pop(DIGESTS, None)
 
 
 def folder_wanted() -> bool:
@@ -111,12 +139,49 @@ def want_folder(wanted: bool) -> None:
     uploaded()
 
 
-def digest_of(file: str, make: Callable[[], str]) -> str:
-    """Returns the SHA-256 of an uploaded file, computed once for each id."""
-    known: dict[str, str] = st.session_state.setdefault(DIGESTS, {})
-    if file in known:
-        return known[file]
-    return known.setdefault(file, make())
+def note_drop(jobs: Sequence[int], asked: Sequence[AskedFile], remarks: Sequence[tuple[str, str]]) -> None:
+    """Notes the last drop.
+
+    jobs: of the files that are being added.
+    asked: files that need a decision.
+    remarks: (name, what is to be said of it).
+    """
+    st.session_state[ADDED], st.session_state[ASKED] = tuple(jobs), tuple(asked)
+    st.session_state[REMARKS] = tuple(remarks)
+
+
+def added_last() -> tuple[int, ...]:
+    """Returns the jobs of the last drop."""
+    found: tuple[int, ...] = st.session_state.get(ADDED, ())
+    return found
+
+
+def asked() -> tuple[AskedFile, ...]:
+    """Returns the files that need a decision."""
+    found: tuple[AskedFile, ...] = st.session_state.get(ASKED, ())
+    return found
+
+
+def remarks() -> tuple[tuple[str, str], ...]:
+    """Returns what is to be said of files of the last drop, as (name, remark)."""
+    found: tuple[tuple[str, str], ...] = st.session_state.get(REMARKS, ())
+    return found
+
+
+def put_remarks_away() -> None:
+    """Says no more of the files of the last drop."""
+    st.session_state.pop(REMARKS, None)
+
+
+def chosen() -> str:
+    """Returns the document whose guide is shown, "" for none."""
+    found: str = st.session_state.get(CHOSEN, "")
+    return found
+
+
+def choose(name: str) -> None:
+    """Shows this document's guide, "" for none."""
+    st.session_state[CHOSEN] = name
 
 
 def address_written() -> tuple[str, str]:

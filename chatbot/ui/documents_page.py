@@ -9,6 +9,7 @@ from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.document_adding import draw_adding
 from chatbot.ui.document_address import follow_address, write_open
 from chatbot.ui.document_dialogs import show_dialog
+from chatbot.ui.document_guide import is_pending
 from chatbot.ui.document_health import draw_health, draw_space
 from chatbot.ui.document_jobs import draw_jobs
 from chatbot.ui.document_list import draw_documents
@@ -24,7 +25,7 @@ def show(context: AppContext) -> None:
     st.title("Documents", anchor=False)
     follow_address(context)
     draw_adding(context)
-    polled = moving(context)
+    polled = _waits(context)
     st.fragment(_state, run_every=POLL_SECONDS if polled else None)(context, polled)
     draw_space(context)
     show_check(context.check, busy=lambda: _busy(context))
@@ -35,16 +36,21 @@ def show(context: AppContext) -> None:
 
 
 def _state(context: AppContext, polled: bool) -> None:
-    """Draws jobs and documents as they stand, again twice a second while something goes on."""
+    """Draws additions and documents, again twice a second while something changes."""
     notice = st.container()
-    draw_jobs(context.additions.jobs(), context)
+    draw_jobs(context)
     draw_health(context, busy=_busy(context))
     draw_documents(context)
-    if polled and not moving(context):
+    if polled and not _waits(context):
         st.rerun()
     message, hint = document_session.problem()  # last, since what is drawn before may begin something
     if message:
         notice.html(notice_html(message, hint))
+
+
+def _waits(context: AppContext) -> bool:
+    """Tells whether the page is to be drawn again by itself."""
+    return moving(context) or is_pending(context, context.chatbot.documents())
 
 
 def moving(context: AppContext) -> bool:

@@ -31,12 +31,10 @@ __all__ = [
 ]
 
 LONGEST_SHOWN_QUESTION = 2_000
-ONLY_WORDS = "Only the words of this answer are kept. Ask again to see its pages."
+ONLY_WORDS = "Only the text of this answer was kept. Ask again to see its pages."
 ENDINGS = {
-    "failed": "No answer was given: an error came instead.",
-    "interrupted": (
-        "Interrupted: the server stopped while this was written. What had come is kept, unchecked."
-    ),
+    "failed": "There is no answer because of an error.",
+    "interrupted": ("Interrupted because the server stopped. The unfinished answer was kept, unchecked."),
 }
 
 
@@ -124,10 +122,10 @@ def _edit(question: str, number: int) -> None:
                 "Ask",
                 type="primary",
                 key=f"edit-ask-{number}",
-                help="Enter asks; Shift and Enter begin a new line",
+                help="Enter to ask, Shift+Enter for a new line",
             )
-            left = st.form_submit_button("Cancel", key=f"edit-leave-{number}", help="Escape does the same")
-        st.caption("It is asked anew at the end of the conversation; what was asked and answered here stays.")
+            left = st.form_submit_button("Cancel", key=f"edit-leave-{number}", help="Or press Escape")
+        st.caption("This asks again at the end of the conversation. The original stays here.")
     if asked and changed.strip():
         session.ask_again(changed.strip())
     if left or (asked and changed.strip()):
@@ -163,8 +161,8 @@ def has_model(context: AppContext) -> bool:
 def stopped_html(text: str, *, by_model: bool) -> str:
     """Renders what had come of an answer when its user stopped it."""
     return (
-        f'{answer_html(text, by_model=by_model) if text else ""}<p class="stage" role="status">Stopped. '
-        f"What had come is kept, unchecked.</p>"
+        f'{answer_html(text, by_model=by_model) if text else ""}<p class="stage" '
+        'role="status">Stopped. The unfinished answer was kept, unchecked.</p>'
     )
 
 

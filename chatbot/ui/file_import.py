@@ -62,7 +62,7 @@ class FileImport:
             if error.errno in FULL:
                 self.error = disk_is_full(Path(self._folder.name).parent)
             else:
-                self.error = ProjectError(f"The file could not be kept: {error.strerror}.")
+                self.error = ProjectError(f"The file could not be saved: {error.strerror}.")
             return
         self._thread = threading.Thread(target=self._run, args=(load,), name="file-import", daemon=True)
         self._thread.start()
@@ -86,7 +86,7 @@ class FileImport:
             self.error = error
         except Exception:
             log.exception("the import failed")
-            self.error = ProjectError("The file could not be imported.", hint="The server's log says why.")
+            self.error = ProjectError("The file could not be imported.", hint="See the server's log.")
 
     def _tell(self, done: int, total: int) -> None:
         self.progress = (done, total)
@@ -98,7 +98,7 @@ def outcome_lines(name: str, imported: ImportedLines, wording: Wording) -> list[
     count = len(imported.problems)
     unread = [f"⚠ Line {one.line} was not read: {one.reason}." for one in imported.problems[:MOST_LINES]]
     if count > MOST_LINES:
-        more = [f"⚠ And {count - MOST_LINES:,} more lines were not read."]
+        more = [f"⚠ {count - MOST_LINES:,} more lines were not read."]
     else:
         more = []
     if imported.added or imported.known or not count:

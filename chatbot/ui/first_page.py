@@ -13,11 +13,11 @@ from chatbot.records import DocumentRow
 from chatbot.settings import is_installed
 from chatbot.ui import document_session, overlay
 from chatbot.ui.app_context import AppContext
+from chatbot.ui.document_jobs import draw_added
 from chatbot.ui.example_questions import (
     ANY_QUESTIONS,
-    SAMPLE_QUESTIONS,
     draw_examples,
-    only_samples,
+    known_questions,
     wait_for_examples,
 )
 from chatbot.ui.overlay import OpenPage
@@ -66,8 +66,8 @@ def draw_first_page(
 
 
 def _draw_questions(documents: Sequence[DocumentRow], context: AppContext) -> None:
-    if only_samples(documents):
-        draw_examples(SAMPLE_QUESTIONS)
+    if known := known_questions(documents):
+        draw_examples(known)
     elif (found := context.examples.of(documents)) is None:
         wait_for_examples(context.examples, documents)
     else:
@@ -121,3 +121,4 @@ def _draw_field(context: AppContext, add: Callable[[list[UploadedFile]], object]
         add(files)
         document_session.uploaded()
         st.rerun()
+    draw_added(context)

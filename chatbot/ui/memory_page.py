@@ -14,9 +14,8 @@ from chatbot.ui.memory_dialogs import show_dialog
 from chatbot.ui.safe_text import notice_html, quiet_html
 
 WHOSE = (
-    "What guides later answers, beside the documents: ratings and advice are seen and used {} only, but "
-    "for what you share. "
-    "Each conversation's menu switches it off there."
+    "What guides later answers, together with the documents. Your ratings and advice are used {} only, "
+    "unless you share them. You can turn memory off in each conversation's menu."
 )
 
 

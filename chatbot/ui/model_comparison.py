@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -28,13 +28,10 @@ __all__ = ["draw_model_comparison", "offered_models"]
 POLL_SECONDS = 0.5
 QUESTION, MODELS, DOCUMENTS, RUN = "models-question", "models-chosen", "models-documents", "models-run"
 WHAT = (
-    "Ask two to four models the same question about the same pages, and see whose statements hold. Nothing "
-    "of it is remembered."
+    "Ask two to four models the same question about the same pages, and see how much of each answer is "
+    "confirmed. Nothing is saved."
 )
-HOW = (
-    "A model by another name of your endpoint, or PROVIDER:MODEL, such as ollama:qwen3, can be typed. "
-    f"“{OWN_WORDS}” is the answer in the documents' own words."
-)
+HOW = "You can also type the name of another model at your endpoint, or PROVIDER:MODEL, such as ollama:qwen3."
 
 
 class _Run:
@@ -44,6 +41,7 @@ class _Run:
         self.question, self.begun = ask.question, time.monotonic()
         self.names = [model.name for model in models]
         self.answers: dict[str, ComparedAnswer] = {}
+        self.titles = context.chatbot.titles()
         self.is_over = False
         self._stopped = threading.Event()
         arguments = (context, ask, list(models))
@@ -94,7 +92,7 @@ def draw_model_comparison(names: Sequence[str], context: AppContext) -> None:
     )
     if hosts := _hosts(context):
         st.html(quiet_html(f"The question and excerpts of the documents go to {' and to '.join(hosts)}."))
-    st.button("Ask them all", type="primary", key="ask-models", on_click=_ask, args=(context,))
+    st.button("Ask all", type="primary", key="ask-models", on_click=_ask, args=(context,))
     problem: ProjectError | None = st.session_state.get("models-problem")
     if problem is not None:
         st.html(notice_html(reworded(problem.message), reworded(problem.hint)))
@@ -178,7 +176,7 @@ def _draw_run(run: _Run, *, was_over: bool) -> None:
         st.rerun()  # drawn once more, and polled no longer
     if not run.is_over:
         with st.container(horizontal=True, vertical_alignment="center"):
-            waiting = [name for name in run.names if name not in run.answers]
+            waiting = [_shown_name(name) for name in run.names if name not in run.answers]
             seconds = time.monotonic() - run.begun
             said = f"Waiting for {', '.join(waiting)} … {seconds:.0f} s"
             st.html(f'<p class="state" role="status">{plain_html(said)}</p>')
@@ -189,7 +187,7 @@ def _draw_run(run: _Run, *, was_over: bool) -> None:
         with column, st.container(border=True):
             st.html(f'<p class="asked">{plain_html(_shown_name(name))}</p>')
             if name in run.answers:
-                _draw_answer(run.answers[name])
+                _draw_answer(run.answers[name], run.titles)
             else:
                 st.html(quiet_html("…"))
     if len(answers) > 1:
@@ -197,17 +195,17 @@ def _draw_run(run: _Run, *, was_over: bool) -> None:
 
 
 def _draw_verdict(answers: Sequence[ComparedAnswer]) -> None:
-    """Draws what holds of each answer, and which of them state which figure."""
+    """Draws how much of each answer is confirmed, and which of them state which figure."""
     rows = [
         (_shown_name(compared.name), holding_line(compared), f"{compared.seconds:.1f} s")
         for compared in sorted(answers, key=lambda answer: -answer.share_holding)
     ]
-    st.html(table_html("What holds of each answer", ["Model", "What holds", "Time"], rows))
+    st.html(table_html("How much of each answer is confirmed", ["Model", "Confirmed", "Time"], rows))
     figures = compared_figures(answers)
     if figures:
         names = [compared.name for compared in answers if compared.answer is not None]
         lines = [_figure_row(figure, names) for figure in figures]
-        st.html(table_html("The figures that they state", ["Figure", *map(_shown_name, names)], lines))
+        st.html(table_html("Figures in the answers", ["Figure", *map(_shown_name, names)], lines))
 
 
 def _figure_row(figure: ComparedFigure, names: Sequence[str]) -> list[str]:
@@ -222,7 +220,8 @@ def _status_text(status: str | None) -> str:
     return "–" if status is None else FIGURE_VERDICTS.get(status, status)
 
 
-def _draw_answer(compared: ComparedAnswer) -> None:
+def _draw_answer(compared: ComparedAnswer, titles: Mapping[str, str]) -> None:
+    """Draws one answer. titles: of the documents, by name."""
     host = compared.host or "on this machine"
     st.html(quiet_html(f"{host}, {compared.seconds:.1f} s"))
     answer = compared.answer
@@ -245,7 +244,7 @@ def _draw_answer(compared: ComparedAnswer) -> None:
     for citation in answer.citations:
         if citation.document is not None and citation.page is not None:
             page = page_text(PageRef(citation.document, citation.page, citation.page_label))
-            lines.append(f"{citation.document}, {page}: {citation.verdict}")
+            lines.append(f"{titles.get(citation.document, citation.document)}, {page}: {citation.verdict}")
     if answer.usage is not None:
         lines.append(usage_text(answer.usage))
     for line in dict.fromkeys(filter(None, lines)):

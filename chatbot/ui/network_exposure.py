@@ -14,11 +14,9 @@ __all__ = ["OPEN_WARNING", "is_open_to_others", "lacks_sign_in", "signs_in", "wa
 log = logging.getLogger(__name__)
 
 OPEN_WARNING = (
-    "This server can be opened from beyond this machine, and asks nobody to sign in: whoever can reach "
-    "it can read all documents. "
-    "Set up sign-in (docs/deploy.md, “Sign-in”). Or, in .streamlit/config.toml, set server.address to "
-    "127.0.0.1 "
-    "and leave only localhost, 127.0.0.1 and ::1 in server.allowedHosts."
+    "This server can be opened from other machines, and nobody has to sign in. Anyone who can reach it can "
+    "read all documents. Set up sign-in (docs/deploy.md, “Sign-in”). Or, in .streamlit/config.toml, set "
+    "server.address to 127.0.0.1 and keep only localhost, 127.0.0.1 and ::1 in server.allowedHosts."
 )
 
 
@@ -33,7 +31,7 @@ def signs_in() -> bool:
     except (OSError, ValueError) as error:  # Streamlit raises the same for a file that is broken and for none
         if not _has_secrets():
             return False
-        log.error("secrets.toml cannot be read, and nobody can sign in before it is mended: %s", error)
+        log.error("secrets.toml cannot be read, and nobody can sign in until it is fixed: %s", error)
         return True
 
 

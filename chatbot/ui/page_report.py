@@ -155,7 +155,7 @@ def _tables(pages: Sequence[PageReport]) -> str:
 def _sureness(pages: Sequence[PageReport]) -> str:
     sure = [(page.confidence, page.number) for page in pages if page.confidence is not None]
     if not sure:
-        return "not needed on any page"
+        return "not needed"
     lowest, where = min(sure)
     average = mean(value for value, _ in sure)
     if len(sure) == 1:

@@ -27,10 +27,7 @@ __all__ = ["ROUTES", "cover_address", "image_address", "original_address", "stop
 COVER_ZOOM = 0.35
 EMPTY_SHEET = '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="156"/>'
 _SECRET = secrets.token_bytes(32)
-GONE = (
-    "This address is not valid any more: the server was started anew, or the document erased. Open the page "
-    "in the chat once more.\n"
-)
+GONE = "This address is no longer valid. Open the page in the chat again.\n"
 
 
 def original_address(version: int, name: str, page: int) -> str:

@@ -111,9 +111,9 @@ class Running:
             if isinstance(error, ProjectError):
                 reason = error.message
             else:
-                reason = "Something inside failed."
+                reason = "Something went wrong."
             for place in left:
-                self._note(number, Entry(place, "failed", reason=reason, hint="The server's log says what."))
+                self._note(number, Entry(place, "failed", reason=reason, hint="See the server's log."))
         finally:
             if self.goes_on(number):
                 self.stop()

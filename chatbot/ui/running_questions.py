@@ -143,7 +143,7 @@ class Asking:
             self.error = error
         except Exception:
             log.exception("waiting failed")
-            self.error = ProjectError("Something inside failed.", hint="The server's log says what.")
+            self.error = ProjectError("Something went wrong.", hint="See the server's log.")
         self._tell(finished=True)
         return ask
 
@@ -161,7 +161,7 @@ class Asking:
             if self.stopped:  # the chatbot may have been closed meanwhile
                 return
             log.exception("answering failed")
-            self.error = ProjectError("Something inside failed.", hint="The server's log says what.")
+            self.error = ProjectError("Something went wrong.", hint="See the server's log.")
         finally:
             self._tell(finished=True)
 

@@ -42,7 +42,7 @@ PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 JOINER = "\u2060"
 ADDRESS = re.compile(r"(:)(?=[\w+/-])|(\bwww)(?=\.)|(@)", re.I)
 ARROW = re.compile(r"(?<!\S)(<-|[-<>~])(?=[->=]+(?:\s|$))")
-EARLY = "⚠ Dated in the future: it is not recalled before."
+EARLY = "⚠ Dated in the future: it is not recalled until then."
 # What a rating is called, by its reward.
 VERDICTS = ("Not helpful", "Helpful")
 # The characters of a question, an answer, an advice and a word that a list shows.

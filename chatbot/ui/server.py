@@ -58,7 +58,7 @@ async def _lifespan(_: Any) -> AsyncIterator[None]:
 async def _announced(app: Any) -> AsyncIterator[None]:
     """Does the same, and says where the pages are: by now the server listens."""
     async with _lifespan(app):
-        print(f"The chat is open at {_address()} (Ctrl+C ends it).", flush=True)
+        print(f"The chat is running at {_address()} (press Ctrl+C to stop).", flush=True)
         yield
 
 
@@ -66,7 +66,7 @@ async def _announced(app: Any) -> AsyncIterator[None]:
 async def _api_announced(app: Any) -> AsyncIterator[None]:
     """Does the same for a server without pages."""
     async with _lifespan(app):
-        print(f"The API is open at {_address()}/api/v1 (Ctrl+C ends it).", flush=True)
+        print(f"The API is running at {_address()}/api/v1 (press Ctrl+C to stop).", flush=True)
         yield
 
 
@@ -149,7 +149,7 @@ def _options_of(path: Path) -> dict[str, Any]:
     try:
         return _dotted(tomllib.loads(path.read_text("utf-8")))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.", hint="Mend it, or move it away.") from error
+        raise UsageError(f"{path} cannot be read: {error}.", hint="Fix the file, or move it away.") from error
 
 
 def _dotted(table: Mapping[str, Any], within: str = "") -> dict[str, Any]:
@@ -167,8 +167,10 @@ def _check_place(address: str, port: int) -> None:
             probe.bind((address, port))
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                hint = f"Use the chat that is open there, or another port: {PROGRAM} serve --port {port + 1}"
-                raise UsageError(f"Port {port} of {address} is taken.", hint=hint) from error
-            hint = "Name a port above 1023 with --port, and an address of this machine with --address."
+                hint = (
+                    f"Use the chat already running there, or another port: {PROGRAM} serve --port {port + 1}"
+                )
+                raise UsageError(f"Port {port} of {address} is already in use.", hint=hint) from error
+            hint = "Use a --port above 1023 and an --address of this machine."
             message = f"Nothing can listen on port {port} of {address}: {error.strerror}."
             raise UsageError(message, hint=hint) from error

@@ -11,54 +11,61 @@ from chatbot.errors import ProjectError
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.app_context import AppContext, opening
+from chatbot.ui.model_trials import worded
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.ui.settings_model import draw_model, forget_form
-from chatbot.user_settings import PREFERENCES, Preference, Value, server_value
+from chatbot.user_settings import PREFERENCES, Chosen, Preference, Value, server_value
 
 __all__ = ["show", "shown_value"]
 
-WHOSE = (
-    "These are yours alone: nobody else's answers change. What you leave as it is follows the server's "
-    "settings."
-)
-# Parts of the page after the model's own, with the text under their headings.
+WHOSE = "These settings are yours alone. They change nobody else's answers."
+# The groups under "Advanced", with the text under their headings.
 PARTS = (
-    ("model", "What else the model does", ""),
     ("answers", "Answers", ""),
-    ("conversation", "Conversations", ""),
-    (
-        "signals",
-        "News signals",
-        "What is recalled beside the documents, where news was imported on the Memory page.",
-    ),
+    ("follow-ups", "Follow-up questions", ""),
+    ("cost", "Cost", ""),
+    ("signals", "News signals", "From the news that was imported on the Memory page."),
 )
-NO_MODEL = "Without effect now: your answers are in the documents' own words."
-NO_EFFECT = "Without a model this has no effect."
+NO_MODEL = "Choose a model to see the settings that need one."
+RESET = "Reset all settings? The server's settings then apply, and your model and key are forgotten."
 
 
 def show(context: AppContext) -> None:
     """Draws the page."""
     st.title("Settings", anchor=False)
     st.html(quiet_html(WHOSE))
-    problem = session.notified()
-    if problem is not None:
-        st.html(notice_html(problem.message, problem.hint))
+    with st.container():  # always there, so that nothing below is drawn anew
+        problem = session.notified()
+        if problem is not None:
+            st.html(notice_html(worded(problem.message), worded(problem.hint)))
     try:
         chosen = context.chatbot.own.chosen(session.owner())
-        draw_model(context, chosen)
-        for part, heading, about in PARTS:
-            if part == "model" and not session.settings(context).chat_model:
-                about = NO_MODEL
-            else:
-                about = about
-            st.html(f'<h2 class="part">{plain_html(heading)}</h2>' + (quiet_html(about) if about else ""))
-            with st.container(key=f"preferences-{part}"):
-                for one in PREFERENCES:
-                    if one.part == part:
-                        _draw_preference(one, context, changed=one.name in chosen)
+        with st.container():
+            draw_model(context, chosen)
+        with st.expander("Advanced", key="advanced"):
+            _draw_advanced(context, chosen)
         _draw_reset(context, changed=bool(chosen) or context.chatbot.own.has_key(session.owner()))
     except ProjectError as error:
         st.html(notice_html(error.message, error.hint))
+
+
+def _draw_advanced(context: AppContext, chosen: Chosen) -> None:
+    """Draws all settings that have an effect now, in their groups."""
+    mine = session.settings(context)
+    for part, heading, about in PARTS:
+        if part == "signals" and context.chatbot.signals.off:
+            continue
+        shown = [one for one in PREFERENCES if one.part == part and one.has_effect(mine)]
+        if not shown:
+            continue
+        st.html(f'<h2 class="part">{plain_html(heading)}</h2>' + (quiet_html(about) if about else ""))
+        with st.container(key=f"preferences-{part}"):
+            for one in shown:
+                _draw_preference(one, context, changed=one.name in chosen)
+    servers = context.settings
+    can_choose = servers.allows_user_models or bool(servers.chat_model)
+    if can_choose and not mine.chat_model and not servers.offline:
+        st.html(quiet_html(NO_MODEL))
 
 
 def shown_value(one: Preference, value: Value) -> str:
@@ -76,17 +83,13 @@ def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> 
     mine = session.settings(context)
     default = server_value(one.name, context.settings)
     with st.container(key=f"preference-{one.name}"):
-        words, control = st.columns([5, 3], vertical_alignment="center", gap="medium")
+        words, control = st.columns([2, 1], vertical_alignment="center", gap="medium")
         with words:
-            if one.needs_model and one.part != "model" and not mine.chat_model:
-                idle = f" {NO_EFFECT}"
-            else:
-                idle = ""
             special = f" 0 means {one.zero}." if one.zero else ""
             default_text = f"Default: {shown_value(one, default)}."
             st.html(
                 f'<p class="choice">{plain_html(one.label)}</p>'
-                + quiet_html(f"{one.effect}{special} {default_text}{idle}")
+                + quiet_html(f"{one.effect}{special} {default_text}")
             )
         with control:
             _draw_control(one, mine, context)
@@ -95,7 +98,7 @@ def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> 
                     f"Reset to {shown_value(one, default)}",
                     key=f"reset-{one.name}",
                     type="tertiary",
-                    help=plain_markdown(f"{one.label}: take the server's setting again."),
+                    help=plain_markdown(f"{one.label}: use the server's setting again."),
                     on_click=_try,
                     args=(lambda: context.chatbot.own.reset(session.owner(), one.name),),
                 )
@@ -144,19 +147,29 @@ def _choose(name: str, key: str, context: AppContext) -> None:
 
 def _draw_reset(context: AppContext, *, changed: bool) -> None:
     with st.container(key="reset-everything"):
+        if changed and st.session_state.get("resetting"):
+            st.html(notice_html(RESET))
+            with st.container(horizontal=True):
+                reset = partial(_reset_all, context)
+                st.button("Reset", key="reset-now", type="primary", on_click=_try, args=(reset,))
+                st.button("Keep", key="reset-keep", on_click=_ask_to_reset, args=(False,))
+            return
         st.button(
             "Reset all settings",
             key="reset-all",
             disabled=not changed,
-            help="Takes the server's settings for everything on this page, and forgets your key."
-            if changed
-            else "Nothing is changed.",
-            on_click=_try,
-            args=(partial(_reset_all, context),),
+            help=None if changed else "You have not changed anything.",
+            on_click=_ask_to_reset,
+            args=(True,),
         )
 
 
+def _ask_to_reset(asks: bool) -> None:
+    st.session_state["resetting"] = asks
+
+
 def _reset_all(context: AppContext) -> None:
+    st.session_state.pop("resetting", None)
     context.chatbot.own.reset(session.owner())
     forget_form()
 

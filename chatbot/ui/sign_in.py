@@ -31,10 +31,10 @@ SIGNED_IN = "oidc-"
 DIGITS = 40
 NEEDED = {"client_id", "client_secret", "server_metadata_url"}
 NOT_SET_UP = (
-    "Signing in is not set up rightly, so nobody can.",
+    "Sign-in is not set up correctly, so nobody can sign in.",
     (
-        "Whoever runs this server finds in its log what is wrong in .streamlit/secrets.toml; docs/deploy.md "
-        "says what belongs there."
+        "If you run this server, look in its log for what is wrong in .streamlit/secrets.toml. See "
+        "docs/deploy.md for what belongs there."
     ),
 )
 
@@ -106,7 +106,7 @@ def _claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
 def draw_sign_in() -> None:
     """Draws the page that asks to sign in."""
     st.title("Sign in", anchor=False)
-    st.html(paragraphs_html("The documents and your conversations are shown once you are signed in."))
+    st.html(paragraphs_html("Sign in to see the documents and your conversations."))
     providers = _providers()
     if not providers:
         st.html(notice_html(*NOT_SET_UP))

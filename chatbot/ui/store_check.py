@@ -23,7 +23,7 @@ POLL_SECONDS = 0.5
 # How long closing waits for the step in progress. The longest is hashing one kept copy.
 CLOSE_SECONDS = 10.0
 # Files that wait for the user are at the top of the page, with what they wait for.
-WAITS = "it is not added yet"
+WAITS = "it has not been added yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,11 @@ class StoreCheck:
                 self._go_on()
         except ProjectError as error:
             check = replace(check, error=error)
-        except BaseException as error:  # a panic in a library too: additions wait until the check has ended
+        except BaseException:  # a panic in a library too: additions wait until the check has ended
             log.exception("the check failed")
             check = replace(
                 check,
-                error=ProjectError(
-                    f"The check failed ({type(error).__name__}).", hint="The server's log says why."
-                ),
+                error=ProjectError("The check failed.", hint="See the server's log."),
             )
         self._check = replace(check, ended_at=time.time())
 
@@ -142,7 +140,7 @@ def _draw_outcome(check: StoreCheck, latest: CheckProgress, busy: Callable[[], b
     elif latest.findings:
         st.html(findings_html(latest.findings))
     else:
-        st.html(quiet_html(f"✓ The store is sound: catalogue, copies and indexes agree. Checked at {at}."))
+        st.html(quiet_html(f"✓ The store is in order: catalogue, copies and indexes match. Checked at {at}."))
     with st.container(horizontal=True, gap="medium"):
         if latest.repairable:
             st.button(
@@ -160,9 +158,9 @@ def _draw_outcome(check: StoreCheck, latest: CheckProgress, busy: Callable[[], b
 def _offer(label: str, check: StoreCheck, busy: Callable[[], bool]) -> None:
     later = busy()
     told = (
-        "Possible once all additions are complete."
+        "Available when all documents have been added."
         if later
-        else "Looks whether catalogue, kept files and indexes agree; changes nothing."
+        else "Checks that the catalogue, files and indexes match. Changes nothing."
     )
     st.button(
         label, key="check", type="tertiary", disabled=later, help=told, on_click=_start, args=(check, busy)
@@ -180,7 +178,7 @@ def findings_html(findings: Iterable[Finding]) -> str:
 
 
 def _finding_html(finding: Finding) -> str:
-    fix = finding.fix.replace(REPAIR, "Repair mends it.")
+    fix = finding.fix.replace(REPAIR, "Repair fixes it.")
     named = f"<strong>{plain_html(finding.document)}</strong>: " if finding.document else ""
     return (
         f"<li>{'✓' if finding.mended else '⚠'} {named}{plain_html(finding.problem)}. <span "

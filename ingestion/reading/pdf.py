@@ -103,7 +103,7 @@ class PdfFile:
                 )
             except Exception as second:  # pypdf raises anything on a broken page
                 raise DocumentError(
-                    f"Page {number} cannot be read: neither of two readers can make sense of it ({error})",
+                    f"Page {number} cannot be read ({error})",
                     hint="Repair or re-export the PDF.",
                 ) from second
 
@@ -284,7 +284,7 @@ class PdfFile:
 
     def _needs_password(self) -> EncryptedError:
         problem = "The given password is wrong." if self.password else "The PDF is protected by a password."
-        return EncryptedError(problem, hint="Give its password and add it again.")
+        return EncryptedError(problem, hint="Add it again with its password.")
 
 
 def _decrypted(reader: Any) -> bytes:
@@ -303,7 +303,7 @@ def _check_header(path: Path) -> None:
     except OSError as error:
         raise DocumentError(
             f"The file cannot be read: {error.strerror}.",
-            hint="Check that it exists and that you may read it.",
+            hint="Check that it exists and that you can read it.",
         ) from error
     if not head:
         raise DocumentError("The file is empty (0 bytes).", hint="Download or export it again.")

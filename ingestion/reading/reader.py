@@ -74,8 +74,8 @@ class Reader:
             environment = {**_child_environment(), "TMPDIR": self._folder}
             self._process = Forked([AWAITED] if awaited else [], environment)
         except OSError as error:
-            message = f"No reading process can be started: {error.strerror}."
-            hint = "Free memory and space in the folder for temporary files, and add it again."
+            message = f"The PDF reader cannot start: {error.strerror}."
+            hint = "Free memory and temporary disk space, then add it again."
             raise DocumentError(message, hint=hint, retryable=True) from error
         try:
             request = {"op": "open", "path": str(path.resolve()), "password": password}

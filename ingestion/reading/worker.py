@@ -63,7 +63,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
             answered = {"error": error.message, "hint": error.hint, "kind": type(error).__name__}
         except MemoryError:
             answered = {
-                "error": "The page needs more memory than a reader may take.",
+                "error": "The page needs too much memory.",
                 "hint": "Re-export the PDF.",
                 "kind": "DocumentError",
             }

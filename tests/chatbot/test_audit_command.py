@@ -58,7 +58,7 @@ def test_the_worst_of_several_files_says_how_it_ends(folder: Path, tmp_path: Pat
     assert "1,575" in done.stdout
     done = run(folder / "home", "verify", folder / "Rules.pdf", folder / "audit.html")
     assert done.returncode == 2
-    assert "no audit file" in done.stderr
+    assert "not an audit file" in done.stderr
     assert "confirmed" in done.stdout
 
 

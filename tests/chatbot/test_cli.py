@@ -190,7 +190,7 @@ def test_a_batch_goes_on_after_a_number_of_pages_that_cannot_be(home: Path, comm
     *wrong, right = found
     for line in wrong:
         assert set(line) == {"id", "error"}
-        assert "k cannot be used" in line["error"]
+        assert "These fields of the line are not valid: k" in line["error"]
         assert "1 to 10000" in line["error"]
     assert "error" not in right
 
@@ -239,7 +239,7 @@ BAD_INPUT = """
 2 | 1 to 10000 | search, debt, -k, 10001
 2 | k is abc | search, debt, -k, abc
 2 | k is 1.5 | search, debt, -k, 1.5
-2 | no question | search
+2 | question is missing | search
 2 | --mode vector | search, debt, --raw
 2 | k is 0 | search, debt, --raw, --mode, vector, -k, 0
 1 | No.pdf | remove, No.pdf
@@ -306,7 +306,7 @@ def test_doctor_is_silent_for_a_sound_store_and_names_what_is_wrong(tmp_path: Pa
     sound = run(home, "doctor", "--json")
     assert sound.returncode == 0
     assert sound.stdout == ""
-    assert sound.stderr.strip() == "The store is sound."
+    assert sound.stderr.strip() == "The store is in order."
     for copy in (home / "documents").glob("*.pdf"):
         copy.unlink()
     done = run(home, "doctor", "--json")
@@ -401,8 +401,7 @@ def test_the_choices_are_those_of_the_search() -> None:
 
 
 SEARCHED_ALREADY = (
-    "Searched already, and made complete with the next `add` or `doctor`, or while the server runs: "
-    "Rules.pdf."
+    "Already searchable; completed by the next `add` or `doctor`, or while the server runs: Rules.pdf."
 )
 
 
@@ -459,4 +458,4 @@ def test_without_a_terminal_the_way_to_give_a_password_is_named(tmp_path: Path) 
     path = make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame")
     done = run(tmp_path / "home", "add", path)
     assert done.returncode == 1
-    assert "--passwords FILE.tsv, lines of file name, tab, password." in done.stdout
+    assert "--passwords FILE.tsv, with one line per file: file name, tab, password." in done.stdout

@@ -152,7 +152,7 @@ def test_what_is_copied_into_the_folder_is_added(home: Path) -> None:
     (line,) = lines(run(home, "add", "--json"))
     assert line["document"] == "Copied.pdf"
     assert line["status"] == "added"
-    assert run(home, "add").stderr.startswith("Nothing new lies in")
+    assert run(home, "add").stderr.startswith("There is nothing new in")
     (home / "documents" / "Copied.pdf").unlink()
     assert run(home, "remove", "Copied.pdf", "--purge").returncode == 0
 
@@ -346,7 +346,7 @@ def test_who_goes_stops_the_work_and_a_killed_server_is_told(slow: tuple[Path, S
         _, errors = process.communicate(timeout=10)
         assert time.monotonic() - begun < 1.5
         assert process.returncode == 130
-        assert "Stopped. What was finished is kept." in errors
+        assert "Everything finished so far is kept." in errors
     with started(home, "ask", CEILING) as process:  # gone without a word
         wait_until_asked(provider, 2)
         provider.hung_up.clear()

@@ -88,7 +88,7 @@ def test_what_is_not_all_read_is_said_once(run: Run, tmp_path: Path) -> None:
     code, output, told = run("compare", QUESTION, *documents, "--year", "2024", "--year", "2025")
     assert code == 0
     assert output
-    assert told.count("Still being indexed, found by words alone so far: Rules_2025.pdf.") == 1
+    assert told.count("Still being indexed, so searched by words only: Rules_2025.pdf.") == 1
 
 
 GONE = ("compare", "What?", "--document", "Rules_2023.pdf", "--document", "gone.pdf")
@@ -97,7 +97,7 @@ GONE = ("compare", "What?", "--document", "Rules_2023.pdf", "--document", "gone.
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ((*CEILING, "--json", "--csv"), 2, "two forms of one table"),
+        ((*CEILING, "--json", "--csv"), 2, "cannot be used together"),
         (("compare", QUESTION, "--document", "Rules_2023.pdf"), 2, "nothing to compare"),
         ((*CEILING, "--year", "soon"), 2, "“soon” is no year"),
         (GONE, 1, "gone.pdf"),

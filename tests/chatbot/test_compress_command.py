@@ -136,7 +136,7 @@ def test_without_the_model_words_alone_choose(said: Path) -> None:
     options = (*ALWAYS, "--json", "--query", "programme")
     done = run(said, *options, FINPOLICY_MODEL_CACHE="/dev/null")
     assert line_of(done)["kept"]["m0"] == 1.0
-    assert "words alone" in done.stderr
+    assert "words only" in done.stderr
 
 
 def test_content_is_text_whatever_it_holds(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ BAD_LINES = """
 {"id": "a", "role": "user"} | line 1: id, role or content
 {"id": true, "role": "user", "content": ""} | line 1: id, role or content
 {"id": "1", "role": "user", "content": ""}\\n{"id": 1, "role": "user", "content": ""} | line 2: the id '1' \
-stands twice
+appears twice
 """
 
 

@@ -60,7 +60,7 @@ def test_a_conversation_from_its_first_question_to_its_end(run: Run, tmp_path: P
         return answered
 
     _, _, none = run("conversations")
-    assert "None. Ask with --conversation" in none
+    assert "No conversations yet. Start one with: ask --conversation" in none
     first = talk("What is the deficit ceiling?")
     assert first["conversation"] == "rules"
     assert first["exchange"] == 1
@@ -99,7 +99,7 @@ def test_what_cannot_be_done_is_said(run: Run, tmp_path: Path) -> None:
     assert code_of(run("conversations", "\udcff")) == 1
     code, _, errors = run("conversations", "--delete")
     assert code == 2
-    assert "Which conversation?" in errors
+    assert "No conversation was named." in errors
     lock = StoreLock(tmp_path / "home" / "chroma_db" / "store.lock")
     code, _, errors = run("conversations")
     lock.close()

@@ -60,7 +60,7 @@ def test_all_documents_with_what_is_lacking(run: Run) -> None:
     assert f"Government revenue, {BUDGET}, 2024: 1,585 crowns" in output.replace("million crowns", "crowns")
     assert f"{WORDS}: no tables were found in it." in output
     assert f"{EMPTY}: no text was found on its pages." in output
-    assert "Stated in none of these documents: " in output
+    assert "Not found in these documents: " in output
 
 
 def test_as_json_lines(run: Run) -> None:

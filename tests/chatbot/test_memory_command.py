@@ -143,7 +143,7 @@ def test_situations_are_imported_as_they_are_listed(run: Run, tmp_path: Path) ->
     exported = tmp_path / "exported.jsonl"
     exported.write_text(output_of(run("situations", "export")))
     again = run("situations", "import", str(exported))
-    assert again == (0, "0 added, 2 known, 0 lines unreadable.\n", "")
+    assert again == (0, "0 added, 2 already known, 0 lines unreadable.\n", "")
 
 
 @pytest.mark.parametrize("memory", ["cases", "situations", "signals"])
@@ -153,8 +153,8 @@ def test_a_file_that_is_not_there_is_not_imported(run: Run, tmp_path: Path, memo
 
 
 ADDED = (
-    "1 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which stay "
-    "away; 0 read into signals.\n"
+    "1 read: 0 new, 0 known, 1 changed, but the earlier text is kept, 2 removed earlier and not added "
+    "again; 0 read into signals.\n"
 )
 
 
@@ -198,7 +198,7 @@ def test_a_file_in_which_nothing_can_be_read_says_what_one_holds(run: Run, tmp_p
     for memory in ("cases", "situations"):
         code, output, errors = run(memory, "import", str(file))
         assert code == 1
-        assert output == "0 added, 0 known, 30 lines unreadable.\n"
+        assert output == "0 added, 0 already known, 30 lines unreadable.\n"
         assert len(errors.splitlines()) == 22
         assert "And 10 more lines." in errors
         assert f"memory {memory} export" in errors
@@ -224,7 +224,7 @@ def test_news_of_the_future_and_news_while_off_are_marked(run: Run, monkeypatch:
     code, output, errors = run("signals", "add", "Rates rose.")
     assert code == 0
     assert output
-    assert "switched off: what is imported is kept" in errors
+    assert "off. Imported news is kept" in errors
 
 
 @pytest.mark.usefixtures("well")
@@ -244,7 +244,7 @@ def test_news_are_searched_as_of_a_day(run: Run, monkeypatch: pytest.MonkeyPatch
     assert "in the 168 hours before 2024-12-26 00:00" in told
     code, _, told = run("signals", "search", "rates", "--date", "garbage")
     assert code == 2
-    assert "'garbage' is no time." in told
+    assert "'garbage' is not a time." in told
     assert len(asked) == 1
 
 
@@ -270,13 +270,13 @@ def test_an_option_of_another_action_is_wrong_usage(run: Run) -> None:
         code, _, told = run(*command.split())
         assert code == 2
         assert "takes no -" in told
-        assert "It belongs to `memory " in told
+        assert "Use it with `memory " in told
     run("situations", "add", "inflation rises", "shorten duration", "--scope", "Valmora")
     assert "shorten duration" in output_of(run("situations", "list", "--scope", "valmora"))
     code, listed, told = run("situations", "list", "--scope", "elsewhere")
     assert code == 0
     assert listed == ""
-    assert "No advice is recorded on elsewhere." in told
+    assert "No advice has been added for elsewhere." in told
 
 
 def test_signals_are_off_until_something_is_imported(run: Run) -> None:
@@ -315,7 +315,7 @@ def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(
     assert not server.exists(), "no server is started for that"
 
 
-SWITCHED_OFF = "News signals are switched off. Switch them on: python -m chatbot memory signals on\n"
+SWITCHED_OFF = "News signals are off. Turn them on: python -m chatbot memory signals on\n"
 
 
 def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
@@ -331,21 +331,21 @@ def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
 def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("cases", "add", "What is the deficit ceiling?", "3 per cent.")
     told = errors_of(run("cases", "search", "pumpkins"))
-    assert "None of 1 rated answer is to a question like this" in told
+    assert "None of 1 rated answer answers a similar question" in told
     run("situations", "add", "inflation rises", "shorten duration", "--scope", "bonds")
     told = errors_of(run("situations", "search", "inflation rises"))
-    assert told == "Note: No advice is recorded of no subject. There is some on bonds: ask with --scope.\n"
+    assert told == "Note: No advice has been added without a subject. There is some for bonds: use --scope.\n"
     health = Health("normal", database="d", events=2, signals=2, read=2, unsure=2, confidence=0.6, hours=168)
     monkeypatch.setattr(Signals, "health", lambda self, options=None: health)
     monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, as_of, options: [])
-    recallable = "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60."
+    recallable = "0 of 2 events with a signal can be recalled now: 2 are below confidence 0.60."
     code, output, errors = run("signals", "search", "pumpkins", "--json")
     assert code == 0
     assert output == ""
-    assert f"{recallable} MEMORY_MIN_CONFIDENCE" in errors
+    assert f"{recallable} You can change this with MEMORY_MIN_CONFIDENCE" in errors
     code, output, _ = run("signals", "health")
     assert code == 0
-    options = "MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS change that."
+    options = "You can change this with MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS."
     assert output == f"normal: 2 events, 2 signals, d. {recallable} {options}\n"
     assert line_of(run("signals", "health", "--json"))["recallable"] == 0
 
@@ -354,10 +354,10 @@ def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: p
 WRONG_USAGE = """
 situations, reembed | has no 'reembed'
 cases, add, one text | takes TEXT TEXT
-situations, list, more | takes nothing more
+situations, list, more | takes no arguments
 signals, add, one, two | takes TEXT.
-signals, remove, x | is no event
-signals, remove, ² | is no event
+signals, remove, x | is not an event number
+signals, remove, ² | is not an event number
 """
 
 

@@ -165,8 +165,8 @@ def test_anothers_figures_are_not_given_for_whoever_is_asked(tmp_path: Path, mak
     assert "71.0" not in other.text
     assert {hit.document for hit in other.considered} == {"norland_2023.pdf"}
     compared, events = ask(chatbot, "Compare the public debt of Ostland and Norland")
-    assert notices(events) == ["The pages quoted do not name Norland."]
-    assert compared.notices == ("The pages quoted do not name Norland.",)
+    assert notices(events) == ["The quoted pages do not mention Norland."]
+    assert compared.notices == ("The quoted pages do not mention Norland.",)
 
 
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_prompt_that_its_endpoint_cut_is_told(make: Make, read: int, is_told: 
     with Provider([said]) as provider:
         settings = Settings(chat_model="m", base_url=provider.url, api_key="k")
         told = told_of(make(OpenAIModel(settings)))
-    assert any("of the prompt: its context is too short" in notice for notice in told) is is_told
+    assert any("tokens. Its context length is too short" in notice for notice in told) is is_told
 
 
 def test_a_polite_refusal_is_one(make: Make) -> None:
@@ -249,7 +249,7 @@ def test_a_comparison_reaches_the_model_with_every_side(make: Make, tmp_path: Pa
 def test_a_failing_model_is_an_error_beside_an_answer_in_the_documents_words(make: Make) -> None:
     broken = ModelError("the line broke.", hint="Ask again.")
     answer, events = ask(make(ScriptedModel(["The deficit", broken])))
-    assert "the line broke. It had said: “The deficit …”" in notices(events)
+    assert "the line broke. It had written: “The deficit …”" in notices(events)
     assert answer.model == "extractive"
     assert answer.error == "the line broke. Ask again."
     assert "The deficit ceiling is 3.0 per cent" in answer.text
@@ -259,13 +259,13 @@ def test_pages_that_a_model_names_without_citing_them_are_told(make: Make) -> No
     def say(messages: Sequence[tuple[str, str]]) -> list[str]:
         return [f"The deficit ceiling is 3.0 per cent [{key_of(messages)}], as page 1 and page 77 say."]
 
-    warning = "The answer speaks of page 77 without a citation: only what is numbered is checked."
+    warning = "The answer mentions page 77 without a citation. Only numbered citations are checked."
     assert warning in told_of(make(ScriptedModel(say)))
 
 
 def test_an_answer_cut_by_its_limit_or_stopped_says_so(make: Make) -> None:
     chatbot = make(ScriptedModel(["The deficit ceiling is"], finish="length"))
-    assert "The answer reached its token limit and lacks its end." in told_of(chatbot)
+    assert "The answer reached its token limit and was cut off." in told_of(chatbot)
     stopped = list(chatbot.ask(Ask(QUESTION), stop=lambda: True))
     assert "You stopped the answer." in notices(stopped)
 
@@ -393,7 +393,7 @@ def test_a_dead_embedding_endpoint_leaves_search_by_words(make: Make, tmp_path: 
     with Chatbot(settings) as chatbot:
         answer, events = ask(chatbot)
     assert answer.answered
-    assert "Searched by words alone" in notices(events)[0]
+    assert "Searched by words only" in notices(events)[0]
 
 
 ARREARS = """Annex C: Arrears
@@ -470,7 +470,7 @@ def test_where_it_cannot_the_order_of_the_search_stands_and_it_is_told(make: Mak
     model = ScriptedModel(["No."], cite)
     answer, events = ask(make(model, rerank=True))
     assert answer.answered
-    assert any("in the order of the search" in text for text in notices(events))
+    assert any("The search ordered the pages" in text for text in notices(events))
 
 
 def reranks(model: ScriptedModel) -> int:
@@ -504,7 +504,7 @@ def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(
     chatbot = make(model, rerank=True)
 
     def times_said() -> int:
-        return sum("answers alone" in text for text in told_of(chatbot))
+        return sum("only writes answers" in text for text in told_of(chatbot))
 
     assert times_said() == 1
     assert times_said() == 0
@@ -521,8 +521,8 @@ def test_an_order_that_comes_late_is_not_asked_for_again(make: Make, monkeypatch
     model = ScriptedModel(late, cite)
     chatbot = make(model, rerank=True)
     late_notices = [text for text in told_of(chatbot) if "took longer than 0.2 s" in text]
-    assert any("answers alone" in text for text in late_notices)
-    assert not any("in the order of the search" in text for text in told_of(chatbot))
+    assert any("only writes answers" in text for text in late_notices)
+    assert not any("The search ordered the pages" in text for text in told_of(chatbot))
     assert reranks(model) == 1
 
 
@@ -537,7 +537,7 @@ def test_a_prompt_that_is_too_long_is_sent_once_more_and_shorter(make: Make) -> 
     answer, events = ask(chatbot)
     assert answer.answered
     assert answer.error is None
-    assert any("asked again with less" in text for text in notices(events))
+    assert any("shortened and sent again" in text for text in notices(events))
     first, second = [size_of(messages) for messages, _, _ in model.calls]
     assert second <= max(1_500, first // 2)
     ask(chatbot)

@@ -36,6 +36,11 @@ def test_a_word_that_is_no_choice_is_told_with_the_choices(name: str) -> None:
         assert "anthropic, azure" in caught.value.hint
 
 
+@pytest.mark.parametrize("text", ["LMStudio", "lm studio", "lmstudio "])
+def test_a_provider_is_known_in_any_case_and_by_its_name(text: str) -> None:
+    assert load_settings({"FINPOLICY_PROVIDER": text}).provider == "lmstudio"
+
+
 @pytest.fixture
 def env_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The `.env` of this process's home."""

@@ -191,7 +191,7 @@ https://224.0.0.1/v1
 @pytest.mark.parametrize("url", case_lines(NOT_OF_THE_INTERNET))
 def test_where_others_can_open_the_pages_only_the_internet_is_reached(url: str) -> None:
     open_to_others = replace(SERVER, open_to_others=True, user_models="1")
-    with pytest.raises(ModelError, match="an address of this machine or its network"):
+    with pytest.raises(ModelError, match="on this machine or its network"):
         check_model("m", url, open_to_others)
 
 
@@ -216,7 +216,7 @@ def say(settings: Settings) -> str:
 
 ELSEWHERE = """
 169.254.169.254 | link-local or cloud metadata
-192.0.2.7 | can be read on the way
+192.0.2.7 | thers can read
 """
 
 
@@ -247,7 +247,7 @@ def test_a_redirect_is_not_followed() -> None:
     elsewhere = Refuse(307, headers={"Location": "http://169.254.169.254/v1"})
     with Provider([elsewhere]) as provider:
         settings = applied(Settings(), OWN | {"base_url": provider.url}, "sk-mine")
-        with pytest.raises(ModelError, match="redirects elsewhere"):
+        with pytest.raises(ModelError, match="redirects to another address"):
             say(settings)
         assert len(provider.requests) == 1
 
@@ -255,7 +255,7 @@ def test_a_redirect_is_not_followed() -> None:
 def test_messages_speak_of_the_page_and_not_of_variables() -> None:
     hint = "Check OPENAI_API_KEY and FINPOLICY_CHAT_MODEL."
     told = in_own_words(ModelError("OPENAI_BASE_URL is wrong.", hint=hint))
-    assert told.message == "The endpoint on the Settings page is wrong."
+    assert told.message == "The address on the Settings page is wrong."
     assert told.hint == "Check the key on the Settings page and the model on the Settings page."
 
 

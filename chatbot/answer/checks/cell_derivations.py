@@ -78,7 +78,7 @@ def reversed_level(claim: Claim, page: PageEvidence, place: CellPlace) -> str:
     verb = "rises" if direction > 0 else "falls"
     column = earlier[0]
     text = view.text(place.row, column)
-    return f"the answer says that it {verb} to it; {view.column_shown(column)} has {text}"
+    return f"the answer says it {verb} to this figure, but {view.column_shown(column)} has {text}"
 
 
 def _earlier_columns(view: TableView, place: CellPlace, cells: _Cells) -> list[int]:

@@ -76,10 +76,10 @@ def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
         return "the page denies it" if denied else "the answer denies what the page says"
     for sides in HOLDINGS:
         if _side(claim.before, sides) * _side(before, sides) < 0:
-            return "the page has it as the opposite, as a deficit is of a surplus"
+            return "the page gives it as the opposite, such as a deficit instead of a surplus"
     moved = move_told(claim.before, claim.after) * move_told(before, placed.after)
     if moved < 0 or level_told(claim.before) * level_told(before) < 0:
-        return "the page has it as a move the other way"
+        return "the page gives it as a change in the other direction"
     return ""
 
 

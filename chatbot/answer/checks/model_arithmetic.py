@@ -57,7 +57,7 @@ def against_calculation(
             continue
         found = next((result for result in results if _states(claim, result)), None)
         if found:
-            reason = "the program's own calculation comes to it"
+            reason = "the program calculates the same figure"
             checked[index] = replace(
                 checked[index], status="derived", citation=None, formula=found.formula, reason=reason
             )
@@ -68,7 +68,7 @@ def against_calculation(
         if any(_comes_to(claim, result) for claim in claims):
             continue
         index = measured[0]
-        reason = f"the program's own calculation comes to {result.figure.text}: {result.formula}"
+        reason = f"the program calculates {result.figure.text}: {result.formula}"
         checked[index] = replace(checked[index], status="contradicted", reason=reason)
     return checked
 

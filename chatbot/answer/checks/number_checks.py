@@ -56,7 +56,7 @@ FEWEST_REPEATED = 3  # words of an answer's sentence that the page's sentence sh
 MOST_FIGURES = 500
 # Results of an answer's arithmetic that its other figures are compared with.
 MOST_RESULTS = 100
-TOO_MANY = f"not checked: of an answer's figures the first {MOST_FIGURES} are"
+TOO_MANY = f"not checked: only the first {MOST_FIGURES} figures of an answer are"
 
 # Lakh and crore count only where one of them is named, as other errors are off by five or seven noughts too.
 INDIAN_SCALES = frozenset({1e5, 1e7})
@@ -145,7 +145,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
         else:
             claim = Claim(figure, (figure,), (), (), rounded=False, outflow=False)
         if index in row_numbers:
-            check = _uncited(claim, "supported", "numbers a row of the answer")
+            check = _uncited(claim, "supported", "it numbers a row of the answer")
         elif index >= MOST_FIGURES:
             check = _uncited(claim, "unsupported", TOO_MANY)
         else:
@@ -176,7 +176,9 @@ def _check(
     figure = claim.figure
     verdicts = {key: _verdict(claim, views[key]) for key in keys}
     if not _first_with("supported", verdicts) and counts_years(claim):
-        return _uncited(claim, "supported", "counts the years that answer and question name"), figure
+        return _uncited(
+            claim, "supported", "it counts the years named in the question and the answer"
+        ), figure
     for status in ("supported", "contradicted", "present_elsewhere"):
         key = _first_with(status, verdicts)
         if key:
@@ -184,13 +186,13 @@ def _check(
             return _result(claim, verdict, key), verdict.exact or figure
     uncited_pages = (view for key, view in views.items() if key not in keys)
     if any(_verdict(claim, view).status == "supported" for view in uncited_pages):
-        reason = "it stands on a page that is not cited for it"
+        reason = "it is on a page that is not cited for it"
         return _uncited(claim, "present_elsewhere", reason), figure
     if any(agree(figure, other) for other in questioned):
-        reason = "it stands in the question, not on the pages cited"
+        reason = "it is in the question, not on the cited pages"
         return _uncited(claim, "present_elsewhere", reason), figure
     reasons = (verdict.reason for verdict in verdicts.values() if verdict.reason)
-    reason = next(reasons, "it stands on none of the pages")
+    reason = next(reasons, "it is on none of the pages")
     return _uncited(claim, "unsupported", reason), figure
 
 
@@ -253,7 +255,7 @@ def _verdict(claim: Claim, view: PageEvidence) -> _Verdict:
     stating = [placed for placed in same_digits if matches(claim, placed)][:MOST_PLACES]
     equal = [placed for placed in stating if _scale_is_clear(claim, placed, view)]
     if _in_head(claim, view):
-        return _Verdict("supported", "belongs to a head or label of a table")
+        return _Verdict("supported", "it belongs to a heading or label of a table")
     in_cell = any(placed.place for placed in same_digits)
     apart = in_cell or names_row(view.tables, claim.mention)
     objections = {placed.figure.start: _objection(claim, placed, view, apart=apart) for placed in equal}
@@ -265,17 +267,17 @@ def _verdict(claim: Claim, view: PageEvidence) -> _Verdict:
     for placed in stating:
         if placed.mark and placed not in equal:
             scale = SCALE_NAMES.get(placed.mark.scale, "another scale")
-            reason = f"the page has it in {scale}s, which the answer does not say"
+            reason = f"the page gives it in {scale}s, which the answer does not say"
             return _Verdict("present_elsewhere", reason)
     near = _places_rounded(claim, equal, against, view)
     if near:
         return _rounded(claim, near, view)
     for placed in against:
         if _misquotes(placed, claim):
-            reason = f"in the answer's words the page has {placed.figure.text}"
+            reason = f"where the answer has this figure, the page has {placed.figure.text}"
             return _Verdict("contradicted", reason)
     if equal:
-        reason = next(filter(None, objections.values()), "its value stands in other words")
+        reason = next(filter(None, objections.values()), "its value is on the page in another context")
         return _Verdict("present_elsewhere", reason)
     return _verdict_of_digits(claim, same_digits, view)
 
@@ -324,15 +326,15 @@ def _places_rounded(
 def _verdict_of_digits(claim: Claim, same_digits: Sequence[OnPage], view: PageEvidence) -> _Verdict:
     """The verdict on a figure that no place of the page states. same_digits: places that share its digits."""
     if _is_list_number(claim, view):
-        return _Verdict("supported", "numbers a paragraph of the page")
+        return _Verdict("supported", "it numbers a paragraph of the page")
     value = claim.figure.value
     values = [placed.figure.value for placed in same_digits]
     if value in values:
         line = _line(same_digits[0], view)
-        reason = f"the page has its digits under another scale, unit or kind: {line}"
+        reason = f"the page has these digits with another scale or unit: {line}"
         return _Verdict("present_elsewhere", reason)
     if abs(value) in map(abs, values):
-        return _Verdict("absent", "the page has it with the other sign")
+        return _Verdict("absent", "the page has it with the opposite sign")
     return ABSENT
 
 
@@ -410,7 +412,7 @@ def _differ_by_unsaid_scale(figure: Figure, other: Figure) -> bool:
 def _rounded(claim: Claim, near: Sequence[OnPage], view: PageEvidence) -> _Verdict:
     """The verdict on a figure that is rounded from the page's."""
     if not claim.rounded:
-        reason = f"rounded, which the answer does not say: the page has {near[0].figure.text}"
+        reason = f"it is rounded, which the answer does not say: the page has {near[0].figure.text}"
         return _Verdict("present_elsewhere", reason)
     apart = names_row(view.tables, claim.mention)
     objections = [_objection(claim, placed, view, apart=apart) for placed in near]
@@ -438,9 +440,9 @@ def _as_on_page(claim: Claim, placed: OnPage) -> Figure | None:
 def _supported(placed: OnPage, view: PageEvidence) -> _Verdict:
     place = placed.place
     if place is None:
-        return _Verdict("supported", f"stands in “{_line(placed, view)}”")
+        return _Verdict("supported", f"it is in “{_line(placed, view)}”")
     shown = view.tables.shown(place)
-    return _Verdict("supported", f"stands in {shown}", view.tables.period_of(place))
+    return _Verdict("supported", f"it is in {shown}", view.tables.period_of(place))
 
 
 def _line(placed: OnPage, view: PageEvidence) -> str:
@@ -470,11 +472,11 @@ def _objection(claim: Claim, placed: OnPage, view: PageEvidence, *, apart: bool)
     if _in_name(claim, placed):
         return ""
     if view.tables.views and _is_only_note_mark(claim, placed):
-        return "only the mark of a note has that number"
+        return "only a footnote mark has that number"
     if apart and _is_among_other_words(claim, placed, view):
-        return f"its value stands among other words: {_line(placed, view)}"
+        return f"its value is on the page in another context: {_line(placed, view)}"
     if _is_spelled(claim.figure) and not _of_same_thing(claim.after, placed.after):
-        return f"the page has it of something else: {_line(placed, view)}"
+        return f"the page gives it for something else: {_line(placed, view)}"
     start, _ = _sentence_span(placed, view)
     before = comparable_words(view.text[start : placed.figure.start]).texts
     opposite = other_sense(claim, placed, before)
@@ -494,7 +496,7 @@ def _objection_to_cell(claim: Claim, place: CellPlace, view: PageEvidence) -> st
     printed = view.rows_in(claim.paragraph, tables.views[place.table])
     quoted = place.row in printed and not speaks_of_another_row(tables, place, mention)
     if mention.head and printed and not quoted:
-        return f"its value stands in {tables.shown(place)}; another row is read out"
+        return f"its value is in {tables.shown(place)}, but the answer quotes another row"
     objection = cell_mismatch(tables, place, mention, quoted=quoted)
     return objection or reversed_level(claim, view, place)
 
@@ -536,7 +538,7 @@ def _of_other_order(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
         return ""
     _, _, kind = there.partition(" ")
     if kind == order.partition(" ")[2]:
-        return f"the page has it for the {there}"
+        return f"the page gives it for the {there}"
     return ""
 
 
@@ -550,7 +552,7 @@ def _of_other_item(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
     words = claim.mention.nearby[0]
     if own & words or not any(item <= words for item in others):
         return ""
-    return f"the page has it of something else: {_line(placed, view)}"
+    return f"the page gives it for something else: {_line(placed, view)}"
 
 
 def _items_around(placed: OnPage, view: PageEvidence) -> tuple[frozenset[str], tuple[frozenset[str], ...]]:
@@ -665,12 +667,12 @@ def _of_other_period(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
         mine = figure.start - start
         if all(_is_compared(sentence, period, mine) for period in named):
             return ""
-        return f"its sentence speaks of {named[0].text}, not of {stated[0].text}"
+        return f"its sentence is about {named[0].text}, not {stated[0].text}"
     own = claim.mention.beside
     if not own and len(stated) == 1:
         own = stated
     if any(not may_be_one(period, other) for period in own for other in tied):
-        return f"the page has it for {tied[0].text}, not for {own[0].text}"
+        return f"the page gives it for {tied[0].text}, not for {own[0].text}"
     return ""
 
 
@@ -911,5 +913,5 @@ def _labelled(result: Figure, labels: set[_Label]) -> list[Figure]:
 def _derived(check: NumberCheck, formula: str) -> NumberCheck:
     if check.status in _SOUND:
         return check
-    reason = "computed from figures of the answer; the arithmetic holds"
+    reason = "calculated from figures in the answer, correctly"
     return replace(check, status="derived", citation=None, formula=formula, reason=reason)

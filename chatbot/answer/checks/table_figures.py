@@ -94,11 +94,11 @@ def _of_other_row(view: TableView, mention: Mention, place: CellPlace) -> str:
         words = mine.words | mine.beside | view.around
         if not mention.nearby or words & mention.nearby[-1]:
             return ""
-        return f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
+        return f"its value is in the {view.row_shown(place.row)}, which the answer does not name"
     if named == place.row or mine.words <= mention.behind:
         return ""
     text = view.text(named, place.column)
-    return f"its value stands in the {view.row_shown(place.row)}; the {view.row_shown(named)} has {text}"
+    return f"its value is in the {view.row_shown(place.row)}; the {view.row_shown(named)} has {text}"
 
 
 def _is_rival_row(view: TableView, mention: Mention, place: CellPlace, other: int) -> bool:
@@ -305,7 +305,7 @@ def _of_other_period(view: TableView, mention: Mention, place: CellPlace, fittin
     """
     periods = view.periods(place.row, place.column)
     shown = " and ".join(period.text for period in periods[:2])
-    objection = f"its value is that of {shown}, not of {mention.periods[0].text}"
+    objection = f"its value is for {shown}, not {mention.periods[0].text}"
     others = [column for column, fit in fitting.items() if fit > 0]
     if len(others) == 1:
         return objection + _has_instead(view, place, others[0])
@@ -369,7 +369,7 @@ def _read_out(head: str) -> str:
 
 
 def _stands_in_column(view: TableView, place: CellPlace, other: int) -> str:
-    return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, other)}"
+    return f"its value is in {view.column_shown(place.column)}{_has_instead(view, place, other)}"
 
 
 def _has_instead(view: TableView, place: CellPlace, column: int) -> str:
@@ -424,7 +424,7 @@ def _in_other_position(view: TableView, mention: Mention, place: CellPlace) -> s
         return ""
     row = view.row_shown(place.row)
     return (
-        f"its value stands in {view.column_shown(place.column)}; in its place the {row} has "
+        f"its value is in {view.column_shown(place.column)}; in that position the {row} has "
         f"{view.text(place.row, column)}"
     )
 

@@ -45,11 +45,11 @@ __all__ = ["check_answer", "with_short_keys"]
 LONGEST_STATEMENT = 1_000
 # What is copied from the page may be a whole list.
 LONGEST_COPIED = 5_000
-UNKNOWN_KEY = "no such source was given"
-PARAPHRASED = "no passage of the page says it in these words"
-NOT_LOCATED = "no passage of the page could be located"
-FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
-IN_PART = "only a part of it stands there in these words"
+UNKNOWN_KEY = "there is no source with this number"
+PARAPHRASED = "no passage on the page says it in these words"
+NOT_LOCATED = "no matching passage was found on the page"
+FIGURE_ALONE = "only its figure or date was found on the page, not what it says about it"
+IN_PART = "only part of it is on the page in these words"
 # Reasons given for a statement that does not have the page's wording, and may be right.
 FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE, IN_PART})
 # Share of the words of a line leading a list in that its page must have.
@@ -59,14 +59,14 @@ LEAST_OF_EACH = 0.3
 # Share of a statement's words that must be quoted for it to count as a quotation. Fewer are a name or a term
 # in quotation marks, and what is said of it is not quoted.
 LEAST_QUOTED = 0.5
-OTHER_HEAD = "its row stands on the page, but not under that head"
-UNKNOWN_NAME = "none of the pages given names “{}”"
-UNSAID = "the pages cited for it do not have “{}”"
-MISSING = "it says what is missing, which no check can show: look through the page"
+OTHER_HEAD = "its row is on the page, but not in that column"
+UNKNOWN_NAME = "none of the pages mentions “{}”"
+UNSAID = "the pages cited for it do not mention “{}”"
+MISSING = "it says what is missing, which cannot be checked: read the page"
 # Its words stand there with another figure.
-OTHER_FIGURE = "its words stand there, but not with {}"
-CONTRADICTED = "a figure of it is contradicted"
-NOTHING_STATED = "no statement stands at this key"
+OTHER_FIGURE = "its words are on the page, but not with {}"
+CONTRADICTED = "one of its figures is contradicted"
+NOTHING_STATED = "there is no statement before this citation"
 # Verdicts on a figure that do not speak against the statement around it.
 _NOT_CONTRADICTED = FINE | {"present_elsewhere", "unsupported"}
 

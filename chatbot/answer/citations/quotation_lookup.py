@@ -38,8 +38,8 @@ MOST_PARTS = 20  # between the ellipses of one quotation
 MOST_PLACES = 50  # of one part on a page
 MOST_HEADS = 5  # colons behind which a row may begin
 MOST_BRACKETS = 10  # that may stand behind a row
-NOT_QUOTED_THERE = "the quoted words do not stand on that page"
-PARTS_APART = "the quoted parts do not stand in this order in one sentence or neighbouring ones of that page"
+NOT_QUOTED_THERE = "the quoted words are not on that page"
+PARTS_APART = "the quoted parts are not in this order in one sentence, or in adjacent sentences, of that page"
 
 
 _Span = tuple[int, int]

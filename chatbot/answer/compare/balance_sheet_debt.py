@@ -76,7 +76,7 @@ def _sum_of(parts: Sequence[KeyFigure], period: FigurePeriod) -> KeyFigure:
     decimals = max(part.decimals for part in parts)
     text = f"{value:,.{decimals}f}"
     written = " + ".join(f"{part.value:,.{part.decimals}f}" for part in parts)
-    formula = f"{written} = {text}" if len(parts) > 1 else f"{first.text}, the only row of debt"
+    formula = f"{written} = {text}" if len(parts) > 1 else f"{first.text}, the only debt row"
     return KeyFigure(
         DEBT,
         period,

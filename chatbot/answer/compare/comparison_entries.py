@@ -32,7 +32,7 @@ ASKS_WORDS = re.compile(
 )
 _KEY_NUMBER = re.compile(r"S\d")
 KEY_OR_TEXT = re.compile(rf"({KEYS_IN_BRACKETS.pattern})")
-NO_FIGURE = "No single figure is stated; this passage comes nearest."
+NO_FIGURE = "No single figure answers this. Closest passage:"
 
 
 def read_entry(answer: Answer, place: EntryPlace) -> Entry:
@@ -82,7 +82,7 @@ def _why_undated(answer: Answer) -> str:
     own = _own_periods(answer)
     if not own:
         return ""
-    return f"The sentence names no year; the document is of {own[0].text}."
+    return f"The sentence names no year; the document is for {own[0].text}."
 
 
 def _parts(answer: Answer) -> Iterator[Part]:
@@ -152,7 +152,9 @@ def _why_no_figure(text: str, query: MeasureQuery) -> str:
     if not near:
         return NO_FIGURE
     distinct = list(dict.fromkeys(near))[:MOST_PERIODS]
-    return f"It has figures of {' and '.join(distinct)}, not of {asked.text} as such: ask for one of these."
+    return (
+        f"It has figures for {' and '.join(distinct)}, but not for {asked.text} itself. Ask for one of these."
+    )
 
 
 def _passage(parts: Sequence[Part], query: MeasureQuery, *, strict: bool) -> Part | None:
@@ -183,7 +185,7 @@ def _covers(query: MeasureQuery) -> bool:
 def _why_absent(query: MeasureQuery) -> str:
     what = f"“{query.measures[0].name}”" if query.measures else "what is asked"
     when = f" together with {query.period.text}" if query.period else ""
-    return f"No page found names {what}{when}."
+    return f"No page found mentions {what}{when}."
 
 
 def _nearest(answer: Answer, *, cited: bool = False) -> tuple[Nearest, ...]:

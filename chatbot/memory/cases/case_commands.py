@@ -30,8 +30,8 @@ FORM = (
     "export` writes them."
 )
 NONE_RATED = Notice(
-    "No answer is rated yet.",
-    f'Rate one on the Chat page, or add one: {PROGRAM} memory cases add "QUESTION" "ANSWER"',
+    "No answers have been rated yet.",
+    f'Rate one on the Chat page, or add one with: {PROGRAM} memory cases add "QUESTION" "ANSWER"',
 )
 
 
@@ -50,7 +50,7 @@ def _list_cases(chatbot: Chatbot, options: Namespace) -> Lines:
     if not rows:
         note(NONE_RATED)
     for row in rows[: options.k]:
-        mark = " (stale: a document it rests on was changed or removed)" if row.stale else ""
+        mark = " (stale: its document was changed or removed)" if row.stale else ""
         yield {**_case_line(row.case), "stale": row.stale}, _case_text(row.case) + mark
 
 
@@ -78,11 +78,11 @@ def _none_found(health: CaseHealth) -> Notice:
     """What to print if no case is to a question like the one searched for."""
     if not health.cases:
         return NONE_RATED
-    stale = f"; {health.stale} left out, for a document changed or went" if health.stale else ""
-    waiting = f"; {health.waiting} without a vector yet (`memory cases reembed`)" if health.waiting else ""
+    stale = f"; {health.stale} skipped, as a document was changed or removed" if health.stale else ""
+    waiting = f"; {health.waiting} not indexed yet (`memory cases reembed`)" if health.waiting else ""
     count = counted(health.cases, "rated answer")
     return Notice(
-        f"None of {count} is to a question like this{stale}{waiting}.", "`memory cases list` shows all."
+        f"None of {count} answers a similar question{stale}{waiting}.", "`memory cases list` shows all."
     )
 
 

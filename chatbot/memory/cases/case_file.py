@@ -102,7 +102,9 @@ def own_case(case: Case, *, shared: bool) -> Case:
 
 def unknown_case(key: str) -> NotFoundError:
     """The error for an id that an owner has no case of."""
-    return NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
+    return NotFoundError(
+        f"You have no rated answer {key[:40]!r}.", hint="List them to check; it may have been deleted."
+    )
 
 
 def question_vectors(embedder: Embedder, questions: Sequence[str]) -> Vectors:

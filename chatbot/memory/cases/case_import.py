@@ -34,7 +34,7 @@ def read_cases(
             return read_lines(cut_lines(file), read, "case")
     except OSError as error:
         raise NotFoundError(
-            f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines."
+            f"{path.name} cannot be read: {error.strerror}.", hint="Choose a file of JSON lines."
         ) from error
 
 

@@ -66,10 +66,8 @@ class CaseLayer:
         notes = [self._note(found) for found in (*to_follow, *to_avoid)]
         for note in notes:
             if find_instructions(note.text):
-                warning = (
-                    f"A rated answer that was recalled addresses its reader as a machine ({note.source})."
-                )
-                recall.tell(Notice(warning, "The Memory page deletes it."))
+                warning = f"A recalled rated answer contains instructions to a machine ({note.source})."
+                recall.tell(Notice(warning, "You can delete it on the Memory page."))
         return notes
 
     def _note(self, found: Recalled) -> Note:
@@ -89,4 +87,4 @@ class CaseLayer:
         question = one_line(case.question, QUESTION_CHARACTERS)
         answer = one_line(case.plan, ANSWER_CHARACTERS)
         text = f"{example} Asked: {question} Answered: {answer}{comment}"
-        return Note(self.name, f"{whose}{day}, question {found.score:.0%} alike", text)
+        return Note(self.name, f"{whose}{day}, similarity {found.score:.0%}", text)

@@ -282,11 +282,11 @@ class Cases:
         good = _verdict(reward)
         if good and (not answer.answered or answer.error):
             if answer.answered:
-                why = "stands in for one that failed"
+                why = "replaces one that failed"
             else:
                 why = "says that the documents do not answer"
             raise UsageError(
-                f"This answer {why}; it cannot be an example to follow.",
+                f"This answer {why}, so it cannot be rated helpful.",
                 hint="Rate it down, or say what is missing.",
             )
         case = Case(
@@ -382,13 +382,15 @@ class Cases:
         """
         if not any(case.id == key for case in self._kept(owner)):
             raise NotFoundError(
-                f"You deleted no case {key[:40]!r}.",
-                hint=f"What was deleted can be restored for {KEPT_DAYS} days.",
+                f"You have not deleted a rated answer {key[:40]!r}.",
+                hint=f"You can restore deleted answers for {KEPT_DAYS} days.",
             )
 
         def restored(case: Case) -> Case:
             if key in self._shelf(owner).view().ids:
-                raise UsageError("This question was rated anew since.", hint="Delete that rating first.")
+                raise UsageError(
+                    "You have rated this question again since.", hint="Delete that rating first."
+                )
             return replace(case, deleted_at=0.0)
 
         return self._deleted(owner).move(key, self._shelf(owner), restored)
@@ -405,8 +407,8 @@ class Cases:
             raise unknown_case(key)
         if not own.verified:
             raise UsageError(
-                "Only an answer whose citations and figures were checked here can be shared.",
-                hint="Ask the question, rate the answer, and share that.",
+                "You can only share an answer that was checked here.",
+                hint="Ask the question, rate the answer, then share it.",
             )
         return self._publish(owner, own)
 
@@ -414,7 +416,9 @@ class Cases:
         """Stop sharing a case of this owner. Raises NotFoundError, StoreError."""
         by = hidden(owner)
         if not self._shared().remove(lambda case: case.id == key and case.by == by):
-            raise NotFoundError(f"You share no case {key[:40]!r}.", hint="List the shared ones.")
+            raise NotFoundError(
+                f"You do not share a rated answer {key[:40]!r}.", hint="List the shared ones to check."
+            )
 
     def import_file(self, owner: str, path: Path, *, progress: Progress = no_progress) -> ImportedLines:
         """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors.
@@ -660,7 +664,7 @@ def _verdict(reward: object) -> int:
         return read_reward(reward)
     except ValueError as error:
         raise UsageError(
-            f"The case cannot be kept: {error}.", hint="Give 1 for a good answer, 0 for a bad one."
+            f"The rating cannot be saved: {error}.", hint="Give 1 for a good answer, 0 for a bad one."
         ) from None
 
 

@@ -28,25 +28,24 @@ __all__ = ["draw", "health_text", "remarks"]
 
 ROWS = 20
 EMPTY = (
-    "No answer is rated yet. Below an answer on the Chat page, press thumb up or thumb down. "
-    "A helpful answer comes back first when you ask the same again, looked up and checked anew; one rated "
-    "down is avoided, and its pages count a little less."
+    "You have not rated any answers yet. Use thumbs up or down below an answer on the Chat page. A "
+    "helpful answer comes first when you ask the same question again, after a new check. An answer rated "
+    "down is avoided, and its pages rank a little lower."
 )
 FILES = Files(
     "cases",
-    "Import a file of JSON lines: a question, an answer and a verdict on each",
+    "Import a file of JSON lines: a question, an answer and a rating each",
     "rated_answers.jsonl",
-    Wording("rated answer", "rated answers", "left out that you have rated as lately"),
+    Wording("rated answer", "rated answers", "skipped, as you rated them more recently"),
 )
 Row = TypeVar("Row")
-NOTHING_FOUND = "No rated answer holds all of these words."
-STALE = "⚠ A document it rests on was changed or removed: it is left out until that is undone."
+NOTHING_FOUND = "No rated answer has all of these words."
+STALE = "⚠ Its document was changed or removed, so it is not used until you undo that."
 UNVERIFIED = (
-    "An example only: its citations were not checked here, so it does not come back as an answer and cannot "
-    "be shared."
+    "An example only: its citations were not checked here. It is not used as an answer and cannot be shared."
 )
-SHARED = "Shared: everybody who uses this chatbot here has it."
-BY_OTHERS = "Shared by somebody else here."
+SHARED = "Shared with everyone who uses this chatbot."
+BY_OTHERS = "Shared by someone else here."
 
 
 def draw(context: AppContext) -> None:
@@ -67,7 +66,9 @@ def draw(context: AppContext) -> None:
     for problem in health.problems:
         unread.append(f"Rated answer {problem.line} cannot be read: {problem.reason}.")
     for problem in health.shared_problems:
-        unread.append(f"Rated answer {problem.line} of the shared answers cannot be read: {problem.reason}.")
+        unread.append(
+            f"Rated answer {problem.line} among the shared answers cannot be read: {problem.reason}."
+        )
     if unread:
         st.html(lines_html(unread[:ROWS]))
     if health.cases:
@@ -88,12 +89,9 @@ def health_text(health: CaseHealth) -> str:
         f"{health.cases:,} rated answer{plural}: {health.positive:,} helpful, {health.negative:,} not."
     ]
     if health.stale:
-        sentences.append(f"{health.stale:,} left out, for a document changed or went.")
+        sentences.append(f"{health.stale:,} not used, as a document was changed or removed.")
     if health.waiting:
-        sentences.append(
-            f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with "
-            f"each answer."
-        )
+        sentences.append(f"{health.waiting:,} still being indexed; each new answer continues this.")
     if health.problems:
         sentences.append(f"{len(health.problems):,} cannot be read.")
     return " ".join(sentences)
@@ -106,7 +104,7 @@ def remarks(row: CaseRow, *, shared: bool) -> list[str]:
     if row.stale:
         lines.append(STALE)
     if case.asked_of:
-        lines.append(f"Asked of {short(', '.join(case.asked_of), 120)} alone.")
+        lines.append(f"Asked only about {short(', '.join(case.asked_of), 120)}.")
     if case.reward and not case.verified:
         lines.append(UNVERIFIED)
     if shared:
@@ -131,15 +129,15 @@ def _draw_buttons(row: CaseRow, shared: str, context: AppContext) -> None:
     owner = session.owner()
     question = plain_markdown(short(case.question, 60))
     draw_button(
-        "Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct verdict and word: {question}"
+        "Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct rating and comment: {question}"
     )
     if shared:
         unshare = partial(cases.unshare, owner, shared)
-        help_text = f"Nobody else has it then: {question}"
+        help_text = f"No one else will see it: {question}"
         draw_button("Stop sharing", f"unshare-{case.id}", attempt, unshare, told=help_text)
     elif case.verified:
         share = partial(cases.share, owner, case.id)
-        help_text = f"Everybody who uses this chatbot here then has it, without your name: {question}"
+        help_text = f"Everyone who uses this chatbot will see it, without your name: {question}"
         draw_button("Share", f"share-{case.id}", attempt, share, told=help_text)
     draw_button("Delete", f"delete-{case.id}", ask_for, DELETE, case, told=f"Delete the rating: {question}")
 
@@ -153,7 +151,7 @@ def _draw_deleted(kept: Sequence[Case], context: AppContext) -> None:
         st.html(case_html(case, [f"Until {until}"]))
         draw_button("Restore", f"restore-case-{case.id}", attempt, partial(restore, case.id))
 
-    note = f"Each can be restored for {KEPT_DAYS} days, then it is erased."
+    note = f"You can restore each for {KEPT_DAYS} days. Then it is erased."
     _draw_folded(kept, draw, "Deleted", "deleted-cases", note)
 
 
@@ -169,7 +167,7 @@ def _draw_shared(rows: Sequence[CaseRow], mine: str, context: AppContext) -> Non
         if is_own:
             draw_button("Stop sharing", f"stop-{row.case.id}", attempt, partial(unshare, row.case.id))
 
-    _draw_folded(rows, draw, "Shared with everybody here", "shared-cases")
+    _draw_folded(rows, draw, "Shared with everyone here", "shared-cases")
 
 
 def _draw_folded(
@@ -215,8 +213,8 @@ def _edit(case: Case, context: AppContext) -> None:
 
 def _delete(case: Case, context: AppContext) -> None:
     told = (
-        f"It guides no answer any more, nobody else's either. It can be restored for {KEPT_DAYS} days. The "
-        f"conversation it comes from stays as it is."
+        f"It will not guide any more answers, yours or anyone's. You can restore it for {KEPT_DAYS} "
+        "days. Its conversation does not change."
     )
     st.html(case_html(case, (told,)))
     draw_choice(lambda: context.chatbot.cases.delete(session.owner(), case.id))

@@ -55,10 +55,10 @@ class FeedbackRerank:
             day = f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}"
         if self.case is not None and self.case.by:
             return (
-                f"{REMEMBERED}somebody here rated this answer helpful{day}, and shares it. It was looked up "
-                f"and checked anew."
+                f"{REMEMBERED}someone here rated this answer helpful{day} and shared it. It was checked "
+                "again."
             )
-        return f"{REMEMBERED}you rated this answer helpful{day}. It was looked up and checked anew."
+        return f"{REMEMBERED}you rated this answer helpful{day}. It was checked again."
 
     def applied(self, hits: Sequence[Hit], search: Search) -> list[Hit]:
         """The hits with their ratings added to their scores, in the new order.
@@ -170,7 +170,7 @@ class FeedbackRerank:
         is_raised = weight.weight > 0
         agreeing = (case for case in weight.cases if bool(case.reward) == is_raised)
         case = next(agreeing, weight.cases[0])
-        who = "somebody here" if case.by else "you"
+        who = "someone here" if case.by else "you"
         if is_raised:
             verdict, way = ("helpful", "forward")
         else:

@@ -163,7 +163,7 @@ def read_case(line: bytes, line_index: int, *, fields: tuple[str, str] = DEFAULT
     fields: of question and answer, tried before those in use.
     """
     if len(line) > LONGEST_LINE:
-        raise ValueError(f"it has {len(line):,} bytes, at most {LONGEST_LINE:,} are read")
+        raise ValueError(f"it has {len(line):,} bytes; the limit is {LONGEST_LINE:,}")
     record = _record(line)
     question_field, plan_field, reward_field = _shape(record, fields)
     question = _text(record, question_field)
@@ -209,13 +209,13 @@ def _record(line: bytes) -> Mapping[str, Any]:
     try:
         record = DECODER.decode(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise ValueError("it is no UTF-8 text") from None
+        raise ValueError("it is not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{NO_JSON} ({error.msg}, column {error.colno})") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except ValueError:
-        raise ValueError("it holds a number that is too long") from None
+        raise ValueError("it has a number that is too long") from None
     if not isinstance(record, dict):
         raise ValueError(f"it is a JSON {_kind(record)}, not an object")
     return record
@@ -361,20 +361,17 @@ def edited_line(line: bytes, case: Case) -> bytes:
 
 def _line(case: Case, record: Mapping[str, Any]) -> bytes:
     if not case.question.strip() or not case.plan.strip():
-        raise UsageError("A case needs a question and an answer.", hint="Give both.")
+        raise UsageError("A rated answer needs a question and an answer.", hint="Add both.")
     if len(case.word) > LONGEST_WORD:
-        problem = (
-            f"What was said about the answer has {len(case.word):,} characters, at most "
-            f"{LONGEST_WORD:,} are kept."
-        )
-        raise UsageError(problem, hint="Say it shorter.")
+        problem = f"The comment has {len(case.word):,} characters; the limit is {LONGEST_WORD:,}."
+        raise UsageError(problem, hint="Shorten it.")
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     for end, escaped in LINE_ENDS.items():
         text = text.replace(end, escaped)
     line = encodable(text).encode("utf-8") + b"\n"
     if len(line) > LONGEST_LINE:
         raise UsageError(
-            f"The case has {len(line):,} bytes, at most {LONGEST_LINE:,} are kept.",
+            f"The rated answer has {len(line):,} bytes; the limit is {LONGEST_LINE:,}.",
             hint="Shorten its answer, or add the text as a document.",
         )
     return line

@@ -76,7 +76,7 @@ def compress_file(
     is_query = chosen.scoring == "query" and any(map(str.strip, texts))
     wants_vectors = asked.vectors and is_query and conversation.tokens > chosen.max_tokens
     if wants_vectors and len(messages) > MOST_EMBEDDED:
-        print(f"Note: over {MOST_EMBEDDED} messages are chosen by words alone.", file=sys.stderr)
+        print(f"Note: more than {MOST_EMBEDDED} messages are compared by words only.", file=sys.stderr)
     elif wants_vectors:
         from chatbot.models.embedders import local_embedder
 
@@ -87,7 +87,7 @@ def compress_file(
             pairs = zip(texts, vectors, strict=True)
             questions = [CompressionFocus(text, vector) for text, vector in pairs]
         except ModelError as error:
-            print(f"Note: chosen by words alone. {error}", file=sys.stderr)
+            print(f"Note: compared by words only. {error}", file=sys.stderr)
     for (number, _), question in zip(queries, questions, strict=True):
         yield number, conversation.compress(question, chosen)
 
@@ -109,7 +109,7 @@ def result_text(result: Compressed) -> str:
     paragraphs = [f"{message.role}: {message.content}" for message in result.context]
     paragraphs.append(
         f"({stats.compressed_tokens} of {stats.original_tokens} tokens kept; {stats.messages_partly} "
-        f"messages kept in part, {stats.messages_left_out} left out)"
+        f"messages shortened, {stats.messages_left_out} removed)"
     )
     return encodable("\n\n".join(paragraphs))
 
@@ -120,7 +120,7 @@ def _messages(path: Path) -> list[Message]:
         name = str(row["id"])
         if name in found:
             raise QuestionError(
-                f"{path}, line {number}: the id {name[:80]!r} stands twice.", hint=MESSAGE_HINT
+                f"{path}, line {number}: the id {name[:80]!r} appears twice.", hint=MESSAGE_HINT
             )
         found[name] = Message(name, row["role"], row["content"])
     return list(found.values())
@@ -135,7 +135,7 @@ def _rows(path: Path, texts: Sequence[str], hint: str) -> Iterator[tuple[int, di
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     except OSError as error:
         raise QuestionError(
-            f"{path} cannot be read: {error.strerror}.", hint="Name a file of JSON lines."
+            f"{path} cannot be read: {error.strerror}.", hint="Choose a file of JSON lines."
         ) from error
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -152,6 +152,6 @@ def _rows(path: Path, texts: Sequence[str], hint: str) -> Iterator[tuple[int, di
         if not has_id or not all(isinstance(row.get(text), str) for text in texts):
             fields = ", ".join(["id", *texts[:-1]])
             raise QuestionError(
-                f"{wrong} {fields} or {texts[-1]} is missing or of the wrong kind.", hint=hint
+                f"{wrong} {fields} or {texts[-1]} is missing or has the wrong type.", hint=hint
             )
         yield number, row

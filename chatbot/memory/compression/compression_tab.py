@@ -20,11 +20,10 @@ from chatbot.ui.shortened_view import show_shortened, stats_rows
 __all__ = ["draw", "shares_of"]
 
 NONE_YET = (
-    "No conversation of yours was shortened yet. When one grows long, its earlier exchanges reach the "
-    "prompt of a new question in the sentences that bear on it; "
-    "nothing of the conversation itself is lost."
+    "None of your conversations has been shortened yet. In a long one, the model gets only the earlier "
+    "sentences that matter for the new question. The conversation itself stays complete."
 )
-KEPT, LEFT_OUT = "kept", "left out"
+KEPT, CUT = "kept", "cut"
 ROWS = 20
 # The latest conversations, which are searched for shortened ones.
 MOST_CONVERSATIONS = 200
@@ -56,7 +55,7 @@ def draw(context: AppContext) -> None:
         y="tokens",
         color="part",
         x_label="answer",
-        y_label="tokens of what was said before",
+        y_label="tokens of the earlier conversation",
         height=260,
         sort=False,
     )
@@ -77,7 +76,7 @@ def shares_of(stats: CompressionStats) -> list[dict[str, str | int]]:
         time_text = time.strftime("%d %b %H:%M", time.localtime(entry["timestamp"]))
         answer = f"{number}: {time_text}"
         rows.append({"answer": answer, "part": KEPT, "tokens": kept})
-        rows.append({"answer": answer, "part": LEFT_OUT, "tokens": max(0, full - kept)})
+        rows.append({"answer": answer, "part": CUT, "tokens": max(0, full - kept)})
     return rows
 
 

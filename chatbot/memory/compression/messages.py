@@ -43,7 +43,7 @@ class Messages:
         seen = set[str]()
         for message in self.all:
             if message.id in seen:
-                raise ValueError(f"the id {message.id!r} stands twice; give each message its own")
+                raise ValueError(f"the id {message.id!r} appears twice; give each message its own")
             seen.add(message.id)
         self._model = model
         self.tokens = [count_tokens(message.content, model) for message in self.all]

@@ -34,7 +34,7 @@ KEY = re.compile(r"S\d{1,4}")
 CITED = re.compile(
     r"\((?P<pages>(?:[^()]|\([^()]{0,100}\)){1,300}?, p\. \d{1,6}(?:;(?:[^()]|\([^()]{0,100}\)){1,300})?)\)"
 )
-ERASED = "(The document this stood in was erased.)"
+ERASED = "(This document was erased.)"
 # An unpacked answer is a prompt of some 50 KB and as much again. Anything longer was not packed here.
 LONGEST_RECORD = 50_000_000
 
@@ -56,7 +56,7 @@ def unpack_answer(data: bytes) -> tuple[Answer, dict[int, str]]:
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(data, LONGEST_RECORD)
         if unpacking.unconsumed_tail or not unpacking.eof:
-            raise ValueError("it is cut short, or too long")
+            raise ValueError("it is incomplete or too long")
         record = json.loads(text)
         answer = _adapter().validate_python(record["answer"])
         files = {int(version): str(digest) for version, digest in record["files"].items()}

@@ -224,8 +224,8 @@ class Conversations:
             conversation = prefix + secrets.token_urlsafe(12)
         if not CONVERSATION_ID.fullmatch(conversation):
             raise NotFoundError(
-                f"{conversation[:80]!r} is not the id of a conversation.",
-                hint="Use letters, digits, - and _, at most 64.",
+                f"{conversation[:80]!r} is not a valid conversation ID.",
+                hint="Use up to 64 letters, digits, - and _.",
             )
         now = time.time()
         file = self._file(conversation)
@@ -236,7 +236,7 @@ class Conversations:
         file.change(insert, (conversation, owner, now, now))
         rows = file.read("select owner, deleted_at from conversation where id = ?", (conversation,))
         if rows != [(owner, None)]:
-            raise NotFoundError(f"There is no conversation {conversation!r}.", hint="Begin a new one.")
+            raise NotFoundError(f"There is no conversation {conversation!r}.", hint="Start a new one.")
         return conversation
 
     def get(self, conversation: str, owner: str) -> ConversationRow:
@@ -245,7 +245,9 @@ class Conversations:
         if CONVERSATION_ID.fullmatch(conversation):
             rows = self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner))
         if not rows:
-            raise NotFoundError(f"There is no conversation {conversation[:80]!r}.", hint="Begin a new one.")
+            raise NotFoundError(
+                f"There is no conversation named {conversation[:80]!r}.", hint="Start a new one."
+            )
         return _row(rows[0])
 
     def listed(self, owner: str, *, search: str = "", deleted: bool = False) -> list[ConversationRow]:
@@ -316,7 +318,8 @@ class Conversations:
         changed = self._file(conversation).change(statement, (*arguments, conversation, owner))
         if not changed:
             raise NotFoundError(
-                f"There is no conversation {conversation[:80]!r}.", hint="It was erased, or is not yours."
+                f"There is no conversation named {conversation[:80]!r}.",
+                hint="It was erased or is not yours.",
             )
 
     def sweep(self, retention_days: float = 0) -> int:
@@ -385,7 +388,7 @@ class Conversations:
         with self._file(conversation).write() as connection:
             done = connection.execute(update, (*texts, *sizes, conversation, number, owner))
             if not done.rowcount:
-                raise NotFoundError("The conversation was erased meanwhile.", hint="Begin a new one.")
+                raise NotFoundError("The conversation has been erased.", hint="Start a new one.")
             connection.execute(
                 "insert or replace into detail (conversation, number, answer) values (?, ?, ?)",
                 (conversation, number, pack_answer(answer, files)),
@@ -461,7 +464,7 @@ class Conversations:
             return None
         except ValueError as error:
             raise StoreError(
-                f"What was checked of answer {number} cannot be read any more; its words can.",
+                f"The checks of answer {number} can no longer be read; its text can.",
                 hint="Ask again to see its pages.",
             ) from error
 

@@ -22,8 +22,8 @@ FORMATS = ("markdown", "json")
 STATES = {
     "answering": "The answer is still being written.",
     "stopped": "This answer was stopped.",
-    "failed": "No answer was given: an error came instead.",
-    "interrupted": "This answer was interrupted: the program ended.",
+    "failed": "There is no answer because of an error.",
+    "interrupted": "This answer was interrupted because the program stopped.",
 }
 # Characters that begin a structure of Markdown or HTML are escaped, so that text of documents stays text.
 # No others are, because people also read the raw file. At the beginning of a line, more characters count.
@@ -82,7 +82,7 @@ def _exchange_record(exchange: StoredExchange, answer: Answer | None) -> dict[st
 
 def _markdown(row: ConversationRow, said: Sequence[StoredExchange], answers: Sequence[Answer | None]) -> str:
     plural = "s" if len(said) != 1 else ""
-    blocks = [f"# {_plain(row.title)}", f"Begun {_time(row.begun_at)}, {len(said)} exchange{plural}."]
+    blocks = [f"# {_plain(row.title)}", f"Started {_time(row.begun_at)}, {len(said)} exchange{plural}."]
     for exchange, answer in zip(said, answers, strict=True):
         blocks.append(f"## {exchange.number}. {_plain(exchange.user)}")
         blocks.append(f"*{_time(exchange.at)}*")

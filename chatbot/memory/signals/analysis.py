@@ -76,9 +76,9 @@ def read_by_model(item: NewsItem, model: LLM) -> NewsReading:
     try:
         return _checked(json.loads(reply[begin : end + 1]), model.name)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        hint = "Signals are made by rules until it does."
+        hint = "Until it does, signals are made by rules."
         raise ModelError(
-            f"{model.name} did not answer as it was asked to: {str(error)[:100]}", hint=hint
+            f"{model.name} did not give the expected answer: {str(error)[:100]}", hint=hint
         ) from None
 
 

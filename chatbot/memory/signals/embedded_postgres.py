@@ -95,7 +95,7 @@ class EmbeddedServer:
         stops it.
         """
         ended = SignalsError(
-            "The embedded Postgres ended; it is being started again.",
+            "The embedded Postgres stopped and is starting again.",
             kind="starting",
             hint="Ask again.",
             retryable=True,
@@ -104,7 +104,7 @@ class EmbeddedServer:
             raise ended
         if not self._lock.acquire(timeout=seconds):
             raise SignalsError(
-                "The embedded Postgres is being started.", kind="starting", hint="Ask again.", retryable=True
+                "The embedded Postgres is starting.", kind="starting", hint="Ask again.", retryable=True
             )
         try:
             if self._in_use and not self.pid():
@@ -134,14 +134,14 @@ class EmbeddedServer:
                 f"({Path(str(error.filename or self._folder)).name})."
             )
             raise SignalsError(
-                message, kind="full" if full else "denied", hint="Check space and rights there."
+                message, kind="full" if full else "denied", hint="Check the free space and permissions there."
             ) from error
         except subprocess.TimeoutExpired as error:
             message = f"The embedded Postgres did not start in {error.timeout:.0f} seconds."
             raise SignalsError(
                 message,
                 kind="slow",
-                hint=f"Look at what keeps the machine busy. Its log is {self._log}.",
+                hint=f"Check what keeps the machine busy. Its log is {self._log}.",
                 retryable=True,
             ) from error
         self._in_use = True
@@ -250,8 +250,10 @@ class EmbeddedServer:
         kept = self._data / "PG_VERSION"
         if kept.exists():
             if (made := kept.read_text().strip()) != version:
-                message = f"The signals in {self._data} are of Postgres {made}, and {version} is installed."
-                hint = "Install the version they were made with, or move the folder away and import again."
+                message = (
+                    f"The signals in {self._data} were made with Postgres {made}, but {version} is installed."
+                )
+                hint = "Install that version, or move the folder away and import again."
                 raise SignalsError(message, kind="newer-schema", hint=hint)
             _give_whole(self._data, user)
             return
@@ -274,7 +276,7 @@ class EmbeddedServer:
         )
         if done.returncode:
             message = f"The embedded Postgres could not be made in {self._folder}: {_last_words(done.stderr)}"
-            raise SignalsError(message, kind="down", hint="Check space and rights there.")
+            raise SignalsError(message, kind="down", hint="Check the free space and permissions there.")
         fresh.rename(self._data)
 
     def _socket_folder(self, user: str) -> Path:
@@ -308,7 +310,7 @@ def _programs() -> Path:
     numbers = [int(name) for name in versions if name.isdigit()]
     if not numbers:
         raise SignalsError(
-            "The installed embedded Postgres holds no server.", kind="missing", hint=INSTALL_HINT
+            "The installed embedded Postgres has no server.", kind="missing", hint=INSTALL_HINT
         )
     return versions[str(max(numbers))]
 
@@ -323,7 +325,7 @@ def _user() -> str:
         return known
     made = ["useradd", "--system", "--no-create-home", USERS[-1]]
     if not shutil.which("useradd") or subprocess.run(made, capture_output=True, check=False).returncode:
-        message = "Postgres does not run as root, and no user could be made for it."
+        message = "Postgres does not run as root, and no user could be created for it."
         raise SignalsError(
             message,
             kind="denied",
@@ -340,7 +342,7 @@ def _check_reach(user: str, programs: Path) -> None:
         if user and not folder.stat().st_mode & 0o001
     ]
     if closed:
-        message = f"Postgres does not run as root, and its user {user} cannot pass {closed[-1]}."
+        message = f"Postgres does not run as root, and its user {user} cannot enter {closed[-1]}."
         raise SignalsError(
             message,
             kind="denied",

@@ -384,8 +384,10 @@ def vector_text(vector: Vectors) -> str:
 
     values = np.asarray(vector, np.float32)
     if values.ndim != 1 or not np.isfinite(values).all() or not values.any():
-        hint = "The embedder is at fault; signals are matched by keywords instead."
-        raise SignalsError("A vector of length zero, or with NaN, is like nothing.", kind="vector", hint=hint)
+        hint = "The embedding model sent unusable vectors, so signals are matched by keywords."
+        raise SignalsError(
+            "Check the embedding model: a vector is zero or has NaN.", kind="vector", hint=hint
+        )
     text: str = Vector(values).to_text()
     return text
 

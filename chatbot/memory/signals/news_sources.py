@@ -48,8 +48,8 @@ NUMBER_NAMES = ("source_message_id", "message_id", "id", "guid")
 # Kinds of Bot API update that bring a post; edits come with the number of the post they change.
 UPDATES = ("channel_post", "message", "edited_channel_post", "edited_message")
 HINT = (
-    "It takes a Telegram Desktop result.json, Bot API updates, a JSON list or lines of {text, link, date}, "
-    "or a CSV with such columns."
+    "Use a Telegram Desktop result.json, Bot API updates, a JSON list or lines of {text, link, date}, or "
+    "a CSV with these columns."
 )
 # How Python keeps bytes that are not UTF-8.
 BROKEN = re.compile("[\udc80-\udcff]")
@@ -129,10 +129,10 @@ def one_news(text: str, *, source: str, at: str = "", link: str = "") -> News:
         )
     except _UnreadableError as error:
         raise UsageError(
-            f"The news cannot be taken: {error}.", hint="Write the time as 2026-01-31 or 2026-01-31T09:30."
+            f"The news cannot be added: {error}.", hint="Write the time as 2026-01-31 or 2026-01-31T09:30."
         ) from error
     if not any(map(str.isalnum, item.text)):
-        raise UsageError("The news has no words.", hint="Write what happened.")
+        raise UsageError("The news has no text.", hint="Write what happened.")
     return News((item,))
 
 
@@ -142,7 +142,7 @@ def time_told(text: str) -> datetime:
         return _time(text)
     except _UnreadableError as error:
         raise UsageError(
-            f"{text[:40]!r} is no time.", hint="Write it as 2026-01-31 or 2026-01-31T09:30."
+            f"{text[:40]!r} is not a time.", hint="Write it as 2026-01-31 or 2026-01-31T09:30."
         ) from error
 
 
@@ -221,7 +221,7 @@ def _table(text: str, shown: str) -> Iterator[object]:
         names = [str(field_name).strip().casefold() for field_name in rows.fieldnames or ()]
         if not any(field_name in TEXT_NAMES for field_name in names):
             raise QuestionError(
-                f"{shown} has no column of text: {', '.join(names)[:LONGEST_NAME] or 'it is empty'}.",
+                f"{shown} has no text column: {', '.join(names)[:LONGEST_NAME] or 'it is empty'}.",
                 hint=HINT,
             )
         rows.fieldnames = names
@@ -267,7 +267,7 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         value = "".join(map(_piece, value))
     if not isinstance(value, str):
-        raise _UnreadableError(f"its text is of the wrong kind ({type(value).__name__})")
+        raise _UnreadableError(f"its text has the wrong type ({type(value).__name__})")
     return encodable(value.replace("\0", "")).strip()[:LONGEST_TEXT]
 
 

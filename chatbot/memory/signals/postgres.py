@@ -143,7 +143,7 @@ def _hung_up_after(connection: Connection, seconds: float, late: threading.Event
 
     def hang_up() -> None:
         late.set()
-        log.warning("the signal database fell silent")
+        log.warning("the signal database stopped answering")
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
             line.shutdown(socket.SHUT_RDWR)
 

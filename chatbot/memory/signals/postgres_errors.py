@@ -44,31 +44,31 @@ REFUSALS = ("authentication failed", "no password supplied", '" does not exist',
 KINDS = {
     "slow": (
         "did not answer in time",
-        "Look at what keeps it busy; signals come back by themselves once it answers in time.",
+        "Check what keeps it busy. Signals return when it answers in time.",
     ),
-    "busy": ("was changed by others at the same moment", "Try again; what was kept until then stays."),
-    "login": ("refused the login", "Check user, password and database in MEMORY_DATABASE_URL."),
-    "read-only": ("is read-only", "Signals can be recalled; to import, make the database writable."),
+    "busy": ("was changed by someone else at the same time", "Try again. What was saved so far is kept."),
+    "login": ("refused the login", "Check the user, password and database in MEMORY_DATABASE_URL."),
+    "read-only": ("is read-only", "You can recall signals. To import, make the database writable."),
     "denied": (
         "does not allow that",
-        "Give the user of MEMORY_DATABASE_URL the rights on the tables and, once, to create them.",
+        "Allow the user in MEMORY_DATABASE_URL to create and use the tables.",
     ),
-    "full": ("has no space left", "Free space on the database's disk; what was imported until then is kept."),
+    "full": ("has no space left", "Free space on the database's disk. What was imported so far is kept."),
     "no-vector": (
         "has no vector extension (pgvector)",
-        "Have its administrator run: CREATE EXTENSION vector; then import again.",
+        "Ask its administrator to run CREATE EXTENSION vector, then import again.",
     ),
     "schema": (
-        "has not the tables that this version needs",
-        f"Any import brings the tables up to date: {PROGRAM} memory signals import FILE",
+        "does not have the tables that this version needs",
+        f"Import news to update the tables: {PROGRAM} memory signals import FILE",
     ),
     "vector": (
-        "refused a value",
-        "Embed with the model that the signals were embedded with, or embed them anew.",
+        "rejected a value",
+        "Use the embedding model of the signals, or embed them again.",
     ),
     "down": (
         "cannot be reached",
-        "Start it, or check MEMORY_DATABASE_URL; signals come back by themselves once it answers.",
+        "Start it, or check MEMORY_DATABASE_URL. Signals return when it answers.",
     ),
     "other": ("failed", ""),
 }
@@ -94,7 +94,7 @@ def parse_address(address: str) -> dict[str, str]:
     if "@" in str(parts.get("host") or "")[1:]:  # an address may begin with one: a socket without a file
         # What stands before it is the end of the password, which would be shown as the host.
         raise SignalsError(
-            "MEMORY_DATABASE_URL holds more than one @.",
+            "MEMORY_DATABASE_URL has more than one @.",
             kind="address",
             hint="Write an @ in a user's name or a password as %40.",
         )

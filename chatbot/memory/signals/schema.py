@@ -30,8 +30,8 @@ VERSION = len(MIGRATIONS)
 LOCK = 7_105_662
 # What pgvector's index takes of each type.
 MOST_DIMENSIONS, MOST_HALF_DIMENSIONS = 2_000, 4_000
-VECTORS_HINT = f"This makes them anew, and the extension if your user may: {PROGRAM} memory signals reembed"
-UPDATE_HINT = f"Any import brings it up to date: {PROGRAM} memory signals import FILE"
+VECTORS_HINT = f"Create them again, with the extension if your user may: {PROGRAM} memory signals reembed"
+UPDATE_HINT = f"Import news to update it: {PROGRAM} memory signals import FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ def check_tables(state: StoreState, *, vectors: bool = False) -> None:
         raise nothing_imported()
     if state.version < VERSION:
         raise SignalsError(
-            f"The signal tables are of version {state.version}, older than {VERSION}.",
+            f"The signal tables have version {state.version}, older than {VERSION}.",
             kind="schema",
             hint=UPDATE_HINT,
         )
     if state.version > VERSION:
-        message = f"The signal tables are of version {state.version}, newer than {VERSION}."
+        message = f"The signal tables have version {state.version}, newer than {VERSION}."
         raise SignalsError(
             message, kind="newer-schema", hint="Use the version of the chatbot that made them."
         )

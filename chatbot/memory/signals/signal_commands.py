@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
-MORE_RECALLED = "MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS change that."
+MORE_RECALLED = "You can change this with MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS."
 
 
 def _off(chatbot: Chatbot) -> bool:
@@ -89,8 +89,8 @@ def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:
     if not chatbot.signals.state.on:
         note(
             Notice(
-                "News signals are switched off: what is imported is kept, and not recalled.",
-                f"Switch them on: {PROGRAM} memory signals on",
+                "News signals are off. Imported news is kept but not recalled.",
+                f"Turn them on: {PROGRAM} memory signals on",
             )
         )
     elif done.events:
@@ -118,10 +118,10 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
             f"in the {limits.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as "
             f"{limits.confidence:.2f}"
         )
-        note(Notice(f"No news like this was published {before}.", MORE_RECALLED))
+        note(Notice(f"No similar news was published {before}.", MORE_RECALLED))
     elif not results:
         recallable = recallable_text(chatbot.signals.health(limits))
-        text = f"No news that can be recalled is like this. {recallable}"
+        text = f"No similar news can be recalled. {recallable}"
         note(Notice(text.strip(), MORE_RECALLED))
     for found in results:
         line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
@@ -136,7 +136,9 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
 def _remove_signal(chatbot: Chatbot, options: Namespace) -> Lines:
     number = options.texts[0]
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
-        raise UsageError(f"{number[:40]!r} is no event.", hint="`memory signals list` shows their numbers.")
+        raise UsageError(
+            f"{number[:40]!r} is not an event number.", hint="Run `memory signals list` to see the numbers."
+        )
     try:
         chatbot.signals.remove(int(number))
     except SignalsError as error:
@@ -171,8 +173,8 @@ def _reembed(chatbot: Chatbot, options: Namespace) -> int:
         return DONE
     done = chatbot.signals.reembed()
     text = (
-        f"{done.embedded:,} embedded, {done.by_keywords:,} found by keywords, for the embedder does not "
-        f"read their script. {done.problem}"
+        f"{done.embedded:,} embedded, {done.by_keywords:,} found by keywords only, as the embedding "
+        f"model does not read their script. {done.problem}"
     ).strip()
     emit(dataclasses.asdict(done), text, as_json=options.json)
     return FAILED if done.problem else DONE
@@ -229,18 +231,18 @@ COMMANDS = Commands(
     },
     {
         "asset": Option("", ("list",), {"help": "only news about this asset, such as BTC or gold"}),
-        "source": Option("added by hand", ("add",), {"help": "whom the news that is added is from"}),
+        "source": Option("added by hand", ("add",), {"help": "source of the added news"}),
         "date": Option(
             "",
             ("add", "search"),
             {
                 "metavar": "TIME",
                 "help": (
-                    "when the news that is added was published; for `signals search`: as of when (UTC, "
+                    "when the added news was published; for `signals search`: as of this time (UTC, "
                     "default now)"
                 ),
             },
         ),
-        "link": Option("", ("add",), {"help": "the address of the news that is added"}),
+        "link": Option("", ("add",), {"help": "address of the added news"}),
     },
 )

@@ -80,7 +80,7 @@ class SignalLayer:
             return self._without(
                 recall,
                 options,
-                SignalsError("The signal database failed three times in a row and rests.", kind="down"),
+                SignalsError("The signal database failed three times in a row and is paused.", kind="down"),
             )
         at = datetime.fromtimestamp(recall.now or time.time(), UTC)
         try:
@@ -96,11 +96,11 @@ class SignalLayer:
         self.signals.breaker.succeeded()
         if found:
             return [self._note(event) for event in found]
-        return self._local(recall, options, "no recent signal is like the question")
+        return self._local(recall, options, "no recent signal is similar to the question")
 
     def _without(self, recall: Recall, options: SignalOptions, error: SignalsError) -> list[Note]:
-        notes = self._local(recall, options, "the signal database cannot be asked")
-        instead = "local templates stand in" if notes else "no local template bears on the question"
+        notes = self._local(recall, options, "the signal database is not available")
+        instead = "local templates are used" if notes else "no local template fits the question"
         recall.tell(
             Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint)
         )
@@ -118,7 +118,7 @@ class SignalLayer:
             script = script_of(found.text).capitalize()
             how = f"matched by keywords ({found.similarity:.0%} of the question's)"
             if script not in {"", "Latin"}:
-                how += f", for the embedder does not read {script} script"
+                how += f", as the embedding model does not read {script} script"
         if reading.analyser.startswith("rules-"):
             by = "by rules"
         else:
@@ -138,7 +138,7 @@ class SignalLayer:
 
 def _template_note(layer: str, template: Template, why: str) -> Note:
     confidence = f"{template.base_confidence:.2f}"
-    source = f"local template {template.id}, of no date, for {why}; confidence {confidence}; {NOT_ADVICE}"
+    source = f"undated local template {template.id}, because {why}; confidence {confidence}; {NOT_ADVICE}"
     text = f"{template.title}: {template.action}{_named(template.assets)}. {template.summary}"
     return Note(
         layer, one_line(source), one_line(text[:MOST_CHARACTERS]), one_line(f"template {template.id}")

@@ -65,7 +65,7 @@ READ_AT_ONCE = 50
 IMPORT_SECONDS, REBUILD_SECONDS = 60.0, 3_600.0
 # A model that failed this often in a row is not asked again in an import.
 MOST_MODEL_FAILURES = 3
-WAITING = "Not all news could be embedded; they are found by keywords until the next import."
+WAITING = "Some news could not be embedded. It is found by keywords until the next import."
 # Called with a stage and how many are done in it.
 Stages = Callable[[str, int], None]
 # The least share of a question's keywords that news must hold.
@@ -124,9 +124,9 @@ class Signals:
         state = self.state
         if not state.on:
             return SignalsError(
-                "News signals are switched off.",
+                "News signals are off.",
                 kind="off",
-                hint=f"Switch them on: {PROGRAM} memory signals on",
+                hint=f"Turn them on: {PROGRAM} memory signals on",
             )
         return None if state.imported else nothing_imported()
 
@@ -165,9 +165,10 @@ class Signals:
         self._known = None
         if embedder_differs(state, self._embedder.fingerprint):
             message = (
-                f"The signals were embedded with {state.embedder}, and {self._embedder.fingerprint} is set."
+                f"The signals were embedded with {state.embedder}, but {self._embedder.fingerprint} is "
+                "configured."
             )
-            hint = f"Set that one again, or embed them anew: {PROGRAM} memory signals reembed"
+            hint = f"Configure that model again, or embed them again: {PROGRAM} memory signals reembed"
             raise SignalsError(message, kind="embedder", hint=hint)
         kept = Counter[str](
             read=len(news.items) + news.unread,
@@ -298,7 +299,7 @@ class Signals:
         if reading.action not in ACTIONS or not 0 <= reading.confidence <= 1:
             raise UsageError(
                 f"The signal is {reading.action!r} at {reading.confidence}.",
-                hint="It is buy, sell or observe, at 0 to 1.",
+                hint="Use buy, sell or observe, with a confidence from 0 to 1.",
             )
         self._change(event, lambda connection: events.change_signal(connection, event, reading))
 
@@ -339,14 +340,14 @@ class Signals:
         health = replace(health, **counts, last_success=self.breaker.last_success)
         if embedder_differs(state, self._embedder.fingerprint):
             message = (
-                f"The vectors are of another embedder ({state.embedder}); news are found by keywords alone."
+                f"The vectors come from another model ({state.embedder}), so news is found by keywords only."
             )
-            hint = "Embed them anew: python -m chatbot memory signals reembed"
+            hint = "Embed them again: python -m chatbot memory signals reembed"
             return replace(health, state="fallback", message=message, hint=hint)
         if not counts["signals"]:
-            message = "The database answers and holds no signal."
+            message = "The database works but has no signals."
             return replace(health, state="empty", message=message, hint="Import news.")
-        return replace(health, state="normal", message="The database answers.")
+        return replace(health, state="normal", message="The database works.")
 
     def _failed(self, health: Health) -> Health:
         """The state of a store that cannot be asked, by its breaker."""
@@ -408,7 +409,7 @@ class Signals:
                 reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None, templates)
                 if failure:
                     failures = failures + 1
-                    done = replace(done, problem=f"Some news were read by rules. {failure}")
+                    done = replace(done, problem=f"Some news was read by rules. {failure}")
                 elif reading.analyser != RULES:
                     failures = 0
                 readings.append((event, reading))

@@ -37,14 +37,13 @@ ALL_ASSETS = "All assets"
 # Characters of the summary and of the assets of a signal.
 LONGEST_SUMMARY, LONGEST_ASSETS = 400, 100
 EMPTY = (
-    "No news has been imported yet. Add a Telegram export (result.json), Bot API updates, or news as "
-    "CSV or JSON: each item is read into a signal with its "
-    "confidence, and signals like a question are recalled beside the documents, with source and time, "
-    "never mixed with what they say. Not advice."
+    "No news has been imported yet. Add a Telegram export (result.json), Bot API updates, or news as CSV "
+    "or JSON. Each item becomes a signal with a confidence. Signals similar to a question appear below "
+    "its answer, with source and time. They are not advice."
 )
-SWITCHED_OFF = "News signals are switched off: none is recalled, and what was imported stays."
-NOTHING_FOUND = "No news hold all of these words."
-CHANGED_THERE = " The Settings page changes confidence and age for you."
+SWITCHED_OFF = "News signals are off. Imported news is kept but not recalled."
+NOTHING_FOUND = "No news has all of these words."
+CHANGED_THERE = " You can change confidence and age on the Settings page."
 STATES = {"normal": "✓", "empty": "✓", "off": "–"}
 
 
@@ -65,13 +64,13 @@ def draw(context: AppContext) -> None:
             state.on,
             key="signals-on",
             on_change=lambda: attempt(lambda: signals.switch(on=st.session_state["signals-on"])),
-            help="For everybody who uses this server.",
+            help="For everyone who uses this server.",
         )
     if health.events:
         if health.read:
             hint = "" if health.recallable == health.read else CHANGED_THERE
             st.html(quiet_html(f"{recallable_text(health)}{hint}"))
-        least: float = st.slider("Least confidence", 0.0, 1.0, 0.0, 0.05, key="signals-confidence")
+        least: float = st.slider("Minimum confidence", 0.0, 1.0, 0.0, 0.05, key="signals-confidence")
         _draw_chart(signals.timeline(least), datetime.now(UTC))
         search = search_box("Search news", key="find-signals")
         asset = _chosen_asset(context)
@@ -85,7 +84,7 @@ def health_line(health: Health) -> str:
     if health.state in {"failed", "fallback"}:
         whose = ""
     else:
-        whose = " Seen and used by everybody on this server. Not advice."
+        whose = " Seen and used by everyone on this server. Not advice."
     return f"{STATES.get(health.state, '⚠')} {health_text(health)}{whose}"
 
 
@@ -122,9 +121,9 @@ def _draw_chart(points: Sequence[TimelinePoint], now: datetime) -> None:
             height=260,
         )
     if not points:
-        st.html(quiet_html("No signal is so sure."))
+        st.html(quiet_html("No signal has this confidence."))
     elif len(past) < len(points):
-        st.html(quiet_html("What is dated in the future stands in the list below, and not in the chart."))
+        st.html(quiet_html("News dated in the future is only in the list below, not in the chart."))
 
 
 def _draw_rows(rows: Sequence[EventRow], wanted: str) -> None:
@@ -216,14 +215,14 @@ def _edit(row: EventRow, context: AppContext) -> None:
             max_chars=LONGEST_ASSETS,
             help="Codes, such as EUR, GOLD",
         )
-        action = st.selectbox("It speaks for", ACTIONS, ACTIONS.index(best.action), key="edit-action")
+        action = st.selectbox("It suggests", ACTIONS, ACTIONS.index(best.action), key="edit-action")
         confidence = st.slider("Confidence", 0.0, 1.0, float(best.confidence), 0.05, key="edit-confidence")
-        st.caption("Everybody who uses this server then has your reading in the place of the others.")
+        st.caption("Everyone who uses this server will see your version instead.")
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
     if not saved:
         return
     if not summary.strip():
-        st.html(notice_html("Say what happened."))
+        st.html(notice_html("Describe what happened."))
         return
     codes = tuple(dict.fromkeys(code.upper() for code in assets.replace(",", " ").split()))
     reading = NewsReading(" ".join(summary.split()), codes, action, round(confidence, 2), PERSON)
@@ -232,7 +231,7 @@ def _edit(row: EventRow, context: AppContext) -> None:
 
 def _delete(row: EventRow, context: AppContext) -> None:
     st.html(signal_html(row))
-    st.caption("Nobody on this server is shown it any more, and no import brings it back.")
+    st.caption("No one on this server will see it again, even after another import.")
     draw_choice(lambda: context.chatbot.signals.remove(row.event))
 
 

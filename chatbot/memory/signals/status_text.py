@@ -22,7 +22,7 @@ def health_text(health: Health) -> str:
             moment = datetime.fromtimestamp(health.last_success, UTC)
             last = f" It last answered on {moment:%d %B %Y, %H:%M} UTC."
         return f"{health.state}: {health.database}.{last}"
-    waiting = f", {health.pending:,} not embedded yet" if health.pending else ""
+    waiting = f", {health.pending:,} still being indexed" if health.pending else ""
     return (
         f"{health.state}: {counted(health.events, 'event')}, {counted(health.signals, 'signal')}{waiting}, "
         f"{health.database}."
@@ -36,7 +36,7 @@ def recallable_text(health: Health) -> str:
     reasons = []
     if health.unsure:
         verb = _are(health.unsure)
-        reasons.append(f"{health.unsure:,} {verb} less sure than {health.confidence:.2f}")
+        reasons.append(f"{health.unsure:,} {verb} below confidence {health.confidence:.2f}")
     days, left = divmod(health.hours, HOURS_OF_A_DAY)
     if left or not days:
         span = counted(health.hours, "hour")
@@ -56,18 +56,18 @@ def imported_text(done: Imported) -> str:
     """What an import did; the counts before the semicolon add up to all that was read."""
     parts = [f"{done.events:,} new"]
     if done.repeated:
-        parts.append(f"{done.repeated:,} with the text of another")
+        parts.append(f"{done.repeated:,} with the same text as another")
     parts.append(f"{done.known:,} known")
     if done.changed:
-        parts.append(f"{done.changed:,} with another text than before, which stays")
+        parts.append(f"{done.changed:,} changed, but the earlier text is kept")
     if done.removed:
-        parts.append(f"{done.removed:,} removed before, which stay away")
+        parts.append(f"{done.removed:,} removed earlier and not added again")
     if done.unread:
-        parts.append(f"{done.unread:,} not readable")
+        parts.append(f"{done.unread:,} unreadable")
     after = [f"{sum(done.analysed.values()):,} read into signals"]
     if done.without_text:
         verb = "has" if done.without_text == 1 else "have"
-        after.append(f"{done.without_text:,} {verb} no words")
+        after.append(f"{done.without_text:,} {verb} no text")
     return f"{done.read:,} read: {', '.join(parts)}; {', '.join(after)}. {done.problem}".strip()
 
 

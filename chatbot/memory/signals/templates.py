@@ -142,7 +142,7 @@ def _template(fields: dict[str, object]) -> Template:
     keywords = fields["keywords"]
     assets = fields.get("assets", [])
     if not isinstance(keywords, list) or not isinstance(assets, list):
-        raise TypeError("keywords or assets are no list")
+        raise TypeError("keywords or assets are not a list")
     confidence_field = "base_confidence" if "base_confidence" in fields else "confidence"
     action, confidence = checked(fields.get("action", "observe"), fields[confidence_field])
     phrases = tuple(str(keyword) for keyword in keywords if _parts(str(keyword)))

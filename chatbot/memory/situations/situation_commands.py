@@ -29,7 +29,7 @@ FORM = (
     "export` writes them."
 )
 NONE_ADVISED = Notice(
-    "No advice is recorded yet.",
+    "No advice has been added yet.",
     f'Add some: {PROGRAM} memory situations add "inflation rises" "shorten duration"',
 )
 
@@ -42,7 +42,7 @@ def _list_situations(chatbot: Chatbot, options: Namespace) -> Lines:
         scope = options.scope.casefold()
         rows = [situation for situation in every if situation.scope.casefold() == scope]
     if not rows:
-        note(Notice(f"No advice is recorded on {options.scope}.") if every else NONE_ADVISED)
+        note(Notice(f"No advice has been added for {options.scope}.") if every else NONE_ADVISED)
     for situation in rows[: options.k]:
         line = {
             "key": situation.key,
@@ -81,9 +81,9 @@ def _none_found(scopes: Sequence[str], scope: str) -> Notice:
     subjects = [subject for subject in scopes if subject]
     if not subjects:
         return NONE_ADVISED
-    where = f"on {scope}" if scope else "of no subject"
+    where = f"on {scope}" if scope else "without a subject"
     others = ", ".join(subjects[:FEW])
-    return Notice(f"No advice is recorded {where}. There is some on {others}: ask with --scope.")
+    return Notice(f"No advice has been added {where}. There is some for {others}: use --scope.")
 
 
 @told
@@ -95,7 +95,7 @@ def _remove_situation(chatbot: Chatbot, options: Namespace) -> Lines:
 @told
 def _health_of_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     health = chatbot.situations.health(OWNER)
-    text = f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet."
+    text = f"{counted(health.situations, 'situation')}, {health.waiting} still being indexed."
     yield dataclasses.asdict(health), text
 
 
@@ -112,14 +112,14 @@ COMMANDS = Commands(
         "scope": Option(
             "",
             ("add", "list", "search"),
-            {"help": "the name, symbol or topic that a situation belongs to; `list` and `search` keep to it"},
+            {"help": "name, symbol or topic of a situation; `list` and `search` show only this"},
         ),
         "strategy": Option(
             "per_chunk",
             ("search",),
             {
                 "choices": STRATEGIES,
-                "help": "how the pieces of a long situation are searched (default per_chunk)",
+                "help": "how to search the parts of a long situation (default per_chunk)",
             },
         ),
     },

@@ -24,10 +24,10 @@ __all__ = ["read_situations"]
 MOST_BYTES = 64 * 2**20
 # More recommendations than anybody reads of one situation; each is a row of its own.
 MOST_RECOMMENDATIONS = 100
-NO_SITUATION = "it has no situation with what is advised in it"
+NO_SITUATION = "it has no situation with advice"
 HINT = (
-    'Give JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of [situation, '
-    "recommendation]."
+    'Use JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of '
+    "[situation, recommendation]."
 )
 
 
@@ -70,7 +70,7 @@ def _read(line: bytes, owner: str, now: float) -> list[Situation]:
         case _:
             raise ValueError(NO_SITUATION)
     if not isinstance(scope, str):
-        raise ValueError("its scope is no text")
+        raise ValueError("its scope is not text")
     texts = _texts(given)
     if not texts or not situation.strip():
         raise ValueError(NO_SITUATION)

@@ -161,5 +161,5 @@ class SituationLayer:
         day = time.strftime("%d %B %Y", time.localtime(situation.at))
         condition = one_line(situation.situation, SITUATION_CHARACTERS)
         advice = one_line("; also: ".join(situation.recommendations), ADVICE_CHARACTERS)
-        source = f"advice you recorded on {day}{subject}, {found.score:.0%} alike"
+        source = f"advice you added on {day}{subject}, similarity {found.score:.0%}"
         return Note(self.name, source, f"When {condition}: {advice}")

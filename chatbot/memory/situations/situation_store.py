@@ -334,7 +334,9 @@ class SituationMemory:
 
 
 def _no_situation(key: str) -> NotFoundError:
-    return NotFoundError(f"You have no situation {key[:40]!r}.", hint="List them; it may have been removed.")
+    return NotFoundError(
+        f"You have no advice {key[:40]!r}.", hint="List them to check; it may have been removed."
+    )
 
 
 def _as_match(found: RecalledSituation) -> dict[str, Any]:

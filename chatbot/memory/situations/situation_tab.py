@@ -35,19 +35,20 @@ LONGEST_SUBJECT = 60
 # Recommendations of one situation that the dialog shows; older ones stay as they are.
 MOST_FIELDS = 10
 EMPTY = (
-    "No advice is recorded yet. Write on the Chat page “When inflation rises above target, then shorten "
-    "duration.”, or fill in the form below. "
-    "When a question describes such a situation, the advice is recalled beside the documents, with its "
-    "day, and never mixed with what they say."
+    "You have not added any advice yet. Write “When inflation rises above target, then shorten "
+    "duration.” on the Chat page, or fill in the form below. When a question describes this situation, "
+    "your advice appears below its answer, with its date."
 )
 FILES = Files(
     "advice",
-    "Import a file of JSON lines: a situation, what is advised in it, and a subject where it has one",
+    "Import a file of JSON lines: a situation, its advice and an optional subject",
     "advice.jsonl",
-    Wording("situation with advice", "situations with advice", "known already"),
+    Wording("situation with advice", "situations with advice", "already known"),
 )
-NOTHING_FOUND = "No advice holds all of these words."
-ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled only for questions that name it."
+NOTHING_FOUND = "No advice has all of these words."
+ABOUT_SUBJECT = (
+    "With a subject, such as a country or fund, it is recalled only for questions that mention it."
+)
 
 
 def draw(context: AppContext) -> None:
@@ -82,7 +83,7 @@ def health_text(health: SituationHealth) -> str:
             text += " and in general"
     text += "."
     if health.waiting:
-        text += f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made."
+        text += f" {health.waiting:,} in all are still being indexed."
     return text
 
 
@@ -115,7 +116,7 @@ def _draw_form(context: AppContext) -> None:
         if situation.strip() and advice.strip():
             problem = error.message
         else:
-            problem = "Say both when and then what."
+            problem = "Fill in both the situation and the advice."
         st.html(notice_html(problem, error.hint))
         return
     st.session_state["advice_form"] = number + 1
@@ -143,7 +144,7 @@ def _edit(one: Situation, context: AppContext) -> None:
     filled = [text.strip() for text in advice if text.strip()]
     texts = [*filled, *kept]
     if not situation or not texts:
-        st.html(notice_html("Say both when and then what."))
+        st.html(notice_html("Fill in both the situation and the advice."))
         return
     edit = partial(context.chatbot.situations.edit, session.owner(), one.key, texts)
     finish(lambda: edit(situation=situation, scope=subject))
@@ -162,7 +163,7 @@ def _draw_recommendation(at: int, text: str) -> str:
 
 def _delete(one: Situation, context: AppContext) -> None:
     st.html(situation_html(one))
-    st.caption("It is recalled no more, and cannot be brought back.")
+    st.caption("It will not be recalled again. You cannot undo this.")
     draw_choice(lambda: context.chatbot.situations.remove(session.owner(), one.key))
 
 

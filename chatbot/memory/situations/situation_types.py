@@ -78,8 +78,8 @@ def new_situation(owner: str, scope: str, pair: object, now: float) -> Situation
             pass
         case _:
             raise UsageError(
-                f"{repr(pair)[:80]} is no pair of a situation and a recommendation.",
-                hint="Give two texts, neither of them empty.",
+                f"{repr(pair)[:80]} is not a pair of a situation and a recommendation.",
+                hint="Write two texts; neither may be empty.",
             )
     _check_length("situation", situation, LONGEST_SITUATION)
     _check_length("recommendation", recommendation, LONGEST_RECOMMENDATION)
@@ -98,7 +98,7 @@ def _check_length(what: str, text: str, most: int) -> None:
     """Raise UsageError for a text that is too long."""
     if len(text) > most:
         raise UsageError(
-            f"The {what} has {len(text):,} characters, at most {most:,} are kept.",
+            f"The {what} has {len(text):,} characters; the limit is {most:,}.",
             hint="Shorten it, or add it as a document.",
         )
 

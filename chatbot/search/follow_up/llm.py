@@ -104,18 +104,18 @@ def read_query(reply: str, question: str, conversation: str) -> str:
     lines = [" ".join(line.split()).strip("\"'`“”") for line in reply.splitlines()]
     lines = [line for line in lines if line]
     if not lines or not content_terms(lines[-1]):
-        raise ValueError("its reply holds no question.")
+        raise ValueError("its reply had no question.")
     query = lines[-1].removeprefix("Question:").strip()
     if len(query) > LONGEST_QUERY:
-        raise ValueError("its reply is no question.")
+        raise ValueError("its reply was not a question.")
     asked = set(content_terms(question))
     in_query = content_terms(query)
     if _CITES.search(query) or (asked and asked.isdisjoint(in_query)):
-        raise ValueError("its reply is no form of the question.")
+        raise ValueError("its reply was a different question.")
     numbers = {term for term in in_query if re.match(r"\d", term)}
     made_up = numbers - set(content_terms(conversation)) - _neighbours(conversation)
     if made_up:
-        raise ValueError(f"it speaks of {', '.join(sorted(made_up))[:40]}, which nobody did.")
+        raise ValueError(f"it added {', '.join(sorted(made_up))[:40]}, which nobody mentioned.")
     return query
 
 
@@ -133,5 +133,5 @@ def _short(text: str) -> str:
 
 
 def _by_rules(query: str, reason: str, hint: str = "", *, late: bool = False) -> Rewritten:
-    text = f"The question was completed by rules, not by the chat model: {reason}"
+    text = f"Rules completed the question, not the chat model: {reason}"
     return Rewritten(query, Notice(text, hint), late)

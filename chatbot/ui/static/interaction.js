@@ -67,6 +67,20 @@ if (!window.finpolicyInteraction) {
     },
     true,
   );
+  // A file that the field itself refuses is named with what to do, as its chip may go the next moment.
+  const refused = new Set();
+  const nameRefused = () => {
+    for (const chip of document.querySelectorAll('[data-testid="stFileChip"][aria-invalid="true"]')) {
+      const name = (chip.getAttribute('aria-label') || '').replace(/, [^,]*$/, '');
+      const why = chip.textContent;
+      const large = /smaller|size|exceed/i.test(why);
+      if (refused.has(chip) || !(large || /not allowed/i.test(why))) continue;
+      refused.add(chip);
+      const field = chip.closest('[data-testid="stFileUploader"], [data-testid="stChatInput"]') || chip;
+      const said = large ? ' is too large. Split it or make it smaller, then add it.' : ' is not a PDF.';
+      warn(name + said, field, 15000);
+    }
+  };
   const open = XMLHttpRequest.prototype.open;
   XMLHttpRequest.prototype.open = function (method, url, ...rest) {
     if (method.toUpperCase() === 'PUT' && String(url).includes('/_stcore/upload_file/'))
@@ -111,6 +125,7 @@ if (!window.finpolicyInteraction) {
     looking = looking || requestAnimationFrame(() => {
       looking = 0;
       look();
+      nameRefused();
     });
   };
   new MutationObserver(lookSoon).observe(document.body, { childList: true, subtree: true });
@@ -129,6 +144,23 @@ if (!window.finpolicyInteraction) {
       stuck = 0;
       wake.click();
     }
+  }, 500);
+
+  // A server that does not answer is told in one line, in place of Streamlit's own dialog.
+  const connection = document.createElement('p');
+  connection.className = 'connection';
+  connection.setAttribute('role', 'status');
+  connection.hidden = true;
+  document.body.append(connection);
+  let away = 0;
+  setInterval(() => {
+    const app = document.querySelector('[data-test-connection-state]');
+    const there = !app || app.dataset.testConnectionState === 'CONNECTED';
+    away = there ? 0 : away + 1;
+    connection.textContent = away > 2 ? 'Connection lost. Trying again…' : '';
+    connection.hidden = away <= 2;
+    for (const dialog of document.querySelectorAll('[data-testid="stDialog"]'))
+      if (dialog.textContent.includes('Streamlit server')) dialog.style.display = 'none';
   }, 500);
 
   // The question has the focus when the page is there, but on screens that are touched, where it would bring

@@ -97,7 +97,7 @@ def test_where_only_one_of_them_answers_it_is_said_of_the_other(chatbot: Chatbot
 
 BOREL = "Annual report of Borel\nRevenue was 61 million crowns in 2025.\nThe company sold glass."
 TERN = "Annual report of Tern\nRevenue was 70 million dollars in 2025.\nThe company sold rope."
-HIGHEST_FIRST = "Highest first, of those whose figures can be compared, each of its own year"
+HIGHEST_FIRST = "Highest first, among comparable figures, each for its own year"
 
 
 def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_together(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_togethe
     ranked, others, *blocks = answer.text.split("\n\n")
     assert ranked.startswith(f"{HIGHEST_FIRST}: Borel annual report 2025")
     assert are_in_order(ranked, "Borel", "Acme annual report 2025", "Acme annual report 2024")
-    assert others == "Not compared, for want of a year's figure in that unit: Tern annual report 2025."
-    assert blocks[-1] == "Nothing was found that answers this in Minutes."
+    assert others == "Not compared, as they give no yearly figure in that unit: Tern annual report 2025."
+    assert blocks[-1] == "No answer was found in Minutes."
     assert all(citation.verified for citation in answer.citations)
 
 

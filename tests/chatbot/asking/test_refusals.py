@@ -41,7 +41,7 @@ def test_of_another_year_what_the_page_says_is_shown(chatbot: Chatbot) -> None:
     text = refusal(chatbot, "What was the budget deficit of Norland in 2019?")
     assert text.startswith("Not in these documents. ")
     assert (
-        "Nearest to it, on page 1 of “Norland_budget_2025.pdf”: The budget deficit was 3.4 per cent of "
+        "Closest passage, on page 1 of “Norland_budget_2025.pdf”: The budget deficit was 3.4 per cent of "
         "output in 2025."
     ) in text
 

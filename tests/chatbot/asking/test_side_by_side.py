@@ -68,7 +68,7 @@ def test_a_model_that_hangs_holds_no_other_up(make: Make) -> None:
         stopped.set()
         (rest,) = answers
         assert (rest.name, rest.answer) == ("slow", None)
-        assert rest.problem == "It was stopped before it had answered."
+        assert rest.problem == "Stopped before it answered."
         assert mute.hung_up.wait(5), "its connection is closed"
 
 
@@ -143,14 +143,14 @@ def test_what_a_reader_should_know_comes_with_the_answer(make: Make) -> None:
     with Provider([cut]) as short, Provider([RIGHT]) as whole:
         answers = compared(make, [model_at(short, "a"), model_at(whole, "b")])
     (notice,) = answers["a"].notices
-    assert "its context is too short" in notice
+    assert "Its context length is too short" in notice
     assert answers["b"].notices == ()
 
 
 def test_what_is_quoted_in_the_place_of_a_model_is_not_its_own(make: Make) -> None:
     with Provider([lambda body: ["The moon is made of green cheese."]]) as other, Provider([RIGHT]) as right:
         answers = compared(make, [model_at(other, "a"), model_at(right, "b")])
-    assert any("Nothing of the chat model's answer was found" in notice for notice in answers["a"].notices)
+    assert any("Nothing in the chat model's answer was found" in notice for notice in answers["a"].notices)
     assert holding_line(answers["a"]) == "0 of 1 statements verified"
     assert answers["a"].share_holding == 0
 

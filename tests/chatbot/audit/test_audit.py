@@ -266,7 +266,7 @@ def test_a_protected_page_is_shown_only_with_its_password(make: Make, tmp_path: 
     shut = audit_of(chatbot, answer, tmp_path)
     leaf = shut.record.leaves[0]
     assert leaf.image is None
-    assert "protected" in leaf.missing
+    assert "needs its password" in leaf.missing
     assert not shut.images
     assert {one.status for one in wrong(shut, tmp_path)} == {UNKNOWN}
     assert wrong(shut, tmp_path, password="sesame") == []

@@ -67,7 +67,7 @@ def situations_of(answer: Answer) -> list[str]:
 def test_advice_is_noted_and_recalled_in_another_conversation(opened: Open) -> None:
     chatbot = opened()
     noted, notices = ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
-    assert noted.text.startswith("Noted.")
+    assert noted.text.startswith("Saved. ")
     assert noted.model == MEMORY
     assert notices == []
     answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
@@ -91,11 +91,11 @@ def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Ope
     (notice,) = notices
     assert notice.startswith("Answered without advice: The memories (memory.sqlite3) cannot be used")
     answer, _ = ask(chatbot, ADVICE, talk)
-    assert answer.text.startswith("Not noted: The memories (memory.sqlite3) cannot be used")
+    assert answer.text.startswith("Not saved: The memories (memory.sqlite3) cannot be used")
     with chatbot._memories.write() as connection:
         connection.execute("alter table damaged rename to situation")
     answer, _ = ask(chatbot, ADVICE, talk)
-    assert answer.text.startswith("Noted."), "without a restart"
+    assert answer.text.startswith("Saved. "), "without a restart"
     answer, _ = ask(chatbot, QUESTION, talk)
     assert situations_of(answer)
 
@@ -123,8 +123,8 @@ def test_advice_while_the_file_is_held_is_not_noted_and_says_so(
     other.execute("begin exclusive")
     try:
         answer, notices = ask(chatbot, "When wheat falls, then buy bread.", talk)
-        assert answer.text.startswith("Not noted: Another program holds the memories")
-        not_kept = "This exchange is not kept: Another program holds the memories"
+        assert answer.text.startswith("Not saved: Another program is using the memories")
+        not_kept = "This exchange was not saved: Another program is using the memories"
         assert all(text.startswith(not_kept) for text in notices)
         answer, _ = ask(chatbot, QUESTION, talk)
         assert answer.answered
@@ -133,7 +133,7 @@ def test_advice_while_the_file_is_held_is_not_noted_and_says_so(
         other.rollback()
         other.close()
     answer, _ = ask(chatbot, "When wheat falls, then buy bread.", talk)
-    assert answer.text.startswith("Noted.")
+    assert answer.text.startswith("Saved. ")
     assert len(chatbot.situations.listed("me")) == 2
 
 
@@ -146,7 +146,7 @@ def test_advice_on_a_full_disk_is_not_noted_and_says_so(
     chatbot = opened()
     monkeypatch.setattr(chatbot.situations, "add", fail)
     answer, _ = ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
-    assert answer.text == "Not noted: The disk is full. Free some space."
+    assert answer.text == "Not saved: The disk is full. Free some space."
 
 
 def test_a_question_that_only_looks_like_advice_is_answered(opened: Open) -> None:

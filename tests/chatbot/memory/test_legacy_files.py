@@ -263,7 +263,7 @@ def test_rated_answers_are_taken_over_with_their_vectors_and_unreadable_lines_ar
     assert health.shared == 2
     assert all(case.by for case in shared(cases, "me"))
     assert caplog.text.count("Line 4 of") == 3
-    assert "is not taken over: it is no JSON" in caplog.text
+    assert "was not imported: it is not JSON" in caplog.text
     assert (tmp_path / "cases.earlier" / f"{hidden('me')}.jsonl").exists()
     assert not (tmp_path / "cases").exists()
 

@@ -35,7 +35,7 @@ def test_tables_are_brought_from_each_version_to_the_next_with_what_is_in_them(p
         second.prepare(SECOND)
         assert second.read("select * from note") == [("one", 5.0)]
         second.close()
-    with pytest.raises(NewerStoreError, match="The memory of notes is of version 2, this program knows 1"):
+    with pytest.raises(NewerStoreError, match="The notes memory has version 2, but this program supports 1"):
         MemoryDatabase(path).prepare(FIRST)
 
 

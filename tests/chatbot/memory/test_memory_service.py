@@ -310,7 +310,7 @@ def test_an_answer_whose_conversation_is_erased_meanwhile_is_given(make: Make) -
     assert isinstance(answer, Answer)
     assert "3.0 per cent" in answer.text
     assert answer.exchange is None
-    assert any("erased meanwhile" in text for text in answer.notices)
+    assert any("has been erased" in text for text in answer.notices)
     assert set(notices(rest)) == set(answer.notices)
 
 
@@ -458,7 +458,7 @@ def test_an_answer_is_given_though_it_cannot_be_kept(
     holder.close()
     assert "3.0 per cent" in answer.text
     assert answer.exchange is None
-    assert any("not kept: Another program holds" in text for text in notices(events))
+    assert any("not saved: Another program is using" in text for text in notices(events))
     assert len(chatbot.conversations.said(talk, "me")) == 1
     afterwards, _ = ask(chatbot, QUESTION, talk)
     assert afterwards.exchange == 2
@@ -473,8 +473,8 @@ def test_an_answer_is_given_though_the_conversation_cannot_be_read(make: Make) -
     answer, events = ask(chatbot, "What is the debt anchor? Remind me.", talk)
     assert "60 per cent" in answer.text
     told = notices(events)
-    assert any(text.startswith("Answered without the conversation before: ") for text in told)
-    assert any(text.startswith("This exchange is not kept: ") for text in told)
+    assert any(text.startswith("Answered without the earlier conversation: ") for text in told)
+    assert any(text.startswith("This exchange was not saved: ") for text in told)
 
 
 def test_somebody_elses_conversation_is_neither_read_nor_written(make: Make) -> None:

@@ -142,7 +142,8 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
 
         def scripted(pieces: Sequence[str], *, cut: bool = False, finish: str = "stop") -> LLM:
             return ScriptedModel(
-                [*pieces, *([ModelError("The answer was cut: as scripted.")] if cut else [])], finish=finish
+                [*pieces, *([ModelError("The answer was cut off: as scripted.")] if cut else [])],
+                finish=finish,
             )
 
         yield over_http if request.param == "openai" else scripted
@@ -441,7 +442,7 @@ def test_a_dead_endpoint_names_host_and_setting() -> None:
         port = taken.getsockname()[1]
         _, error = read(ask(OpenAIModel(settings_for(f"http://127.0.0.1:{port}/v1"))))
     assert f"127.0.0.1:{port}" in error.message
-    assert "refused" in error.message
+    assert "Nothing answers at" in error.message
     assert "OPENAI_BASE_URL" in error.hint
 
 
@@ -501,7 +502,7 @@ def test_an_answer_that_breaks_off_is_told_and_never_asked_again(ending: Ending)
     with Provider([Say(["The deficit ", "was"], ending=ending), "fine"]) as provider:
         said, error = read(ask(model_for(provider, timeout=SECONDS)))
         assert said == "The deficit was"
-        assert error.message.startswith(f"The answer was cut: {model_for(provider).host} ")
+        assert error.message.startswith(f"The answer was cut off: {model_for(provider).host} ")
         assert not error.retryable
         assert len(provider.requests) == 1
 

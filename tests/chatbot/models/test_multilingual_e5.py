@@ -128,7 +128,7 @@ def test_a_spoilt_file_is_refused_and_nothing_is_built(source: Path, tmp_path: P
             file.write(b"tampered")
         else:
             file.truncate(0 if spoil == "empty" else 30_000_000)
-    with pytest.raises(ModelError, match=rf"{NAME}.* is not the known one.*chatbot setup multilingual"):
+    with pytest.raises(ModelError, match=rf"{NAME}.* is not the expected one.*chatbot setup multilingual"):
         LocalEmbedder(tmp_path / "cache", source=source, spec=MULTILINGUAL_E5).embed(["deficit"])
     assert not list(tmp_path.glob("cache/*.onnx"))
 
@@ -359,7 +359,7 @@ def test_a_question_in_german_is_answered_from_english_pages_and_back_in_english
     with Chatbot(replace(english, embedding_model=MULTILINGUAL)) as chatbot:
         notices = list[Notice]()
         chatbot.find(Find(german), tell=notices.append)
-        assert "found by words alone so far: Policy.pdf" in notices[0].text
+        assert "searched by words only: Policy.pdf" in notices[0].text
         chatbot.resume()
         assert chatbot.search(german)[0].page == 2
         *_, answer = chatbot.ask(Ask(german))

@@ -81,7 +81,7 @@ def test_azures_older_form_keeps_its_deployment_and_version(path: str, version: 
 
 
 def test_azure_without_an_address_says_where_it_is() -> None:
-    with pytest.raises(ModelError, match="every Azure resource has an address of its own"):
+    with pytest.raises(ModelError, match="every Azure resource has its own address"):
         address_of(Settings(provider="azure"))
 
 
@@ -107,9 +107,9 @@ def test_keys_go_to_their_own_provider_only() -> None:
 @pytest.mark.parametrize(
     ("key", "provider", "said"),
     [
-        ("sk-ant-api03-abc", "openai", "The key is one of Anthropic, and is not sent to OpenAI."),
-        ("sk-proj-abc", "anthropic", "The key is one of OpenAI, and is not sent to Anthropic."),
-        ("sk-or-v1-abc", "deepseek", "The key is one of OpenRouter, and is not sent to DeepSeek."),
+        ("sk-ant-api03-abc", "openai", "This is a key for Anthropic, so it is not sent to OpenAI."),
+        ("sk-proj-abc", "anthropic", "This is a key for OpenAI, so it is not sent to Anthropic."),
+        ("sk-or-v1-abc", "deepseek", "This is a key for OpenRouter, so it is not sent to DeepSeek."),
     ],
 )
 def test_a_key_of_another_provider_is_not_sent(key: str, provider: str, said: str) -> None:
@@ -281,7 +281,7 @@ def test_anthropics_ends_are_ours(told: Mapping[str, str], finish: str) -> None:
     ("behaviour", "said"),
     [
         (Say(["No."], finish="refusal"), "withheld the answer"),
-        (Say(["Half a"], ending="error"), "The answer was cut: .*the model fell over"),
+        (Say(["Half a"], ending="error"), "The answer was cut off: .*the model fell over"),
         (Say(["Half a"], ending="cut"), "The answer was cut"),
         (Say([]), "sent an empty answer"),
     ],

@@ -102,8 +102,8 @@ def test_the_newest_of_several_is_named() -> None:
 
 def test_the_notice_names_both_with_what_they_say_of_themselves() -> None:
     notice = newer_notice(listed("Y.pdf"), listed("X.pdf", "2025", "draft"))
-    newer = "There is a newer document of this series: X.pdf (2025, draft)"
-    assert notice == f"{newer}; this answer rests on Y.pdf."
+    newer = "There is a newer document in this series, X.pdf (2025, draft)"
+    assert notice == f"{newer}. This answer uses Y.pdf."
     by_names = newer_notice(listed("PP2019.pdf"), listed("PP2024.pdf"))
     assert "2024" in by_names
 

@@ -183,7 +183,7 @@ def test_reasons_name_what_is_missing() -> None:
     assert sentences["entity_without_period"] == "These documents say nothing about 2031."
     assert "fiscal deficit" in sentences["topic_without_figure"]
     of_year = explain("entity_without_period", ASKED, KNOWN.__contains__)
-    assert of_year == "The pages that come near to this do not speak of 2024."
+    assert of_year == "The closest pages do not mention 2024."
     countries = ("Brazil", "Chile", "Peru", "Ghana")
     of_four = replace(asked, names=countries, subject=" ".join(countries))
     of_names = explain("no_entity", of_four, KNOWN.__contains__)
@@ -242,7 +242,7 @@ def test_an_answer_says_whom_its_pages_do_not_name() -> None:
     def about_all(version: int, name: str) -> bool:
         return True
 
-    assert unnamed(asked, [HIT], both, about_none) == "The pages quoted do not name Ostrava."
+    assert unnamed(asked, [HIT], both, about_none) == "The quoted pages do not mention Ostrava."
     assert unnamed(asked, [HIT], one, about_none) == ""  # nowhere: that is said already
     assert unnamed(asked, [HIT], both, about_all) == ""
     assert unnamed(asked, [], both, about_none) == ""
@@ -256,7 +256,7 @@ def test_a_name_may_be_spelled_out_on_the_pages() -> None:
     named = replace(ASKED, subject="What did the CEO say?", names=("CEO",))
     known = {"ceo"}.__contains__
     assert unnamed(named, [spelled], known, about_none) == ""
-    assert unnamed(named, [HIT], known, about_none) == "The pages quoted do not name CEO."
+    assert unnamed(named, [HIT], known, about_none) == "The quoted pages do not mention CEO."
     nowhere = set[str]().__contains__
     by_spelling = also_known(named, [spelled], nowhere)
     by_nothing = also_known(named, [HIT], nowhere)

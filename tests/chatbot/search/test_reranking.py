@@ -125,7 +125,7 @@ def test_whatever_fails_the_first_order_stands_and_says_why(behaviour: object) -
         found = rerank(QUESTION, HITS, model_for(provider))
     assert list(found.hits) == HITS
     assert found.notice
-    assert found.notice.text.startswith("The pages are in the order of the search, not the chat model's: ")
+    assert found.notice.text.startswith("The search ordered the pages, not the chat model: ")
     assert len(found.notice.text) < 400
 
 
@@ -153,7 +153,7 @@ def test_a_silent_endpoint_is_not_waited_for_as_long_as_for_an_answer(
         found = rerank(QUESTION, HITS, model_for(provider, timeout=60.0))
     assert list(found.hits) == HITS
     assert found.notice
-    assert "sent no word within 1 s" in found.notice.text
+    assert "sent nothing within 1 s" in found.notice.text
 
 
 def test_who_stops_it_gets_the_first_order() -> None:

@@ -322,7 +322,8 @@ def test_tables_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened
     warning = result_of(job).warning
     assert (
         warning
-        == "Its text is searched, its tables and pictures could not be read: The file is gone. Add it again."
+        == "Its text can be searched, but its tables and pictures could not be read: The file is gone. "
+        "Add it again."
     )
     additions.enqueue(files("b.pdf"))
     wait_for(additions, all_finished)
@@ -465,12 +466,12 @@ def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     assert [job.phase for job in jobs] == ["failed", "failed", "done", "failed"]
     bad, bug, _, long = jobs
     assert result_of(bad).error == "The file is no PDF. Save it again."
-    assert result_of(bug).error == "Something inside failed. The server's log says what."
+    assert result_of(bug).error == "Something went wrong. See the server's log."
     error = str(result_of(long).error)
     assert "304 characters" in error
     assert "Rename the file" in error
     assert len(long.name) < 256
-    additions.clear_finished()
+    additions.clear_finished({job.id for job in additions.jobs()})
     assert additions.jobs() == ()
 
 

@@ -137,7 +137,7 @@ def test_a_full_disk_is_one_clear_error_and_costs_nothing(
         code, out, err = command(disk, "add", second, "--json")
     assert code in {1, 3}
     said = out if code == 1 else err
-    assert "The disk is full: nothing can be written to " in said
+    assert "The disk is full, so " in said
     assert "remove NAME --purge" in said
     for added in rows(out):
         assert added["status"] in {"failed", "added"}
@@ -145,7 +145,7 @@ def test_a_full_disk_is_one_clear_error_and_costs_nothing(
     assert "First.pdf" in out
     (disk / "ballast").unlink()
     assert command(disk, "add", second)[0] == 0
-    assert command(disk, "doctor") == (0, "", "The store is sound.\n")
+    assert command(disk, "doctor") == (0, "", "The store is in order.\n")
     _, out, _ = command(disk, "list", "--json")
     assert [row["state"] for row in rows(out)] == ["ready", "ready"]
     for query, document in (("deficit ceiling", "First.pdf"), ("debt anchor", "Second.pdf")):
@@ -422,7 +422,7 @@ def test_a_file_that_grows_is_refused_or_whole(library: Library, home: Path, tmp
         stop.set()
         thread.join()
     assert status == "failed"
-    assert error == "The file changed while it was read. Add it again when it is complete."
+    assert error == "The file changed while it was being read. Add it again when the copy is complete."
     assert kept_names(home) == []
     assert add(library, path) == [("added", "")]
     assert set(library.copies.all()) == library.catalog.hashes()

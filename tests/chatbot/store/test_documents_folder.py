@@ -149,7 +149,7 @@ def test_what_cannot_be_read_is_tried_again_when_it_changed(folder: Path, comman
     (line,) = unread(command)
     assert line["document"] == "Broken.pdf"
     assert "damaged" in str(line["problem"])
-    assert "Put a readable file" in str(line["fix"])
+    assert "Replace it with a readable file" in str(line["fix"])
     path.write_bytes(whole)
     aged(path)
     assert start(folder) == [("Broken.pdf", "done")]

@@ -85,7 +85,7 @@ def test_a_full_disk_is_read_and_room_is_made_on_it(
     code, out, err = command("ask", QUESTION, "--conversation", "kept", "--json")
     assert code == 0
     assert "sixty per cent" in out
-    unkept = "This exchange is not kept: The disk is full" in err
+    unkept = "This exchange was not saved: The disk is full" in err
     assert unkept != reserved
     assert "kept" in said("conversations")
     assert "sixty per cent" in said("conversations", "kept")
@@ -126,7 +126,7 @@ def test_a_store_that_is_open_when_the_disk_becomes_full_goes_on(disk: Path, tmp
         assert isinstance(answer, Answer)
         assert "sixty per cent" in answer.text
         (told, *_) = [event for event in events if isinstance(event, Notice)]
-        assert told.text.startswith("This exchange is not kept: The disk is full")
+        assert told.text.startswith("This exchange was not saved: The disk is full")
         assert PURGE in told.hint
         image, marks = chatbot.page_image(hit.version, 1, "debt anchor is sixty per cent")
         assert image.startswith(b"\x89PNG")

@@ -93,11 +93,11 @@ def test_what_cannot_be_read_again_stays(library: Library, additions: Additions)
     (finding,) = glance(library)
     assert finding.document == "Rules.pdf"
     assert "missing" in finding.problem
-    with pytest.raises(NotFoundError, match="not kept"):
+    with pytest.raises(NotFoundError, match="no longer kept"):
         additions.read_again("Rules.pdf")
     path.write_bytes(kept)
     library.catalog.restart_vectors(version, library.embedder.fingerprint)
-    with pytest.raises(StoreError, match="being prepared"):
+    with pytest.raises(StoreError, match="still being indexed"):
         library.take_again("Rules.pdf")
 
 
@@ -105,7 +105,7 @@ def test_a_glance_sees_an_index_that_lacks_passages(library: Library) -> None:
     assert glance(library) == []
     library.indexes.keywords.remove(list(library.scope([])))
     (finding,) = glance(library)
-    assert finding.problem == "the index of words has 0 of 2 passages"
+    assert finding.problem == "the keyword index has 0 of 2 passages"
 
 
 def test_space_is_told_of_one_document_and_of_all(library: Library, tmp_path: Path) -> None:

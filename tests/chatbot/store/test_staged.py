@@ -145,7 +145,7 @@ def test_words_are_found_before_tables_are_read_and_chunks_that_stay_are_not_emb
     (row,) = library.catalog.documents()
     assert row.state == "keyword"
     assert row.lacks == TABLES
-    assert row.coming == "its tables and a page that is an image are still to be read"
+    assert row.coming == "its tables and a scanned page are still to be read"
     assert library.indexes.keywords.search(["ceil"], 3)
     library.resume_vectors()
     calls = embedded(library)
@@ -154,7 +154,7 @@ def test_words_are_found_before_tables_are_read_and_chunks_that_stay_are_not_emb
     (row,) = library.catalog.documents()
     assert row.lacks == IMAGES
     assert row.to_come == 1
-    assert row.coming == "a page that is an image is still to be read"
+    assert row.coming == "a scanned page is still to be read"
     library.resume_vectors()
     library.complete(version)
     library.resume_vectors()
@@ -553,7 +553,7 @@ def test_a_question_has_the_tables_of_its_pages_read_first(chatbot: Chatbot, tmp
     assert "1,585" in first.text
     assert first.numbers
     assert first.numbers[0].status == "supported"
-    assert "Still to be read from their images: one page of Budget.pdf." in notices(events)
+    assert "Still waiting for OCR: one page of Budget.pdf." in notices(events)
     library = chatbot.library
     (version,) = library.scope([])
     assert library.catalog.to_come() == {version: (IMAGES, 1)}
@@ -573,10 +573,10 @@ def test_nothing_is_said_from_a_document_whose_tables_cannot_be_read(
     copy.unlink()
     answer, events = asked(chatbot)
     assert not answer.answered
-    assert answer.text.startswith("Not in what has been read of these documents so far.")
+    assert answer.text.startswith("Not in the parts of these documents read so far.")
     assert "1,585" not in answer.text
     said = "\n".join(notices(events))
-    assert "Nothing is said from Budget.pdf: its tables are not read yet" in said
+    assert "The answer omits Budget.pdf: its tables have not been read yet" in said
 
 
 def test_a_stopped_question_stops_the_reading_of_tables(chatbot: Chatbot, tmp_path: Path) -> None:
@@ -596,7 +596,7 @@ def test_a_refusal_tells_that_not_all_is_read(chatbot: Chatbot, tmp_path: Path) 
     read_now(chatbot.library, [Upload(path)])
     answer, _ = asked(chatbot, "Who keeps the reserve fund of Atlantis?")
     assert not answer.answered
-    assert answer.text.startswith("Not in what has been read of these documents so far.")
+    assert answer.text.startswith("Not in the parts of these documents read so far.")
     chatbot.library.resume()
     answer, _ = asked(chatbot, "Who keeps the reserve fund of Atlantis?")
     assert answer.text.startswith("Not in these documents.")

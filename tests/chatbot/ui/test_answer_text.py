@@ -22,7 +22,7 @@ FIRST = Citation("S1", "Rules.pdf", 2, "4", "three per cent", True, version=7)
 SECOND = Citation("S1", "Rules.pdf", 2, "4", "four per cent", True, version=7)
 WHY_DOUBTFUL = 'the "words" <do> not stand there'
 DOUBTFUL = Citation("S2", "Rules.pdf", 3, None, "", False, version=7, reason=WHY_DOUBTFUL)
-UNKNOWN = Citation("S9-000000", None, None, None, "", False, reason="no such source was given")
+UNKNOWN = Citation("S9-000000", None, None, None, "", False, reason="there is no source with this number")
 
 
 class Read(html.parser.HTMLParser):

@@ -252,7 +252,7 @@ def test_the_example_is_of_the_largest_series() -> None:
     rows = [row("Other.pdf"), row(series[0], "2023"), row(series[1], "2024")]
     _, documents, _ = example(rows)
     assert documents == series
-    question, others = "What figure is given for inflation?", ("A.pdf", "B.pdf")
+    question, others = "How high is inflation?", ("A.pdf", "B.pdf")
     assert example(rows, (question, others)) == (question, others, ())
 
 

@@ -88,7 +88,7 @@ def asked(app: AppTest) -> list[str]:
 
 def test_a_new_page_teaches_and_lists_what_is_asked(context: AppContext, store: Conversations) -> None:
     app = visit()
-    assert "Your conversations will stand here." in shown(app)
+    assert "Your conversations will appear here." in shown(app)
     assert not app.text_input
     ask(app, CEILING)
     (row,) = store.listed(ME)
@@ -110,9 +110,9 @@ def test_each_state_is_told_and_what_has_no_answer_can_be_asked_again(store: Con
     app = visit(conversation="states")
     text = shown(app)
     assert text.count("Words ") == 4
-    assert text.count("Stopped. What had come is kept, unchecked.") == 1
-    assert text.count("No answer was given: an error came instead.") == 1
-    assert text.count("Interrupted: the server stopped while this was written.") == 2
+    assert text.count("Stopped. The unfinished answer was kept, unchecked.") == 1
+    assert text.count("There is no answer because of an error.") == 1
+    assert text.count("Interrupted because the server stopped.") == 2
     assert keys(app, "again-") == ["again-1", "again-2", "again-3", "again-4"]
     click(app, "again-3")
     assert asked(app)[-1] == f"{CEILING} interrupted"
@@ -127,9 +127,9 @@ def test_what_was_checked_of_an_answer_may_be_gone(store: Conversations) -> None
     spoil_details(store, "x'00'", 2)
     text = shown(visit(conversation="gone"))
     assert "Said of One?" in text
-    assert "Only the words of this answer are kept." in text
+    assert "Only the text of this answer was kept." in text
     assert "Said of Two?" in text
-    assert "What was checked of answer 2 cannot be read any more" in text
+    assert "The checks of answer 2 can no longer be read" in text
 
 
 @pytest.mark.parametrize("address", ["theirs", "never-there", "<b>", PRIVATE + "gone"])

@@ -14,12 +14,12 @@ from tests.case_rows import case_rows
 ADDED = AddResult("Budget.pdf", "added", "ab", 588, 1_204, 8, (), 61.44)
 # The phase, what of it is done, of how much, the seconds left, and what is said.
 RUNNING = """
-    waiting |   0 |   0 |     | waiting for its turn
+    waiting |   0 |   0 |     | waiting
     reading |   0 |   0 |     | opening
     reading | 120 | 588 | 131 | reading page 120 of 588, about 2 min left
     reading | 588 | 588 |     | the text of all 588 pages is read
     reading |   1 |   1 |     | the text of its one page is read
-    ocr     |   8 |   8 |     | all 8 scanned pages read, storing what they say
+    ocr     |   8 |   8 |     | all 8 scanned pages read, storing their text
     ocr     |   3 |   8 |  12 | reading scanned pages, 3 of 8, about 10 s left
 """
 EMBEDDING = Job(1, "Budget.pdf", "embedding", total=9)
@@ -35,9 +35,7 @@ def test_what_goes_on_is_told_in_words(phase: str, done: str, total: str, second
 
 def test_what_can_be_asked_already_is_told_with_what_is_prepared() -> None:
     running = replace(EMBEDDING, done=64, total=1_204, result=ADDED)
-    assert (
-        "can be asked already, by its words; preparing search by meaning, 64 of 1,204 passages"
-    ) in phase_text(running)
+    assert ("you can ask about it now; preparing search by meaning, 64 of 1,204") in phase_text(running)
 
 
 def test_what_an_addition_waits_for_is_told() -> None:
@@ -47,7 +45,7 @@ def test_what_an_addition_waits_for_is_told() -> None:
 
 def test_what_is_searched_until_a_new_version_is_complete_is_told() -> None:
     replacing = replace(EMBEDDING, result=replace(ADDED, status="replaced"))
-    assert "the one before is searched until it is complete" in phase_text(replacing)
+    assert "the old one is searched until it is complete" in phase_text(replacing)
 
 
 def test_cancelling_is_told_whatever_goes_on() -> None:
@@ -72,18 +70,15 @@ def test_next_to_no_time_and_time_that_is_not_known_are_not_told() -> None:
 TORN = tuple((page, "Torn.") for page in range(1, 6))
 # What differs from an ordinary addition -> what is said.
 ENDED: list[tuple[dict[str, object], str]] = [
-    ({}, "✓ Budget.pdf: added, 588 pages, 8 of them scanned, 1,204 passages, 61.4 s."),
-    ({"status": "unchanged"}, "it is there already, with the very same pages"),
+    ({}, "✓ Budget.pdf: added, 588 pages, 8 of them scanned, 61.4 s."),
+    ({"status": "unchanged"}, "already here, with the same content"),
     (
         {"warning": "The same file as A.pdf; it is kept once, under both names."},
         "✓ Budget.pdf: the same file as A.pdf; it is kept once",
     ),
     (
         {"status": "replaced"},
-        (
-            "a new version, 588 pages, 8 of them scanned, 1,204 passages, 61.4 s. The version before can be "
-            "brought back"
-        ),
+        ("a new version, 588 pages, 8 of them scanned, 61.4 s. You can bring the old version back"),
     ),
     ({"warning": "No text was found on any page."}, "⚠ No text was found on any page."),
     ({"failed_pages": TORN}, "⚠ Page 1: Torn. Page 2: Torn. Page 3: Torn. And 2 more pages."),
@@ -98,7 +93,7 @@ def test_what_became_of_it_is_told_in_words(changes: dict[str, object], said: st
 
 def test_what_an_earlier_process_left_is_told_to_be_complete() -> None:
     left = replace(DONE, result=None)
-    assert "its search by meaning is complete" in ended_text(left)
+    assert "search by meaning is ready" in ended_text(left)
 
 
 def test_a_failure_says_what_to_do_and_a_cancelled_one_that_nothing_is_kept() -> None:
@@ -107,4 +102,4 @@ def test_a_failure_says_what_to_do_and_a_cancelled_one_that_nothing_is_kept() ->
     failed = Job(1, "Budget.pdf", "failed", result=result)
     assert ended_text(failed) == f"⚠ Budget.pdf: not added. {error}"
     cancelled = Job(1, "Budget.pdf", "cancelled")
-    assert ended_text(cancelled) == "Budget.pdf: cancelled, nothing of it is kept."
+    assert ended_text(cancelled) == "Budget.pdf: cancelled. Nothing of it was kept."

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from chatbot.records import DocumentRow
 from chatbot.store.addition_queue import Job, NewFile
@@ -22,11 +23,11 @@ from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import page_number
 from chatbot.ui.document_details import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
-from chatbot.ui.document_jobs import all_left_text, ended_text, phase_text
+from chatbot.ui.document_jobs import ended_text, phase_text, progress_text, share_of_all
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
 from chatbot.ui.upload_plan import ChosenFile, plan
 from ingestion.records import DocumentFacts
-from tests.pages import click, keys, open_context, shown, visit
+from tests.pages import ME, OTHER, click, keys, open_context, shown, visit
 from tests.pdfs import make_pdf
 
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
@@ -97,9 +98,10 @@ def test_known_files_and_known_names_are_told() -> None:
     there = {"Known.pdf": known.digest[:16], "Rules.pdf": "0" * 16}
     dropped = [known, file("New.pdf", "known"), file("Rules.pdf"), file("Twin.pdf", "known")]
     same, other_name, version, twin = plan(dropped, there)
-    assert same.said.startswith("It is there already, with the very same pages")
+    assert same.action == "leave"
+    assert same.said == "Already here, with the same content. Nothing was added."
     for one in (other_name, twin):
-        assert one.said == "The same file as Known.pdf; it is kept once, under both names."
+        assert one.said == "The same file as Known.pdf. It is stored once, under both names."
     assert version.name == "Rules.pdf"
     assert version.action == "ask"
 
@@ -126,17 +128,14 @@ BY_WORDS, EMPTY = replace(ROW, state="keyword"), replace(ROW, chunks=0)
         (
             [ROW, BY_WORDS],
             0,
-            (
-                "✓ All 2 documents can be searched, 1 of them by words alone until the search by meaning is "
-                "ready."
-            ),
+            ("✓ All 2 documents can be searched, 1 of them by words only until search by meaning is ready."),
         ),
         (
             [BY_WORDS] * 3,
             0,
-            "✓ All 3 documents can be searched, for now by words alone until the search by meaning is ready.",
+            "✓ All 3 documents can be searched, for now by words only until search by meaning is ready.",
         ),
-        ([ROW, EMPTY], 0, "⚠ 1 of 2 can be searched; in the rest no text was found."),
+        ([ROW, EMPTY], 0, "⚠ 1 of 2 can be searched. No text was found in the others."),
         ([], 1, "1 is being added."),
         ([], 0, "There are no documents to search."),
     ],
@@ -161,10 +160,20 @@ def test_speed_and_the_time_for_all_are_told() -> None:
     assert phase_text(reading) == "reading page 40 of 100, 4.0 pages a second, about 15 s left"
     embedding = replace(reading, phase="embedding", per_second=31.2)
     assert "31 passages a second" in phase_text(embedding)
-    assert all_left_text(3, 131.0) == "3 files are being read, about 2 min left for all."
-    assert all_left_text(3, None) == "3 files are being read."
+    assert progress_text(3, 5, 131.0) == "3 of 5 done · about 2 min left"
+    assert progress_text(0, 1_200, None) == "0 of 1,200 done"
     cancelled = Job(1, "A.pdf", "cancelled", again=True)
-    assert ended_text(cancelled) == "A.pdf: reading it again was cancelled; it stays as it was."
+    assert ended_text(cancelled) == "A.pdf: reading it again was cancelled. Nothing changed."
+
+
+def test_one_bar_grows_with_all_files_and_is_never_empty() -> None:
+    waiting = Job(1, "A.pdf", "waiting", size=100)
+    assert 0 < share_of_all([waiting]) < 0.1
+    small = Job(2, "B.pdf", "done", size=100)
+    large = Job(3, "C.pdf", "reading", 1, 2, size=10_000)
+    assert share_of_all([waiting, small]) == 0.5
+    assert share_of_all([small, large]) < 0.1
+    assert share_of_all([small, replace(large, phase="failed")]) == 1.0
 
 
 def test_lists_are_searched_by_all_words_and_put_into_order() -> None:
@@ -200,6 +209,7 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     app = visit("documents_page.py")
     assert "✓ The document can be searched." in shown(app)
     assert "Space used: " in shown(app)
+    click(app, "Guide-Rules.pdf")
     click(app, "Details-Rules.pdf")
     period = labelled(app.text_input, "Period")
     assert period.value == "2024"
@@ -210,7 +220,7 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     click(app, "facts-save")
     assert facts(context) == DocumentFacts("2030-31", "draft")
     app.run()
-    assert "Corrected by hand." in shown(app)
+    assert "You corrected this." in shown(app)
     click(app, "facts-own")
     assert facts(context) == DocumentFacts("2024", None)
 
@@ -225,6 +235,7 @@ def test_a_document_is_read_again_from_its_details(context: AppContext) -> None:
     library = context.chatbot.library
     (before,) = library.scope([])
     app = visit("documents_page.py")
+    click(app, "Guide-Rules.pdf")
     click(app, "Details-Rules.pdf")
     click(app, "report-again")
     settle(context)
@@ -236,9 +247,11 @@ def test_a_document_is_read_again_from_its_details(context: AppContext) -> None:
 
 def test_pages_open_from_the_row_the_report_and_the_address(context: AppContext) -> None:
     app = visit("documents_page.py")
+    click(app, "Guide-Rules.pdf")
     assert "Page 1 of 2" in click(app, "Open-Rules.pdf")
     assert app.query_params == {"document": "Rules.pdf", "page": "1"}
     app = visit("documents_page.py")
+    click(app, "Guide-Rules.pdf")
     click(app, "Details-Rules.pdf")
     app.number_input(key="report-open").set_value(2).run()
     assert "Page 2 of 2" in shown(app)
@@ -256,11 +269,88 @@ def test_an_open_page_is_put_away_on_another_page(context: AppContext) -> None:
     assert "Page 1 of 2" not in shown(app)
 
 
+def dropped(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
+    """The page after files were dropped on it."""
+    app.file_uploader[0].set_value([(name, data, "application/pdf") for name, data in files]).run()
+    assert not app.exception
+    return app
+
+
+def test_a_drop_adds_and_is_undone(context: AppContext, tmp_path: Path) -> None:
+    good = make_pdf(tmp_path / "Good.pdf", ["Growth was two per cent."]).read_bytes()
+    other = make_pdf(tmp_path / "Other.pdf", ["Growth was three per cent."]).read_bytes()
+    files = [("Good.pdf", good), ("bad.pdf", b"%PDF-1.4 x"), ("empty.pdf", b""), ("notes.txt", b"Dear")]
+    app = dropped(visit("documents_page.py"), *files, ("Other.pdf", other))
+    assert not app.file_uploader[0].value
+    settle(context)
+    said = shown(app.run())
+    assert "<strong>notes.txt</strong>: Not a PDF, so it was not added." in said
+    assert "<strong>empty.pdf</strong>: The file is empty" in said
+    assert "⚠ bad.pdf: not added." in said
+    assert "Of 3 files: 2 added, 1 not added." in said
+    assert {"Good.pdf", "Other.pdf"} <= set(context.chatbot.library.scope([]).values())
+    click(app, "undo-added")
+    assert list(context.chatbot.library.scope([]).values()) == ["Rules.pdf"]
+    assert not keys(app, "undo-added")
+
+
+def test_only_a_known_name_with_other_content_is_asked_about(context: AppContext, tmp_path: Path) -> None:
+    there = make_pdf(tmp_path / "Rules.pdf", [TEXT, "The debt anchor."]).read_bytes()
+    for label, pages in (("Keep both", "Kept beside."), ("Replace", "Replacing."), ("Skip", "Skipped.")):
+        new = make_pdf(tmp_path / "Rules.pdf", [pages]).read_bytes()
+        app = dropped(visit("documents_page.py"), ("Rules.pdf", new))
+        assert "Rules.pdf is already here, with other content." in shown(app)
+        (key,) = keys(app, f"{label}-")
+        click(app, key)
+        settle(context)
+        assert not keys(app.run(), "Skip-")
+    names = sorted(context.chatbot.library.scope([]).values())
+    assert names == ["Rules (2).pdf", "Rules.pdf"]
+    versions = {name: version for version, name in context.chatbot.library.scope([]).items()}
+    assert context.chatbot.library.catalog.page(versions["Rules.pdf"], 1).text.startswith("Replacing")
+    app = dropped(visit("documents_page.py"), ("Copy.pdf", there))
+    settle(context)
+    assert keys(app.run(), "undo-added")
+
+
+def test_a_guide_opens_pages_and_asks_about_its_document_alone(context: AppContext, tmp_path: Path) -> None:
+    add(context, make_pdf(tmp_path / "Other.pdf", ["The debt ceiling of the other country."]))
+    app = visit("documents_page.py")
+    said = click(app, "Guide-Rules.pdf")
+    assert "<dt>Pages</dt><dd>2</dd>" in said
+    assert "<dd>2024</dd>" in said
+    assert "Outline" in said
+    assert "Page 1 of 2" in click(app, "guide-cover")
+    assert "Outline" not in click(app, "Guide-Rules.pdf")
+    click(app, "Guide-Rules.pdf")
+    questions = [app.button(key=key).label for key in keys(app, "guide-ask-")]
+    assert 3 <= len(questions) <= 5
+    app.button(key="guide-ask-0").click().run()
+    assert app.session_state["scope"] == ["Rules.pdf"]
+    assert questions[0] in shown(app)
+
+
+def test_others_do_not_see_what_a_user_adds_on_a_server_for_several(
+    context: AppContext, tmp_path: Path
+) -> None:
+    shared = replace(context, settings=replace(context.settings, open_to_others=True))
+    app_context.opening().context = shared
+    locked = make_pdf(tmp_path / "Locked.pdf", [TEXT], user_password="sesame")
+    for path in (locked, make_pdf(tmp_path / "Mine.pdf", ["Mine."])):
+        shared.additions.enqueue([NewFile(path.name, io.BytesIO(path.read_bytes()), owner=ME)])
+    settle(shared)
+    mine, other = shown(visit("documents_page.py")), shown(visit("documents_page.py", owner=OTHER))
+    assert "Password for <strong>Locked.pdf</strong>" in mine
+    assert "✓ Mine.pdf: added" in mine
+    assert "Locked.pdf" not in other
+    assert "Mine.pdf: added" not in other
+
+
 def test_a_removal_is_undone_at_once(context: AppContext) -> None:
     app = visit("documents_page.py")
     click(app, "Remove-Rules.pdf")
     text = click(app, "dialog-yes")
-    assert "Rules.pdf was removed." in text
+    assert f"{context.chatbot.title('Rules.pdf')} was removed." in text
     assert "There are no documents to search." in text
     text = click(app, "undo-removed")
     scope = context.chatbot.library.scope([])
@@ -272,6 +362,8 @@ def test_two_tabs_do_not_undo_one_another(context: AppContext, tmp_path: Path) -
     repealed = make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."])
     add(context, repealed)
     first, second = visit("documents_page.py"), visit("documents_page.py")
+    click(first, "Guide-Rules.pdf")
+    click(second, "Guide-Rules.pdf")
     click(first, "Undo-Rules.pdf")
     text = click(second, "Undo-Rules.pdf")
     library = context.chatbot.library
@@ -285,7 +377,7 @@ def test_two_tabs_do_not_undo_one_another(context: AppContext, tmp_path: Path) -
     # Asked for by what stood there before.
     second.session_state["document_dialog"] = ("report", "Rules.pdf")
     second.run()
-    assert "not there any more" in shown(second)
+    assert "This document is gone." in shown(second)
     second.run()
     click(first, "Erase-Rules.pdf")
     second.run()
@@ -300,7 +392,7 @@ def test_damage_seen_at_a_glance_is_repaired_by_one_click(context: AppContext) -
     words = library.indexes.keywords
     words.remove(list(library.scope([])))
     app = visit("documents_page.py")
-    assert "the index of words has 0 of 2 passages" in shown(app)
+    assert "the keyword index has 0 of 2 passages" in shown(app)
     click(app, "repair-now")
     end = time.monotonic() + 60
     while context.check.running:

@@ -46,7 +46,7 @@ def test_a_conversation_that_was_never_shortened_teaches_what_that_is(
     talk(store, "mine", ME, shortened=False)
     talk(store, "theirs", OTHER, shortened=True)
     app = tab()
-    assert "No conversation of yours was shortened yet." in shown(app)
+    assert "None of your conversations has been shortened yet." in shown(app)
     assert not app.selectbox
 
 
@@ -66,6 +66,6 @@ def test_what_the_chart_shows_adds_up() -> None:
     kept, left = shares_of(stats)
     assert kept["part"] == "kept"
     assert kept["tokens"] == 900
-    assert left["part"] == "left out"
+    assert left["part"] == "cut"
     assert left["tokens"] == 1_100
     assert kept["answer"] == left["answer"]

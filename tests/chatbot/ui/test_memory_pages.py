@@ -282,11 +282,11 @@ def test_the_menu_in_the_list_has_the_switches_of_the_title(
 
 def test_an_empty_memory_teaches(cases: Cases, situations: Situations) -> None:
     app = visit("memory_page.py")
-    assert "No answer is rated yet." in shown(app)
+    assert "You have not rated any answers yet." in shown(app)
     assert "No advice" not in shown(app)  # a tab that is not open is not drawn
     assert not has_field(app, "find-cases")
     app = advice_tab()
-    assert "No advice is recorded yet." in shown(app)
+    assert "You have not added any advice yet." in shown(app)
     assert not has_field(app, "find-advice")
 
 
@@ -325,10 +325,10 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     click(app, "dialog-no")
     assert len(cases.listed(ME)) == 1
     click(app, f"delete-{case.id}")
-    assert "No answer is rated yet." in click(app, "dialog-yes")
+    assert "You have not rated any answers yet." in click(app, "dialog-yes")
     assert cases.listed(ME) == []
     app.session_state["deleted-cases"] = True
-    assert "Each can be restored for 7 days" in shown(app.run())
+    assert "You can restore each for 7 days" in shown(app.run())
     assert "1 rated answer: 0 helpful, 1 not." in click(app, f"restore-case-{case.id}")
     assert the_case(cases).word == "Wrong year"
     assert cases.deleted(ME) == []
@@ -352,7 +352,7 @@ def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(context: AppC
         connection.execute("insert into rated_answer (shelf, id, line) values (?, ?, ?)", broken)
     try:
         text = shown(visit("memory_page.py"))
-        assert "Rated answer 1 of the shared answers cannot be read" in text
+        assert "Rated answer 1 among the shared answers cannot be read" in text
     finally:
         with cases._database.write() as connection:
             connection.execute("delete from rated_answer where id = 'x'")
@@ -393,7 +393,7 @@ def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> 
     app = visit("memory_page.py")
     text = imported(app, "cases", "mine :red[x].jsonl", "\n".join(lines))
     assert "✓ mine :red[x].jsonl: 2 rated answers imported." in text
-    assert "Line 3 was not read: it is no JSON" in text
+    assert "Line 3 was not read: it is not JSON" in text
     assert "Line 4 was not read: its question is a number, not text." in text
     assert "2 rated answers: 2 helpful, 0 not." in text
     assert memory_cases.UNVERIFIED in text
@@ -454,12 +454,12 @@ def test_an_import_that_finds_no_room_says_so(cases: Cases, monkeypatch: pytest.
 
 
 def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
-    problems = tuple(LineProblem(number, "it is no JSON") for number in range(1, 13))
+    problems = tuple(LineProblem(number, "it is not JSON") for number in range(1, 13))
     outcome = ImportedLines(1, 3, problems)
     lines = outcome_lines("x.jsonl", outcome, memory_cases.FILES.wording)
-    assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 left out that you have rated as lately."
-    assert lines[10] == "⚠ Line 10 was not read: it is no JSON."
-    assert lines[11:] == ["⚠ And 2 more lines were not read."]
+    assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 skipped, as you rated them more recently."
+    assert lines[10] == "⚠ Line 10 was not read: it is not JSON."
+    assert lines[11:] == ["⚠ 2 more lines were not read."]
 
 
 def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(
@@ -468,20 +468,19 @@ def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(
     damaged = fail_with(StoreError("The cases cannot be read.", hint="Look at the disk."))
     monkeypatch.setattr(cases, "health", damaged)
     assert "Look at the disk." in shown(visit("memory_page.py"))
-    assert "No advice is recorded yet." in shown(advice_tab())
+    assert "You have not added any advice yet." in shown(advice_tab())
 
 
 def test_health_is_told_in_words() -> None:
     health = CaseHealth(3, 2, 1, 1, 1, 0, (LineProblem(4, "odd"),))
     assert memory_cases.health_text(health) == (
-        "3 rated answers: 2 helpful, 1 not. 1 left out, for a document changed or went. "
-        "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 cannot be "
-        "read."
+        "3 rated answers: 2 helpful, 1 not. 1 not used, as a document was changed or removed. "
+        "1 still being indexed; each new answer continues this. 1 cannot be read."
     )
     one = SituationHealth(1, ("",), 0)
     assert memory_advice.health_text(one) == "1 situation with advice."
     three = memory_advice.health_text(SituationHealth(3, ("", "chile", "peru"), 2))
-    assert three.startswith("3 situations with advice, on 2 subjects and in general. 2 of all")
+    assert three.startswith("3 situations with advice, on 2 subjects and in general. 2 in all")
 
 
 def remarks(case: Case, *, stale: bool = False, shared: bool = False) -> list[str]:
@@ -497,7 +496,7 @@ def test_remarks_say_why_a_case_does_less() -> None:
     assert remarks(verified) == []
     assert remarks(bad) == []
     of_two = replace(bad, asked_of=("A.pdf", "B.pdf"))
-    assert remarks(of_two) == ["Asked of A.pdf, B.pdf alone."]
+    assert remarks(of_two) == ["Asked only about A.pdf, B.pdf."]
 
 
 def test_remembered_text_is_data() -> None:
@@ -521,7 +520,7 @@ def test_remembered_text_is_data() -> None:
 def test_advice_is_added_searched_and_deleted(situations: Situations) -> None:
     situations.add(OTHER, [("Their situation", "Their advice")])
     app = advice_tab()
-    assert "Say both when and then what." in click(app, "add-advice")
+    assert "Fill in both the situation and the advice." in click(app, "add-advice")
     app.text_area(key="situation-0").set_value("the peso falls <b>")
     write(app, "recommendation-0", "hedge")
     write(app, "subject-0", "Chile")
@@ -538,7 +537,7 @@ def test_advice_is_added_searched_and_deleted(situations: Situations) -> None:
     assert memory_advice.NOTHING_FOUND in enter(app, "find-advice", "nowhere")
     enter(app, "find-advice", "PESO")
     click(app, f"delete-{one.key}")
-    assert "No advice is recorded yet." in click(app, "dialog-yes")
+    assert "You have not added any advice yet." in click(app, "dialog-yes")
     assert situations.listed(ME) == []
     assert len(situations.listed(OTHER)) == 1
     assert not re.search(r"class=.notice", shown(app))
@@ -549,7 +548,7 @@ def test_a_file_of_advice_is_imported_with_its_faults_named_and_exported(situati
     line = json.dumps({"situation": "oil falls", "recommendations": ["wait", "sell"], "scope": "oil"})
     text = imported(app, "advice", "advice.jsonl", f"{line}\n{{broken")
     assert "✓ advice.jsonl: 1 situation with advice imported." in text
-    assert "Line 2 was not read: it is no JSON" in text
+    assert "Line 2 was not read: it is not JSON" in text
     assert "1 situation with advice, on 1 subject." in text
     assert "When oil falls" in text
     (exported,) = map(json.loads, situations.export(ME))
@@ -566,7 +565,7 @@ def test_advice_is_corrected(situations: Situations) -> None:
     assert app.text_area(key="edit-recommendation-0").value == "wait"
     assert app.text_area(key="edit-recommendation-1").value == "hedge"
     app.text_area(key="edit-situation").set_value(" ")
-    assert "Say both when and then what." in click(app, "edit-save")
+    assert "Fill in both the situation and the advice." in click(app, "edit-save")
     app.text_area(key="edit-situation").set_value("the peso falls fast")
     app.text_area(key="edit-recommendation-0").set_value("wait a week")
     app.text_area(key="edit-recommendation-1").set_value("")

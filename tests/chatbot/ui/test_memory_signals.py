@@ -115,7 +115,7 @@ def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, fake: Fake
     signals.switch(on=False)
     page.run()
     assert not page.exception
-    assert "News signals are switched off" in shown(page)
+    assert "News signals are off" in shown(page)
     assert "No news has been imported yet." not in shown(page)
     assert page.toggle(key="signals-on").value is False
     fake.put("health", lambda self, options=None: Health("off" if self.off else "normal"))
@@ -138,11 +138,11 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(
     assert not page.exception
     text = shown(page)
     assert "✓ normal: 1 event, 1 signal, embedded." in text
-    recallable = "0 of 1 event with a signal can be recalled now: 1 is less sure than 0.60. The Settings page"
+    recallable = "0 of 1 event with a signal can be recalled now: 1 is below confidence 0.60."
     assert recallable in text
     assert is_charted(page)
     page.slider(key="signals-confidence").set_value(0.9).run()
-    assert "No signal is so sure." in shown(page)
+    assert "No signal has this confidence." in shown(page)
     assert NOTHING_FOUND in enter(page, "find-signals", "nowhere")
     enter(page, "find-signals", "")
     page.selectbox(key="signals-asset").set_value("Y").run()
@@ -153,7 +153,7 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(
     assert summary.value == "X is <i>listed</i>"
     assert page.selectbox(key="edit-action").value == "buy"
     summary.set_value("")
-    assert "Say what happened." in click(page, "edit-save")
+    assert "Describe what happened." in click(page, "edit-save")
     assert fake.done == []
     page.text_area(key="edit-summary").set_value("A rumour. ")
     write(page, "edit-assets", "x, eur X")
@@ -166,7 +166,7 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(
     click(page, "dialog-no")
     click(page, "delete-signal-7")
     captions = " ".join(caption.value for caption in page.caption)
-    assert "no import brings it back" in captions
+    assert "even after another import" in captions
     click(page, "dialog-yes")
     switch(page, "signals-on", on=False)
     assert fake.done[1:] == [7, False]
@@ -206,7 +206,7 @@ def test_after_an_import_the_list_is_drawn_anew_with_what_came_of_it(
     assert "No news has been imported yet." in shown(page)
     news = b'{"text": "x", "date": "2026-01-01"}\n{"text": "y"}'
     for said in (
-        "2 read: 1 new, 0 known, 1 not readable; 1 read into signals.",
+        "2 read: 1 new, 0 known, 1 unreadable; 1 read into signals.",
         "Not imported. The database is full.",
     ):
         (upload,) = page.file_uploader
@@ -254,15 +254,16 @@ def test_the_chart_has_a_time_axis_and_what_is_of_the_future_is_said() -> None:
 def test_what_came_of_an_import_is_told() -> None:
     partly = Imported(read=5, events=2, tellings=2, known=2, unread=1, analysed={"rules-1": 2})
     told = imported_text(replace(partly, refused=("line 3",), problem="It is busy."))
-    assert told == "5 read: 2 new, 2 known, 1 not readable; 2 read into signals. It is busy."
+    assert told == "5 read: 2 new, 2 known, 1 unreadable; 2 read into signals. It is busy."
     told = imported_text(Imported(read=3, changed=1, removed=2))
     assert told == (
-        "3 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which "
-        "stay away; 0 read into signals."
+        "3 read: 0 new, 0 known, 1 changed, but the earlier text is kept, 2 removed earlier and "
+        "not added again; 0 read into signals."
     )
     alike = Imported(read=699, events=662, tellings=699, without_text=38, analysed={"rules-1": 661})
     assert imported_text(alike) == (
-        "699 read: 662 new, 37 with the text of another, 0 known; 661 read into signals, 38 have no words."
+        "699 read: 662 new, 37 with the same text as another, 0 known; 661 read into signals, "
+        "38 have no text."
     )
 
 
@@ -278,7 +279,7 @@ def test_lines_say_what_happened() -> None:
     assert recallable_text(off) == ""
     health = Health("normal", read=661, recallable=117, unsure=544, old=1, early=2, confidence=0.6, hours=168)
     assert recallable_text(health) == (
-        "117 of 661 events with a signal can be recalled now: 544 are less sure than 0.60, 1 is older "
+        "117 of 661 events with a signal can be recalled now: 544 are below confidence 0.60, 1 is older "
         "than 7 days, 2 are dated in the future."
     )
     all_recalled = Health("normal", read=1, recallable=1, hours=5)

@@ -59,9 +59,14 @@ def test_ones_own_model_is_held_against_the_documents_own_words(context: app_con
         page = open_models(context, provider)
         assert page.multiselect(key="models-chosen").value == ["m-1", "none"]
         page.button(key="ask-models").click().run()
-        until(page, lambda: "What holds of each answer" in shown(page) and "Waiting" not in shown(page))
+        until(
+            page,
+            lambda: "How much of each answer is confirmed" in shown(page) and "Waiting" not in shown(page),
+        )
         assert "1 of 1 statements verified, 1 of 1 figures confirmed" in shown(page)
-        assert "The figures that they state" in shown(page)
+        assert "Figures in the answers" in shown(page)
+        title = context.chatbot.titles()["Rules.pdf"]
+        assert f"{title}, p. 1: verified" in shown(page)
         assert len(provider.requests) == 1
     assert context.chatbot.conversations.listed(ANN) == []
 
@@ -72,13 +77,13 @@ def test_one_that_hangs_is_stopped_and_the_other_stays(context: app_context.AppC
         page.button(key="ask-models").click().run()
         until(page, lambda: "Waiting for m-1 …" in shown(page) and "verified" in shown(page))
         page.button(key="models-stop").click().run()
-        until(page, lambda: "It was stopped before it had answered." in shown(page))
+        until(page, lambda: "Stopped before it answered." in shown(page))
 
 
 @pytest.mark.parametrize(
     ("models", "question", "said"),
     [
-        (["none"], QUESTION, "Two to 4 different models can be compared, and 1 were named."),
+        (["none"], QUESTION, "Choose two to 4 different models, not 1."),
         (["m-1", "none"], "  ", "The question is empty."),
         (["m-1", "azure:gpt"], QUESTION, "Azure OpenAI needs the address of your resource."),
     ],

@@ -23,7 +23,7 @@ from chatbot.ui import app_context
 from chatbot.ui.answers import ocr_remarks
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.chat_page import stage_html
-from chatbot.ui.document_list import remarks, state_text, undo_until
+from chatbot.ui.document_list import line_of, remarks, state_text, undo_until
 from chatbot.ui.documents_page import moving
 from tests.chatbot.ui.visitor import ask
 from tests.pages import click, keys, shown, visit
@@ -179,13 +179,13 @@ def test_a_question_that_cannot_be_asked_is_told(rules: AppContext) -> None:
 def test_documents_are_listed_reported_removed_and_restored(rules: AppContext) -> None:
     app = visit("documents_page.py")
     text = shown(app)
-    assert "Rules.pdf" in text
-    assert "✓ Rules.pdf: added, 1 page, 1 passage" in text
+    assert "✓ Rules.pdf: added, 1 page" in text
+    assert "<dd>Rules.pdf</dd>" in click(app, "Guide-Rules.pdf")
     assert "How each page was read" in click(app, "Details-Rules.pdf")
     click(app, "Remove-Rules.pdf")
-    assert "removed, can be restored until" in click(app, "dialog-yes")
+    assert "removed; you can restore it until" in click(app, "dialog-yes")
     assert rules.chatbot.library.scope([]) == {}
-    assert "ready" in click(app, "Restore-Rules.pdf")
+    assert "removed; you can" not in click(app, "Restore-Rules.pdf")
 
 
 def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(
@@ -199,11 +199,13 @@ def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(
     text = shown(app)
     assert "✓ Copy of it.pdf: the same file as Rules.pdf; it is kept once, under both names." in text
     assert "✓ Rules.pdf: a new version, 1 page" in text
-    assert "Took the place of another version on " in text
+    assert "Replaced an old version on " in text
+    click(app, "Guide-Copy of it.pdf")
     assert not keys(app, "Undo-Copy")
+    click(app, "Guide-Rules.pdf")
     text = click(app, "Undo-Rules.pdf")
     assert "deficit ceiling" in text_of(rules)
-    assert "The same file as Rules.pdf; kept once, under both names." in text
+    assert "The same file as Rules.pdf. It is stored once, under both names." in text
     app.button(key="Undo-Rules.pdf").click().run()
     assert "repealed" in text_of(rules)
 
@@ -217,7 +219,7 @@ def test_a_protected_file_is_opened_with_its_password(ruling: AppContext) -> Non
     click_first(app, "open-")
     settle(ruling)
     app.run()
-    assert "That password does not open it" in shown(app)
+    assert "That password is wrong" in shown(app)
     app.text_input[0].set_value("open sesame")
     click_first(app, "open-")
     settle(ruling)
@@ -225,7 +227,7 @@ def test_a_protected_file_is_opened_with_its_password(ruling: AppContext) -> Non
     assert not app.text_input
     text = shown(app)
     assert "✓ Ruling.pdf: added, 1 page" in text
-    assert "Protected: its pages are shown to who knows its password." in text
+    assert "Protected: looking at its pages needs the password." in text
 
 
 def test_a_protected_file_can_be_left_out(ruling: AppContext) -> None:
@@ -233,7 +235,7 @@ def test_a_protected_file_can_be_left_out(ruling: AppContext) -> None:
     click_first(app, "leave-")
     settle(ruling)
     app.run()
-    assert "Ruling.pdf: cancelled, nothing of it is kept." in shown(app)
+    assert "Ruling.pdf: cancelled. Nothing of it was kept." in shown(app)
     documents = ruling.settings.documents
     assert not list(documents.glob("*.pdf"))
 
@@ -241,15 +243,15 @@ def test_a_protected_file_can_be_left_out(ruling: AppContext) -> None:
 def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> None:
     app = visit("documents_page.py")
     library = rules.chatbot.library
-    assert "The store is sound" in outcome(app, rules, "check")
+    assert "The store is in order" in outcome(app, rules, "check")
     (version,) = library.scope([])
     with library.catalog._write() as connection:
         connection.execute("delete from vector where version = ?", (version,))
     text = outcome(app, rules, "check")
     assert "0 of 1 vectors are there" in text
-    assert "Repair mends it." in text
-    assert "They were made again." in outcome(app, rules, "repair")
-    assert "The store is sound" in outcome(app, rules, "check")
+    assert "Repair fixes it." in text
+    assert "They were created again." in outcome(app, rules, "repair")
+    assert "The store is in order" in outcome(app, rules, "check")
 
 
 def outcome(app: AppTest, context: AppContext, button: str) -> str:
@@ -308,9 +310,9 @@ def test_states_are_told_in_words(rules: AppContext) -> None:
     empty = replace(row, chunks=0)
     assert state_text(empty) == "no text was found"
     embedding = replace(row, state="embedding", embedded=64, chunks=1_204)
-    assert state_text(embedding) == "searchable by words; by meaning 64 of 1,204"
+    assert state_text(embedding) == "found by words; search by meaning is 5% ready"
     removed = replace(row, state="removed", removed_at=row.added_at)
-    assert state_text(removed).startswith("removed, can be restored until ")
+    assert state_text(removed).startswith("removed; you can restore it until ")
 
 
 def test_what_there_is_to_say_of_a_document_is_told_in_words(rules: AppContext) -> None:
@@ -318,9 +320,9 @@ def test_what_there_is_to_say_of_a_document_is_told_in_words(rules: AppContext) 
     plain = replace(row, period=None, status=None)
     assert remarks(plain, row.added_at) == []
     draft = replace(row, period="2025-26", status="draft")
-    assert remarks(draft, row.added_at) == ["2025-26, draft"]
+    assert line_of(draft) == ["1 page", "2025-26", "draft"]
     torn = replace(plain, failed_pages=2)
-    assert remarks(torn, row.added_at) == ["⚠ 2 pages were not read: see Details."]
+    assert remarks(torn, row.added_at) == ["⚠ 2 pages were not read. Details says why."]
 
 
 def test_the_page_follows_vectors_that_nobody_makes_yet(rules: AppContext) -> None:

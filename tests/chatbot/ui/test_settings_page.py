@@ -20,7 +20,7 @@ from chatbot.settings import Settings
 from chatbot.ui import app_context, network_exposure, sign_in
 from chatbot.ui.guard import is_owner
 from chatbot.ui.main import sent_lines
-from chatbot.ui.settings_model import is_in_the_open
+from chatbot.ui.model_trials import is_in_the_open, is_on_this_machine
 from chatbot.ui.settings_page import shown_value
 from chatbot.ui.sign_in import owner_of
 from chatbot.user_settings import BY_NAME, PREFERENCES
@@ -63,45 +63,85 @@ def window(page: AppTest) -> object:
     return page.number_input(key="set-window").value
 
 
-def give_model(page: AppTest, model: str, endpoint: str, key: str = "") -> None:
-    """Choose a model of one's own and fill in where it is."""
-    page.radio(key="answers-by-server-0").set_value("own").run()
-    write(page, "own-model", model)
-    write(page, "own-endpoint", endpoint)
-    write(page, "own-key", key)
+def connect(page: AppTest, endpoint: str, key: str = "") -> str:
+    """What the page says after an endpoint of one's own was given, once its models are there."""
+    page.button(key="provider-other").click().run()
+    write(page, "provider-url-other", endpoint)
+    write(page, "provider-key", key)
+    click(page, "connect")
+    return waited(page, "Asking ")
 
 
-def test_every_choice_is_explained_with_its_default(page: AppTest) -> None:
+def give_model(page: AppTest, model: str, endpoint: str, key: str = "") -> str:
+    """What the page says after a model of one's own was saved."""
+    connect(page, endpoint, key)
+    write(page, "chosen-model", model)
+    return click(page, "save-chosen")
+
+
+def waited(page: AppTest, text: str) -> str:
+    """What the page says once it no longer shows this, run as it does by itself."""
+    end = time.monotonic() + 20
+    while text in shown(page.run()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
     assert not page.exception
-    text = shown(page).replace("&#x27;", "'")
-    for one in PREFERENCES:
-        assert one.label in text, one.name
-        assert one.effect in text, one.name
-    assert text.count("Default: ") == len(PREFERENCES)
+    return shown(page)
+
+
+def labels(page: AppTest) -> set[str]:
+    """The names of the settings under "Advanced"."""
+    text = shown(page)
+    return {one.name for one in PREFERENCES if f'<p class="choice">{one.label}</p>' in text}
+
+
+def test_only_settings_that_have_an_effect_are_shown_each_with_its_default(
+    page: AppTest, context: app_context.AppContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [one.label for one in page.expander] == ["Advanced"]
+    assert not page.expander[0].proto.expanded
+    assert labels(page) == {"pages", "window"}
+    assert shown(page).count("Default: ") == 2
+    assert "Choose a model to see the settings that need one." in shown(page)
     assert page.button(key="reset-all").disabled
-    assert keys(page, "reset-") == ["reset-all"]
+    context.chatbot.own.choose_model(ANN, "own", "m", "http://127.0.0.1:9/v1")
+    page.run()
+    assert labels(page) == {one.name for one in PREFERENCES if one.part != "signals"}
+    switch(page, "set-compression", on=False)
+    assert "compression_ratio" not in labels(page)
+    monkeypatch.setattr(type(context.chatbot.signals), "off", "")
+    page.run()
+    assert labels(page) == BY_NAME.keys() - {"compression_ratio"}
+    page.number_input(key="set-signals_notes").set_value(0).run()
+    assert "signals_hours" not in labels(page)
 
 
 def test_choices_hold_at_once_for_their_owner_and_are_reset(
     page: AppTest, own: UserSettingsStore, context: app_context.AppContext
 ) -> None:
+    own.choose_model(ANN, "own", "m", "http://127.0.0.1:9/v1")
+    page.run()
     page.number_input(key="set-window").set_value(4).run()
-    switch(page, "set-compression", on=False)
-    page.number_input(key="set-signals_confidence").set_value(0.75).run()
+    switch(page, "set-summary", on=False)
+    page.number_input(key="set-compression_ratio").set_value(0.75).run()
     mine = own.settings(ANN)
     assert mine.window == 4
     assert mine.prompt_exchanges == 4
-    assert mine.compression is False
-    assert mine.signals_confidence == 0.75
+    assert mine.summary is False
+    assert mine.compression_ratio == 0.75
     assert own.settings(BOB) == context.settings
     bobs = visit("settings_page.py", owner=BOB)
     assert window(bobs) == 10
     click(page, "reset-window")
     assert own.settings(ANN).window == 10
     assert window(page) == 10
+    assert "Reset all settings?" in click(page, "reset-all")
+    click(page, "reset-keep")
+    assert own.chosen(ANN)["summary"] is False
     click(page, "reset-all")
+    click(page, "reset-now")
     assert own.chosen(ANN) == {}
-    assert page.toggle(key="set-compression").value is True
+    assert labels(page) == {"pages", "window"}
 
 
 def test_what_another_tab_chose_is_shown(page: AppTest, own: UserSettingsStore) -> None:
@@ -115,40 +155,31 @@ def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(
 ) -> None:
     with Provider(["ready"]) as provider:
         host = provider.url.split("/")[2]
-        give_model(page, "m<b>1", f" {provider.url}/ ", KEY)
-        assert "Not saved yet. Until then answers come from: no model" in shown(page)
-        text = click(page, "save-own-model")
+        text = give_model(page, "m<b>1", f" {provider.url}/ ", KEY)
         assert own.settings(ANN).api_key == KEY
-        assert field(page, "own-key") == ""
-        assert field(page, "own-endpoint") == provider.url
+        assert own.settings(ANN).base_url == provider.url
+        assert field(page, "provider-key") == ""
         assert f"In use: m&lt;b&gt;1 at {host}. Your key is set." in text
         assert f"<strong>{host}</strong> (m&lt;b&gt;1). You chose this on the Settings page." in text
         click(page, "test-model")
-        tested(page)
-        assert f"✓ {host} answered in " in shown(page)
-        request = provider.requests[0]
+        assert f"✓ {host} answered in " in waited(page, "Asking ")
+        request = provider.requests[-1]
         assert request.headers["authorization"] == f"Bearer {KEY}"
         assert "documents" not in str(request.body)
         for element in page.main:
             assert KEY not in str(element)
         assert KEY not in repr(page.session_state)
-        assert "No key is set." in click(page, "remove-key")
+        assert "Remove the key?" in click(page, "remove-key")
+        click(page, "keep-key")
+        assert own.settings(ANN).api_key == KEY
+        click(page, "remove-key")
+        assert "No key is set." in click(page, "remove-key-now")
         assert own.settings(ANN).api_key == ""
-
-
-def tested(page: AppTest) -> None:
-    """Wait for the test of the model, as the page does."""
-    end = time.monotonic() + 20
-    while "Asking " in shown(page.run()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    assert not page.exception
 
 
 def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest) -> None:
     with Provider([Mute(), Page("<html>")]) as provider:
         give_model(page, "m", provider.url)
-        click(page, "save-own-model")
         assert "Asking 127.0.0.1" in click(page, "test-model")  # the page is there while the model is silent
         end = time.monotonic() + 20
         while not provider.requests:  # one that is cancelled before is never sent
@@ -156,21 +187,19 @@ def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest) 
             time.sleep(0.02)
         assert "Asking " not in click(page, "trial-cancel")
         click(page, "test-model")
-        tested(page)
-        text = shown(page)
+        text = waited(page, "Asking ")
         assert "sent a web page, not an answer." in text
-        assert "Check the endpoint on the Settings page" in text
+        assert "Check the address. Addresses usually end in /v1." in text
         assert "OPENAI" not in text
 
 
-def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, own: UserSettingsStore) -> None:
+def test_what_cannot_be_used_is_told_in_a_sentence(page: AppTest, own: UserSettingsStore) -> None:
     forbidden = "http://169.254.169.254/v1"
-    give_model(page, "m", forbidden, KEY)
-    assert "link-local or cloud metadata address" in click(page, "save-own-model")
+    assert "link-local or cloud metadata address" in connect(page, forbidden, KEY)
     assert own.chosen(ANN) == {}
     assert not own.has_key(ANN)
-    assert field(page, "own-key") == ""
-    assert field(page, "own-endpoint") == forbidden
+    assert field(page, "provider-key") == ""
+    assert field(page, "provider-url-other") == forbidden
 
 
 def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
@@ -178,9 +207,10 @@ def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
 ) -> None:
     monkeypatch.setattr(Settings, "allows_user_models", False)
     page.run()
-    offered = page.radio(key="answers-by-server-0").options
-    assert len(offered) == 1
-    assert "lets nobody choose an endpoint of their own" in shown(page)
+    assert keys(page, "provider-") == []
+    assert keys(page, "answers-") == ["answers-none"]
+    assert "does not allow models of your own" in shown(page)
+    assert "Choose a model to see" not in shown(page)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +218,7 @@ def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
     [
         ("rerank", False, "off"),
         ("window", 10, "10"),
-        ("signals_threshold", 0.0, "what suits the search in use"),
+        ("signals_threshold", 0.0, "automatic"),
     ],
 )
 def test_values_are_said_in_words(name: str, value: float, said: str) -> None:
@@ -321,3 +351,10 @@ def test_what_goes_in_the_open_is_known() -> None:
     assert is_in_the_open("http://10.0.0.1/v1") is True
     for url in ("https://10.0.0.1", "http://localhost:1", "http://[::1]:1", "", "http://["):
         assert is_in_the_open(url) is False, url
+
+
+def test_what_stays_on_this_machine_is_known() -> None:
+    assert is_on_this_machine("localhost:1234")
+    assert is_on_this_machine("http://[::1]:1/v1")
+    for url in ("https://models.example/v1", "http://localhost.example", "", "http://["):
+        assert not is_on_this_machine(url), url

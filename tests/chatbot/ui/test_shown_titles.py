@@ -10,8 +10,9 @@ from chatbot.comparison import Comparison, EntryPlace
 from chatbot.store.library import Upload
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_chart import chart_spec
+from chatbot.ui.safe_text import plain_markdown
 from tests.chatbot.ui.visitor import ask
-from tests.pages import keys, open_context, shown, visit
+from tests.pages import click, keys, open_context, shown, visit
 from tests.pdfs import make_pdf
 
 NAMES = ("fr_23.pdf", "fr_24.pdf")
@@ -63,10 +64,17 @@ def test_an_address_names_the_documents_to_search_by_title_or_by_file(context: A
         assert app.session_state["scope"] == [NAMES[1]]
 
 
-def test_the_list_has_titles_with_names_below(context: AppContext) -> None:
-    said = shown(visit("documents_page.py"))
+def test_the_list_has_titles_and_the_guide_the_file(context: AppContext) -> None:
+    app = visit("documents_page.py")
+    labels = {button.key: button.label for button in app.button}
+    said = shown(app)
     for name, title in zip(NAMES, TITLES, strict=True):
-        assert f'{title}</p><p class="remark">{name}</p>' in said
+        assert labels[f"Guide-{name}"] == plain_markdown(title)
+        assert name not in said
+    assert f"<dd>{NAMES[0]}</dd>" in click(app, f"Guide-{NAMES[0]}")
+    (odd,) = [key for key in keys(app, "Guide-") if key.removeprefix("Guide-") not in NAMES]
+    said = click(app, odd)
+    assert "<dt>File</dt>" in said
     assert "<script>alert" not in said
     assert "<b>x" not in said
 

@@ -115,7 +115,7 @@ def test_where_no_process_can_be_had_it_is_said(
     before = len(os.listdir("/proc/self/fd"))
     with monkeypatch.context() as patch:
         patch.setattr(forkserver._Server, "ask", refused)
-        said = "No reading process can be started: Resource temporarily unavailable"
+        said = "The PDF reader cannot start: Resource temporarily unavailable"
         with pytest.raises(Exception, match=said):
             Reader(path)
     assert len(os.listdir("/proc/self/fd")) == before

@@ -56,7 +56,7 @@ It was 6,168 / 17,830 = 36.6%.
 def test_another_figure_of_the_same_measure_is_contradicted(answer: str) -> None:
     (check,) = [check for check in checks(answer, prompt()) if check.text == "36.6%"]
     assert check.status == "contradicted"
-    assert "comes to 34.6%" in (check.reason or "")
+    assert "calculates 34.6%" in (check.reason or "")
 
 
 LEFT_OPEN = """

@@ -118,21 +118,21 @@ It is accounts payable of $9,120 million plus total current assets of $4,812 mil
 Accounts payable came to 440 million in 2018. | the row “Accounts payable” has 4,812
 Wages came to 4,812 million in 2018. | which the answer does not name
 # period
-Total assets were $59,268 million in 2017. | not of 2017; column “December 31, 2017” has 55,556
-Total assets rose from $59,268 million in 2017 to $55,556 million in 2018. | not of 2017
-Total assets were 55,556 and 59,268 in 2018 and 2017, respectively. | not of 2018
-Revenue of the northern branch grew by 16 per cent in 2015. | its sentence speaks of 2018, not of 2015
+Total assets were $59,268 million in 2017. | not 2017; column “December 31, 2017” has 55,556
+Total assets rose from $59,268 million in 2017 to $55,556 million in 2018. | not 2017
+Total assets were 55,556 and 59,268 in 2018 and 2017, respectively. | not 2018
+Revenue of the northern branch grew by 16 per cent in 2015. | its sentence is about 2018, not 2015
 # column
 Equalisation grant, Southern region: 1,200 million | column “Domestic > Equalisation grant” has 640
 The Northern region gets a general grant of 75 million crowns. | column “Domestic > General grant” has 450
 Total assets came to 6.7% in 2018. | column “December 31, 2018” has 59,268
 # rounded
 Total assets were $9.1 billion in 2018. | the row “Total assets” has 59,268
-Total assets were $59.3 billion in 2017. | not of 2017
+Total assets were $59.3 billion in 2017. | not 2017
 # scale, kind
-Total assets were $59,268 billion in 2018. | under another scale, unit or kind
-Total assets grew by 6.7 percentage points in 2018. | under another scale, unit or kind
-Earnings per share were 3.25 million in 2018. | under another scale, unit or kind
+Total assets were $59,268 billion in 2018. | with another scale or unit
+Total assets grew by 6.7 percentage points in 2018. | with another scale or unit
+Earnings per share were 3.25 million in 2018. | with another scale or unit
 """
 
 
@@ -194,7 +194,7 @@ def test_the_question_says_what_the_answer_leaves_out() -> None:
 def test_a_check_says_where_and_of_which_period() -> None:
     (check,) = checks("Total assets were $59,268 million.")
     assert check.period == "2018"
-    assert check.reason == "stands in row “Total assets”, column “December 31, 2018”"
+    assert check.reason == "it is in row “Total assets”, column “December 31, 2018”"
     (of_before,) = checks("It was $55,556 million.", question="What were total assets in 2017?")
     assert of_before.period == "2017"
     (wrong,) = checks("Total assets were $59,286 million.")
@@ -373,7 +373,7 @@ def test_brackets_of_an_aside_are_no_minus() -> None:
 def test_money_without_the_scale_of_its_table_is_doubted_for_that_and_contradicts_nothing() -> None:
     (check,) = checks("Accounts payable came to $4,812 in 2018.")
     assert check.status == "present_elsewhere"
-    assert check.reason == "the page has it in millions, which the answer does not say"
+    assert check.reason == "the page gives it in millions, which the answer does not say"
 
 
 YEARS = Printed(
@@ -421,7 +421,7 @@ def test_a_row_without_a_label_is_named_by_its_column() -> None:
     table = replace(YEARS, unit="", rows="- | 150 | 140\nRevenue | 120 | 110")
     *_, check = checks("Revenue 120 110 (2018: 150)", page_of(table))
     assert check.status == "present_elsewhere"
-    assert check.reason == "its value stands in column “2018”; another row is read out"
+    assert check.reason == "its value is in column “2018”, but the answer quotes another row"
 
 
 WHOLE_LABEL = """

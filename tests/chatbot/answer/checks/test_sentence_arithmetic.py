@@ -216,7 +216,7 @@ def test_what_the_question_says_is_no_evidence() -> None:
     prompt = prompt_over(hit, question="Our sales were RM2.3 billion. Why?")
     _, _, (number,) = check_answer("Your sales were RM2.3 billion [S1-7f3a].", prompt)
     assert number.status == "present_elsewhere"
-    assert number.reason == "it stands in the question, not on the pages cited"
+    assert number.reason == "it is in the question, not on the cited pages"
 
 
 def test_of_figures_without_end_the_first_are_checked() -> None:

@@ -119,7 +119,9 @@ def test_a_key_that_was_never_given_stays_as_written_and_is_said_to_be_unknown(k
     answer = f"The fiscal deficit is expected to be 4.4 per cent [{key}]."
     shown, (citation,), (check,) = check_answer(answer, PROMPT)
     assert shown == answer
-    assert citation == Citation(key, None, None, None, "", False, reason="no such source was given")
+    assert citation == Citation(
+        key, None, None, None, "", False, reason="there is no source with this number"
+    )
     assert check.status == "present_elsewhere"
     assert check.citation is None
 
@@ -168,7 +170,7 @@ def test_a_quotation_that_is_not_there_is_not_verified_though_other_words_are():
     assert citation.start == -1
     assert citation.end == -1
     assert citation.quote == quotation
-    assert citation.reason == "the quoted words do not stand on that page"
+    assert citation.reason == "the quoted words are not on that page"
 
 
 def test_a_quotation_may_be_shortened_and_may_hold_sentences():
@@ -211,10 +213,10 @@ def test_without_marks_the_longest_common_run_or_the_row_is_the_quote(answer, qu
 
 
 NOT_LOCATED = """
-Towns get money [S1-7f3a]. | no passage of the page says it in these words
-At the end of the day it is so [S1-7f3a]. | no passage of the page says it in these words
-The gap amounts to 9.9 [S1-7f3a]. | no passage of the page could be located
-[S1-7f3a] | no statement stands at this key
+Towns get money [S1-7f3a]. | no passage on the page says it in these words
+At the end of the day it is so [S1-7f3a]. | no passage on the page says it in these words
+The gap amounts to 9.9 [S1-7f3a]. | no matching passage was found on the page
+[S1-7f3a] | there is no statement before this citation
 """
 
 
@@ -371,7 +373,7 @@ def test_a_check_says_what_was_read():
     assert check.status == "supported"
     assert check.citation == "S1"
     assert check.formula is None
-    assert check.reason == f"stands in “{line}”"
+    assert check.reason == f"it is in “{line}”"
 
 
 # ---------------------------------------------------------------- formulas
@@ -444,7 +446,7 @@ def test_any_answer_is_checked_without_loss(answer):
     assert without_keys(shown) == without_keys(answer)
     for citation in found:
         if citation.document is None:
-            assert citation.reason == "no such source was given"
+            assert citation.reason == "there is no source with this number"
         if citation.verified:
             page = PROMPT.sources[f"{citation.key}-7f3a"].page_text
             assert citation.quote != ""

@@ -116,7 +116,7 @@ def test_the_page_s_words_with_another_figure_are_doubted_for_the_figure() -> No
     said = "Each constituency will receive K63.1 million in 2025 from the allocation of K30.6 million in 2024"
     (citation,) = citations(f"{said} [S1-7f3a].")
     assert citation.doubted
-    assert citation.reason == "its words stand there, but not with K63.1 million"
+    assert citation.reason == "its words are on the page, but not with K63.1 million"
 
 
 def test_what_is_said_to_be_missing_is_neither_verified_nor_doubted() -> None:
@@ -152,7 +152,7 @@ def test_a_name_that_no_page_has_is_doubted() -> None:
     said = "The council appointed an independent auditor to examine the accounts of"
     (citation,) = citations(f"{said} the Lusaka Transit Commission [S1-7f3a].")
     assert not citation.verified
-    assert citation.reason == "none of the pages given names “Lusaka Transit Commission”"
+    assert citation.reason == "none of the pages mentions “Lusaka Transit Commission”"
     (citation,) = citations(f"{said} Kaluba District [S1-7f3a].")
     assert not citation.doubted
 
@@ -194,11 +194,11 @@ def test_a_name_of_any_letters_is_known_from_its_page(name: str) -> None:
 
 
 ANOTHER_VERB = """
-The council dismissed an independent auditor to examine the accounts [S1-7f3a]. | do not have “dismissed”
-The council fined Kaluba District to examine the accounts of all water boards [S1-7f3a]. | do not have “fined”
-The council appointed an independent auditor due to missing receipts [S1-7f3a]. | do not have “missing”
-The undertaking does not include a monetary penalty because of earlier settlements [S1-7f3a]. | do not have \
-“earlier”
+The council dismissed an independent auditor to examine the accounts [S1-7f3a]. | not mention “dismissed”
+The council fined Kaluba District to examine the accounts of all water boards [S1-7f3a]. | not mention “fined”
+The council appointed an independent auditor due to missing receipts [S1-7f3a]. | not mention “missing”
+The undertaking does not include a monetary penalty because of earlier settlements [S1-7f3a]. | \
+not mention “earlier”
 """
 
 

@@ -184,7 +184,7 @@ def test_a_sentence_without_a_year_counts_for_the_documents_own_and_says_so() ->
     own = entry(DEFICIT, ESTIMATED, "2025-26", page=page)
     assert own.quantity is not None
     assert not own.quantity.dated
-    assert own.reason == "The sentence names no year; the document is of 2025-26."
+    assert own.reason == "The sentence names no year; the document is for 2025-26."
     assert entry(DEFICIT, ESTIMATED, "2024-25", page=page).state == "absent"
     assert entry(DEFICIT, ESTIMATED).quantity is not None
 
@@ -245,5 +245,8 @@ def test_a_year_that_two_fiscal_years_share_is_told_of_both() -> None:
     text = "Total revenue 450 480 510 (2023-24: 450; 2024-25: 480) [S1]"
     found = entry(ASKED_FOR, text, "2024", page=page)
     assert found.state == "passage"
-    assert found.reason == "It has figures of 2023-24 and 2024-25, not of 2024 as such: ask for one of these."
+    assert (
+        found.reason
+        == "It has figures for 2023-24 and 2024-25, but not for 2024 itself. Ask for one of these."
+    )
     assert entry(ASKED_FOR, text, "2024-25", page=page).reason == ""

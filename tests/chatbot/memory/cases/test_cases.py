@@ -146,7 +146,7 @@ def test_the_same_verdict_twice_is_one_line(cases: Cases) -> None:
     ids=["refused", "failed"],
 )
 def test_an_answer_that_was_refused_or_failed_is_never_one_to_follow(cases: Cases, given: Answer) -> None:
-    with pytest.raises(UsageError, match="cannot be an example to follow"):
+    with pytest.raises(UsageError, match="cannot be rated helpful"):
         cases.rate("me", given, 1)
     assert cases.listed("me") == []
     bad = cases.rate("me", given, 0)
@@ -160,7 +160,7 @@ def test_a_verdict_that_is_none_is_refused(cases: Cases) -> None:
 
 def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
     long = answer(text="x" * 5_000_000)
-    with pytest.raises(UsageError, match=r"The case has 5,\d{3},\d{3} bytes, at most 1,000,000 are kept"):
+    with pytest.raises(UsageError, match=r"The rated answer has 5,\d{3},\d{3} bytes; the limit is 1,000,000"):
         cases.rate("me", long, 1)
     assert cases.listed("me") == []
 
@@ -306,7 +306,7 @@ def test_the_layer_gives_what_to_follow_then_what_to_avoid(
     for note in notes:
         assert note.layer == "cases"
         assert note.source.startswith("your rating of ")
-        assert "alike" in note.source
+        assert "similarity" in note.source
     first = "An example to follow, rated helpful. Asked: What is the deficit ceiling of Valmora?"
     assert notes[0].text.startswith(first)
     assert notes[-1].text.endswith("What was said about it: Wrong year.")

@@ -110,8 +110,8 @@ def test_what_is_negative(value: object) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     case_rows(r"""
-        {                                         | it is no JSON
-        {"question": "Q", "plan": "P", "rew       | it is no JSON
+        {                                         | it is not JSON
+        {"question": "Q", "plan": "P", "rew       | it is not JSON
         [1, 2]                                    | it is a JSON list, not an object
         "text"                                    | it is a JSON text
         {"question": "Q"}                     | it has none of the pairs of fields question/plan, case/plan
@@ -137,10 +137,10 @@ CONTRADICTION = b'{"case": "Q", "plan": "P", "reward": 1, "case_label": "negativ
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (LONG_NUMBER, "it holds a number that is too long"),
-        (b"\xff\xfe{}", "it is no UTF-8 text"),
+        (LONG_NUMBER, "it has a number that is too long"),
+        (b"\xff\xfe{}", "it is not UTF-8 text"),
         (b"[" * 100_000, "it is nested too deeply"),
-        (LONG_PLAN, "it has 5,000,029 bytes, at most 1,000,000 are read"),
+        (LONG_PLAN, "it has 5,000,029 bytes; the limit is 1,000,000"),
         (CONTRADICTION, "its verdicts reward and case_label contradict each other"),
     ],
     ids=["number", "bytes", "nested", "long", "contradiction"],
@@ -278,7 +278,7 @@ def test_rows_that_cannot_be_read_are_reported_by_place_and_the_others_read(
     assert embedded(shelf) == [True, True]
     (problem,) = shelf.view().problems
     assert problem.line == 2
-    assert "no JSON" in problem.reason
+    assert "not JSON" in problem.reason
     removed = shelf.remove(lambda case: True)
     assert [case.question for case in removed] == ["One?", "Three?"]
     assert len(shelf.view().problems) == 1, "what cannot be read is not lost"

@@ -180,7 +180,7 @@ def test_what_cannot_be_rated_is_said(make: Make) -> None:
     chatbot = make()
     private = chatbot.conversations.begin("me", private=True)
     ask(chatbot, QUESTION, private)
-    with pytest.raises(UsageError, match="private"):
+    with pytest.raises(UsageError, match="Private"):
         chatbot.rate(private, 1, "me", helpful=True)
     talk = chatbot.conversations.begin("me")
     ask(chatbot, "Who built the lighthouse of Heligoland?", talk)
@@ -199,7 +199,7 @@ def test_advice_is_noted_and_recalled_when_its_situation_comes(advised: Chatbot)
     talk = advised.conversations.begin("me")
     told, _ = ask(advised, ADVICE, talk)
     assert told.model == MEMORY
-    assert told.text.startswith("Noted.")
+    assert told.text.startswith("Saved. ")
     assert told.exchange == 1
     (situation,) = advised.situations.listed("me")
     assert situation.situation == "the deficit ceiling is breached"
@@ -215,7 +215,7 @@ def test_advice_is_noted_and_recalled_when_its_situation_comes(advised: Chatbot)
 def test_advice_in_a_private_conversation_is_not_noted(advised: Chatbot) -> None:
     private = advised.conversations.begin("me", private=True)
     told, _ = ask(advised, "When debt rises, then sell bonds.", private)
-    assert told.text.startswith("Not noted")
+    assert told.text.startswith("Not saved")
     assert advised.situations.listed("me") == []
 
 
@@ -329,7 +329,7 @@ def test_pages_that_stand_elsewhere_are_told_with_the_rating_that_moved_them() -
     rated = reranking({1: -0.2, 3: 0.1, 4: 0.2}, mine, shared)
     after = moved_hits(rated, before, (4, 0.7))
     assert [one.page for one in after] == [4, 3, 2, 1]
-    helpful = "was put forward: somebody here rated an answer from it helpful (“What was income?”)."
+    helpful = "was put forward: someone here rated an answer from it helpful (“What was income?”)."
     first, second, third = rated.told(before, after)
     assert first.text == f"Budget (1).pdf, p. 4, {helpful}"
     assert second.text == f"Budget (1).pdf, p. 3, {helpful}"
@@ -399,7 +399,7 @@ def test_a_shared_answer_is_remembered_as_somebody_elses(rated: Rated) -> None:
         return [text for text in notices(events) if text.startswith("Remembered")]
 
     (told_once,) = told()
-    assert told_once.startswith("Remembered: somebody here rated this answer helpful on")
+    assert told_once.startswith("Remembered: someone here rated this answer helpful on")
     assert "you rated" not in told_once
     chatbot.rate(rated.talk, 1, "me", helpful=False)
     assert told() == []
@@ -487,7 +487,7 @@ def test_a_line_that_was_only_noted_cannot_be_rated(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, ADVICE, talk)
-    with pytest.raises(UsageError, match="no answer from the documents"):
+    with pytest.raises(UsageError, match="not from the documents"):
         chatbot.rate(talk, 1, "me", helpful=True)
     assert chatbot.cases.listed("me") == []
 

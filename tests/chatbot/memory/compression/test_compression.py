@@ -384,7 +384,7 @@ def test_values_out_of_range_are_named(name: str, value: str) -> None:
 def test_ids_stand_once() -> None:
     one = Message("a", "user", "One.")
     two = Message("a", "user", "Two.")
-    with pytest.raises(ValueError, match="'a' stands twice"):
+    with pytest.raises(ValueError, match="'a' appears twice"):
         compress([one, two])
 
 

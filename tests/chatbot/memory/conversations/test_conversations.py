@@ -163,7 +163,7 @@ def test_an_erased_conversation_takes_no_late_answer_and_gives_none_away(talks: 
     hers = talks.start("named", "Mine?")
     assert hers == number
     talks.write(talk, number, "The secret.", owner="me")
-    with pytest.raises(NotFoundError, match="erased meanwhile"):
+    with pytest.raises(NotFoundError, match="has been erased"):
         talks.finish(talk, number, ANSWER, {}, owner="me")
     (said,) = talks.said("named", "her")
     assert said.assistant == ""
@@ -221,7 +221,7 @@ def test_conversations_are_apart_and_belong_to_their_owner(talks: Conversations)
 
 
 def test_what_is_no_id_is_refused(talks: Conversations) -> None:
-    with pytest.raises(NotFoundError, match="not the id"):
+    with pytest.raises(NotFoundError, match="not a valid conversation ID"):
         talks.begin("me", "../../etc")
 
 
@@ -329,7 +329,7 @@ def test_a_damaged_answer_is_named_and_the_rest_stands(talks: Conversations, tmp
         connection.execute("update detail set answer = x'00ff' where number = 1")
         connection.execute("update exchange set assistant = cast(x'c3ff41' as text) where number = 1")
     connection.close()
-    with pytest.raises(StoreError, match="answer 1 cannot be read"):
+    with pytest.raises(StoreError, match="checks of answer 1 can no longer be read"):
         talks.answer(talk, 1, "me")
     assert talks.answer(talk, 2, "me") is not None
     assert [said.user for said in talks.said(talk, "me")] == ["One?", "Two?"]
@@ -356,7 +356,7 @@ def test_a_locked_file_is_named_and_nothing_is_lost(
     talk = talks.begin("me")
     holder = sqlite3.connect(tmp_path / "c.sqlite3", isolation_level=None)
     holder.execute("begin exclusive")
-    with pytest.raises(StoreError, match="Another program holds") as raised:
+    with pytest.raises(StoreError, match="Another program is using") as raised:
         talks.start(talk, "How much?")
     assert raised.value.retryable
     holder.execute("rollback")

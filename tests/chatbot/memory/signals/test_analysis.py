@@ -251,7 +251,7 @@ I would rather not.
 )
 def test_a_reply_that_is_no_signal_is_a_failure(said: str) -> None:
     model = ScriptedModel([said])
-    with pytest.raises(ModelError, match="did not answer as it was asked"):
+    with pytest.raises(ModelError, match="did not give the expected answer"):
         read_by_model(item("News."), model)
 
 

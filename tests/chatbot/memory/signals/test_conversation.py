@@ -79,8 +79,8 @@ def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_re
         assert signals_of(answer) == ["local template"]
         assert answer.notices == tuple(notices)
         assert "Answered without news signals" in notices[0]
-        assert "being started again" in notices[0]
-        assert "local templates stand in" in notices[0]
+        assert "is starting again" in notices[0]
+        assert "local templates are used" in notices[0]
         time.sleep(0.05)
     assert waits
     assert max(waits) < 2

@@ -87,7 +87,7 @@ def test_data_survive_a_stop_and_a_kill(reachable: Path) -> None:
         os.kill(server.pid(), signal.SIGKILL)
         while server.pid():
             time.sleep(0.01)
-        with pytest.raises(SignalsError, match="being started again"):
+        with pytest.raises(SignalsError, match="is starting again"):
             server.address()
         with connect(address_when_back(server)) as connection:
             assert connection.execute("SELECT one FROM kept").fetchone() == (1,)
@@ -129,7 +129,7 @@ def test_whoever_asks_while_it_is_started_again_does_not_wait(
         monkeypatch.setattr(server, "_start", lambda: (slowly.wait(20), start()))
         for _ in range(5):
             started = time.monotonic()
-            with pytest.raises(SignalsError, match="being started again") as told:
+            with pytest.raises(SignalsError, match="is starting again") as told:
                 server.address()
             assert time.monotonic() - started < 0.3
             assert told.value.kind == "starting"

@@ -270,7 +270,7 @@ def test_zero_vectors_of_an_embedder_are_refused_and_the_news_found_by_keywords(
 ) -> None:
     signals = store(tmp_path, database, ZeroEmbedder())
     done = signals.add(news(KEY_RATE))
-    assert "length zero" in done.problem
+    assert "unusable vectors" in done.problem
     assert done.embedded == 0
     zero = np.zeros(64, np.float32)
     assert found_by(signals, QUESTION, zero) == ["keywords"]

@@ -184,7 +184,7 @@ def test_what_has_no_number_has_the_same_one_each_time() -> None:
         ({"text": "News"}, "no date"),
         (row(date="yesterday"), "cannot be read"),
         (row(date=1e300), "cannot be read"),
-        ({"text": {"a": 1}, "date": STAMP}, "wrong kind"),
+        ({"text": {"a": 1}, "date": STAMP}, "wrong type"),
         ({"date": STAMP}, "it has none of"),
         (17, "not an object"),
     ],

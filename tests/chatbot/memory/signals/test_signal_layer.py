@@ -93,7 +93,9 @@ def test_a_note_found_by_keywords_says_so_and_why(database: str, tmp_path: Path)
     signals = store(tmp_path, database, embedder)
     signals.add(news("Банк повысил ключевую ставку."))
     (source,), notices = told(signals, "Что с ключевой ставкой?", embedder)
-    reason = "matched by keywords (100% of the question's), for the embedder does not read Cyrillic script"
+    reason = (
+        "matched by keywords (100% of the question's), as the embedding model does not read Cyrillic script"
+    )
     assert reason in source
     assert notices == []
 
@@ -163,7 +165,7 @@ def test_switched_off_it_recalls_nothing_and_keeps_all(rated: Signals) -> None:
     assert told(rated, QUESTION) == ([], [])
     health = rated.health()
     assert health.state == "off"
-    assert health.message == "News signals are switched off."
+    assert health.message == "News signals are off."
     assert "memory signals on" in health.hint
     rated.switch(on=True)
     sources, _ = told(rated, QUESTION)
@@ -206,7 +208,7 @@ def test_where_the_database_has_nothing_like_it_a_local_template_stands_in_and_s
     signals.add(news(WHEAT))
     (source,), notices = told(signals, ATTACK)
     assert "local template security-incident" in source
-    assert "no recent signal is like the question" in source
+    assert "no recent signal is similar to the question" in source
     assert "confidence 0.65" in source
     assert NOT_ADVICE in source
     assert notices == []
@@ -222,17 +224,17 @@ def test_empty_and_failed_are_told_apart_in_note_notice_and_health(
     (of_empty,), no_notices = told(signals, ATTACK)
     (of_failed,), notices = told(unreachable, ATTACK)
     assert "no recent signal" in of_empty
-    assert "cannot be asked" in of_failed
+    assert "not available" in of_failed
     assert no_notices == []
     assert "cannot be reached" in notices[0]
-    assert "local templates stand in" in notices[0]
+    assert "local templates are used" in notices[0]
     assert signals.health().state == "empty"
     assert unreachable.health().state == "failed"
 
 
 def test_a_failure_without_a_template_is_told_all_the_same(unreachable: Signals) -> None:
     notice, *_ = notices_of(unreachable, "What is the deficit ceiling?")
-    assert "no local template bears" in notice
+    assert "no local template fits" in notice
     assert len(layer(unreachable).recall(ask(ATTACK), 3)) == 1
 
 
@@ -246,11 +248,11 @@ def test_three_failures_open_the_breaker_health_says_so_and_it_recovers(
         told(unreachable, ATTACK)
         states.append(unreachable.health().state)
     assert states == ["failed", "failed", "fallback", "fallback", "fallback"]
-    assert "rests" in notices_of(unreachable)[0]
+    assert "is paused" in notices_of(unreachable)[0]
     assert unreachable.health().retry_at == 1_030
     signals.add(news(WHEAT))
     signals.breaker = breaker
-    assert "rests" in notices_of(signals)[0]
+    assert "is paused" in notices_of(signals)[0]
     now[0] += 31
     assert notices_of(signals) == []
     assert signals.health().state == "normal"
@@ -334,7 +336,7 @@ def test_the_server_killed_in_the_middle_of_a_conversation_local_notes_a_notice_
         sources, notices = told(signals, question)
         assert time.monotonic() - started < 0.5
         assert "local template" in sources[0]
-        assert "being started again" in notices[0]
+        assert "is starting again" in notices[0]
         for _ in range(100):
             sources, notices = told(signals, question)
             if not notices:

@@ -208,7 +208,7 @@ def test_nothing_is_asked_for(topics: SituationMemory, text: str, n: int) -> Non
 
 
 def test_an_unknown_strategy_is_named(topics: SituationMemory) -> None:
-    with pytest.raises(QuestionError, match="no strategy 'best'"):
+    with pytest.raises(QuestionError, match="no strategy named 'best'"):
         topics.get_memories("inflation", strategy="best")
 
 
@@ -448,7 +448,7 @@ def test_tables_of_a_later_version_are_told_of_at_each_use(opened: Open, memorie
     with memories.write() as connection:
         connection.execute("update memory_version set version = 9")
     for one in (situations, opened()):
-        with pytest.raises(StoreError, match="The memory of situations is of version 9"):
+        with pytest.raises(StoreError, match="The situations memory has version 9"):
             one.listed("me")
 
 
@@ -583,8 +583,8 @@ def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(
     assert done.known == 0
     assert [problem.line for problem in done.problems] == list(range(7, 16))
     reasons = {problem.reason for problem in done.problems}
-    assert "it is no JSON" in reasons
-    assert "its scope is no text" in reasons
+    assert "it is not JSON" in reasons
+    assert "its scope is not text" in reasons
     kept = {one.situation: one for one in editable.listed("me")}
     oil = kept["oil falls"]
     assert oil.recommendations == ("sell", "wait")
@@ -687,8 +687,8 @@ def test_recorded_advice_is_a_note_where_a_question_describes_its_situation(open
     (note,) = notes("If inflation rises above target?")
     assert note.layer == "situations"
     assert note.text == "When inflation rises above target: shorten duration"
-    assert note.source.startswith("advice you recorded on ")
-    assert "alike" in note.source
+    assert note.source.startswith("advice you added on ")
+    assert "similarity" in note.source
     assert notes("How tall is the lighthouse?") == []
     assert notes(inflation, "her") == []
     assert notes(inflation, count=0) == []

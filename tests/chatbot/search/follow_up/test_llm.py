@@ -96,5 +96,5 @@ def test_a_conversation_is_searched_by_the_models_question(tmp_path: Path) -> No
 )
 def test_what_is_no_form_of_the_question_is_refused(reply: str) -> None:
     said = "What is the debt anchor? It is 60 per cent. Health gets 5 million. The documents say so."
-    with pytest.raises(ValueError, match="no form of the question"):
+    with pytest.raises(ValueError, match="a different question"):
         read_query(reply, "What about health?", said)

@@ -1,0 +1,262 @@
+"""Draws the guide to a document: what it is, its outline and key figures, and questions to ask about it.
+
+It is made in a thread, without a model, and kept for the session.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from chatbot.comparison.key_figure_records import OF_GDP, KeyFigure
+from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow
+from chatbot.errors import ProjectError
+from chatbot.records import DocumentRow, PageRef
+from chatbot.search.document_description import Description, described
+from chatbot.search.sections import Section
+from chatbot.ui import document_session, overlay, session
+from chatbot.ui.app_context import AppContext
+from chatbot.ui.example_questions import ExampleQuestions
+from chatbot.ui.overlay import OpenPage
+from chatbot.ui.routes import cover_address
+from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, quiet_html, short
+
+__all__ = ["draw_guide", "facts_of", "is_pending", "questions_of"]
+
+log = logging.getLogger(__name__)
+
+# So long a press waits for the guide before the page is drawn without it.
+WAIT_SECONDS = 0.6
+LOOK_SECONDS = 0.05
+# The guides that a session keeps.
+MOST_KEPT = 12
+GUIDES = "document_guides"
+MOST_FIGURES = 6
+FEWEST_QUESTIONS, MOST_QUESTIONS = 3, 5
+MOST_FIGURE_QUESTIONS = 2
+LONGEST_TITLE = 110
+LONGEST_PART = 90
+SUMMARY = "Summarise this document"
+ANY_QUESTIONS = ("What are the main objectives?", "Which risks are named?")
+
+
+class _GuideRun:
+    """A guide that is made in a thread. Until it is over its parts are empty."""
+
+    def __init__(self, context: AppContext, row: DocumentRow) -> None:
+        self.version = 0
+        self.description = Description()
+        self.sheet = KeyFigureSheet()
+        self.questions: tuple[str, ...] = ()
+        self._thread = threading.Thread(target=self._make, args=(context, row), name="guide", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        return not self._thread.is_alive()
+
+    def wait(self, seconds: float) -> None:
+        """Waits for its end, at most so long."""
+        self._thread.join(seconds)
+
+    def _make(self, context: AppContext, row: DocumentRow) -> None:
+        try:
+            chatbot = context.chatbot
+            version = chatbot.library.catalog.find(row.name)
+            if version is None:
+                return
+            self.version = version.id
+            self.description = described(chatbot.library, version.id, chatbot.title(row.name))
+            self.sheet = chatbot.key_figures([row.name])
+            self.questions = questions_of(self.sheet, _examples(context, row))
+        except ProjectError as error:  # such as a document that is removed meanwhile
+            log.warning("making the guide to a document: %s", error)
+        except Exception:
+            log.exception("the guide to a document failed")
+
+
+def _examples(context: AppContext, row: DocumentRow) -> Sequence[str]:
+    """Questions that the document answers, as they are found for the chat."""
+    examples = ExampleQuestions(context.chatbot)
+    while (found := examples.of([row])) is None:
+        time.sleep(LOOK_SECONDS)
+    return found
+
+
+def questions_of(sheet: KeyFigureSheet, examples: Sequence[str]) -> tuple[str, ...]:
+    """Returns three to five questions to suggest.
+
+    sheet: of one document.
+    examples: that it answers.
+    """
+    figures = [
+        f"What is {_in_sentence(row.shown)} in {column.period.text}?"
+        for row, column, _ in _main_figures(sheet)
+        if not row.measure.endswith(OF_GDP) and not row.is_worked_out
+    ]
+    few = max(MOST_FIGURE_QUESTIONS, MOST_QUESTIONS - 1 - len(examples))
+    found = [SUMMARY, *figures[:few], *examples]
+    if len(found) < FEWEST_QUESTIONS:
+        found += ANY_QUESTIONS
+    return tuple(dict.fromkeys(found))[:MOST_QUESTIONS]
+
+
+def _in_sentence(name: str) -> str:
+    """The name of a row in a sentence: without its capital, unless it begins with an abbreviation."""
+    return name if name[1:2].isupper() else f"{name[:1].lower()}{name[1:]}"
+
+
+def _main_figures(sheet: KeyFigureSheet) -> list[tuple[SheetRow, FigureColumn, KeyFigure]]:
+    """The figures of the document's own period, in the order of the sheet."""
+    found = []
+    for column in sheet.main[:1]:
+        for row in sheet.rows:
+            figure = sheet.cell(row, column)
+            if figure is not None:
+                found.append((row, column, figure))
+    return found[:MOST_FIGURES]
+
+
+def _run_of(context: AppContext, row: DocumentRow) -> _GuideRun:
+    """The guide to a document as it is stored now, begun if there is none."""
+    kept: dict[tuple[str, ...], _GuideRun] = st.session_state.setdefault(GUIDES, {})
+    key = (row.name, row.id, row.lacks, str(row.period), str(row.chunks))
+    if key not in kept:
+        while len(kept) >= MOST_KEPT:
+            kept.pop(next(iter(kept)))
+        kept[key] = _GuideRun(context, row)
+        kept[key].wait(WAIT_SECONDS)
+    return kept[key]
+
+
+def is_pending(context: AppContext, rows: Sequence[DocumentRow]) -> bool:
+    """Tells whether the guide that is shown is still being made."""
+    row = next((row for row in rows if row.name == document_session.chosen()), None)
+    return row is not None and row.removed_at is None and not _run_of(context, row).is_over
+
+
+def draw_guide(row: DocumentRow, context: AppContext) -> None:
+    """Draws the guide to a document that is in the store."""
+    run = _run_of(context, row)
+    with st.container(key="guide", gap="small"):
+        cover = _cover_html(run.version) if run.version else ""
+        facts = "".join(
+            f"<div><dt>{term}</dt><dd>{plain_html(text)}</dd></div>"
+            for term, text in facts_of(row, run.description)
+        )
+        st.html(f'<div class="guide-top">{cover}<dl class="facts">{facts}</dl></div>')
+        if not run.is_over:
+            st.html('<p class="quiet" role="status">Reading the outline and the key figures …</p>')
+            return
+        pages: dict[str, OpenPage] = {"guide-cover": OpenPage(row.name, run.version, 1)}
+        _draw_questions(run.questions, row.name)
+        _draw_figures(run, row.name, pages)
+        _draw_outline(run, row.name, pages)
+        with st.container(key="pressed-guide"):
+            for key, opened in pages.items():
+                if st.button(key, key=key, on_click=overlay.open_page, args=(opened,)):
+                    st.rerun()  # the pane is outside of what is drawn again here
+
+
+def facts_of(row: DocumentRow, description: Description) -> list[tuple[str, str]]:
+    """Returns what is known of a document as (term, text), without what is not known."""
+    scanned = f", {row.ocr_pages:,} of them scanned" if row.ocr_pages else ""
+    added = time.strftime("%d %b %Y", time.localtime(row.added_at))
+    facts = [
+        ("Issuer", description.issuer),
+        ("Kind", description.kind),
+        ("Period", row.period or ""),
+        ("Status", row.status or ""),
+        ("Pages", f"{row.pages:,}{scanned}"),
+        ("Added", added),
+        ("File", short(row.name, 120)),
+    ]
+    return [(term, text) for term, text in facts if text]
+
+
+def _cover_html(version: int) -> str:
+    return (
+        '<button type="button" class="cover" data-press="guide-cover">'
+        f'<img src="{cover_address(version)}" alt="Open the first page" width="120" height="156"></button>'
+    )
+
+
+def _draw_questions(questions: Sequence[str], name: str) -> None:
+    st.html('<h3 class="guide-part">Ask about this document</h3>')
+    with st.container(horizontal=True, gap="small", key="guide-questions"):
+        for index, question in enumerate(questions):
+            if st.button(plain_markdown(question), key=f"guide-ask-{index}"):
+                session.leave_conversation()
+                session.scope_next(partial(list, [name]))
+                session.ask_again(question)
+                st.switch_page("chat_page.py")
+
+
+def _draw_figures(run: _GuideRun, name: str, pages: dict[str, OpenPage]) -> None:
+    """Draws the key figures, each with a button to its page. pages: takes what the buttons open."""
+    figures = _main_figures(run.sheet)
+    if not figures:
+        return
+    lines = []
+    for number, (row, _, figure) in enumerate(figures):
+        buttons = []
+        pages_of = {cell.page: cell for cell in reversed(figure.cells)}
+        for at, cell in enumerate(list(pages_of.values())[:2]):
+            key = f"guide-figure-{number}-{at}"
+            pages[key] = OpenPage(name, run.version, cell.page, cell.quote, cell.page, start=cell.start)
+            where = page_text(PageRef("", cell.page, cell.page_label))
+            told = plain_html(f"{row.shown}: {where}")
+            buttons.append(
+                f'<button type="button" class="key" data-press="{key}" aria-label="{told}">'
+                f"p. {cell.page}</button>"
+            )
+        lines.append(
+            f'<tr><th scope="row">{plain_html(row.shown)}</th>'
+            f'<td class="figures">{_amount_html(row, figure)}</td>'
+            f"<td>{' '.join(buttons)}</td></tr>"
+        )
+    period = plain_html(figures[0][1].period.text)
+    st.html(
+        f'<h3 class="guide-part">Key figures, {period}</h3>'
+        f'<table class="guide-figures"><tbody>{"".join(lines)}</tbody></table>'
+    )
+
+
+def _amount_html(row: SheetRow, figure: KeyFigure) -> str:
+    """A figure with its unit: "$ 11,692,713 thousand", "4.8%", "2,140 million crowns"."""
+    before, after = "", row.unit_text
+    if row.unit and not row.unit.islower():
+        before, after = row.unit, row.unit_text.removeprefix(row.unit).strip()
+    parts = [plain_html(before), plain_html(row.text_of(figure))]
+    return " ".join(filter(None, parts)) + (f' <span class="of">{plain_html(after)}</span>' if after else "")
+
+
+def _draw_outline(run: _GuideRun, name: str, pages: dict[str, OpenPage]) -> None:
+    """Draws the parts of the document, each of which opens its page. pages: takes what they open."""
+    parts = run.description.parts
+    st.html('<h3 class="guide-part">Outline</h3>')
+    if not parts:
+        st.html(quiet_html("No headings were found in this document."))
+        return
+    lines = []
+    for number, part in enumerate(parts):
+        key = f"guide-outline-{number}"
+        pages[key] = OpenPage(name, run.version, part.page)
+        lines.append(_part_html(part, key))
+    more = run.description.more
+    rest = quiet_html(f"{more:,} shorter parts are not listed.") if more else ""
+    st.html(f'<ul class="outline">{"".join(lines)}</ul>{rest}')
+
+
+def _part_html(part: Section, key: str) -> str:
+    deep = " deep" if "." in part.number else ""
+    return (
+        f'<li class="line{deep}"><button type="button" data-press="{key}">'
+        f'<bdi>{plain_html(short(part.title, LONGEST_PART))}</bdi> <span class="of">p. {part.page}</span>'
+        f"</button></li>"
+    )

@@ -1,0 +1,158 @@
+"""Draws a connection to an endpoint: its models, or a field for the name of one, which is tried and saved."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from chatbot.errors import ModelError, ProjectError
+from chatbot.models.addresses import endpoint_host
+from chatbot.models.connecting import Connection, RunningTrial
+from chatbot.models.model_catalog import ListedModel
+from chatbot.models.providers import Provider
+from chatbot.settings import Settings
+from chatbot.ui import session
+from chatbot.ui.app_context import AppContext
+from chatbot.ui.model_trials import POLL_SECONDS, draw_trial, worded
+from chatbot.ui.safe_text import notice_html, plain_html, quiet_html
+from chatbot.user_settings import LONGEST_MODEL, check_model_name
+
+__all__ = ["draw_connection", "forget_connection"]
+
+OR_NAME = "Or type the model's name now, and save it."
+NO_LIST = "This server offers no list of models. Type the model's name as the server knows it."
+
+
+def forget_connection() -> None:
+    """Forgets the connection, its key with it, and what was chosen and tried there."""
+    for key in ("connection", "connect-problem", "card-trial", "chosen-model", "saved-model"):
+        st.session_state.pop(key, None)
+
+
+def draw_connection(context: AppContext, provider: Provider) -> None:
+    """Shows how connecting goes, or went, and then the models."""
+    problem: ProjectError | None = st.session_state.get("connect-problem")
+    if problem is not None:
+        st.html(notice_html(worded(problem.message), worded(problem.hint)))
+    connection: Connection | None = st.session_state.get("connection")
+    if connection is None:
+        return
+    if not connection.is_over:
+        st.fragment(_await_list, run_every=POLL_SECONDS)(connection)
+        return
+    failure = connection.problem
+    if failure is not None and not _has_no_list(failure):
+        hint = _start_hint(failure, provider)
+        st.html(notice_html(worded(failure.message), worded(hint)))
+        if isinstance(failure, ModelError) and failure.kind == "key":
+            return
+    _draw_models(context, connection, provider)
+
+
+def _has_no_list(failure: ProjectError) -> bool:
+    """Tells whether the endpoint answers, and only its list is missing."""
+    return isinstance(failure, ModelError) and failure.kind in {"path", "model"}
+
+
+def _start_hint(failure: ProjectError, provider: Provider) -> str:
+    """Says what to do about it: how a program on this machine is started, if nothing answers."""
+    is_down = isinstance(failure, ModelError) and failure.kind == "unreachable"
+    if is_down and provider.is_local:
+        return f"{provider.note} Then press Connect again."
+    return failure.hint
+
+
+def _await_list(connection: Connection) -> None:
+    if connection.is_over:
+        st.rerun()
+    host = plain_html(endpoint_host(connection.settings))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html(f'<p class="state" role="status">Asking {host} for its models …</p>')
+        if st.button("Cancel", key="connect-cancel", type="tertiary"):
+            st.session_state.pop("connection", None)
+            st.rerun()
+
+
+def _draw_models(context: AppContext, connection: Connection, provider: Provider) -> None:
+    """Draws the list of models, or a field for the name of one, with buttons to test and save it."""
+    by_name = {model.name: model for model in connection.models}
+    with st.form("model-form"):
+        # A deployment of Azure's is called as its owner chose; the list has the models behind them.
+        if by_name and provider.id != "azure":
+            st.session_state.setdefault("chosen-model", connection.suggested)
+            st.selectbox(
+                f"Model ({len(by_name):,} to choose from)",
+                list(by_name),
+                key="chosen-model",
+                format_func=lambda name: _described(by_name.get(name) or ListedModel(name)),
+                accept_new_options=True,
+            )
+        else:
+            st.session_state.setdefault("chosen-model", _name_to_begin_with(connection.settings))
+            st.text_input(
+                "Deployment" if provider.id == "azure" else "Model",
+                key="chosen-model",
+                max_chars=LONGEST_MODEL,
+                placeholder="The name that you gave it" if provider.id == "azure" else "such as qwen3",
+                autocomplete="off",
+            )
+            if provider.id != "azure":
+                st.html(quiet_html(_naming_text(connection)))
+        with st.container(horizontal=True):
+            st.form_submit_button("Test", key="test-chosen", on_click=_test, args=(connection,))
+            st.form_submit_button(
+                "Save", type="primary", key="save-chosen", on_click=_save, args=(connection,)
+            )
+    running: RunningTrial | None = st.session_state.get("card-trial")
+    if running is not None:
+        draw_trial(running, "card-trial", own=True)
+    saved = st.session_state.get("saved-model")
+    mine = session.settings(context)
+    if saved and saved == mine.chat_model:
+        said = f"✓ Saved. {saved} at {endpoint_host(mine)} now writes your answers."
+        st.html(f'<p class="state" role="status">{plain_html(said)}</p>')
+
+
+def _naming_text(connection: Connection) -> str:
+    """Says why the model has to be named by hand."""
+    if connection.problem is None or _has_no_list(connection.problem):
+        return NO_LIST
+    return OR_NAME
+
+
+def _name_to_begin_with(settings: Settings) -> str:
+    """The model that was chosen before, or the deployment in the address; "" for neither."""
+    if settings.chat_model != "?":
+        return settings.chat_model
+    return settings.base_url.partition("/deployments/")[2].partition("?")[0]
+
+
+def _test(connection: Connection) -> None:
+    st.session_state.pop("saved-model", None)
+    try:
+        name = check_model_name(str(st.session_state.get("chosen-model") or ""))
+    except ProjectError as error:
+        session.notify(error)
+        return
+    st.session_state["card-trial"] = connection.try_model(name)
+
+
+def _save(connection: Connection) -> None:
+    name = str(st.session_state.get("chosen-model") or "").strip()
+    try:
+        connection.save(name)
+    except ProjectError as error:
+        session.notify(error)
+        return
+    st.session_state["saved-model"] = name
+
+
+def _described(model: ListedModel) -> str:
+    """A model for the list: its name, what it takes, and what it costs, as far as the endpoint tells."""
+    parts = [model.name]
+    if model.context:
+        parts.append(f"{model.context:,} tokens")
+    if model.thinks:
+        parts.append("thinks first")
+    if model.price_in is not None and model.price_out is not None:
+        parts.append(f"${model.price_in:g} / ${model.price_out:g} per 1M tokens")
+    return " · ".join(parts)

@@ -1,0 +1,58 @@
+"""What a guide says of a document: who issued it, what kind it is, and its parts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from chatbot.search.document_description import MOST_PARTS, issuer_of, kind_in, main_parts
+from chatbot.search.sections import Section
+
+
+class Page(NamedTuple):
+    """A page of a document. running: offsets of its running heads."""
+
+    text: str
+    running: tuple[tuple[int, int], ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("title", "issuer", "kind"),
+    [
+        ("Netflix, annual report 2017", "Netflix", "Annual report"),
+        ("Netflix, earnings release Q4 2022", "Netflix", "Earnings release"),
+        ("Republic of Valmora, Budget Book 2025-26", "Republic of Valmora", "Budget Book"),
+        ("Zambia, budget speech 2024", "Zambia", "Budget speech"),
+        ("Transcript of Chair Powell's Press Conference – June 16, 2021", "", "Press Conference"),
+        (
+            "Semiannual Monetary Policy Report to the Congress of 2020",
+            "",
+            "Semiannual Monetary Policy Report",
+        ),
+        ("Net debt 2024", "", ""),
+        ("Paper 4", "", "Paper"),
+        ("", "", ""),
+        ("موازنة 2024", "", "موازنة"),
+        ("<b>x</b> [y](https:z)", "", ""),
+    ],
+)
+def test_the_kind_is_in_the_title(title: str, issuer: str, kind: str) -> None:
+    assert kind_in(title, issuer) == kind
+
+
+def test_the_issuer_is_told_if_title_and_cover_agree() -> None:
+    cover = Page("Ministry of Finance\nGrowth, Jobs and Stability Report 2024\n")
+    assert issuer_of("Ministry of Finance, Growth Report 2024", [cover]) == "Ministry of Finance"
+    assert issuer_of("Growth, Jobs and Stability Report 2024", [cover]) == "Ministry of Finance"
+    assert issuer_of("Growth, Jobs and Stability Report 2024", [Page("Growth, Jobs and Stability")]) == ""
+    assert issuer_of("", []) == ""
+
+
+def test_an_outline_keeps_the_longest_parts_in_their_order() -> None:
+    parts = [Section(f"Part {page}", page, page) for page in range(1, 100)]
+    parts[49] = Section("Long", 50, 90)
+    kept = main_parts(parts)
+    assert len(kept) == MOST_PARTS
+    assert parts[49] in kept
+    assert list(kept) == sorted(kept, key=lambda part: part.page)
