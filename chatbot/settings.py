@@ -170,6 +170,21 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
             "FINPOLICY_CONTEXT_TOKENS has room next to excerpts."
         ),
     ),
+    "FINPOLICY_COMPRESSION_GAMMA": (
+        "compression_gamma",
+        "How unevenly sentences are dropped then: 0 of all parts alike, more rather of unimportant ones.",
+    ),
+    "FINPOLICY_COMPRESSION_RHO": (
+        "compression_rho",
+        "Share of what is dropped then that whole messages take, 0 to 1; the rest is single sentences.",
+    ),
+    "FINPOLICY_SEED_SCORING": (
+        "seed_scoring",
+        (
+            "`1` weighs what was said by its financial words, brevity, age and form, not by what it has to "
+            "do with the question."
+        ),
+    ),
     "FINPOLICY_SUMMARY": (
         "summary",
         ("`0` turns off summaries of earlier exchanges, which take one short call for every five exchanges."),
@@ -322,6 +337,9 @@ class Settings:
     compression: bool = True
     compression_tokens: int = 20_000
     compression_ratio: float = 0.5
+    compression_gamma: float = 1.0
+    compression_rho: float = 1.0
+    seed_scoring: bool = False
     summary: bool = True
     retention_days: float = 0.0
     signals_database: str = ""
@@ -342,6 +360,8 @@ class Settings:
     server_uploads_mb: int = 1_500
     api_rate: int = 600
     cors_origins: str = ""
+    fetch_pages: bool = False
+    web_search: bool = False
     workers: int = 0
     model_cache: Path = field(default_factory=lambda: _cache_folder(os.environ))
     user_models: str = ""
@@ -455,6 +475,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
             choices = ", ".join(filter(None, known))
             raise SettingsError(f"{name} is {word!r}.", hint=f"Set it to one of {choices}, or unset it.")
     for name, share in (
+        ("FINPOLICY_COMPRESSION_RHO", settings.compression_rho),
         ("MEMORY_MIN_CONFIDENCE", settings.signals_confidence),
         ("MEMORY_SIMILARITY_THRESHOLD", settings.signals_threshold),
     ):

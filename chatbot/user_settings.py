@@ -184,6 +184,36 @@ PREFERENCES: tuple[Preference, ...] = (
         zero="none",
     ),
     Preference(
+        "compression_gamma",
+        "conversation",
+        "How unevenly sentences are dropped (γ)",
+        "0 drops sentences of all parts alike; higher drops more of what matters less.",
+        0,
+        10,
+        0.1,
+        needs_model=True,
+    ),
+    Preference(
+        "compression_rho",
+        "conversation",
+        "Dropped as whole messages (ρ)",
+        "Of what is dropped, so much goes as whole messages, and the rest as single sentences.",
+        0,
+        1,
+        0.05,
+        needs_model=True,
+    ),
+    Preference(
+        "seed_scoring",
+        "conversation",
+        "Weigh by financial words, not by the question",
+        (
+            "What was said is kept for its financial words, brevity, age and form. Off, it is kept for what "
+            "it has to do with the question."
+        ),
+        needs_model=True,
+    ),
+    Preference(
         "signals_threshold",
         "signals",
         "Similarity to the question",

@@ -17,6 +17,7 @@ from chatbot.api.gate import Rates
 from chatbot.api.host import Host, Opened
 from chatbot.api.metrics import Metrics
 from chatbot.api.problems import ProblemError
+from chatbot.api.session_texts import SessionTexts
 from chatbot.errors import NotFoundError
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 

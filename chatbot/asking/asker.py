@@ -17,6 +17,7 @@ from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
 from chatbot.asking.external_texts import with_texts
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
+from chatbot.asking.model_alone import answer_alone, check_model
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.model_summary import ModelSummary, SummaryRequest
 from chatbot.asking.multi_document import MultiDocument
@@ -102,6 +103,22 @@ class Asker:
         index = self._index(ask)
         # Read before the first event, with which the question becomes one of the exchanges.
         exchanges = self.lending.exchanges(ask)
+        if not (ask.documents or ask.texts):
+            yield from self._alone(replace(ask, question=question), index, started, stop)
+            return
+        yield from self._from_sources(question, ask, exchanges, stop, index=index, started=started)
+
+    def _from_sources(
+        self,
+        question: str,
+        ask: Ask,
+        exchanges: tuple[Exchange, ...],
+        stop: Callable[[], bool],
+        *,
+        index: str,
+        started: float,
+    ) -> Generator[Event, None, None]:
+        """The events of an answer from documents, texts and memories."""
         intent, earlier = self._intent(question, ask)
         yield Stage("searching")
         model = self.models.answering(ask.owner)
@@ -309,6 +326,17 @@ class Asker:
         if ask.texts or not ask.documents:
             return query
         return self.finder.corrected_spelling(query, ask.names)
+
+    def _alone(
+        self, ask: Ask, index: str, started: float, stop: Callable[[], bool]
+    ) -> Generator[Event, None, None]:
+        """The events of an answer without documents. Raises UsageError without a chat model."""
+        model = check_model(self.models.answering(ask.owner))
+        before = self.lending.before(ask, ask.question, None)
+        yield Stage("answering")
+        yield from before.notices
+        answer = yield from answer_alone(ask, before, self.models, model, stop)
+        yield self._completed_answer(answer, ask, index, started)
 
     def _of_several(
         self, question: str, wanted: Query, unread: set[int], stop: Callable[[], bool]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -88,12 +89,17 @@ class MemoryContext:
 
     def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
         """What the prompt gets of what was said before."""
+        usual = self._models.settings_of(ask.owner)
+        settings = replace(usual, **dict(ask.compression))  # type: ignore[arg-type]
+        if ask.window_alone:
+            settings = replace(settings, prompt_exchanges=settings.window)
+            return Before(self._memory.fitted(self.exchanges(ask), query, settings))
         if ask.history is not None:
-            settings = self._models.settings_of(ask.owner)
             return Before(self._memory.fitted(ask.history, query, settings))
         if ask.conversation:
             recall = Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())
-            return self._memory.before(recall)
+            changed = settings if ask.compression else None
+            return self._memory.before(recall, changed)
         return Before()
 
     def rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> FeedbackRerank:

@@ -8,6 +8,7 @@ from chatbot.asking.external_texts import ExternalText
 from chatbot.errors import QuestionError
 from chatbot.models.tokens import encodable
 from chatbot.records import Exchange
+from chatbot.user_settings import Value
 
 __all__ = ["LONGEST_QUESTION", "Ask", "checked"]
 

@@ -143,14 +143,16 @@ class MemoryService:
         asked = searched if asks_again(back, f"{said.user}\n{said.cited}") else back.question
         return asked, (Exchange(searched, said.cited),)
 
-    def before(self, recall: Recall) -> Before:
+    def before(self, recall: Recall, settings: Settings | None = None) -> Before:
         """What the prompt of a question gets of what was said before.
 
         Below the threshold that is the last exchanges and notes on older ones; above it, all older ones
         shortened. If the conversation cannot be read, only a notice says so.
+
+        settings: those of its owner unless given.
         """
         try:
-            return self._before(recall)
+            return self._before(recall, settings or self._settings_of(recall.owner))
         except (StoreError, NotFoundError) as error:
             notice = Notice(f"Answered without the earlier conversation: {error.message}", error.hint)
             return Before(notices=(notice,))
@@ -166,9 +168,8 @@ class MemoryService:
         settings = settings or self._settings
         return fit_exchanges(exchanges[-settings.prompt_exchanges :], question, settings)
 
-    def _before(self, recall: Recall) -> Before:
+    def _before(self, recall: Recall, settings: Settings) -> Before:
         said = self._conversations.given(recall.conversation, recall.owner)
-        settings = self._settings_of(recall.owner)
         last = said[-settings.prompt_exchanges :]
         older = said[: -settings.prompt_exchanges]
         recall = replace(recall, before=last[0].number if last else 1)

@@ -93,7 +93,7 @@ def _fit(text: str, question: str, ratio: float, model: str) -> str:
     return f"{kept} (shortened)"
 
 
-def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, **vectors: Any) -> Compressed:
+def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, **options: Any) -> Compressed:
     return compress(
         messages,
         max_tokens=0,
@@ -101,7 +101,7 @@ def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, *
         keep_last=0,
         query=question,
         model=model,
-        **vectors,
+        **options,
     )
 
 
@@ -123,6 +123,9 @@ def shorten(
         target / max(1, before),
         recall.question,
         settings.chat_model,
+        gamma=settings.compression_gamma,
+        rho=settings.compression_rho,
+        scoring="seed" if settings.seed_scoring else "query",
         vectors=_rows(vectors_of_older, recall.vector),
         query_vector=recall.vector,
     )

@@ -126,7 +126,10 @@ def cited_text(answer: Answer) -> str:
     for citation in answer.citations:
         # A key that is cited several times stands for its first page.
         if citation.document is not None and citation.key not in pages:
-            pages[citation.key] = page_named(citation.document, citation.page)
+            if (citation.version or 0) < 0:  # a web page is one page
+                pages[citation.key] = citation.document
+            else:
+                pages[citation.key] = page_named(citation.document, citation.page)
 
     def named(found: re.Match[str]) -> str:
         keys = KEY.findall(found[1])

@@ -21,10 +21,17 @@ from chatbot.ui.app_context import AppContext
 from tests.browser import PORTS, is_free
 from tests.pages import open_context
 from tests.pdfs import make_pdf
+from tests.provider import Provider, Say
 
 RULES = "Rules.pdf"
 TELEGRAM_SECRET = "token-of-the-webhook"
 CEILING = "The deficit ceiling is three per cent of output."
+NEWS = "https://news.example/bonds"
+# What the provider's search tool finds.
+_FOUND = "Norland's ten-year bond yield rose to 5.2 per cent on Monday."
+_CITED = {"type": "url_citation", "url": NEWS, "title": "Bonds", "start_index": 61, "end_index": 70}
+_PART = {"type": "output_text", "text": f"{_FOUND} (source)", "annotations": [_CITED]}
+TOLD = {"/v1/responses": {"output": [{"type": "message", "content": [_PART]}]}}
 
 
 @dataclass
@@ -53,9 +60,9 @@ class Api:
         return httpx.Client(base_url=self.url, headers=given, timeout=60)
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    folder = tmp_path_factory.mktemp("api")
+@contextmanager
+def serving(folder: Path) -> Iterator[Api]:
+    """A server over a new store with one document. The settings are those of the environment."""
     with open_context(folder / "home") as context:
         list(context.chatbot.add([Upload(make_pdf(folder / RULES, [CEILING]))]))
         api = Api(context)
@@ -81,6 +88,46 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         yield api
         server.should_exit = True
         thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with serving(tmp_path_factory.mktemp("api")) as api:
+        yield api
+
+
+@dataclass
+class WithModel:
+    """A server whose answers a chat model writes.
+
+    pieces: what it says. delay: seconds before each.
+    """
+
+    api: Api
+    provider: Provider
+    pieces: list[str] = field(default_factory=lambda: ["The deficit ceiling is ", "three per cent [1]."])
+    delay: float = 0.0
+
+
+@pytest.fixture(scope="module")
+def with_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WithModel]:
+    """A server with a stand-in for a chat model, which says what a test puts into it."""
+    model: list[WithModel] = []
+
+    def pieces(_: object) -> Iterator[str]:
+        for piece in model[0].pieces:
+            time.sleep(model[0].delay)
+            yield piece
+
+    with Provider([Say(pieces)], told=TOLD) as provider, pytest.MonkeyPatch.context() as patch:  # type: ignore[arg-type]
+        patch.setenv("OPENAI_BASE_URL", provider.url)
+        patch.setenv("OPENAI_API_KEY", "k")
+        patch.setenv("FINPOLICY_PROVIDER", "openai")
+        patch.setenv("FINPOLICY_CHAT_MODEL", "stand-in")
+        patch.setenv("FINPOLICY_WEB_SEARCH", "1")
+        with serving(tmp_path_factory.mktemp("model")) as api:
+            model.append(WithModel(api, provider))
+            yield model[0]
 
 
 @pytest.fixture

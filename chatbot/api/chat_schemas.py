@@ -1,0 +1,130 @@
+"""Defines the parameters and replies of the addresses that a browser extension calls."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from chatbot.api.schemas import Question, Strict
+from chatbot.user_settings import MOST_WINDOW, Value
+
+__all__ = ["ChatIn", "ChatOut", "ClearedOut", "ModelsOut", "SessionStats", "WebTextIn", "WebTextOut"]
+
+Session = Annotated[str, Field(max_length=200)]
+Address = Annotated[str, Field(max_length=2_000)]
+
+
+class ChatIn(BaseModel):
+    """A question.
+
+    models: one or several, with commas: "PROVIDER:MODEL", "extractive" for the documents' own words; "" takes
+        the settings' own.
+    use_rag: whether the documents are searched; false asks the model without them, and nothing is cited.
+    use_r2c: whether a long conversation is shortened; false sends the last exchanges alone.
+    current_url: the page that the browser shows.
+    session_id: a name of your choice for the conversation; "" is the caller's only one.
+    compression_ratio, gamma, rho, scoring, keep_last: how a long conversation is shortened for this question;
+        keep_last counts messages.
+    """
+
+    question: Question
+    models: Annotated[str, Field(max_length=1_000)] = ""
+    is_advanced: bool = False
+    use_rag: bool = True
+    use_r2c: bool = True
+    current_url: Address = ""
+    session_id: Session = ""
+    compression_ratio: Annotated[float, Field(ge=0.05, le=1)] | None = None
+    gamma: Annotated[float, Field(ge=0, le=10)] | None = None
+    rho: Annotated[float, Field(ge=0, le=1)] | None = None
+    scoring: Literal["query", "seed"] | None = None
+    keep_last: Annotated[int, Field(ge=1, le=2 * MOST_WINDOW)] | None = None
+
+    @property
+    def compression(self) -> tuple[tuple[str, Value], ...]:
+        """What it changes of the settings, by their names."""
+        changes: dict[str, Value] = {}
+        if self.scoring is not None:
+            # The best share of whole messages differs between the two.
+            changes = {"seed_scoring": self.scoring == "seed"}
+            changes["compression_rho"] = 0.5 if self.scoring == "seed" else 1.0
+        if self.rho is not None:
+            changes["compression_rho"] = self.rho
+        if self.gamma is not None:
+            changes["compression_gamma"] = self.gamma
+        if self.compression_ratio is not None:
+            changes["compression_ratio"] = self.compression_ratio
+        if self.keep_last is not None:
+            changes["prompt_exchanges"] = (self.keep_last + 1) // 2
+        return tuple(changes.items())
+
+
+class SessionStats(BaseModel):
+    """What compression has done in a conversation.
+
+    compression_history: {timestamp, original_tokens, compressed_tokens, chunks_compressed}, oldest first.
+    """
+
+    message_count: int
+    token_count: int
+    compressed: bool
+    compression_count: int
+    compression_history: list[dict[str, float]]
+
+
+class ChatOut(BaseModel):
+    """Answers.
+
+    resp: the text by model, with documents, pages and addresses in brackets.
+    reply: that of the first model.
+    answers: all that is known of each, as `/api/v1/ask` gives it.
+    errors: why a model failed, by model; its text in `resp` is then in the documents' own words, or missing.
+    notices: what the reader should know.
+    """
+
+    resp: dict[str, str]
+    reply: str
+    r2c_stats: SessionStats
+    session_id: str
+    answers: dict[str, dict[str, Any]]
+    errors: dict[str, str]
+    notices: list[str]
+
+
+class WebTextIn(Strict):
+    """A web page as the browser shows it.
+
+    textContent: its text; "" has the page fetched, where FINPOLICY_FETCH_PAGES allows it.
+    """
+
+    textContent: Annotated[str, Field(max_length=1_000_000)] = ""
+    currentUrl: Annotated[str, Field(min_length=1, max_length=2_000)]
+    title: Annotated[str, Field(max_length=1_000)] = ""
+    session_id: Session = ""
+    use_r2c: bool = True
+
+
+class WebTextOut(BaseModel):
+    """What was kept of a page. texts: how many pages the session has now."""
+
+    resp: str
+    session_id: str
+    characters: int
+    texts: int
+
+
+class ClearedOut(BaseModel):
+    """What was forgotten."""
+
+    resp: str
+    session_id: str
+    messages: int
+    texts: int
+
+
+class ModelsOut(BaseModel):
+    """The models that can be named. default: the one that answers if none is named."""
+
+    models: list[str]
+    default: str

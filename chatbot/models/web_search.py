@@ -1,0 +1,103 @@
+"""Searches the web with the search tool of the chat model's provider: OpenAI's or Anthropic's.
+
+What comes back is data: the tool's report of pages, which nothing here has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from chatbot.errors import ModelError
+from chatbot.models.addresses import client_of, endpoint_url
+from chatbot.models.endpoint_errors import endpoint_failures, explain_failure
+from chatbot.models.endpoints import open_anthropic, open_client
+from chatbot.models.providers import PROVIDERS, provider_by_host
+from chatbot.settings import Settings
+
+__all__ = ["MOST_RESULTS", "can_search", "search_web"]
+
+# Pages that one search brings, and characters that the tool may write.
+MOST_RESULTS = 8
+MOST_TOKENS = 2_000
+MOST_SEARCHES = 3
+TASK = "Search the web for what answers this question, and report what the pages say: "
+
+
+def can_search(settings: Settings) -> bool:
+    """Whether the provider of the chat model has a search tool that is known here."""
+    provider = PROVIDERS.get(settings.provider) or provider_by_host(endpoint_url(settings))
+    return bool(settings.chat_model) and provider is not None and provider.id in {"openai", "anthropic"}
+
+
+def search_web(question: str, settings: Settings) -> list[tuple[str, str, str]]:
+    """Returns (address, title, what the tool reports of it) of the pages found, each address once.
+
+    Raises ModelError.
+    """
+    by_anthropic = client_of(settings) == "anthropic"
+    try:
+        answer = _asked_anthropic(question, settings) if by_anthropic else _asked_openai(question, settings)
+        found = list(_of_anthropic(answer) if by_anthropic else _of_openai(answer))
+    except ModelError:
+        raise
+    except endpoint_failures(settings) as error:
+        raise explain_failure(error, settings, model_setting="FINPOLICY_CHAT_MODEL") from None
+    reported: dict[str, tuple[str, str]] = {}
+    for address, title, text in found:
+        before = reported.get(address, (title, ""))[1]
+        if text not in before:
+            reported[address] = (title, f"{before}\n{text}".strip())
+    return [(address, *report) for address, report in reported.items()][:MOST_RESULTS]
+
+
+def _asked_openai(question: str, settings: Settings) -> Any:
+    body = {
+        "model": settings.chat_model,
+        "input": f"{TASK}{question}",
+        "tools": [{"type": "web_search"}],
+        "max_output_tokens": MOST_TOKENS,
+    }
+    with open_client(settings) as client:
+        return client.post("/responses", body=body, cast_to=object)
+
+
+def _asked_anthropic(question: str, settings: Settings) -> Any:
+    tool = {"type": "web_search_20250305", "name": "web_search", "max_uses": MOST_SEARCHES}
+    body = {
+        "model": settings.chat_model,
+        "max_tokens": MOST_TOKENS,
+        "messages": [{"role": "user", "content": f"{TASK}{question}"}],
+        "tools": [tool],
+    }
+    with open_anthropic(settings) as client:
+        return client.post("/v1/messages", body=body, cast_to=object)
+
+
+def _of_openai(answer: Any) -> Iterator[tuple[str, str, str]]:
+    for item in _objects(answer, "output"):
+        for part in _objects(item, "content"):
+            text = _text(part, "text")
+            for cited in _objects(part, "annotations"):
+                start = cited.get("start_index")
+                if cited.get("type") == "url_citation" and isinstance(start, int):
+                    line = text[: max(0, start)].rpartition("\n")[2] or text[max(0, start) :]
+                    yield _text(cited, "url"), _text(cited, "title"), line.partition("\n")[0].strip(" (")
+
+
+def _of_anthropic(answer: Any) -> Iterator[tuple[str, str, str]]:
+    for block in _objects(answer, "content"):
+        for cited in _objects(block, "citations"):
+            if cited.get("type") == "web_search_result_location":
+                yield _text(cited, "url"), _text(cited, "title"), _text(cited, "cited_text")
+
+
+def _objects(holder: Any, name: str) -> list[Mapping[str, Any]]:
+    """The objects of a list in what a provider sent, which may be anything."""
+    found = holder.get(name) if isinstance(holder, dict) else None
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _text(holder: Mapping[str, Any], name: str) -> str:
+    found = holder.get(name)
+    return found if isinstance(found, str) else ""

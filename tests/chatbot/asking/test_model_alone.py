@@ -1,0 +1,49 @@
+"""Questions to the chat model without documents, and what the prompt gets of the conversation."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatbot.asking.model_alone import UNCITED
+from chatbot.asking.question import Ask
+from chatbot.errors import UsageError
+from chatbot.records import Answer, Exchange
+from tests.provider import Provider, Say
+from tests.stores import Make
+
+
+def test_without_a_model_the_error_names_the_fix(make: Make) -> None:
+    with pytest.raises(UsageError, match="Without documents only a chat model") as error:
+        list(make().ask(Ask("What is inflation?", documents=False)))
+    assert "FINPOLICY_CHAT_MODEL" in error.value.hint
+
+
+def test_the_model_answers_alone_and_nothing_is_cited(make: Make) -> None:
+    with Provider([Say(["Inflation is a rise ", "in prices [1]."])]) as provider:
+        chatbot = make(base_url=provider.url, chat_model="stand-in", api_key="k")
+        ask = Ask("What is the deficit ceiling?", conversation="talk", documents=False)
+        *_, answer = chatbot.ask(ask)
+        sent = provider.requests[-1].body["messages"]
+        assert isinstance(answer, Answer)
+        assert answer.text == "Inflation is a rise in prices [1]."
+        assert answer.citations == ()
+        assert answer.alone
+        assert not answer.by_model
+        assert UNCITED in answer.notices
+        assert "3.0 per cent" not in str(sent), "no page reached the model"
+        list(chatbot.ask(Ask("Why?", conversation="talk", documents=False)))
+        again = provider.requests[-1].body["messages"]
+    assert [message["role"] for message in again] == ["system", "user", "assistant", "user"]
+
+
+def test_the_window_alone_has_no_shortened_part(make: Make) -> None:
+    said = [Exchange(f"Question {number}? " + "rate " * 200, "Growth. " * 200) for number in range(8)]
+    with Provider([Say(["Yes [1]."])]) as provider:
+        chatbot = make(base_url=provider.url, chat_model="stand-in", api_key="k")
+        history = tuple(said)
+        list(chatbot.ask(Ask("What is the deficit ceiling?", history=history, window_alone=True)))
+        whole = provider.requests[-1].body["messages"][-1]["content"]
+        list(chatbot.ask(Ask("What is the deficit ceiling?", history=history)))
+        last = provider.requests[-1].body["messages"][-1]["content"]
+    assert "Question 0?" in whole
+    assert "Question 0?" not in last

@@ -1,0 +1,73 @@
+"""Web pages that are fetched: their text, and the addresses that are refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from chatbot.errors import UsageError
+from chatbot.models.web_pages import fetch_page, page_text
+from chatbot.settings import Settings
+
+HTML = (
+    "<html><head><title>Rates &amp; bonds</title><style>p{}</style></head><body><nav>Menu</nav>"
+    "<h1>Yields</h1><p>The yield rose\n to <b>5.2</b> per cent.</p><script>alert(1)</script></body></html>"
+)
+
+
+class Site(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        kind, status = "text/html; charset=utf-8", 200
+        body = HTML.encode()
+        if self.path == "/pdf":
+            kind = "application/pdf"
+        if self.path == "/away":
+            status = 302
+        if self.path == "/large":
+            body = b"x" * 2_500_000
+        self.send_response(status)
+        self.send_header("Location", "http://169.254.169.254/")
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_page_is_read_as_its_title_and_text(site: str) -> None:
+    expected = ("Rates & bonds", "Yields\nThe yield rose to 5.2 per cent.")
+    assert fetch_page(f"{site}/", Settings(), rule="") == expected
+    assert page_text("<p>one<p>two &lt;b&gt;") == ("", "one\ntwo <b>")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"), [("/pdf", "kind"), ("/away", "status 302"), ("/large", "larger than")]
+)
+def test_what_is_no_page_is_refused(site: str, path: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason) as error:
+        fetch_page(f"{site}{path}", Settings(), rule="")
+    assert "/input_webtext/" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1/", "https://169.254.169.254/", "file:///etc/passwd", "https://a@b/", "https://[::1]/"],
+)
+def test_addresses_inside_are_refused(address: str) -> None:
+    with pytest.raises(UsageError) as error:
+        fetch_page(address, Settings())
+    assert "OPENAI_BASE_URL" not in error.value.message
