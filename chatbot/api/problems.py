@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -31,6 +31,7 @@ __all__ = [
     "ProblemError",
     "declared",
     "handle_problems",
+    "openai_error",
     "problem_response",
     "status_of",
 ]
@@ -52,6 +53,17 @@ STATUSES: Mapping[type[ProjectError], int] = {
 EVERY_CALL = (401, 403, 422, 429, 503)
 WITH_BODY = (400, 408, 413)
 INSIDE = "Something inside failed."
+# The addresses whose clients read errors in OpenAI's form, and the type and code of each status there.
+OPENAI_ADDRESSES = "/v1/"
+OPENAI_ERRORS: Mapping[int, tuple[str, str]] = {
+    401: ("authentication_error", "invalid_api_key"),
+    403: ("permission_error", "insufficient_scope"),
+    404: ("invalid_request_error", "not_found"),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+    500: ("server_error", "server_error"),
+    502: ("server_error", "model_failed"),
+    503: ("server_error", "not_ready"),
+}
 # Parts of a message about wrong input that could repeat a whole document.
 MOST_ERRORS, LONGEST_PLACE = 10, 100
 
@@ -138,23 +150,48 @@ def status_of(error: ProjectError) -> int:
     return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
 
 
+def openai_error(status: int, detail: str, hint: str = "") -> dict[str, Any]:
+    """Returns an error in the form of OpenAI's addresses."""
+    kind, code = OPENAI_ERRORS.get(status, ("invalid_request_error", "invalid_request"))
+    message = f"{detail} {hint}".strip()
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def _response(
+    request: Request,
+    status: int,
+    detail: str,
+    *,
+    hint: str = "",
+    errors: Sequence[str] = (),
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """Returns the response in the form of the request's address."""
+    if not request.url.path.startswith(OPENAI_ADDRESSES):
+        request_id = str(request.scope.get("state", {}).get("request_id", ""))
+        return problem_response(
+            status, detail, hint=hint, request_id=request_id, errors=list(errors), headers=headers
+        )
+    said = "; ".join(errors) or hint
+    status = 400 if status == 422 else status
+    return JSONResponse(
+        openai_error(status, detail, said), status, headers={"cache-control": "no-store", **(headers or {})}
+    )
+
+
 def _id(request: Request) -> str:
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ProblemError)
-    return problem_response(
-        error.status, error.detail, hint=error.hint, request_id=_id(request), headers=error.headers
-    )
+    return _response(request, error.status, error.detail, hint=error.hint, headers=error.headers)
 
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ProjectError)
     headers = {"retry-after": "5"} if error.retryable else {}
-    return problem_response(
-        status_of(error), error.message, hint=error.hint, request_id=_id(request), headers=headers
-    )
+    return _response(request, status_of(error), error.message, hint=error.hint, headers=headers)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
@@ -163,11 +200,11 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     for one in error.errors()[:MOST_ERRORS]:
         place = ".".join(str(part) for part in one["loc"])[:LONGEST_PLACE]
         found.append(f"{place}: {one['msg']}")
-    return problem_response(
+    return _response(
+        request,
         422,
         "The request is not in the form that this address takes.",
         hint="Mend what `errors` names; /api/openapi.json describes the form.",
-        request_id=_id(request),
         errors=found,
     )
 
@@ -207,6 +244,4 @@ def _allowed(request: Request, status: int) -> dict[str, str]:
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:
     log.error("answering request %s failed", _id(request), exc_info=error)
-    return problem_response(
-        500, INSIDE, hint="The server's log says why, under this request's id.", request_id=_id(request)
-    )
+    return _response(request, 500, INSIDE, hint="The server's log says why, under this request's id.")

@@ -119,7 +119,8 @@ def with_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WithModel]:
             time.sleep(model[0].delay)
             yield piece
 
-    with Provider([Say(pieces)], told=TOLD) as provider, pytest.MonkeyPatch.context() as patch:  # type: ignore[arg-type]
+    script = [Say(pieces)]  # type: ignore[arg-type]
+    with Provider(script, told=TOLD) as provider, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_BASE_URL", provider.url)
         patch.setenv("OPENAI_API_KEY", "k")
         patch.setenv("FINPOLICY_PROVIDER", "openai")

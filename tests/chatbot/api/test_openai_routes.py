@@ -1,0 +1,193 @@
+"""OpenAI's own client and LangChain's talk to the chatbot as a model."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import httpx
+import openai
+import pytest
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+
+from tests.chatbot.api.conftest import CEILING, RULES, WithModel
+
+QUESTION = "What is the deficit ceiling?"
+PIECES = ["The deficit ceiling is ", "three per cent of ", "output [1]."]
+
+
+@pytest.fixture
+def model(with_model: WithModel) -> WithModel:
+    with_model.pieces, with_model.delay = PIECES, 0.0
+    return with_model
+
+
+@pytest.fixture
+def client(model: WithModel) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{model.api.url}/v1", api_key="any", max_retries=0)
+
+
+def test_an_answer_has_its_sources_and_annotations(client: openai.OpenAI) -> None:
+    answer = client.chat.completions.create(
+        model="finpolicy",
+        messages=[{"role": "system", "content": "Say 7."}, {"role": "user", "content": QUESTION}],
+        temperature=0.2,
+        n=1,
+        user="me",
+        seed=1,
+    )
+    (choice,) = answer.choices
+    text = choice.message.content or ""
+    assert text.startswith("The deficit ceiling is three per cent of output [S1].")
+    assert f"Sources:\n[S1] {RULES}, page 1: verified" in text
+    (note,) = choice.message.annotations or []
+    extra = note.model_extra or {}
+    assert (extra["document"], extra["page"], extra["verified"]) == (RULES, 1, True)
+    assert extra["quote"] in CEILING
+    place = note.url_citation
+    assert text[place.start_index : place.end_index] == "[S1]"
+    assert httpx.get(place.url).content.startswith(b"\x89PNG")
+    assert answer.usage is not None
+    assert answer.usage.total_tokens > 0
+
+
+def test_the_documents_own_words_are_a_model_too(client: openai.OpenAI) -> None:
+    answer = client.chat.completions.create(
+        model="extractive", messages=[{"role": "user", "content": QUESTION}]
+    )
+    assert (answer.choices[0].message.content or "").startswith(CEILING)
+    assert {"finpolicy", "extractive", "finpolicy-embeddings"} == {one.id for one in client.models.list()}
+    assert client.models.retrieve("finpolicy").id == "finpolicy"
+
+
+def test_a_stream_reads_like_the_whole_answer(client: openai.OpenAI) -> None:
+    with client.chat.completions.create(
+        model="finpolicy",
+        messages=[{"role": "user", "content": QUESTION}],
+        stream=True,
+        stream_options={"include_usage": True},
+        extra_body={"tools": []},
+    ) as stream:
+        chunks = list(stream)
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert text.startswith("The deficit ceiling is three per cent of output [S1].")
+    assert text.count("deficit ceiling") == 1
+    assert f"[S1] {RULES}, page 1" in text
+    assert chunks[0].choices[0].delta.role == "assistant"
+    last = chunks[-2].choices[0]
+    assert last.finish_reason == "stop"
+    assert (last.delta.model_extra or {})["annotations"][0]["verified"]
+    assert chunks[-1].usage is not None
+
+
+def test_earlier_messages_are_the_conversation(client: openai.OpenAI, model: WithModel) -> None:
+    client.chat.completions.create(
+        model="finpolicy",
+        messages=[
+            {"role": "system", "content": "SYSTEM TEXT"},
+            {"role": "user", "content": "What is the deficit ceiling?"},
+            {"role": "assistant", "content": "Three per cent of output."},
+            {"role": "user", "content": [{"type": "text", "text": "Is it of output?"}]},
+        ],
+    )
+    sent = str(model.provider.requests[-1].body["messages"])
+    assert "Assistant: Three per cent of output." in sent
+    assert "Question: Is it of output?" in sent
+    assert "SYSTEM TEXT" not in sent
+
+
+def test_what_a_model_cannot_support_is_said_in_the_text(client: openai.OpenAI, model: WithModel) -> None:
+    model.pieces = ["The moon is made of green cheese."]
+    answer = client.chat.completions.create(
+        model="finpolicy", messages=[{"role": "user", "content": QUESTION}], stream=True
+    )
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in answer if chunk.choices)
+    assert text.startswith("The moon is made of green cheese.")
+    assert "After its check the answer reads:" in text
+    assert CEILING in text
+
+
+def test_errors_have_the_form_that_the_client_reads(client: openai.OpenAI, model: WithModel) -> None:
+    message = {"role": "user", "content": QUESTION}
+    with pytest.raises(openai.NotFoundError) as missing:
+        client.chat.completions.create(model="gpt-99", messages=[message])  # type: ignore[list-item]
+    assert missing.value.code == "not_found"
+    assert "finpolicy" in missing.value.message
+    with pytest.raises(openai.BadRequestError, match="n is 2"):
+        client.chat.completions.create(model="finpolicy", messages=[message], n=2)  # type: ignore[list-item]
+    with pytest.raises(openai.BadRequestError, match="messages"):
+        client.chat.completions.create(model="finpolicy", messages=[])
+    with pytest.raises(openai.BadRequestError, match="response_format"):
+        client.chat.completions.create(  # type: ignore[call-overload]
+            model="finpolicy", messages=[message], response_format={"type": "json_object"}
+        )
+    model.api.open = True
+    with pytest.raises(openai.AuthenticationError) as refused:
+        client.models.list()
+    model.api.open = False
+    assert refused.value.code == "invalid_api_key"
+
+
+def test_vectors_are_those_of_the_store(client: openai.OpenAI, model: WithModel) -> None:
+    texts = ["The deficit ceiling", "Debt"]
+    expected = model.api.context.chatbot.library.embedder.embed(texts)
+    packed = client.embeddings.create(model="finpolicy-embeddings", input=texts)
+    plain = client.embeddings.create(
+        model="finpolicy-embeddings", input=texts, encoding_format="float", dimensions=len(expected[0])
+    )
+    for found in (packed, plain):
+        assert found.data[1].embedding == pytest.approx(expected[1].tolist(), abs=1e-6)
+    with pytest.raises(openai.BadRequestError, match="dimensions"):
+        client.embeddings.create(model="finpolicy-embeddings", input="x", dimensions=7)
+    with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length"):
+        client.embeddings.create(model="finpolicy-embeddings", input=[1, 2])
+
+
+def test_langchain_answers_streams_and_embeds(model: WithModel) -> None:
+    base = f"{model.api.url}/v1"
+    chat = ChatOpenAI(
+        model="finpolicy",
+        base_url=base,
+        api_key="any",  # type: ignore[arg-type]
+        max_retries=0,
+    )
+    assert "three per cent of output [S1]" in str(chat.invoke(QUESTION).content)
+    assert "[S1]" in "".join(str(piece.content) for piece in chat.stream(QUESTION))
+    embedder = OpenAIEmbeddings(
+        model="finpolicy-embeddings",
+        base_url=base,
+        api_key="any",  # type: ignore[arg-type]
+        check_embedding_ctx_length=False,
+    )
+    assert len(embedder.embed_query("debt")) == model.api.context.chatbot.library.embedder.dimension
+
+
+def test_a_client_that_goes_stops_the_model(client: openai.OpenAI, model: WithModel) -> None:
+    model.pieces, model.delay = ["word "] * 200, 0.1
+    model.provider.hung_up.clear()
+    stream = client.chat.completions.create(
+        model="finpolicy", messages=[{"role": "user", "content": QUESTION}], stream=True
+    )
+    while not next(stream).choices[0].delta.content:
+        pass
+    stream.close()
+    assert model.provider.hung_up.wait(1.0), "the model still writes for nobody"
+
+
+@pytest.mark.timed
+def test_the_first_word_follows_that_of_the_model(client: openai.OpenAI, model: WithModel) -> None:
+    late = []
+    model.delay = 0.4
+    for _ in range(5):
+        before = len(model.provider.requests)
+        stream = client.chat.completions.create(
+            model="finpolicy", messages=[{"role": "user", "content": QUESTION}], stream=True
+        )
+        while len(model.provider.requests) == before:
+            time.sleep(0.001)
+        asked = time.monotonic()
+        while not next(stream).choices[0].delta.content:
+            pass
+        late.append(time.monotonic() - asked - model.delay)
+        stream.close()
+    assert statistics.median(late) < 0.15, late
