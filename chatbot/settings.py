@@ -172,17 +172,17 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_COMPRESSION_GAMMA": (
         "compression_gamma",
-        "How unevenly sentences are dropped then: 0 of all parts alike, more rather of unimportant ones.",
+        "How unevenly sentences are cut: 0 cuts all parts alike, more cuts the unimportant ones.",
     ),
     "FINPOLICY_COMPRESSION_RHO": (
         "compression_rho",
-        "Share of what is dropped then that whole messages take, 0 to 1; the rest is single sentences.",
+        "Share of what is cut that is whole messages, 0 to 1. The rest is single sentences.",
     ),
     "FINPOLICY_SEED_SCORING": (
         "seed_scoring",
         (
-            "`1` weighs what was said by its financial words, brevity, age and form, not by what it has to "
-            "do with the question."
+            "`1` keeps what was said for its financial words, brevity, age and form, not for how it fits "
+            "the question."
         ),
     ),
     "FINPOLICY_SUMMARY": (
@@ -255,6 +255,14 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
             "Origins of web pages that may call the API, separated by commas, such as "
             "`https://intranet.example.org`. If unset, none may."
         ),
+    ),
+    "FINPOLICY_FETCH_PAGES": (
+        "fetch_pages",
+        "`1` fetches the web page that a call names as `current_url`. `0` reads only pages that are sent.",
+    ),
+    "FINPOLICY_WEB_SEARCH": (
+        "web_search",
+        "`1` lets `/get_adv_response/` search the web with the search tool of OpenAI or Anthropic.",
     ),
     "FINPOLICY_WORKERS": (
         "workers",

@@ -185,9 +185,9 @@ PREFERENCES: tuple[Preference, ...] = (
     ),
     Preference(
         "compression_gamma",
-        "conversation",
-        "How unevenly sentences are dropped (γ)",
-        "0 drops sentences of all parts alike; higher drops more of what matters less.",
+        "follow-ups",
+        "How unevenly to cut (γ)",
+        "0 cuts all parts alike. Higher cuts more of what matters less.",
         0,
         10,
         0.1,
@@ -195,9 +195,9 @@ PREFERENCES: tuple[Preference, ...] = (
     ),
     Preference(
         "compression_rho",
-        "conversation",
-        "Dropped as whole messages (ρ)",
-        "Of what is dropped, so much goes as whole messages, and the rest as single sentences.",
+        "follow-ups",
+        "Cut as whole messages (ρ)",
+        "This share of the cut is whole messages. The rest is single sentences.",
         0,
         1,
         0.05,
@@ -205,11 +205,11 @@ PREFERENCES: tuple[Preference, ...] = (
     ),
     Preference(
         "seed_scoring",
-        "conversation",
-        "Weigh by financial words, not by the question",
+        "follow-ups",
+        "Keep by financial words",
         (
-            "What was said is kept for its financial words, brevity, age and form. Off, it is kept for what "
-            "it has to do with the question."
+            "Keeps what was said for its financial words, brevity, age and form. When off, for how it fits "
+            "the question."
         ),
         needs_model=True,
     ),

@@ -31,7 +31,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("**/*.m
 FIRST_COMMANDS = ("make run", "make test")
 STATEMENT = "Valmora_Fiscal_Policy_Statement_2025.pdf"
 # "" is for the two pages that other programs read too.
-KINDS = {"console", "bash", "sh", "python", "text", "json", "toml", ""}
+KINDS = {"console", "bash", "sh", "python", "text", "json", "toml", "yaml", ""}
 LONGEST_LINE = 110
 OPTION = r"(?<![\w-])(?:--[a-z]+(?:-[a-z]+)*|-k)(?![\w-])"
 

@@ -12,10 +12,12 @@ from starlette.middleware.cors import CORSMiddleware
 import chatbot
 from chatbot.api import (
     addition_routes,
+    chat_routes,
     comparison_routes,
     conversation_routes,
     document_routes,
     memory_routes,
+    openai_routes,
     question_routes,
     status_routes,
     telegram_routes,
@@ -39,6 +41,8 @@ PARTS = (
     memory_routes,
     status_routes,
     telegram_routes,
+    chat_routes,
+    openai_routes,
 )
 UPLOADS = ("/api/v1/documents",)
 DESCRIPTION = (

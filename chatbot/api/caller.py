@@ -53,6 +53,7 @@ class Door:
     telegram_secret: what Telegram sends with each update, "" to take none.
     rates: how often each caller may.
     metrics: what is counted.
+    texts: web pages that were sent to sessions.
     """
 
     host: Host
@@ -61,6 +62,7 @@ class Door:
     metrics: Metrics
     origins: tuple[str, ...] = ()
     telegram_secret: str = field(default="", repr=False)
+    texts: SessionTexts = field(default_factory=SessionTexts)
 
 
 def door_of(request: Request) -> Door:

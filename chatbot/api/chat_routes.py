@@ -30,7 +30,7 @@ from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import MOST_MODELS, OWN_WORDS
 from chatbot.errors import NotFoundError, ProjectError, UsageError
 from chatbot.memory.conversations.answer_records import cited_text
-from chatbot.models.web_pages import fetch_page
+from chatbot.models.web_text import read_page
 from chatbot.records import Answer
 from chatbot.serialize import answer_line
 from chatbot.settings import Settings
@@ -40,7 +40,7 @@ __all__ = ["EXTRACTIVE", "ROUTER", "begun"]
 ROUTER = APIRouter(tags=["browser extension"])
 # What this door calls the documents' own words.
 EXTRACTIVE = "extractive"
-ANSWERS = declared(401, 403, 404, 422, 502, 503)
+ANSWERS = declared(404, 409, 502)
 NO_SERVER = "No MCP server is set up: answered like /get_chat_response/."
 Asked = Annotated[ChatIn, Query()]
 SessionName = Annotated[str, Query(max_length=200)]
@@ -79,7 +79,7 @@ async def advanced(request: Request, asked: Asked, caller: Asks) -> ChatOut:
 
 
 @ROUTER.post("/input_webtext/", include_in_schema=False)
-@ROUTER.post("/input_webtext", responses=declared(401, 403, 413, 422, 503))
+@ROUTER.post("/input_webtext", responses=declared(body=True))
 async def add_text(request: Request, body: WebTextIn, caller: Asks) -> WebTextOut:
     """Takes a web page as a source of the session. It is data: nothing in it is followed."""
     settings = opened_store(request).settings
@@ -90,7 +90,7 @@ async def add_text(request: Request, body: WebTextIn, caller: Asks) -> WebTextOu
                 "The page has no text.",
                 hint="Send it as textContent, or set FINPOLICY_FETCH_PAGES=1 to have it fetched.",
             )
-        title, text = await run_in_threadpool(fetch_page, body.currentUrl, settings)
+        title, text = await run_in_threadpool(read_page, body.currentUrl, settings)
     session = session_of(caller.owner, body.session_id)
     kept = ExternalText(body.currentUrl, title, text)
     count = door_of(request).texts.add(session, kept)
@@ -105,8 +105,8 @@ async def add_text(request: Request, body: WebTextIn, caller: Asks) -> WebTextOu
 
 @ROUTER.get("/clear_messages/", include_in_schema=False)
 @ROUTER.post("/clear_messages/", include_in_schema=False)
-@ROUTER.post("/clear_messages", operation_id="clear_messages_by_post", responses=declared(401, 403, 422, 503))
-@ROUTER.get("/clear_messages", responses=declared(401, 403, 422, 503))
+@ROUTER.post("/clear_messages", operation_id="clear_messages_by_post", responses=declared())
+@ROUTER.get("/clear_messages", responses=declared())
 async def clear(
     request: Request,
     caller: Asks,
@@ -123,7 +123,7 @@ async def clear(
 
 
 @ROUTER.get("/api/get_r2c_stats/", include_in_schema=False)
-@ROUTER.get("/api/get_r2c_stats", responses=declared(401, 403, 422, 503))
+@ROUTER.get("/api/get_r2c_stats", responses=declared())
 async def stats(request: Request, caller: Reads, session_id: SessionName = "") -> dict[str, SessionStats]:
     """Says how long the conversation of a session is, and how it was shortened."""
     session = session_of(caller.owner, session_id)
@@ -131,7 +131,7 @@ async def stats(request: Request, caller: Reads, session_id: SessionName = "") -
 
 
 @ROUTER.get("/api/get_available_models/", include_in_schema=False)
-@ROUTER.get("/api/get_available_models", responses=declared(401, 403, 503))
+@ROUTER.get("/api/get_available_models", responses=declared())
 async def models(request: Request, caller: Reads) -> ModelsOut:
     """Lists the models that can be named without a provider."""
     usual = _settings_of(opened_store(request), caller, "").chat_model

@@ -76,7 +76,7 @@ async def embeddings(request: Request, body: EmbeddingsIn, caller: Reads) -> dic
         raise _unknown(body.model)
     if body.dimensions not in (None, embedder.dimension):
         raise UsageError(
-            f"dimensions is {body.dimensions}.", hint=f"Leave it out: vectors have {embedder.dimension}."
+            f"dimensions is {body.dimensions}.", hint=f"Remove it: vectors have {embedder.dimension}."
         )
     texts = body.texts
     vectors = await run_in_threadpool(embedder.embed, texts)

@@ -74,7 +74,7 @@ class CompletionIn(BaseModel):
         if kind != "text":
             raise UsageError(
                 f"response_format is {str(kind)[:40]!r}: answers are text.",
-                hint="Leave it out; POST /api/v1/ask gives JSON.",
+                hint="Remove it. POST /api/v1/ask gives JSON.",
             )
         if self.messages[-1].role != "user":
             raise UsageError("The last message is not of the role user.", hint="End with the question.")

@@ -221,11 +221,11 @@ async def _unknown(request: Request, error: Exception) -> JSONResponse:
         404: "There is nothing at this address.",
         405: "This address does not take that method.",
     }
-    return problem_response(
+    return _response(
+        request,
         error.status_code,
         details.get(error.status_code, str(error.detail)),
         hint=hints.get(error.status_code, ""),
-        request_id=_id(request),
         headers={**(error.headers or {}), **_allowed(request, error.status_code)},
     )
 

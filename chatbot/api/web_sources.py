@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from chatbot.api.chat_schemas import ChatIn
 from chatbot.asking.external_texts import ExternalText
 from chatbot.errors import ProjectError
-from chatbot.models.web_pages import fetch_page
 from chatbot.models.web_search import can_search, search_web
+from chatbot.models.web_text import read_page
 from chatbot.settings import Settings
 
 __all__ = ["WebSources"]
@@ -58,7 +58,7 @@ def _shown(
     if not settings.fetch_pages:
         return [], [NOT_READ.format(address=address)]
     try:
-        return [ExternalText(address, *fetch_page(address, settings))], []
+        return [ExternalText(address, *read_page(address, settings))], []
     except ProjectError as error:
         return [], [f"The page {address} was not read: {error.message}"]
 

@@ -32,6 +32,9 @@ class Ask:
     documents: whether the store's documents are searched. If not, and without texts, the chat model answers
         alone, and nothing is cited.
     tools: whether that model may first call tools of the servers that the user's mcp.json names.
+    window_alone: whether the prompt gets the live exchanges alone, without memories and what was before.
+    compression: settings of the conversation by name that hold for this question, such as
+        ("compression_gamma", 2.0).
     """
 
     question: str
@@ -43,6 +46,8 @@ class Ask:
     texts: tuple[ExternalText, ...] = ()
     documents: bool = True
     tools: bool = False
+    window_alone: bool = False
+    compression: tuple[tuple[str, Value], ...] = ()
 
 
 def checked(question: str) -> str:

@@ -163,7 +163,7 @@ def _for_client(settings: Settings, patience: Timeouts | None) -> tuple[Address,
     # The connection itself knows how long it may be read.
     timeout = httpx2.Timeout(None, connect=settings.timeout)
     transport = httpx2.Client(
-        timeout=timeout, follow_redirects=False, transport=bounded_transport(settings, patience)
+        timeout=timeout, follow_redirects=False, transport=_bounded_transport(settings, patience)
     )
     return address, {"timeout": timeout, "max_retries": 0, "http_client": transport}
 
@@ -192,7 +192,7 @@ def _check_key(address: Address, settings: Settings) -> None:
         )
 
 
-def bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
+def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
     """Returns a transport that limits answers in size and time, whatever the endpoint sends."""
     import httpx2
 

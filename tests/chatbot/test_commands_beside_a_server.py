@@ -235,9 +235,7 @@ def test_a_command_of_another_version_is_told(home: Path) -> None:
     frames.send_json(RUN, {"version": "0.0.1", "arguments": ["search", "x"]})
     kind, told = frames.wait()
     assert kind == ERRORS
-    assert (
-        f"is version {chatbot.__version__}, and this command 0.0.1. Start the server anew." in told.decode()
-    )
+    assert f"is version {chatbot.__version__}, and this command 0.0.1. Restart the server." in told.decode()
     assert frames.wait() == (END, b"3")
     frames.close()
 

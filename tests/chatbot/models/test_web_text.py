@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from chatbot.errors import UsageError
-from chatbot.models.web_pages import fetch_page, page_text
+from chatbot.models.web_text import page_text, read_page
 from chatbot.settings import Settings
 
 HTML = (
@@ -27,7 +27,7 @@ class Site(BaseHTTPRequestHandler):
         if self.path == "/away":
             status = 302
         if self.path == "/large":
-            body = b"x" * 2_500_000
+            body = b"x" * 6_000_000
         self.send_response(status)
         self.send_header("Location", "http://169.254.169.254/")
         self.send_header("Content-Type", kind)
@@ -50,16 +50,16 @@ def site() -> Iterator[str]:
 
 def test_a_page_is_read_as_its_title_and_text(site: str) -> None:
     expected = ("Rates & bonds", "Yields\nThe yield rose to 5.2 per cent.")
-    assert fetch_page(f"{site}/", Settings(), rule="") == expected
+    assert read_page(f"{site}/", Settings(), rule="") == expected
     assert page_text("<p>one<p>two &lt;b&gt;") == ("", "one\ntwo <b>")
 
 
 @pytest.mark.parametrize(
-    ("path", "reason"), [("/pdf", "kind"), ("/away", "status 302"), ("/large", "larger than")]
+    ("path", "reason"), [("/pdf", "kind"), ("/away", "cannot be fetched"), ("/large", "larger than")]
 )
 def test_what_is_no_page_is_refused(site: str, path: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason) as error:
-        fetch_page(f"{site}{path}", Settings(), rule="")
+        read_page(f"{site}{path}", Settings(), rule="")
     assert "/input_webtext/" in error.value.hint
 
 
@@ -69,5 +69,5 @@ def test_what_is_no_page_is_refused(site: str, path: str, reason: str) -> None:
 )
 def test_addresses_inside_are_refused(address: str) -> None:
     with pytest.raises(UsageError) as error:
-        fetch_page(address, Settings())
+        read_page(address, Settings())
     assert "OPENAI_BASE_URL" not in error.value.message
