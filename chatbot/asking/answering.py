@@ -493,7 +493,8 @@ class Answering:
             return replace(self._refusal(asked, "not_in_excerpts"), **_said_by_model(answer))
         if statuses == {"unsupported"}:
             yield Notice(NOTHING_FOUND)
-            answer = yield from self._behind_own_words(asked, answer, text)
+            behind = yield from self._behind_own_words(asked, answer, text)
+            return replace(behind, not_found=True)
         return answer
 
     def _behind_own_words(

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
 
-from chatbot.asking.answering import NOTHING_FOUND
 from chatbot.asking.asker import Asker
 from chatbot.asking.model_roles import FixedModel
 from chatbot.asking.question import Ask
@@ -190,7 +189,7 @@ class SideBySide:
             answer = None
         seconds = round(time.monotonic() - started, 3)
         compared = compared_answer(model.name, model.host, answer, problem, seconds)
-        if answer is not None and any(one.text == NOTHING_FOUND for one in notices):
+        if answer is not None and answer.not_found:
             # What is quoted in its place is not the model's.
             wrote = sum(statement.status == "unsupported" for statement in answer.statements)
             compared = replace(compared, statements=wrote, holding=0, figures=0, right=0)

@@ -151,6 +151,7 @@ def test_each_statement_is_cited_found_or_unsupported(make: Make) -> None:
 def test_a_figure_that_the_page_has_otherwise_is_given_no_citation(make: Make) -> None:
     wrong = CEILING.replace("3.0", "9.0")
     answer = answer_of(make, cited(f"{BREACH} KEY. {wrong}."))
+    assert not answer.not_found
     assert statuses(answer) == ["cited", "unsupported"]
 
 
@@ -192,12 +193,14 @@ def test_where_nothing_is_found_the_documents_own_words_come_first(make: Make) -
     assert {one.status for one in answer.statements if one.text in own} == {"cited"}
     assert {one.status for one in answer.statements if one.text in said} == {"unsupported"}
     assert NOTHING_FOUND in answer.notices
+    assert answer.not_found
 
 
 def test_behind_a_refusal_too(make: Make) -> None:
     answer = answer_of(make, f"{LEVY}.", question=ABROAD)
     assert not answer.answered
     assert answer.citations == ()
+    assert answer.not_found
     assert answer.text == f"{NO_BRAZIL}\n\n{MODEL_TEXT}\n\n{LEVY}."
     assert stated(answer) == [(f"{LEVY}.", "unsupported", None)]
 
